@@ -1,0 +1,55 @@
+// Appends checked operations to a program.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace mtf {
+
+class Builder {
+ public:
+  // `ops` is the table that operations are looked up in by name; both outlive the builder.
+  Builder(Program& program, OpTable ops, DiagSink& diags)
+      : program_(program), ops_(ops), diags_(diags) {}
+
+  [[nodiscard]] Program& program() { return program_; }
+  [[nodiscard]] DiagSink& diags() { return diags_; }
+  [[nodiscard]] OpTable ops() const { return ops_; }
+  [[nodiscard]] const TensorType& type_of(ValueId id) const { return program_.at(id).type; }
+
+  // Place and call chain that the next values get.
+  void at(SourceSpan span, std::int32_t frame) {
+    span_ = span;
+    frame_ = frame;
+  }
+  [[nodiscard]] SourceSpan span() const { return span_; }
+  [[nodiscard]] std::int32_t frame() const { return frame_; }
+
+  ValueId input(InputKind kind, std::string name, TensorType type);
+
+  // Checks and appends one operation (or what it expands to). nullopt: an error was recorded.
+  // Spans of the operands let a message point at the one that is wrong.
+  [[nodiscard]] std::optional<ValueId> call(const OpDef& op, std::span<const ValueId> operands,
+                                            OpArgs args = {},
+                                            std::span<const SourceSpan> spans = {});
+
+  // For definitions and gradients, which are right by construction: the operation by name.
+  // requires: the call is legal.
+  ValueId emit(std::string_view op, std::vector<ValueId> operands, OpArgs args = {});
+  // The scalar `value` of the given type.
+  ValueId scalar(double value, DType dtype);
+
+ private:
+  Program& program_;
+  OpTable ops_;
+  DiagSink& diags_;
+  SourceSpan span_;
+  std::int32_t frame_ = -1;
+};
+
+}  // namespace mtf

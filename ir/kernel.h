@@ -1,0 +1,66 @@
+// What a kernel is given: one rank's slices, and where in the whole tensors they lie.
+//
+// A kernel does not communicate or know what a mesh is. It may ask for its share of each loop dim,
+// which is all that keeping one order of summation on every layout needs (exact.md).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ir/op.h"
+
+namespace mtf {
+
+// Services of the process around a kernel: output, files, random streams.
+class KernelHost {
+ public:
+  virtual ~KernelHost() = default;
+  virtual void print(std::string_view line) = 0;                 // on rank 0 only
+  virtual void fail(DiagKind kind, std::string text) = 0;        // stops all ranks after the step
+  virtual void warn(DiagKind kind, std::string text) = 0;
+  [[nodiscard]] virtual std::uint64_t seed() const = 0;          // `--seed`
+  [[nodiscard]] virtual std::uint64_t execution() const = 0;     // counts runs of units
+  [[nodiscard]] virtual bool first_rank() const = 0;             // writes files
+};
+
+struct TensorView {
+  void* data = nullptr;       // row-major, dense
+  Shape shape;                // of this slice
+  std::vector<std::int64_t> offset;  // of this slice in the whole tensor, per dim
+  DType dtype = DType::kF32;
+};
+
+// One rank's share of a loop dim.
+struct LoopShare {
+  std::int64_t parts = 1;  // how many ways it is split
+  std::int64_t index = 0;  // which part is this rank's
+};
+
+struct KernelCall {
+  const OpCall& call;  // global types, args
+  const IterationSpace& space;
+  std::span<const TensorView> in;
+  TensorView out;
+  std::span<const LoopShare> shares;  // one per loop
+  std::uint64_t ordinal = 0;          // place in the program, the same for every layout
+  bool exact = true;                  // canonical order; otherwise any
+  KernelHost& host;
+
+  // Canonical blocks of a loop that lie on this rank.
+  [[nodiscard]] std::int64_t blocks(std::size_t loop) const;
+};
+
+// Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
+// and the order of the reduced loops alone (exact.md). 1 for loops that are not reduced.
+[[nodiscard]] std::vector<std::int64_t> canonical_blocks(const IterationSpace& space);
+
+template <typename T>
+[[nodiscard]] std::span<T> elements(const TensorView& view) {
+  return {static_cast<T*>(view.data), static_cast<std::size_t>(view.shape.volume())};
+}
+
+}  // namespace mtf

@@ -1,0 +1,48 @@
+// A mesh: ranks arranged along named axes. Rank numbers are row-major, the last axis fastest.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/support/source.h"
+
+namespace mtf {
+
+// Position of an axis in its mesh.
+using AxisId = std::uint8_t;
+// Ordered, major first.
+using Axes = std::vector<AxisId>;
+
+inline constexpr std::size_t kMaxAxes = 16;
+
+struct MeshAxis {
+  std::string name;
+  std::int64_t size = 1;
+
+  friend bool operator==(const MeshAxis&, const MeshAxis&) = default;
+};
+
+struct Mesh {
+  std::string name;
+  std::vector<MeshAxis> axes;
+  std::string profile;  // hardware, "" if none
+  SourceSpan span;
+
+  [[nodiscard]] std::int64_t ranks() const;
+  [[nodiscard]] std::int64_t size_of(const Axes& list) const;  // product of the axes' sizes
+  [[nodiscard]] std::optional<AxisId> find(std::string_view axis) const;
+  [[nodiscard]] std::vector<std::int64_t> coordinates(std::int64_t rank) const;
+  // Index of a rank along several axes taken as one, major first.
+  [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const;
+  // The ranks that differ from `rank` only along `list`, ordered by `index_along`.
+  [[nodiscard]] std::vector<std::int64_t> group_of(std::int64_t rank, const Axes& list) const;
+};
+
+[[nodiscard]] std::string to_string(const Mesh& mesh);                    // "grid[rows: 2, cols: 2]"
+[[nodiscard]] std::string to_string(const Mesh& mesh, const Axes& axes);  // "rows, cols"
+
+}  // namespace mtf

@@ -1,0 +1,167 @@
+// One OpDef per operation: everything mtf knows about it, said once.
+//
+// The checker reads `type`, legality and collectives come from `space`, autodiff reads `grad`, the
+// cost `flops`, the executor `tile` or `kernel`. The definitions live in stdlib/ops, which no phase
+// may include, so no phase can single an operation out.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ir/shape.h"
+#include "ir/support/diag.h"
+
+namespace mtf {
+
+struct OpDef;
+struct KernelCall;  // ir/kernel.h
+class Builder;      // ir/builder.h
+class GradBuilder;  // ir/autodiff.h
+
+// ---- arguments -----------------------------------------------------------------------------
+
+enum class ParamKind : std::uint8_t {
+  kTensor,   // an operand (a host number is lifted to a scalar tensor)
+  kTensors,  // every remaining positional operand, or a list of them
+  kDim,      // a dim of an operand, or any dim; a bare name
+  kNewDim,   // a dim that need not be declared: an unknown name makes one
+  kDims,     // one dim or a list
+  kShape,
+  kDType,
+  kInt,
+  kReal,
+  kBool,
+  kText,
+  kData,     // nested lists of numbers, flattened row-major
+};
+
+struct OpParam {
+  std::string_view name;       // "over"; the argument behind `->` is called "to"
+  ParamKind kind{};
+  bool required = true;
+  std::string_view help = "";  // one phrase for `mtf ops NAME`, with the default
+};
+
+using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::string,
+                              std::vector<Dim>, Shape, DType, std::vector<double>>;
+
+// Arguments that are not tensors, by parameter name, each at most once. kDim is a list of one Dim.
+struct OpArgs {
+  std::vector<std::pair<std::string_view, ArgValue>> entries;  // names from OpDef::params
+
+  [[nodiscard]] const ArgValue* find(std::string_view name) const;  // null: not given
+  template <typename T>
+  [[nodiscard]] const T* get(std::string_view name) const {
+    const ArgValue* value = find(name);
+    return value == nullptr ? nullptr : std::get_if<T>(value);
+  }
+  void set(std::string_view name, ArgValue value);  // `name` must outlive: a literal
+  friend bool operator==(const OpArgs&, const OpArgs&) = default;
+};
+
+// A call as its rules see it: global types while checking, one rank's types for `flops`.
+struct OpCall {
+  const OpDef* op = nullptr;
+  std::vector<TensorType> operands;
+  OpArgs args;
+  TensorType result;  // empty while `type` runs
+  SourceSpan span;
+  std::vector<SourceSpan> operand_spans;  // may be empty; `span_of` falls back on `span`
+
+  [[nodiscard]] SourceSpan span_of(std::size_t operand) const;
+};
+
+// ---- iteration space -----------------------------------------------------------------------
+
+// What an operation does to one dim of its iteration space (architecture.md).
+enum class DimRole : std::uint8_t {
+  kKept,     // in the result; each rank computes its share
+  kReduced,  // not in the result; ranks hold partial results, joined by `combine`
+  kWhole,    // must be complete on each rank: gathered first
+};
+
+enum class Combine : std::uint8_t { kSum, kMax, kMin, kProd };
+
+struct LoopDim {
+  std::string name;
+  std::int64_t size = 1;
+  DimRole role = DimRole::kKept;
+};
+
+// How the dims of one tensor are made of loop dims: for each dim, the loops major first. One loop
+// for all operations but reshape, whose dims may be several factors.
+using DimMap = std::vector<std::vector<std::size_t>>;
+
+struct IterationSpace {
+  std::vector<LoopDim> loops;  // reduced loops in the order in which their sums nest
+  std::vector<DimMap> operands;
+  DimMap result;
+  Combine combine = Combine::kSum;
+};
+
+// The space in which every dim is a loop of its own name, and a dim that the result lacks has the
+// role `missing`. Right for element-wise operations, einsum, reductions, broadcasts.
+[[nodiscard]] IterationSpace space_by_name(const OpCall& call,
+                                           DimRole missing = DimRole::kReduced,
+                                           Combine combine = Combine::kSum);
+
+// May a pending sum pass through? kEach: yes, it only moves or negates elements. kJoint: when all
+// operands are pending over the same axes (add, subtract).
+enum class Linear : std::uint8_t { kNo, kEach, kJoint };
+
+// ---- the definition ------------------------------------------------------------------------
+
+// One contiguous run of an element-wise operation. `dtype` is the operands' element type (the last
+// operand's, for `where`), `to` the result's.
+struct TileCall {
+  DType dtype = DType::kF32;
+  DType to = DType::kF32;
+  const OpArgs* args = nullptr;
+};
+using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out,
+                        std::size_t n);
+
+struct OpDef {
+  std::string_view name;        // spelling in .mtf source and in printed IR
+  std::string_view symbol = ""; // operator spelling: "+", "unary -", "not"
+  std::string_view summary;     // one line
+  std::string_view family;      // heading in `mtf ops`: "element-wise", "reductions"…
+  std::vector<OpParam> params;
+  std::string_view shape_rule;  // one line for `mtf ops NAME`: "the union of the operands' dims"
+  std::string_view example;     // a small .mtf program; a test runs it
+
+  // Checks the call and gives the result's type; may normalise `args` (fill in defaults), and must
+  // accept what it normalised. nullopt: an error was recorded.
+  std::optional<TensorType> (*type)(OpCall&, DiagSink&) = nullptr;
+  // Defined through other operations (softmax, mean): builds them and returns the result. Then the
+  // fields below are unused.
+  std::optional<struct ValueId> (*expand)(Builder&, const OpCall&,
+                                          std::span<const ValueId> operands) = nullptr;
+
+  IterationSpace (*space)(const OpCall&) = nullptr;
+  void (*grad)(GradBuilder&) = nullptr;      // null: nothing flows to the operands
+  double (*flops)(const OpCall&) = nullptr;  // on one rank's types; null: none
+  TileFn tile = nullptr;                     // element-wise over the union of the dims
+  void (*kernel)(const KernelCall&) = nullptr;
+  double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`
+
+  Linear linear = Linear::kNo;
+  bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
+  bool random = false;  // two equal calls are two draws (unless seeded): never merged
+};
+
+using OpTable = std::span<const OpDef* const>;
+
+[[nodiscard]] const OpDef* find_op(OpTable table, std::string_view name);           // or null
+[[nodiscard]] const OpDef* find_operator(OpTable table, std::string_view symbol);   // or null
+
+}  // namespace mtf

@@ -1,0 +1,90 @@
+// The IR: a list of values in SSA form, each one operation on earlier values, or an input.
+//
+// A program is one unit of execution: the body of a function called at top level, or one top-level
+// statement. It says nothing about ranks.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/op.h"
+
+namespace mtf {
+
+struct ValueId {
+  std::int32_t index = -1;
+
+  [[nodiscard]] bool valid() const { return index >= 0; }
+  friend auto operator<=>(ValueId, ValueId) = default;
+};
+
+// The call that led to a value; chains end at -1.
+struct Frame {
+  std::string function;
+  SourceSpan call;
+  std::int32_t parent = -1;
+};
+
+struct Value {
+  const OpDef* op = nullptr;  // null: an input
+  std::vector<ValueId> operands;
+  OpArgs args;
+  TensorType type;
+  SourceSpan span;
+  std::int32_t frame = -1;  // in Program::frames
+  std::string name;         // as the user bound it, or empty
+};
+
+enum class InputKind : std::uint8_t { kArgument, kCaptured, kParam, kState };
+
+struct Input {
+  ValueId value;
+  InputKind kind = InputKind::kArgument;
+  std::string name;  // of the argument or captured tensor; the path of a param or state
+
+  [[nodiscard]] bool is_variable() const {
+    return kind == InputKind::kParam || kind == InputKind::kState;
+  }
+};
+
+// At the end of the program the variable takes the value.
+struct Update {
+  std::size_t input = 0;  // in Program::inputs
+  ValueId value;
+};
+
+struct Program {
+  std::string name;  // the entry: "train_step", or "top level"
+  std::vector<Value> values;
+  std::vector<Input> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<Update> updates;
+  std::vector<Frame> frames;
+
+  [[nodiscard]] const Value& at(ValueId id) const {
+    return values[static_cast<std::size_t>(id.index)];
+  }
+  [[nodiscard]] Value& at(ValueId id) { return values[static_cast<std::size_t>(id.index)]; }
+  [[nodiscard]] ValueId last() const {
+    return {static_cast<std::int32_t>(values.size()) - 1};
+  }
+};
+
+// The types of a value's operands, with its arguments: what the rules of its operation take.
+[[nodiscard]] OpCall call_of(const Program& program, ValueId id);
+
+// "`h`", or "the result of `einsum`", for messages.
+[[nodiscard]] std::string describe(const Program& program, ValueId id);
+// One note per call that led to the value, innermost first.
+[[nodiscard]] std::vector<Note> notes_of(const Program& program, ValueId id);
+
+// Text of the program, one line per value; equal programs have equal text. `--emit ir`.
+[[nodiscard]] std::string to_string(const Program& program);
+[[nodiscard]] std::string to_string(const OpArgs& args);  // "over = [io]", no operands
+
+// Empty, or what is wrong with the program: an internal error, checked after every phase.
+[[nodiscard]] std::string verify(const Program& program);
+
+}  // namespace mtf
