@@ -1,0 +1,43 @@
+// The product of two tensors, out[batch, row, col] = sum over inner of a * b, operands read and
+// result written in place whatever the order of their dims.
+//
+// Canonical order, which `gemm` keeps on every layout and instruction set: the inner dims, in the
+// order given, are cut into equal blocks; a leaf is one block per dim; its value is one chain
+// acc = fma(a, b, acc) from acc = 0 over its indices in row-major order; leaves are added in the
+// tree of runtime/tree.h. Bits are equal for all values but the payload and sign of NaNs.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/cpu.h"
+
+namespace mtf {
+
+// One loop of a product, with its element stride in each tensor (0 where a tensor lacks it).
+struct GemmDim {
+  std::int64_t extent = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+  std::int64_t blocks = 1;  // inner dims only: canonical blocks on this rank; divides the extent
+};
+
+struct Gemm {
+  std::vector<GemmDim> batch;  // strides a, b, out
+  std::vector<GemmDim> rows;   // strides a, out
+  std::vector<GemmDim> cols;   // strides b, out
+  std::vector<GemmDim> inner;  // strides a, b; first dim is the slowest of a chain
+  bool accumulate = false;     // out = out + product instead of out = product
+};
+
+// `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.
+void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
+void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+
+// The same value in any summation order, from the fastest library (oneDNN for float).
+void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
+void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+
+}  // namespace mtf
