@@ -1,0 +1,198 @@
+// Statements and files as they were written. The whole language is here, including what a later
+// phase may answer with "not built yet".
+//
+// A `File` owns its tree; the address of a statement does not change when the file is moved, so a
+// function value may point to its `Fn` for as long as the file lives.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/ast_expr.h"
+
+namespace mtf::ast {
+
+struct Stmt;
+
+struct Block {
+  SourceSpan span;  // with its braces
+  std::vector<Stmt> statements;
+};
+
+// import nn   import nn as n   import "lib/mine.mtf" as mine
+struct Import {
+  Name module;  // for a file, its path and the span of the string
+  bool is_file = false;
+  std::optional<Name> alias;  // always there for a file
+};
+
+// dim batch = 64, hidden = 2 * batch
+struct Dims {
+  std::vector<Sized> dims;
+};
+
+// mesh pod = [x: 16, y: 32] of tpu_v2
+struct Mesh {
+  Name name;
+  std::vector<Sized> axes;
+  std::optional<Name> profile;
+};
+
+// Other rules for the variables that a glob names: at "two_layer/w" { hidden -> cols }
+struct RulesAt {
+  SourceSpan span;
+  Name glob;
+  std::vector<Rule> rules;
+};
+
+struct ParamRules {
+  SourceSpan span;
+  std::vector<Rule> rules;
+};
+
+// layout both on grid { batch -> rows, hidden -> cols }
+struct Layout {
+  Name name;
+  std::optional<Name> mesh;            // where it is left out, a later phase says what is meant
+  std::optional<SourceSpan> infer;     // where the word stands, if it does
+  std::optional<SourceSpan> automatic;
+  std::optional<SourceSpan> uneven;
+  std::vector<Rule> rules;
+  std::optional<ParamRules> params;
+  std::vector<RulesAt> at;
+};
+
+// use layout both
+struct UseLayout {
+  Name layout;
+};
+
+struct Parameter {
+  SourceSpan span;
+  Name name;
+  std::optional<TypeExpr> type;
+  std::optional<Expr> initial;  // the default value
+};
+
+// fn f(x, from: dim, bias: bool = true) -> f32[from] { … }, or `model`
+struct Fn {
+  Name name;
+  bool is_model = false;
+  std::vector<Parameter> parameters;
+  std::vector<TypeExpr> results;  // empty where none are written
+  Block body;
+};
+
+// let a, b = f(x), or `var`
+struct Binding {
+  bool rebindable = false;
+  std::vector<Name> names;  // at least one
+  Expr value;
+};
+
+// a, b = f(x)
+struct Assign {
+  std::vector<Name> names;  // at least one
+  Expr value;
+};
+
+// w <- w - 0.1 * g
+struct Update {
+  Expr target;
+  Expr value;
+};
+
+// param w : f32[io] = zeros   state steps = 0
+struct Variable {
+  bool trained = false;  // param
+  Name name;
+  std::optional<TypeExpr> type;  // at least one of the two
+  std::optional<Expr> initial;
+};
+
+struct For {
+  Name variable;
+  Expr over;  // may be a Range
+  Block body;
+};
+
+struct While {
+  Expr condition;
+  Block body;
+};
+
+struct Branch {
+  Expr condition;
+  Block body;
+};
+
+struct If {
+  std::vector<Branch> branches;  // `if`, then every `else if`
+  std::optional<Block> otherwise;
+};
+
+struct Return {
+  std::vector<Expr> values;
+};
+
+struct Print {
+  std::vector<Expr> parts;
+};
+
+struct Assert {
+  Expr condition;
+  std::optional<Expr> message;
+};
+
+// minimize loss with optim.sgd(lr = 0.5)
+struct Minimize {
+  Expr loss;
+  Expr rule;                      // `optim.sgd`
+  std::vector<Argument> options;  // empty without parentheses
+};
+
+// save "model.safetensors", or `restore`
+struct Checkpoint {
+  bool restore = false;
+  Expr path;
+};
+
+struct WithLayout {
+  Name layout;
+  Block body;
+};
+
+struct Recompute {
+  Block body;
+};
+
+struct Expect {
+  Block body;
+};
+
+struct Evaluate {
+  Expr value;
+};
+
+struct Stmt {
+  SourceSpan span;
+  std::variant<Import, Dims, Mesh, Layout, UseLayout, Fn, Binding, Assign, Update, Variable, For,
+               While, If, Return, Print, Assert, Minimize, Checkpoint, WithLayout, Recompute,
+               Expect, Evaluate>
+      node;
+};
+
+struct File {
+  FileId id;
+  std::vector<Stmt> statements;
+};
+
+// One statement per line, blocks indented by two: what `--emit ast` prints.
+[[nodiscard]] std::string to_string(const File& file);
+[[nodiscard]] std::string to_string(const Stmt& stmt);
+
+}  // namespace mtf::ast
