@@ -1,0 +1,75 @@
+// What the elaborator runs units on. The driver gives it one that executes, or one that only checks;
+// the elaborator cannot tell, but that a check may not know a tensor's value.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace mtf {
+
+// A tensor that outlives the unit that computed it, held in the layout its rules give. Shared,
+// because `let y = x` makes two names of one tensor.
+struct DeviceTensor {
+  explicit DeviceTensor(TensorType tensor_type) : type(std::move(tensor_type)) {}
+  virtual ~DeviceTensor() = default;
+  DeviceTensor(const DeviceTensor&) = delete;
+  DeviceTensor& operator=(const DeviceTensor&) = delete;
+  DeviceTensor(DeviceTensor&&) = delete;
+  DeviceTensor& operator=(DeviceTensor&&) = delete;
+
+  TensorType type;
+};
+using TensorHandle = std::shared_ptr<const DeviceTensor>;
+
+// A param or state. `init` is a program with one output of the variable's type and no inputs.
+struct Variable {
+  std::string path;
+  TensorType type;
+  bool trained = false;
+  SourceSpan span;
+  Program init;
+};
+
+// A program that can be run many times: built once per signature, so its address is its identity.
+struct Unit {
+  Program program;
+  bool is_entry = false;  // a function called at top level; otherwise a top-level statement
+};
+
+class Device {
+ public:
+  Device() = default;
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  Device(Device&&) = delete;
+  Device& operator=(Device&&) = delete;
+
+  // Which layout everything that follows is held and run in. Called once, before the first `run`,
+  // with the layout that was chosen (null: one rank) and all that the file declares. False: the
+  // ranks at hand do not fit it, recorded in `diags`.
+  virtual bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) = 0;
+  // A variable exists from here on; the device initialises it before the next unit runs.
+  virtual void declare(const Variable& variable) = 0;
+  // `arguments`: one per input that is no variable, in their order. Returns one handle per output,
+  // or nullopt after an error (a layout that does not fit, a failed assert), recorded in `diags`.
+  virtual std::optional<std::vector<TensorHandle>> run(const Unit& unit,
+                                                       std::span<const TensorHandle> arguments,
+                                                       DiagSink& diags) = 0;
+  // The value of a scalar tensor, the same on all ranks; nullopt in a check.
+  virtual std::optional<double> scalar(const TensorHandle& tensor) = 0;
+  // The tensor as `print` shows it; nullopt in a check. Collective: every rank calls it.
+  virtual std::optional<std::string> text(const TensorHandle& tensor) = 0;
+  // One line of the program's output.
+  virtual void print(std::string_view line) = 0;
+};
+
+}  // namespace mtf

@@ -1,0 +1,66 @@
+// Host evaluation: runs the statements of a file, and records what they ask of tensors as IR.
+//
+// At top level a call of a function, or an expression of tensors, becomes a unit that the device
+// runs at once. A function called again with the same signature is not built again.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "frontend/device.h"
+
+namespace mtf {
+
+struct ElaborateOptions {
+  OpTable ops;
+  std::string layout;  // `--layout`; wins over `use layout`
+  std::string mesh;    // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
+  std::string rules;   // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
+  // Text of a standard module, or nullopt; and their names, for suggestions.
+  std::function<std::optional<std::string>(std::string_view)> module_text;
+  std::vector<std::string> module_names;
+};
+
+// A function with fully typed parameters: it can be planned without running anything.
+struct Entry {
+  std::string name;
+  bool is_model = false;
+  SourceSpan span;
+  std::vector<std::string> calls;  // other entries that its body names
+};
+
+// One program's evaluation. Statements may arrive in several files (a REPL sends one at a time).
+class Session {
+ public:
+  Session(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
+
+  // Runs the top-level statements in order. Errors go to the sink; after one, the rest is still
+  // checked as far as it does not depend on what failed. The session keeps the file.
+  void run(ast::File file);
+
+  [[nodiscard]] std::span<const Layout> layouts() const;
+  [[nodiscard]] std::span<const Mesh> meshes() const;
+  [[nodiscard]] std::vector<Entry> entries() const;
+  // The layout in force: chosen on the command line or by the file; null for one rank.
+  [[nodiscard]] const Layout* layout() const;
+  // Builds an entry on abstract arguments of its declared types; null after an error.
+  [[nodiscard]] const Unit* build(std::string_view entry);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mtf

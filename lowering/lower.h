@@ -1,0 +1,19 @@
+// From a global program and a layout to the SPMD program.
+
+#pragma once
+
+#include <optional>
+
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// Simplifies, gives every value its layout, partitions each operation, joins element-wise chains,
+// plans memory and adds up the totals. nullopt: the layout does not fit, and `diags` says where.
+[[nodiscard]] std::optional<SpmdProgram> lower(const Program& program, const Layout& layout,
+                                               OpTable ops, DiagSink& diags);
+
+// The layout of one rank: no axes, no rules.
+[[nodiscard]] Layout one_rank();
+
+}  // namespace mtf

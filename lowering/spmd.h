@@ -1,0 +1,131 @@
+// The SPMD program: one straight list of steps for all ranks.
+//
+// Its size does not depend on the number of ranks; a rank's coordinates are run-time values. The
+// executor runs it, the pseudo-code prints it, the totals price it: nobody decides anything later.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "ir/program.h"
+
+namespace mtf {
+
+struct SpmdId {
+  std::int32_t index = -1;
+
+  [[nodiscard]] bool valid() const { return index >= 0; }
+  friend auto operator<=>(SpmdId, SpmdId) = default;
+};
+
+// Where the slice of a value is kept.
+enum class Home : std::uint8_t {
+  kNone,    // inside a fused step only, or of an effect: no memory at all
+  kInput,   // the buffer of an input (an argument, a captured tensor, a variable)
+  kOutput,  // a buffer of its own, handed to the caller
+  kArena,   // at `offset` in the program's planned arena
+};
+
+struct SpmdValue {
+  TensorType type;     // of the whole tensor
+  ValueLayout layout;
+  TensorType local;    // of one rank's slice
+  ValueId origin;      // in SpmdProgram::source
+  std::string name;    // as the user bound it, or "%9"
+  Home home = Home::kNone;
+  std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput: which
+};
+
+enum class StepKind : std::uint8_t {
+  kKernel,
+  kSlice,          // each rank keeps a part of what it has
+  kAllGather,
+  kAllToAll,
+  kPermute,        // every rank's slice moves to another rank
+  kAllReduce,
+  kReduceScatter,
+};
+
+[[nodiscard]] std::string_view to_string(StepKind kind);  // "all_reduce", "kernel"
+
+// One operation inside a kernel step.
+struct LocalCall {
+  OpCall call;                // global types; the loop split is in `loops`
+  IterationSpace space;
+  std::vector<SpmdId> operands;
+  SpmdId result;
+  std::vector<Axes> loops;    // per loop of the space, the axes that split it
+  ValueId origin;             // in SpmdProgram::source; its number feeds random streams
+};
+
+struct Reason {
+  std::string text;  // "hidden is summed and split over cols"
+  SourceSpan span;   // the operation that needs it
+  SourceSpan rule;   // the rule behind it, if there is one
+};
+
+struct Step {
+  StepKind kind = StepKind::kKernel;
+  // kKernel: one call, or a chain of element-wise calls in order that runs in one pass over the
+  // elements; then all calls but those with a home stay in registers and cache.
+  std::vector<LocalCall> calls;
+  // Everything else: from -> to, whose layouts say what moves.
+  SpmdId from;
+  SpmdId to;
+  Axes axes;  // of the group that communicates, ordered: major first
+  Combine combine = Combine::kSum;
+
+  std::vector<Reason> reasons;
+  double flops = 0;           // per rank; a multiply and an add are two
+  std::int64_t elements = 0;  // of the slice that a rank hands to the collective
+  std::int64_t received = 0;  // by a rank, with a bandwidth-optimal algorithm
+  std::int64_t bytes = 0;     // received × element size
+};
+
+struct SpmdUpdate {
+  std::size_t input = 0;
+  SpmdId value;  // its home is the input's own buffer when it was written in place
+};
+
+struct CollectiveTotal {
+  StepKind kind{};
+  Axes axes;  // in mesh order
+  std::int64_t calls = 0;
+  std::int64_t elements = 0;
+  std::int64_t received = 0;
+  std::int64_t bytes = 0;
+};
+
+// Per rank, of one run of the program.
+struct Totals {
+  double flops = 0;
+  std::int64_t peak_bytes = 0;  // inputs, variables, outputs and arena together
+  std::int64_t parameters = 0;  // elements of the trained variables, whole
+  std::vector<CollectiveTotal> collectives;
+};
+
+struct SpmdProgram {
+  Program source;  // simplified, global
+  Mesh mesh;
+  std::string layout;  // name; "" for one rank without rules
+  std::vector<SpmdValue> values;
+  std::vector<SpmdId> inputs;   // one per source input
+  std::vector<SpmdId> outputs;  // one per source output, in the layout the rules give
+  std::vector<SpmdUpdate> updates;
+  std::vector<Step> steps;
+  std::int64_t arena_bytes = 0;
+  Totals totals;
+
+  [[nodiscard]] const SpmdValue& at(SpmdId id) const {
+    return values[static_cast<std::size_t>(id.index)];
+  }
+  [[nodiscard]] SpmdValue& at(SpmdId id) { return values[static_cast<std::size_t>(id.index)]; }
+};
+
+[[nodiscard]] std::string verify(const SpmdProgram& program);  // "" or what is wrong
+
+}  // namespace mtf
