@@ -1,0 +1,178 @@
+// The slugs of diagnostics, the sink, and the search for a misspelt name.
+
+#include "ir/support/diag.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace mtf {
+
+// One line per kind: longer than a function should be, and clearer than a table beside the enum.
+std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
+  switch (kind) {
+    case DiagKind::kSyntax:
+      return "syntax";
+    case DiagKind::kBadText:
+      return "bad-text";
+    case DiagKind::kNestingLimit:
+      return "nesting-limit";
+    case DiagKind::kLaterFeature:
+      return "later-feature";
+    case DiagKind::kUnknownName:
+      return "unknown-name";
+    case DiagKind::kUnknownDim:
+      return "unknown-dim";
+    case DiagKind::kUnknownAxis:
+      return "unknown-axis";
+    case DiagKind::kUnusedAxis:
+      return "unused-axis";
+    case DiagKind::kUnknownLayout:
+      return "unknown-layout";
+    case DiagKind::kUnknownEntry:
+      return "unknown-entry";
+    case DiagKind::kDuplicateName:
+      return "duplicate-name";
+    case DiagKind::kShadowedDim:
+      return "shadowed-dim";
+    case DiagKind::kReassignedLet:
+      return "reassigned-let";
+    case DiagKind::kDuplicateParameter:
+      return "duplicate-parameter";
+    case DiagKind::kWrongType:
+      return "wrong-type";
+    case DiagKind::kDtypeMismatch:
+      return "dtype-mismatch";
+    case DiagKind::kBadArgument:
+      return "bad-argument";
+    case DiagKind::kMissingArgument:
+      return "missing-argument";
+    case DiagKind::kUnknownArgument:
+      return "unknown-argument";
+    case DiagKind::kDimMissing:
+      return "dim-missing";
+    case DiagKind::kDimSize:
+      return "dim-size";
+    case DiagKind::kRepeatedDim:
+      return "repeated-dim";
+    case DiagKind::kBroadcastConflict:
+      return "broadcast-conflict";
+    case DiagKind::kBadReshape:
+      return "bad-reshape";
+    case DiagKind::kBadEinsum:
+      return "bad-einsum";
+    case DiagKind::kBadIndex:
+      return "bad-index";
+    case DiagKind::kNotDifferentiable:
+      return "not-differentiable";
+    case DiagKind::kNoGradient:
+      return "no-gradient";
+    case DiagKind::kLayoutConflict:
+      return "layout-conflict";
+    case DiagKind::kIndivisible:
+      return "indivisible";
+    case DiagKind::kMeshSize:
+      return "mesh-size";
+    case DiagKind::kFile:
+      return "file";
+    case DiagKind::kBadImport:
+      return "bad-import";
+    case DiagKind::kImportCycle:
+      return "import-cycle";
+    case DiagKind::kRecursionLimit:
+      return "recursion-limit";
+    case DiagKind::kOverflow:
+      return "overflow";
+    case DiagKind::kMemory:
+      return "memory";
+    case DiagKind::kDivisionByZero:
+      return "division-by-zero";
+    case DiagKind::kNotANumber:
+      return "not-a-number";
+    case DiagKind::kAssertion:
+      return "assertion";
+  }
+  assert(false);
+  return {};
+}
+
+void DiagSink::error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes) {
+  add({.kind = kind,
+       .severity = Severity::kError,
+       .span = span,
+       .text = std::move(text),
+       .notes = std::move(notes),
+       .fix = {}});
+}
+
+void DiagSink::warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes) {
+  add({.kind = kind,
+       .severity = Severity::kWarning,
+       .span = span,
+       .text = std::move(text),
+       .notes = std::move(notes),
+       .fix = {}});
+}
+
+void DiagSink::add(Diag diag) {
+  errors_ += diag.severity == Severity::kError ? 1 : 0;
+  diags_.push_back(std::move(diag));
+}
+
+namespace {
+
+constexpr std::size_t kLongestName = 64;  // beyond it nobody misspells, they generate
+
+char lower(char byte) {
+  return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+}
+
+// Edits of one byte and swaps of neighbours, letter case apart. Requires: both at most
+// kLongestName.
+std::size_t distance(std::string_view a, std::string_view b) {
+  using Row = std::array<std::size_t, kLongestName + 1>;
+  std::array<Row, 3> rows{};  // the row being filled is rows[i % 3]
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    rows[0][j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    Row& row = rows[i % 3];
+    const Row& above = rows[(i - 1) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + change});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1])) {
+        row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
+      }
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+// How far a misspelling may be: a short name is soon another name.
+std::size_t edit_limit(std::size_t length) {
+  return length < 3 ? 0 : std::min<std::size_t>(3, 1 + (length - 3) / 3);
+}
+
+}  // namespace
+
+std::string_view closest(std::string_view name, std::span<const std::string> candidates) {
+  std::string_view best;
+  std::size_t best_distance = edit_limit(name.size()) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t shorter = std::min(name.size(), candidate.size());
+    if (longer > kLongestName || longer - shorter >= best_distance || candidate == name) {
+      continue;
+    }
+    if (const std::size_t edits = distance(name, candidate); edits < best_distance) {
+      best_distance = edits;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace mtf

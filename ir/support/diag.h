@@ -1,0 +1,102 @@
+// Diagnostics are values: built where the problem is seen, collected in a `DiagSink`, rendered
+// once by the driver. Nothing below the driver prints.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/support/source.h"
+
+namespace mtf {
+
+// Every kind is produced by at least one golden test (a lint checks it).
+enum class DiagKind : std::uint8_t {
+  kSyntax,
+  kBadText,             // not UTF-8, NUL bytes, too large
+  kNestingLimit,        // brackets, prefix operators or calls too deep
+  kLaterFeature,        // a construct of the language that this version does not build yet
+  kUnknownName,
+  kUnknownDim,
+  kUnknownAxis,
+  kUnusedAxis,          // warning
+  kUnknownLayout,
+  kUnknownEntry,
+  kDuplicateName,
+  kShadowedDim,
+  kReassignedLet,
+  kDuplicateParameter,  // one path declared by two calls
+  kWrongType,           // a host value of another kind than is needed
+  kDtypeMismatch,
+  kBadArgument,
+  kMissingArgument,
+  kUnknownArgument,
+  kDimMissing,
+  kDimSize,             // one name, two sizes
+  kRepeatedDim,
+  kBroadcastConflict,
+  kBadReshape,
+  kBadEinsum,
+  kBadIndex,
+  kNotDifferentiable,
+  kNoGradient,          // nothing to minimize, or a value the loss does not depend on
+  kLayoutConflict,      // one axis would split a tensor twice
+  kIndivisible,
+  kMeshSize,            // the mesh against the number of ranks
+  kFile,
+  kBadImport,
+  kImportCycle,
+  kRecursionLimit,
+  kOverflow,
+  kMemory,
+  kDivisionByZero,
+  kNotANumber,          // warning
+  kAssertion,
+};
+
+enum class Severity : std::uint8_t { kError, kWarning };
+
+[[nodiscard]] std::string_view slug(DiagKind kind);  // "unknown-dim"
+
+struct Note {
+  SourceSpan span;  // without a file: the note stands alone
+  std::string text;
+};
+
+struct Diag {
+  DiagKind kind{};
+  Severity severity = Severity::kError;
+  SourceSpan span;
+  std::string text;  // lower case, no full stop, user code in `backticks`
+  std::vector<Note> notes;
+  std::string fix;  // replacement text for the span, where one is known
+};
+
+class DiagSink {
+ public:
+  void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
+  void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
+  void add(Diag diag);
+
+  [[nodiscard]] bool ok() const { return errors_ == 0; }
+  [[nodiscard]] std::size_t errors() const { return errors_; }
+  [[nodiscard]] std::span<const Diag> diags() const { return diags_; }
+
+ private:
+  std::vector<Diag> diags_;
+  std::size_t errors_ = 0;
+};
+
+// Throw-once failures of the world (files, MPI), caught in `main`: never for what a user wrote.
+struct Failure {
+  Diag diag;
+};
+
+// The candidate closest to `name` in spelling, or empty when none is close enough to suggest.
+[[nodiscard]] std::string_view closest(std::string_view name,
+                                       std::span<const std::string> candidates);
+
+}  // namespace mtf
