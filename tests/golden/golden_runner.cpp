@@ -14,10 +14,9 @@
 #include <iostream>
 #include <sstream>
 #include <string>
-#include <vector>
-
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
