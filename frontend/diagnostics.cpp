@@ -1,0 +1,202 @@
+// One message is a place, a label, a text and an excerpt; an error and its notes differ in the
+// label.
+
+#include "frontend/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kExcerptWidth = 160;  // code points; of a longer line, a part is shown
+constexpr std::size_t kContextBefore = 60;
+
+struct Style {
+  std::string_view label;
+  std::string_view color;
+};
+
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kReset = "\x1b[0m";
+constexpr std::string_view kCaretColor = "\x1b[1;32m";
+constexpr Style kErrorStyle{.label = "error", .color = "\x1b[1;31m"};
+constexpr Style kWarningStyle{.label = "warning", .color = "\x1b[1;35m"};
+constexpr Style kNoteStyle{.label = "note", .color = "\x1b[1;36m"};
+
+std::string painted(std::string_view text, std::string_view color, ColorMode mode) {
+  if (mode == ColorMode::kPlain) {
+    return std::string(text);
+  }
+  return std::string(color) + std::string(text) + std::string(kReset);
+}
+
+// One code point as its bytes, and what it is. A broken sequence is one byte of U+FFFD.
+struct Glyph {
+  std::string_view bytes;
+  char32_t code = 0;
+};
+
+Glyph next_glyph(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (lead < 0x80) {
+    return {.bytes = text.substr(0, 1), .code = lead};
+  }
+  if (lead < 0xC0 || lead >= 0xF8 || length > text.size()) {
+    return {.bytes = text.substr(0, 1), .code = 0xFFFD};
+  }
+  char32_t code = lead & (0xFFU >> (length + 1));
+  for (const char byte : text.substr(1, length - 1)) {
+    code = (code << 6U) | (static_cast<unsigned char>(byte) & 0x3FU);
+  }
+  return {.bytes = text.substr(0, length), .code = code};
+}
+
+bool is_control(char32_t code) {
+  return (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0) ||
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFFFD;
+}
+
+struct CodeRange {
+  char32_t first;
+  char32_t last;
+};
+
+bool in(std::span<const CodeRange> ranges, char32_t code) {
+  return std::ranges::any_of(
+      ranges, [code](CodeRange range) { return code >= range.first && code <= range.last; });
+}
+
+// Columns of a terminal that a character fills.
+std::size_t width(char32_t code) {
+  static constexpr std::array kWide = std::to_array<CodeRange>({{0x1100, 0x115F},
+                                                                {0x2E80, 0xA4CF},
+                                                                {0xAC00, 0xD7A3},
+                                                                {0xF900, 0xFAFF},
+                                                                {0xFE30, 0xFE6F},
+                                                                {0xFF00, 0xFF60},
+                                                                {0xFFE0, 0xFFE6},
+                                                                {0x1F300, 0x1FAFF},
+                                                                {0x20000, 0x3FFFD}});
+  static constexpr std::array kZero = std::to_array<CodeRange>(
+      {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}});
+  return in(kZero, code) ? 0 : in(kWide, code) ? 2 : 1;
+}
+
+std::string safe(std::string_view text) {
+  std::string result;
+  for (; !text.empty();) {
+    const Glyph glyph = next_glyph(text);
+    result += is_control(glyph.code) ? std::string_view("\uFFFD") : glyph.bytes;
+    text.remove_prefix(glyph.bytes.size());
+  }
+  return result;
+}
+
+// The line with carets under its code points [begin, end), counted from 0.
+std::string excerpt(std::string_view line, std::size_t begin, std::size_t end, ColorMode color) {
+  std::string shown = "  ";
+  std::string carets = "  ";
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(line, [](char byte) { return (byte & 0xC0) != 0x80; }));
+  const std::size_t first = count <= kExcerptWidth ? 0 : begin - std::min(begin, kContextBefore);
+  const std::size_t last = std::min(count, first + kExcerptWidth);
+  if (first > 0) {
+    shown += "…";
+    carets += " ";
+  }
+  std::size_t position = 0;
+  std::string underline;
+  for (; !line.empty() && position < last; ++position) {
+    const Glyph glyph = next_glyph(line);
+    line.remove_prefix(glyph.bytes.size());
+    if (position < first) {
+      continue;
+    }
+    const bool control = is_control(glyph.code);
+    shown += control ? std::string_view("\uFFFD") : glyph.bytes;
+    if (position < begin) {
+      carets += glyph.code == '\t' ? "\t" : std::string(control ? 1 : width(glyph.code), ' ');
+    } else if (position < end) {
+      underline.append(control ? 1 : width(glyph.code), '~');
+    }
+  }
+  shown += line.empty() ? "" : "…";
+  (underline.empty() ? underline = "^" : underline).front() = '^';
+  return shown + "\n" + carets + painted(underline, kCaretColor, color) + "\n";
+}
+
+std::string message(SourceSpan span, const SourceMap& sources, const Style& style,
+                    std::string_view text, std::string_view slug_text, ColorMode color) {
+  std::string result;
+  if (span.file.valid()) {
+    const Place place = sources.place(span.file, span.begin);
+    const std::string where = safe(sources.file(span.file).name) + ":" +
+                              std::to_string(place.line) + ":" + std::to_string(place.column) + ":";
+    result = painted(where, kBold, color) + " ";
+  }
+  result += painted(std::string(style.label) + ":", style.color, color) + " " + safe(text);
+  result += slug_text.empty() ? "\n" : " [" + std::string(slug_text) + "]\n";
+  if (!span.file.valid()) {
+    return result;
+  }
+  const Place begin = sources.place(span.file, span.begin);
+  const Place end = sources.place(span.file, span.end);
+  const std::string_view line = sources.line(span.file, begin.line);
+  const std::size_t past =
+      begin.line == end.line ? static_cast<std::size_t>(end.column) - 1 : std::string_view::npos;
+  return result + excerpt(line, static_cast<std::size_t>(begin.column) - 1, past, color);
+}
+
+nlohmann::ordered_json place_json(SourceSpan span, const SourceMap& sources) {
+  const Place begin = span.file.valid() ? sources.place(span.file, span.begin) : Place{};
+  const Place end = span.file.valid() ? sources.place(span.file, span.end) : Place{};
+  return {{"file", span.file.valid() ? sources.file(span.file).name : ""},
+          {"line", begin.line},
+          {"column", begin.column},
+          {"end_line", end.line},
+          {"end_column", end.column}};
+}
+
+}  // namespace
+
+std::string render(const Diag& diag, const SourceMap& sources, ColorMode color) {
+  const Style& style = diag.severity == Severity::kError ? kErrorStyle : kWarningStyle;
+  std::string result = message(diag.span, sources, style, diag.text, slug(diag.kind), color);
+  for (const Note& note : diag.notes) {
+    result += message(note.span, sources, kNoteStyle, note.text, {}, color);
+  }
+  return result;
+}
+
+std::string render(std::span<const Diag> diags, const SourceMap& sources, ColorMode color) {
+  std::string result;
+  for (const Diag& diag : diags) {
+    result += render(diag, sources, color);
+  }
+  return result;
+}
+
+std::string render_json(std::span<const Diag> diags, const SourceMap& sources) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Diag& diag : diags) {
+    nlohmann::ordered_json item = place_json(diag.span, sources);
+    item["severity"] = diag.severity == Severity::kError ? "error" : "warning";
+    item["slug"] = slug(diag.kind);
+    item["text"] = diag.text;
+    item["notes"] = nlohmann::ordered_json::array();
+    for (const Note& note : diag.notes) {
+      nlohmann::ordered_json entry = place_json(note.span, sources);
+      entry["text"] = note.text;
+      item["notes"].push_back(std::move(entry));
+    }
+    item["fix"] = diag.fix;
+    list.push_back(std::move(item));
+  }
+  const nlohmann::ordered_json root = {{"diagnostics", std::move(list)}};
+  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace mtf

@@ -1,0 +1,25 @@
+// Diagnostics as people and as tools read them: the one place where a `Diag` becomes text.
+//
+// Text is `file:line:col: error: text [slug]`, the source line, and a caret line under the span;
+// notes repeat the form. Control characters of the source never reach the terminal.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "ir/support/diag.h"
+
+namespace mtf {
+
+enum class ColorMode : std::uint8_t { kPlain, kColor };
+
+[[nodiscard]] std::string render(const Diag& diag, const SourceMap& sources,
+                                 ColorMode color = ColorMode::kPlain);
+[[nodiscard]] std::string render(std::span<const Diag> diags, const SourceMap& sources,
+                                 ColorMode color = ColorMode::kPlain);
+
+// {"diagnostics": […]} with the keys of `mtf check --json`; the end column is exclusive.
+[[nodiscard]] std::string render_json(std::span<const Diag> diags, const SourceMap& sources);
+
+}  // namespace mtf
