@@ -118,6 +118,18 @@ struct IterationSpace {
 // operands are pending over the same axes (add, subtract).
 enum class Linear : std::uint8_t { kNo, kEach, kJoint };
 
+// What an operation is in the algebra of sums of products, for the rewrites of ir/rewrite.h; no
+// rewrite names an operation. A kind is held by at most one operation, but for kMove.
+enum class Algebra : std::uint8_t {
+  kNone,
+  kProduct,    // element-wise product of two operands
+  kSum,        // over the dims that "to" (the result's shape) lacks
+  kEinsum,     // product of all operands, summed to "to"
+  kBroadcast,  // to "to"
+  kTranspose,  // to "to"
+  kMove,       // anything else that does nothing when operand and result have the same type
+};
+
 // ---- the definition ------------------------------------------------------------------------
 
 // One contiguous run of an element-wise operation. `dtype` is the operands' element type (the last
@@ -156,7 +168,8 @@ struct OpDef {
 
   Linear linear = Linear::kNo;
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
-  bool random = false;  // two equal calls are two draws (unless seeded): never merged
+  bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
+  Algebra algebra = Algebra::kNone;
 };
 
 using OpTable = std::span<const OpDef* const>;

@@ -1,0 +1,70 @@
+// Every value enters a program here, checked by the rule of its operation.
+
+#include "ir/builder.h"
+
+#include <cassert>
+#include <utility>
+
+namespace mtf {
+
+ValueId Builder::input(InputKind kind, std::string name, TensorType type) {
+  program_.values.push_back({.op = nullptr,
+                             .operands = {},
+                             .args = {},
+                             .type = std::move(type),
+                             .span = span_,
+                             .frame = frame_,
+                             .name = name});
+  program_.inputs.push_back({.value = program_.last(), .kind = kind, .name = std::move(name)});
+  return program_.last();
+}
+
+std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> operands,
+                                     OpArgs args, std::span<const SourceSpan> spans) {
+  OpCall call{.op = &op,
+              .operands = {},
+              .args = std::move(args),
+              .result = {},
+              .span = span_,
+              .operand_spans = {spans.begin(), spans.end()}};
+  call.operands.reserve(operands.size());
+  for (const ValueId operand : operands) {
+    call.operands.push_back(type_of(operand));
+  }
+  if (op.type != nullptr) {
+    std::optional<TensorType> type = op.type(call, diags_);
+    if (!type) {
+      return std::nullopt;
+    }
+    call.result = std::move(*type);
+  }
+  if (op.expand != nullptr) {
+    return op.expand(*this, call, operands);
+  }
+  program_.values.push_back({.op = &op,
+                             .operands = {operands.begin(), operands.end()},
+                             .args = std::move(call.args),
+                             .type = std::move(call.result),
+                             .span = span_,
+                             .frame = frame_,
+                             .name = {}});
+  return program_.last();
+}
+
+ValueId Builder::emit(std::string_view op, std::vector<ValueId> operands, OpArgs args) {
+  const OpDef* definition = find_op(ops_, op);
+  assert(definition != nullptr);
+  const std::optional<ValueId> value = call(*definition, operands, std::move(args));
+  assert(value);
+  return *value;
+}
+
+ValueId Builder::scalar(double value, DType dtype) {
+  OpArgs args;
+  args.set("shape", Shape{});
+  args.set("value", value);
+  args.set("dtype", dtype);
+  return emit("fill", {}, std::move(args));
+}
+
+}  // namespace mtf

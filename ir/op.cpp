@@ -1,0 +1,75 @@
+// Arguments, lookup by name, and the iteration space that most operations share.
+
+#include "ir/op.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+// Index of the loop called `dim.name`, added with `role` if it is new.
+std::size_t loop_of(IterationSpace& space, const Dim& dim, DimRole role) {
+  const auto found = std::ranges::find(space.loops, dim.name, &LoopDim::name);
+  if (found != space.loops.end()) {
+    return static_cast<std::size_t>(found - space.loops.begin());
+  }
+  space.loops.push_back({.name = dim.name, .size = dim.size, .role = role});
+  return space.loops.size() - 1;
+}
+
+DimMap map_dims(IterationSpace& space, const Shape& shape, DimRole role) {
+  DimMap map;
+  map.reserve(shape.rank());
+  for (const Dim& dim : shape.dims()) {
+    map.push_back({loop_of(space, dim, role)});
+  }
+  return map;
+}
+
+}  // namespace
+
+const ArgValue* OpArgs::find(std::string_view name) const {
+  for (const auto& [key, value] : entries) {
+    if (key == name) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+void OpArgs::set(std::string_view name, ArgValue value) {
+  for (auto& [key, old] : entries) {
+    if (key == name) {
+      old = std::move(value);
+      return;
+    }
+  }
+  entries.emplace_back(name, std::move(value));
+}
+
+SourceSpan OpCall::span_of(std::size_t operand) const {
+  return operand < operand_spans.size() ? operand_spans[operand] : span;
+}
+
+IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {
+  IterationSpace space;
+  space.combine = combine;
+  space.result = map_dims(space, call.result.shape, DimRole::kKept);
+  space.operands.reserve(call.operands.size());
+  for (const TensorType& operand : call.operands) {
+    space.operands.push_back(map_dims(space, operand.shape, missing));
+  }
+  return space;
+}
+
+const OpDef* find_op(OpTable table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &OpDef::name);
+  return found == table.end() ? nullptr : *found;
+}
+
+const OpDef* find_operator(OpTable table, std::string_view symbol) {
+  const auto found = std::ranges::find(table, symbol, &OpDef::symbol);
+  return symbol.empty() || found == table.end() ? nullptr : *found;
+}
+
+}  // namespace mtf

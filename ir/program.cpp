@@ -1,0 +1,59 @@
+// Questions about one value of a program.
+
+#include "ir/program.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+// As in the source: "unary -" is written "-".
+std::string_view spelling(const OpDef& op) {
+  constexpr std::string_view kUnary = "unary ";
+  if (op.symbol.empty()) {
+    return op.name;
+  }
+  return op.symbol.starts_with(kUnary) ? op.symbol.substr(kUnary.size()) : op.symbol;
+}
+
+}  // namespace
+
+OpCall call_of(const Program& program, ValueId id) {
+  const Value& value = program.at(id);
+  OpCall call{.op = value.op,
+              .operands = {},
+              .args = value.args,
+              .result = value.type,
+              .span = value.span,
+              .operand_spans = {}};
+  call.operands.reserve(value.operands.size());
+  for (const ValueId operand : value.operands) {
+    call.operands.push_back(program.at(operand).type);
+  }
+  return call;
+}
+
+std::string describe(const Program& program, ValueId id) {
+  const Value& value = program.at(id);
+  if (!value.name.empty()) {
+    return "`" + value.name + "`";
+  }
+  if (value.op != nullptr) {
+    return "the result of `" + std::string(spelling(*value.op)) + "`";
+  }
+  const auto input = std::ranges::find(program.inputs, id, &Input::value);
+  return input == program.inputs.end() ? "an input" : "`" + input->name + "`";
+}
+
+std::vector<Note> notes_of(const Program& program, ValueId id) {
+  std::vector<Note> notes;
+  std::int32_t frame = program.at(id).frame;
+  while (frame >= 0) {
+    const Frame& call = program.frames[static_cast<std::size_t>(frame)];
+    notes.push_back({.span = call.call, .text = "in `" + call.function + "`, called here"});
+    frame = call.parent;
+  }
+  return notes;
+}
+
+}  // namespace mtf
