@@ -22,7 +22,8 @@ struct SpmdId {
   friend auto operator<=>(SpmdId, SpmdId) = default;
 };
 
-// Where the slice of a value is kept.
+// Where the slice of a value is kept. A result of an element-wise chain may have the very buffer of
+// an operand of its step (in place): then no call behind it in the chain reads that operand.
 enum class Home : std::uint8_t {
   kNone,    // inside a fused step only, or of an effect: no memory at all
   kInput,   // the buffer of an input (an argument, a captured tensor, a variable)
@@ -82,13 +83,15 @@ struct Step {
   std::vector<Reason> reasons;
   double flops = 0;           // per rank; a multiply and an add are two
   std::int64_t elements = 0;  // of the slice that a rank hands to the collective
-  std::int64_t received = 0;  // by a rank, with a bandwidth-optimal algorithm
+  std::int64_t received = 0;  // by a rank, with a bandwidth-optimal algorithm, rounded down
   std::int64_t bytes = 0;     // received × element size
 };
 
+// Applied after all steps. The value's home is the input's own buffer when it was computed in
+// place, otherwise the arena or an output, never another input.
 struct SpmdUpdate {
   std::size_t input = 0;
-  SpmdId value;  // its home is the input's own buffer when it was written in place
+  SpmdId value;
 };
 
 struct CollectiveTotal {
@@ -114,7 +117,7 @@ struct SpmdProgram {
   std::string layout;  // name; "" for one rank without rules
   std::vector<SpmdValue> values;
   std::vector<SpmdId> inputs;   // one per source input
-  std::vector<SpmdId> outputs;  // one per source output, in the layout the rules give
+  std::vector<SpmdId> outputs;  // one per source output, each with home kOutput of its own number
   std::vector<SpmdUpdate> updates;
   std::vector<Step> steps;
   std::int64_t arena_bytes = 0;

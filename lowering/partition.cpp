@@ -1,0 +1,281 @@
+#include "lowering/partition.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/reason.h"
+#include "lowering/reshard.h"
+#include "lowering/split.h"
+
+namespace mtf {
+namespace {
+
+class Partitioner {
+ public:
+  Partitioner(SpmdProgram& out, const Layout& layout, std::span<const ValueLayout> targets)
+      : out_(out),
+        source_(out.source),
+        layout_(layout),
+        targets_(targets),
+        resharder_(out.mesh),
+        forms_(out.source.values.size()),
+        makers_(out.source.values.size(), -1) {}
+
+  void run() {
+    for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      const ValueId id{static_cast<std::int32_t>(i)};
+      if (source_.at(id).op == nullptr) {
+        out_.inputs.push_back(add_form(id, target(id)));
+      } else {
+        operation(id);
+      }
+    }
+    for (const ValueId id : source_.outputs) {
+      const SpmdId value = whole(id, "the result");
+      const bool taken = std::ranges::find(out_.outputs, value) != out_.outputs.end();
+      out_.outputs.push_back(taken || is_input(value) ? copy(value) : value);
+    }
+    for (const Update& update : source_.updates) {
+      const SpmdId value = whole(update.value, "the update");
+      out_.updates.push_back(
+          {.input = update.input, .value = is_input(value) ? copy(value) : value});
+    }
+  }
+
+ private:
+  [[nodiscard]] const ValueLayout& target(ValueId id) const {
+    return targets_[static_cast<std::size_t>(id.index)];
+  }
+  std::vector<SpmdId>& forms(ValueId id) { return forms_[static_cast<std::size_t>(id.index)]; }
+
+  SpmdId add_form(ValueId id, ValueLayout layout) {
+    const Value& value = source_.at(id);
+    const bool is_target = layout == target(id);
+    TensorType local{value.type.dtype, local_shape(value.type.shape, layout, out_.mesh)};
+    out_.values.push_back({.type = value.type,
+                           .layout = std::move(layout),
+                           .local = std::move(local),
+                           .origin = id,
+                           .name = is_target ? name_of(id) : "",
+                           .home = Home::kNone,
+                           .offset = 0});
+    const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
+    forms(id).push_back(form);
+    return form;
+  }
+
+  [[nodiscard]] std::string name_of(ValueId id) const {
+    for (const Input& input : source_.inputs) {
+      if (input.value == id && !input.is_variable()) {
+        return input.name;
+      }
+    }
+    return source_.at(id).name;
+  }
+
+  SpmdId find_form(ValueId id, const ValueLayout& layout) {
+    for (const SpmdId form : forms(id)) {
+      if (out_.at(form).layout == layout) {
+        return form;
+      }
+    }
+    return {};
+  }
+
+  // The form from which `to` is reached with the fewest elements received.
+  SpmdId nearest_form(ValueId id, const ValueLayout& to) {
+    SpmdId best;
+    std::int64_t least = 0;
+    for (const SpmdId form : forms(id)) {
+      const std::int64_t cost =
+          resharder_.received(out_.at(form).type.shape, out_.at(form).layout, to);
+      if (!best.valid() || cost < least) {
+        best = form;
+        least = cost;
+      }
+    }
+    return best;
+  }
+
+  // A form of the value in the layout, made by reshard steps where there is none yet.
+  SpmdId in_layout(ValueId id, const ValueLayout& to, const Need& need) {
+    if (const SpmdId form = find_form(id, to); form.valid()) {
+      return form;
+    }
+    settle(id);
+    if (const SpmdId form = find_form(id, to); form.valid()) {
+      return form;
+    }
+    return reshard(nearest_form(id, to), to, Combine::kSum, need);
+  }
+
+  // Finishes a pending sum into the layout of the rules, once for all its users.
+  void settle(ValueId id) {
+    const SpmdId made = forms(id).front();
+    const bool pending = !out_.at(made).layout.partial.empty();
+    if (pending && !find_form(id, target(id)).valid()) {
+      reshard(made, target(id), Combine::kSum, {.user = id, .what = ""});
+    }
+  }
+
+  [[nodiscard]] bool is_input(SpmdId id) const {
+    return std::ranges::find(out_.inputs, id) != out_.inputs.end();
+  }
+
+  // A buffer of its own for what leaves the program: an input may be overwritten by its update.
+  SpmdId copy(SpmdId from) {
+    Step step;
+    step.kind = StepKind::kSlice;
+    step.from = from;
+    step.to = add_form(out_.at(from).origin, out_.at(from).layout);
+    measure(step);
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back().to;
+  }
+
+  SpmdId whole(ValueId id, std::string_view what) {
+    return in_layout(id, target(id), {.user = id, .what = what});
+  }
+
+  SpmdId reshard(SpmdId from, const ValueLayout& to, Combine combine, const Need& need) {
+    const ValueId id = out_.at(from).origin;
+    const std::vector<Move> moves =
+        resharder_.plan(out_.at(from).type.shape, out_.at(from).layout, to);
+    for (const Move& move : moves) {
+      Step step;
+      step.kind = move.kind;
+      step.from = from;
+      step.axes = move.axes;
+      step.combine = combine;
+      step.to = add_form(id, move.to);
+      step.reasons = explain(out_, layout_, makers_, step, need);
+      measure(step);
+      from = step.to;
+      out_.steps.push_back(std::move(step));
+    }
+    return from;
+  }
+
+  void measure(Step& step) const {
+    const SpmdValue& from = out_.at(step.from);
+    const Volume volume = volume_of(step.kind, from.local.shape.volume(),
+                                    out_.mesh.size_of(step.axes));
+    step.elements = volume.elements;
+    step.received = volume.received;
+    step.bytes = volume.received * static_cast<std::int64_t>(bytes_of(from.type.dtype));
+  }
+
+  void operation(ValueId id) {
+    const Value& value = source_.at(id);
+    LocalCall local;
+    local.call = call_of(source_, id);
+    local.origin = id;
+    local.space = value.op->space(local.call);
+    std::vector<ValueLayout> operands = pending_operands(value, local.space);
+    const bool pending = !operands.empty();
+    ValueLayout wanted = target(id);
+    if (pending) {
+      wanted = pending_result(operands[0], local);
+    } else {
+      for (const ValueId operand : value.operands) {
+        operands.push_back(target(operand));
+      }
+    }
+    const LoopSplit split = choose_split({.call = local.call,
+                                          .space = local.space,
+                                          .operands = operands,
+                                          .result = wanted},
+                                         resharder_, out_.mesh);
+    for (std::size_t i = 0; i < value.operands.size(); ++i) {
+      ValueLayout needed = split.operands[i];
+      needed.partial = pending ? operands[i].partial : Axes{};
+      local.operands.push_back(
+          in_layout(value.operands[i], needed, {.user = id, .what = "", .operand = i}));
+    }
+    local.loops = split.loops;
+    finish(id, std::move(local), split, pending ? operands[0].partial : Axes{});
+  }
+
+  // Emits the kernel, and at once the reduction of a max, min or product.
+  void finish(ValueId id, LocalCall local, const LoopSplit& split, const Axes& pending) {
+    Step step;
+    const Combine combine = local.space.combine;
+    if (!local.call.op->effect) {
+      ValueLayout made = split.result;
+      made.partial.insert(made.partial.begin(), pending.begin(), pending.end());
+      local.result = add_form(id, std::move(made));
+    }
+    step.flops = flops_of(local);
+    const SpmdId result = local.result;
+    step.calls.push_back(std::move(local));
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    out_.steps.push_back(std::move(step));
+    if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
+      const SpmdId done = reshard(result, target(id), combine, {.user = id, .what = ""});
+      forms(id) = {done};  // what the ranks had on the way is of no other use
+    }
+  }
+
+  // The operands' layouts when their pending sums may pass through the operation; else empty.
+  std::vector<ValueLayout> pending_operands(const Value& value, const IterationSpace& space) {
+    std::vector<ValueLayout> layouts;
+    if (value.op->linear == Linear::kNo || value.operands.empty()) {
+      return {};
+    }
+    for (const ValueId operand : value.operands) {
+      const SpmdValue& made = out_.at(forms(operand).front());
+      const bool settled = find_form(operand, target(operand)).valid();
+      if (made.layout.partial.empty() || settled ||
+          (!layouts.empty() && made.layout != layouts.front()) ||
+          made.type.shape != out_.at(forms(value.operands[0]).front()).type.shape) {
+        return {};
+      }
+      layouts.push_back(made.layout);
+    }
+    const bool grows = value.type.shape.volume() > source_.at(value.operands[0]).type.shape.volume();
+    const std::vector<Axes> loops = project(space.operands[0], layouts[0], space, out_.mesh);
+    const std::optional<ValueLayout> back =
+        layout_from_loops(space.operands[0], loops, space, out_.mesh);
+    const bool passes = !grows && back && back->dims == layouts[0].dims &&
+                        layout_from_loops(space.result, loops, space, out_.mesh);
+    return passes ? layouts : std::vector<ValueLayout>{};
+  }
+
+  // With pending operands the kernel runs where they are; the rules come in when the sum is
+  // finished.
+  ValueLayout pending_result(const ValueLayout& operand, const LocalCall& local) const {
+    const std::vector<Axes> loops =
+        project(local.space.operands[0], operand, local.space, out_.mesh);
+    return *layout_from_loops(local.space.result, loops, local.space, out_.mesh);
+  }
+
+  double flops_of(const LocalCall& local) const {
+    if (local.call.op->flops == nullptr) {
+      return 0;
+    }
+    OpCall call = local.call;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      call.operands[i] = out_.at(local.operands[i]).local;
+    }
+    if (local.result.valid()) {
+      call.result = out_.at(local.result).local;
+    }
+    return call.op->flops(call);
+  }
+
+  SpmdProgram& out_;
+  const Program& source_;
+  const Layout& layout_;
+  std::span<const ValueLayout> targets_;
+  Resharder resharder_;
+  std::vector<std::vector<SpmdId>> forms_;  // per value, the first is as its step leaves it
+  std::vector<std::int32_t> makers_;        // per value, its kernel step
+};
+
+}  // namespace
+
+void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets) {
+  Partitioner(program, layout, targets).run();
+}
+
+}  // namespace mtf

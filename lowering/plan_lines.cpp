@@ -1,0 +1,188 @@
+// A fused step is one line where its calls nest ("relu(%3 + bias)"), and one line per call where a
+// value inside of it is used twice or the nesting gets long.
+
+#include <algorithm>
+#include <map>
+
+#include "ir/support/columns.h"
+#include "lowering/pseudo_code.h"
+#include "lowering/quantity.h"
+#include "lowering/step_text.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kLongestNested = 44;
+
+std::string_view word(InputKind kind) {
+  switch (kind) {
+    case InputKind::kArgument:
+      return "argument";
+    case InputKind::kCaptured:
+      return "tensor";
+    case InputKind::kParam:
+      return "param";
+    case InputKind::kState:
+      return "state";
+  }
+  return "";
+}
+
+struct Nested {
+  std::string text;
+  bool is_operator = false;
+};
+
+class Lines {
+ public:
+  Lines(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank)
+      : program_(program), sources_(sources), rank_(rank), names_(program) {}
+
+  std::vector<PlanLine> take() {
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
+      add_input(i);
+    }
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      add_step(i);
+    }
+    for (const SpmdUpdate& update : program_.updates) {
+      add_update(update);
+    }
+    add_return();
+    return std::move(lines_);
+  }
+
+ private:
+  void add_input(std::size_t index) {
+    const Input& input = program_.source.inputs[index];
+    const SpmdId id = program_.inputs[index];
+    PlanLine line = line_of(LineKind::kInput, id);
+    line.op = word(input.kind);
+    line.op += input.name == line.name ? "" : " " + input.name;
+    line.why = part_text(program_.at(id));
+    lines_.push_back(std::move(line));
+  }
+
+  // "holds batch 0..32", of the dims that are split.
+  std::string part_text(const SpmdValue& value) const {
+    const Slice slice = slice_of(value.type.shape, value.layout, program_.mesh, rank_);
+    std::string text;
+    for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
+      if (slice.extent[i] != value.type.shape[i].size) {
+        text += (text.empty() ? "holds " : ", ") + value.type.shape[i].name + " " +
+                std::to_string(slice.offset[i]) + ".." +
+                std::to_string(slice.offset[i] + slice.extent[i]);
+      }
+    }
+    return text;
+  }
+
+  void add_step(std::size_t index) {
+    const Step& step = program_.steps[index];
+    if (step.kind == StepKind::kKernel) {
+      add_kernel(step, index);
+      return;
+    }
+    PlanLine line = line_of(LineKind::kStep, step.to);
+    line.op = move_text(program_, step, names_);
+    line.amount = step.kind == StepKind::kSlice ? "" : bytes_text(step.bytes);
+    line.why = reason_text(step, sources_);
+    line.step = index;
+    lines_.push_back(std::move(line));
+  }
+
+  void add_kernel(const Step& step, std::size_t index) {
+    const std::size_t first = lines_.size();
+    std::map<SpmdId, int> uses;
+    for (const LocalCall& call : step.calls) {
+      for (const SpmdId operand : call.operands) {
+        ++uses[operand];
+      }
+    }
+    for (const LocalCall& call : step.calls) {
+      const Nested text = {.text = call_text(call, operand_text()),
+                           .is_operator = is_operator(call)};
+      const std::string literal = literal_text(call);
+      if (!literal.empty()) {
+        nested_[call.result] = {.text = literal, .is_operator = false};
+      }
+      const bool hidden = program_.at(call.result).home == Home::kNone;
+      if (hidden && (!literal.empty() ||
+                     (uses[call.result] == 1 && code_points(text.text) <= kLongestNested))) {
+        nested_.try_emplace(call.result, text);
+        continue;
+      }
+      PlanLine line = line_of(LineKind::kStep, call.result);
+      if (call.call.op->effect) {
+        line.name.clear();
+        line.type.clear();
+      }
+      line.op = text.text;
+      line.step = index;
+      line.aside = !literal.empty();
+      lines_.push_back(std::move(line));
+    }
+    if (lines_.size() > first) {
+      lines_.back().amount = flops_text(step.flops);
+      lines_.back().why = reason_text(step, sources_);
+    }
+  }
+
+  OperandText operand_text() const {
+    return [this](SpmdId id, bool inside_operator) {
+      const auto found = nested_.find(id);
+      if (found == nested_.end()) {
+        return names_.of(id);
+      }
+      return inside_operator && found->second.is_operator ? "(" + found->second.text + ")"
+                                                          : found->second.text;
+    };
+  }
+
+  void add_update(const SpmdUpdate& update) {
+    PlanLine line = line_of(LineKind::kUpdate, program_.inputs[update.input]);
+    line.op = "<- " + operand_text()(update.value, false);
+    lines_.push_back(std::move(line));
+  }
+
+  void add_return() {
+    std::string text;
+    for (const SpmdId id : program_.outputs) {
+      text += (text.empty() ? "" : ", ") + operand_text()(id, false);
+    }
+    if (!text.empty()) {
+      PlanLine line;
+      line.kind = LineKind::kReturn;
+      line.name = "return";
+      line.op = text;
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  PlanLine line_of(LineKind kind, SpmdId id) const {
+    const SpmdValue& value = program_.at(id);
+    const Axes& partial = value.layout.partial;
+    PlanLine line;
+    line.kind = kind;
+    line.name = names_.of(id);
+    line.type = type_text(value);
+    line.partial = partial.empty() ? "" : "partial(" + to_string(program_.mesh, partial) + ")";
+    return line;
+  }
+
+  const SpmdProgram& program_;
+  const SourceMap& sources_;
+  std::int64_t rank_;
+  ValueNames names_;
+  std::map<SpmdId, Nested> nested_;  // values that are shown where they are used
+  std::vector<PlanLine> lines_;
+};
+
+}  // namespace
+
+std::vector<PlanLine> plan_lines(const SpmdProgram& program, const SourceMap& sources,
+                                 std::int64_t rank) {
+  return Lines(program, sources, rank).take();
+}
+
+}  // namespace mtf

@@ -1,0 +1,65 @@
+// Three significant digits are enough everywhere; exact numbers are in the JSON.
+
+#include "lowering/quantity.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace mtf {
+namespace {
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> buffer{};
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return {buffer.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace
+
+std::string flops_text(double flops) {
+  if (flops <= 0) {
+    return "";
+  }
+  static constexpr std::array kUnits = std::to_array<std::string_view>(
+      {" MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"});
+  double value = flops / 1e6;
+  std::size_t unit = 0;
+  for (; value >= 999.95 && unit + 1 < kUnits.size(); ++unit) {
+    value /= 1e3;
+  }
+  if (value < 0.005) {
+    return "<0.01 MFLOP";
+  }
+  return fixed(value, value < 9.995 ? 2 : 1) + std::string(kUnits[unit]);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  if (bytes < 1024) {
+    return std::to_string(bytes) + " B";
+  }
+  static constexpr std::array kUnits =
+      std::to_array<std::string_view>({" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"});
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1023.95 && unit + 1 < kUnits.size(); ++unit) {
+    value /= 1024;
+  }
+  return fixed(value, 1) + std::string(kUnits[unit]);
+}
+
+std::string count_text(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t i = text.size(); i > 3 && text[i - 4] != '-';) {
+    i -= 3;
+    text.insert(i, ",");
+  }
+  return text;
+}
+
+std::string count_text(std::int64_t count, std::string_view noun) {
+  return count_text(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+}  // namespace mtf

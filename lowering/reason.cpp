@@ -1,0 +1,130 @@
+#include "lowering/reason.h"
+
+#include <algorithm>
+#include <string>
+
+namespace mtf {
+namespace {
+
+class Explainer {
+ public:
+  Explainer(const SpmdProgram& program, const Layout& layout,
+            std::span<const std::int32_t> makers, const Step& step, const Need& need)
+      : program_(program), layout_(layout), makers_(makers), step_(step), need_(need) {}
+
+  std::vector<Reason> run() {
+    const bool reduces =
+        step_.kind == StepKind::kAllReduce || step_.kind == StepKind::kReduceScatter;
+    if (reduces) {
+      pending(program_.at(step_.from).origin);
+    } else {
+      moved();
+    }
+    return std::move(reasons_);
+  }
+
+ private:
+  [[nodiscard]] std::string names(const Axes& axes) const {
+    return to_string(program_.mesh, axes);
+  }
+
+  void add(std::string text, SourceSpan span, const std::string& dim) {
+    const Rule* rule = layout_.rule_for(dim);
+    reasons_.push_back(
+        {.text = std::move(text), .span = span, .rule = rule == nullptr ? SourceSpan{} : rule->span});
+  }
+
+  [[nodiscard]] const LocalCall* maker(ValueId id) const {
+    const std::int32_t step = makers_[static_cast<std::size_t>(id.index)];
+    return step < 0 ? nullptr : &program_.steps[static_cast<std::size_t>(step)].calls.front();
+  }
+
+  static std::string_view verb(Combine combine) {
+    switch (combine) {
+      case Combine::kSum:
+        return "summed";
+      case Combine::kMax:
+        return "reduced to its maximum";
+      case Combine::kMin:
+        return "reduced to its minimum";
+      case Combine::kProd:
+        break;
+    }
+    return "multiplied up";
+  }
+
+  // A pending sum comes from the reduced loops of its operation, or of one that it only passed
+  // through.
+  void pending(ValueId id) {
+    const LocalCall* call = maker(id);
+    while (call != nullptr) {
+      bool found = false;
+      for (std::size_t l = 0; l < call->loops.size(); ++l) {
+        const LoopDim& loop = call->space.loops[l];
+        if (loop.role == DimRole::kReduced && overlaps(call->loops[l])) {
+          add(loop.name + " is " + std::string(verb(step_.combine)) + " and split over " +
+                  names(call->loops[l]),
+              call->call.span, loop.name);
+          found = true;
+        }
+      }
+      if (found || call->operands.empty()) {
+        return;
+      }
+      call = maker(program_.at(call->operands.front()).origin);
+    }
+  }
+
+  [[nodiscard]] bool overlaps(const Axes& axes) const {
+    return std::ranges::any_of(axes, [this](AxisId axis) {
+      return std::ranges::find(step_.axes, axis) != step_.axes.end();
+    });
+  }
+
+  void moved() {
+    const SpmdValue& from = program_.at(step_.from);
+    const SpmdValue& to = program_.at(step_.to);
+    const Value& user = program_.source.at(need_.user);
+    for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
+      const Axes& had = from.layout.dims[d];
+      const Axes& has = to.layout.dims[d];
+      if (had != has) {
+        const std::string& dim = from.type.shape[d].name;
+        add(sentence(dim, had, has), user.span, dim);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string sentence(const std::string& dim, const Axes& had,
+                                     const Axes& has) const {
+    const ValueId made = program_.at(step_.from).origin;
+    if (need_.user == made) {
+      const std::string who = need_.what.empty() ? "the layout" : std::string(need_.what);
+      return has.empty() ? who + " keeps " + dim + " whole, it was computed split over " + names(had)
+                         : who + " splits " + dim + " over " + names(has);
+    }
+    const std::string op = "`" + std::string(program_.source.at(need_.user).op->name) + "`";
+    if (has.size() < had.size()) {
+      return op + " needs " + (has.empty() ? "all of " + dim : dim + " split only over " + names(has)) +
+             ", which is split over " + names(had);
+    }
+    return op + " needs " + dim + " split over " + names(has);
+  }
+
+  const SpmdProgram& program_;
+  const Layout& layout_;
+  std::span<const std::int32_t> makers_;
+  const Step& step_;
+  const Need& need_;
+  std::vector<Reason> reasons_;
+};
+
+}  // namespace
+
+std::vector<Reason> explain(const SpmdProgram& program, const Layout& layout,
+                            std::span<const std::int32_t> makers, const Step& step,
+                            const Need& need) {
+  return Explainer(program, layout, makers, step, need).run();
+}
+
+}  // namespace mtf

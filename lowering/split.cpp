@@ -1,0 +1,212 @@
+#include "lowering/split.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace mtf {
+namespace {
+
+// For one axis, the loops that some tensor would split over it.
+struct Claim {
+  AxisId axis = 0;
+  std::vector<std::optional<std::size_t>> loops;  // nullopt: no loop
+};
+
+class Chooser {
+ public:
+  Chooser(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
+      : problem_(problem),
+        resharder_(resharder),
+        mesh_(mesh),
+        order_(problem.space.loops.size()) {
+    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+      claim(project(problem.space.operands[i], problem.operands[i], problem.space, mesh));
+    }
+    if (!problem.call.op->effect) {
+      claim(project(problem.space.result, problem.result, problem.space, mesh));
+    }
+  }
+
+  LoopSplit run() {
+    for (Claim& claim : claims_) {
+      if (claim.loops.size() > 1) {
+        claim.loops.emplace_back(std::nullopt);
+      }
+    }
+    std::vector<std::size_t> pick(claims_.size(), 0);
+    do {
+      consider(pick);
+    } while (advance(pick));
+    if (!best_) {
+      best_ = priced(std::vector<Axes>(order_.size()));
+    }
+    return *best_;
+  }
+
+ private:
+  void claim(const std::vector<Axes>& loops) {
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      for (const AxisId axis : loops[l]) {
+        claim(axis, l);
+        if (std::ranges::find(order_[l], axis) == order_[l].end()) {
+          order_[l].push_back(axis);
+        }
+      }
+    }
+  }
+
+  void claim(AxisId axis, std::size_t loop) {
+    const auto found = std::ranges::find(claims_, axis, &Claim::axis);
+    if (found == claims_.end()) {
+      claims_.push_back({.axis = axis, .loops = {loop}});
+    } else if (std::ranges::find(found->loops, loop) == found->loops.end()) {
+      found->loops.emplace_back(loop);
+    }
+  }
+
+  bool advance(std::vector<std::size_t>& pick) const {
+    for (std::size_t c = 0; c < pick.size(); ++c) {
+      if (++pick[c] < claims_[c].loops.size()) {
+        return true;
+      }
+      pick[c] = 0;
+    }
+    return false;
+  }
+
+  void consider(const std::vector<std::size_t>& pick) {
+    std::vector<Axes> loops(order_.size());
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      for (const AxisId axis : order_[l]) {
+        const auto c = static_cast<std::size_t>(
+            std::ranges::find(claims_, axis, &Claim::axis) - claims_.begin());
+        if (claims_[c].loops[pick[c]] == l) {
+          loops[l].push_back(axis);
+        }
+      }
+      if (problem_.space.loops[l].size % mesh_.size_of(loops[l]) != 0) {
+        return;
+      }
+    }
+    const std::optional<LoopSplit> split = priced(std::move(loops));
+    if (split) {
+      keep_better(*split);
+    }
+  }
+
+  void keep_better(LoopSplit split) {
+    if (!best_) {
+      best_ = std::move(split);
+      return;
+    }
+    const bool better =
+        std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume);
+    const std::int64_t other = better ? best_->bytes : split.bytes;
+    const std::int64_t runner_up =
+        best_->chosen ? std::min(best_->runner_up_bytes, other) : other;
+    if (better) {
+      best_ = std::move(split);
+    }
+    best_->chosen = true;
+    best_->runner_up_bytes = runner_up;
+  }
+
+  std::optional<LoopSplit> priced(std::vector<Axes> loops) {
+    LoopSplit split;
+    const IterationSpace& space = problem_.space;
+    split.volume = 1;
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      split.volume *= static_cast<double>(space.loops[l].size / mesh_.size_of(loops[l]));
+    }
+    for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+      std::optional<ValueLayout> needed =
+          layout_from_loops(space.operands[i], loops, space, mesh_);
+      if (!needed) {
+        return std::nullopt;
+      }
+      const TensorType& type = problem_.call.operands[i];
+      split.bytes += resharder_.received(type.shape, problem_.operands[i], *needed) *
+                     static_cast<std::int64_t>(bytes_of(type.dtype));
+      split.operands.push_back(*std::move(needed));
+    }
+    if (!problem_.call.op->effect && !price_result(loops, split)) {
+      return std::nullopt;
+    }
+    split.loops = std::move(loops);
+    return split;
+  }
+
+  bool price_result(const std::vector<Axes>& loops, LoopSplit& split) {
+    const IterationSpace& space = problem_.space;
+    std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
+    if (!result) {
+      return false;
+    }
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      if (space.loops[l].role == DimRole::kReduced) {
+        result->partial.insert(result->partial.end(), loops[l].begin(), loops[l].end());
+      }
+    }
+    const TensorType& type = problem_.call.result;
+    split.bytes += resharder_.received(type.shape, *result, problem_.result) *
+                   static_cast<std::int64_t>(bytes_of(type.dtype));
+    split.result = *std::move(result);
+    return true;
+  }
+
+  const SplitProblem& problem_;
+  Resharder& resharder_;
+  const Mesh& mesh_;
+  std::vector<Claim> claims_;
+  std::vector<Axes> order_;  // per loop, the order in which its axes were first claimed
+  std::optional<LoopSplit> best_;
+};
+
+}  // namespace
+
+std::vector<Axes> project(const DimMap& map, const ValueLayout& layout,
+                          const IterationSpace& space, const Mesh& mesh) {
+  std::vector<Axes> loops(space.loops.size());
+  for (std::size_t d = 0; d < map.size(); ++d) {
+    std::size_t factor = 0;
+    std::int64_t left = map[d].empty() ? 1 : space.loops[map[d][0]].size;
+    for (const AxisId axis : layout.dims[d]) {
+      const std::int64_t size = mesh.axes[axis].size;
+      while (left == 1 && size > 1 && factor + 1 < map[d].size()) {
+        left = space.loops[map[d][++factor]].size;
+      }
+      const bool fits = factor < map[d].size() && left % size == 0 &&
+                        space.loops[map[d][factor]].role != DimRole::kWhole;
+      if (!fits) {
+        break;
+      }
+      loops[map[d][factor]].push_back(axis);
+      left /= size;
+    }
+  }
+  return loops;
+}
+
+std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const Axes> loops,
+                                             const IterationSpace& space, const Mesh& mesh) {
+  ValueLayout layout;
+  for (const std::vector<std::size_t>& factors : map) {
+    Axes axes;
+    bool full = true;  // every factor so far is split down to single elements
+    for (const std::size_t loop : factors) {
+      if (!loops[loop].empty() && !full) {
+        return std::nullopt;
+      }
+      axes.insert(axes.end(), loops[loop].begin(), loops[loop].end());
+      full = full && mesh.size_of(loops[loop]) == space.loops[loop].size;
+    }
+    layout.dims.push_back(std::move(axes));
+  }
+  return layout;
+}
+
+LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {
+  return Chooser(problem, resharder, mesh).run();
+}
+
+}  // namespace mtf

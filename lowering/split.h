@@ -1,0 +1,52 @@
+// The choice of the loop split: which loop dim of an operation each mesh axis splits.
+//
+// Where operands and result agree there is nothing to choose (Mesh-TensorFlow). Where an axis is
+// claimed by two loops, every assignment is priced: fewest bytes moved, then least compute, then
+// a fixed order (architecture.md, "Layouts and partition").
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lowering/reshard.h"
+
+namespace mtf {
+
+struct LoopSplit {
+  std::vector<Axes> loops;            // per loop dim, major first
+  std::vector<ValueLayout> operands;  // what each operand must be in
+  ValueLayout result;                 // as the kernel leaves it: pending over the reduced loops
+  std::int64_t bytes = 0;             // received by a rank for it
+  double volume = 0;                  // of one rank's part of the space
+
+  // The next best choice, where there was one.
+  bool chosen = false;
+  std::int64_t runner_up_bytes = 0;
+};
+
+// Operands and result as their rules have them.
+struct SplitProblem {
+  const OpCall& call;
+  const IterationSpace& space;
+  std::span<const ValueLayout> operands;
+  const ValueLayout& result;
+};
+
+[[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
+                                     const Mesh& mesh);
+
+// Projects a layout of one tensor on the loops: which axes split each. Axes that no loop can take
+// (a loop that must be whole, a factor that they do not divide) are left out.
+[[nodiscard]] std::vector<Axes> project(const DimMap& map, const ValueLayout& layout,
+                                        const IterationSpace& space, const Mesh& mesh);
+
+// The layout of one tensor when the loops are split so; nullopt where its slices would not be
+// boxes of the tensor (an inner factor split, the outer one not fully).
+[[nodiscard]] std::optional<ValueLayout> layout_from_loops(const DimMap& map,
+                                                           std::span<const Axes> loops,
+                                                           const IterationSpace& space,
+                                                           const Mesh& mesh);
+
+}  // namespace mtf

@@ -1,0 +1,274 @@
+// Names are made unique here, because a program may bind one name in several calls.
+
+#include "lowering/step_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kLongestArgument = 40;
+
+std::string number_text(double value) {
+  std::array<char, 40> buffer{};
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), end};
+}
+
+std::string argument_text(std::string_view name, const ArgValue& value) {
+  OpArgs one;
+  one.set(name, value);
+  std::string text = to_string(one);
+  const auto* dims = std::get_if<std::vector<Dim>>(&value);
+  if (dims != nullptr && dims->size() == 1) {
+    return std::string(name) + " = " + dims->front().name;
+  }
+  if (text.size() > kLongestArgument) {
+    text.resize(kLongestArgument);
+    text += " …]";
+  }
+  return text;
+}
+
+// The result's shape and element type are in the row of the value already.
+bool is_shown(const LocalCall& call, const ArgValue& value) {
+  if (const auto* shape = std::get_if<Shape>(&value)) {
+    return !(*shape == call.call.result.shape);
+  }
+  return !std::holds_alternative<std::monostate>(value);
+}
+
+std::string_view combine_word(Combine combine) {
+  switch (combine) {
+    case Combine::kSum:
+      return "sum";
+    case Combine::kMax:
+      return "max";
+    case Combine::kMin:
+      return "min";
+    case Combine::kProd:
+      return "prod";
+  }
+  return "";
+}
+
+std::string joined(std::span<const std::string> parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += text.empty() ? "" : separator;
+    text += part;
+  }
+  return text;
+}
+
+bool has_axis(const Axes& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+// The dims whose axes differ between two layouts of one value: fewer axes after it, or more.
+std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& step, bool joined_up) {
+  const SpmdValue& from = program.at(step.from);
+  const SpmdValue& to = program.at(step.to);
+  std::vector<std::string> dims;
+  for (std::size_t i = 0; i < from.layout.dims.size(); ++i) {
+    const Axes& before = joined_up ? from.layout.dims[i] : to.layout.dims[i];
+    const Axes& after = joined_up ? to.layout.dims[i] : from.layout.dims[i];
+    if (std::ranges::any_of(before, [&](AxisId axis) { return !has_axis(after, axis); })) {
+      dims.push_back(from.type.shape[i].name);
+    }
+  }
+  return dims;
+}
+
+std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
+  std::vector<std::string> dims;
+  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+    const Axes& axes = call.loops[i];
+    const bool wanted = over == nullptr || std::ranges::any_of(axes, [over](AxisId axis) {
+                          return has_axis(*over, axis);
+                        });
+    if (call.space.loops[i].role == DimRole::kReduced && wanted) {
+      dims.push_back(call.space.loops[i].name);
+    }
+  }
+  return dims;
+}
+
+// Of a sum over ranks: the dims of the call that left it pending, where that call is the maker.
+std::vector<std::string> pending_dims(const SpmdProgram& program, const Step& step) {
+  for (const Step& maker : program.steps) {
+    for (const LocalCall& call : maker.calls) {
+      if (call.result == step.from) {
+        return reduced_dims(call, &step.axes);
+      }
+    }
+  }
+  return {};
+}
+
+void append(std::vector<std::string>& list, std::vector<std::string> more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size()) {
+  std::set<std::string> taken;
+  for (const SpmdValue& value : program.values) {
+    taken.insert(value.name);
+  }
+  std::set<std::string> used;
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    std::string name = program.values[i].name;
+    if (name.empty()) {
+      name = "%" + std::to_string(program.values[i].origin.index);
+    }
+    std::string candidate = name;
+    for (int copy = 2; !used.insert(candidate).second; ++copy) {
+      do {
+        candidate = name + "." + std::to_string(copy);
+      } while (taken.contains(candidate) && copy++ < 1'000'000);
+    }
+    names_[i] = std::move(candidate);
+  }
+}
+
+std::string literal_text(const LocalCall& call) {
+  if (!call.operands.empty() || call.call.result.shape.rank() != 0) {
+    return "";
+  }
+  std::string text;
+  for (const auto& [name, value] : call.call.args.entries) {
+    if (const auto* real = std::get_if<double>(&value); real != nullptr && text.empty()) {
+      text = number_text(*real);
+    } else if (const auto* whole = std::get_if<std::int64_t>(&value);
+               whole != nullptr && text.empty()) {
+      text = std::to_string(*whole);
+    } else if (const auto* data = std::get_if<std::vector<double>>(&value);
+               data != nullptr && data->size() == 1 && text.empty()) {
+      text = number_text(data->front());
+    } else if (!std::holds_alternative<Shape>(value) && !std::holds_alternative<DType>(value) &&
+               !std::holds_alternative<std::monostate>(value)) {
+      return "";
+    }
+  }
+  return text;
+}
+
+bool is_operator(const LocalCall& call) {
+  return !call.call.op->symbol.empty();
+}
+
+std::string call_text(const LocalCall& call, const OperandText& operand) {
+  const OpDef& op = *call.call.op;
+  constexpr std::string_view kUnary = "unary ";
+  if (!op.symbol.empty() && call.operands.size() == 2) {
+    return operand(call.operands[0], true) + " " + std::string(op.symbol) + " " +
+           operand(call.operands[1], true);
+  }
+  if (!op.symbol.empty() && call.operands.size() == 1) {
+    const bool sign = op.symbol.starts_with(kUnary);
+    return std::string(sign ? op.symbol.substr(kUnary.size()) : op.symbol) + (sign ? "" : " ") +
+           operand(call.operands[0], true);
+  }
+  std::vector<std::string> parts;
+  for (const SpmdId id : call.operands) {
+    parts.push_back(operand(id, false));
+  }
+  for (const auto& [name, value] : call.call.args.entries) {
+    if (is_shown(call, value)) {
+      parts.push_back(argument_text(name, value));
+    }
+  }
+  return std::string(op.name) + "(" + joined(parts, ", ") + ")";
+}
+
+std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
+  const std::string axes = to_string(program.mesh, step.axes);
+  const std::string before = joined(changed_dims(program, step, true), ", ");
+  const std::string after = joined(changed_dims(program, step, false), ", ");
+  std::string what;
+  switch (step.kind) {
+    case StepKind::kKernel:
+      break;
+    case StepKind::kSlice:
+      what = after + " over " + axes;
+      break;
+    case StepKind::kAllGather:
+      what = before + " over " + axes;
+      break;
+    case StepKind::kAllToAll:
+      what = before + " -> " + after + " over " + axes;
+      break;
+    case StepKind::kPermute:
+      what = "to " + to_string(program.at(step.to).type.shape, program.at(step.to).layout,
+                               program.mesh);
+      break;
+    case StepKind::kAllReduce:
+      what = std::string(combine_word(step.combine)) + " over " + axes;
+      break;
+    case StepKind::kReduceScatter:
+      what = std::string(combine_word(step.combine)) + " over " + axes + " -> " + after;
+      break;
+  }
+  return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")";
+}
+
+std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step) {
+  std::vector<std::string> dims;
+  switch (step.kind) {
+    case StepKind::kKernel:
+      for (const LocalCall& call : step.calls) {
+        append(dims, reduced_dims(call, nullptr));
+      }
+      break;
+    case StepKind::kAllReduce:
+      dims = pending_dims(program, step);
+      break;
+    case StepKind::kReduceScatter:
+      dims = pending_dims(program, step);
+      append(dims, changed_dims(program, step, false));
+      break;
+    case StepKind::kSlice:
+    case StepKind::kAllGather:
+    case StepKind::kAllToAll:
+    case StepKind::kPermute:
+      dims = changed_dims(program, step, true);
+      append(dims, changed_dims(program, step, false));
+      break;
+  }
+  return dims;
+}
+
+std::string type_text(const SpmdValue& value) {
+  std::vector<std::string> dims;
+  for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
+    const Dim& whole = value.type.shape[i];
+    const Dim& local = value.local.shape[i];
+    const std::string part = whole.size == local.size ? "" : std::to_string(local.size) + "/";
+    dims.push_back(whole.name + " " + part + std::to_string(whole.size));
+  }
+  return std::string(to_string(value.type.dtype)) + "[" + joined(dims, ", ") + "]";
+}
+
+std::string reason_text(const Step& step, const SourceMap& sources) {
+  std::vector<std::string> parts;
+  for (const Reason& reason : step.reasons) {
+    std::string part = reason.text;
+    if (reason.rule.file.valid()) {
+      const std::string& text = sources.file(reason.rule.file).text;
+      part += " by `" + text.substr(reason.rule.begin, reason.rule.end - reason.rule.begin) + "`";
+    }
+    const std::string place = sources.short_place(reason.span);
+    part += place.empty() ? "" : " (" + place + ")";
+    if (std::ranges::find(parts, part) == parts.end()) {
+      parts.push_back(std::move(part));
+    }
+  }
+  return joined(parts, "; ");
+}
+
+}  // namespace mtf

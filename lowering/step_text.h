@@ -1,0 +1,47 @@
+// Steps in the user's words: names of values, calls as they are written, what a collective moves.
+
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ir/support/source.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// One name per value, each once: the user's, "w.2" where it is taken, "%9" where there is none.
+class ValueNames {
+ public:
+  explicit ValueNames(const SpmdProgram& program);
+
+  [[nodiscard]] const std::string& of(SpmdId id) const {
+    return names_[static_cast<std::size_t>(id.index)];
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// "relu(%3 + bias)". `operand` gives the text of an operand; with its second argument true, in
+// parentheses where it is not one word or call.
+using OperandText = std::function<std::string(SpmdId, bool)>;
+[[nodiscard]] std::string call_text(const LocalCall& call, const OperandText& operand);
+// Whether the text of a call is an operator's: `a + b`.
+[[nodiscard]] bool is_operator(const LocalCall& call);
+// A scalar constant that is no more than its number: "0.5". Empty for any other call.
+[[nodiscard]] std::string literal_text(const LocalCall& call);
+
+// "all_reduce(%9, sum over cols)"
+[[nodiscard]] std::string move_text(const SpmdProgram& program, const Step& step,
+                                    const ValueNames& names);
+// The dims that a step splits, joins or sums; of a kernel, the dims that it reduces.
+[[nodiscard]] std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step);
+
+// "f32[batch 32/64, io 32]"
+[[nodiscard]] std::string type_text(const SpmdValue& value);
+// "hidden is summed and split over cols by `hidden -> cols` (two_layer.mtf:18)"
+[[nodiscard]] std::string reason_text(const Step& step, const SourceMap& sources);
+
+}  // namespace mtf
