@@ -1,0 +1,255 @@
+// A sum of a product and an einsum call meet in one normal form: scalar factors outside, then one
+// einsum of the other factors in the order of the text. So both spellings are the same program.
+
+#include "ir/contract.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/transfer.h"
+
+namespace mtf {
+namespace {
+
+// A longer product stays a product, which runs element-wise, and a sum.
+constexpr std::size_t kMaxFactors = 8;
+
+struct Contraction {
+  Transfer transfer;
+  OpTable ops;
+  std::vector<int> uses;  // of each old value
+};
+
+Algebra kind_of(const Program& program, ValueId id) {
+  const OpDef* op = program.at(id).op;
+  return op == nullptr ? Algebra::kNone : op->algebra;
+}
+
+const OpDef* find_kind(OpTable ops, Algebra kind) {
+  const auto found = std::ranges::find(ops, kind, &OpDef::algebra);
+  return found == ops.end() ? nullptr : *found;
+}
+
+std::vector<int> count_uses(const Program& program) {
+  std::vector<int> uses(program.values.size());
+  const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };
+  for (const Value& value : program.values) {
+    std::ranges::for_each(value.operands, use);
+  }
+  std::ranges::for_each(program.outputs, use);
+  std::ranges::for_each(program.updates, use, &Update::value);
+  return uses;
+}
+
+// The factors of the product tree under `root`, in the order of the text. A product that somebody
+// else reads is computed anyway, so it is one factor. nullopt: too many.
+std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId root) {
+  const Program& from = state.transfer.from;
+  std::vector<ValueId> factors;
+  std::vector<ValueId> pending = {root};
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    const bool shared = state.uses[static_cast<std::size_t>(id.index)] > 1;
+    if (kind_of(from, id) != Algebra::kProduct || shared) {
+      factors.push_back(id);
+      continue;
+    }
+    const std::vector<ValueId>& operands = from.at(id).operands;
+    pending.insert(pending.end(), operands.rbegin(), operands.rend());
+    if (factors.size() + pending.size() > kMaxFactors) {
+      return std::nullopt;
+    }
+  }
+  return factors;
+}
+
+// Are all dims of factor i that `narrow` lacks in one of the other factors?
+bool covered(const Program& to, const std::vector<ValueId>& factors, std::size_t i,
+             const Shape& narrow) {
+  return std::ranges::all_of(to.at(factors[i]).type.shape.dims(), [&](const Dim& dim) {
+    if (narrow.has(dim.name)) {
+      return true;
+    }
+    for (std::size_t other = 0; other < factors.size(); ++other) {
+      if (other != i && to.at(factors[other]).type.shape.has(dim.name)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+// An einsum matches dims by name, so it can read what a transpose reads, and what a broadcast reads
+// if another factor has the new dims.
+void look_through_views(const Program& to, std::vector<ValueId>& factors) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    while (kind_of(to, factors[i]) == Algebra::kTranspose ||
+           kind_of(to, factors[i]) == Algebra::kBroadcast) {
+      const ValueId source = to.at(factors[i]).operands.front();
+      if (!covered(to, factors, i, to.at(source).type.shape)) {
+        break;
+      }
+      factors[i] = source;
+    }
+  }
+}
+
+// ---- building the normal form --------------------------------------------------------------
+
+OpCall call_on(const Program& to, const Value& like, const OpDef& op,
+               const std::vector<ValueId>& operands) {
+  OpCall call{
+      .op = &op, .operands = {}, .args = {}, .result = {}, .span = like.span, .operand_spans = {}};
+  for (const ValueId operand : operands) {
+    call.operands.push_back(to.at(operand).type);
+  }
+  return call;
+}
+
+// A call in the new program, or nothing if its type is not the wanted one.
+std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra kind,
+                                const std::vector<ValueId>& operands, bool with_shape) {
+  const OpDef* op = find_kind(state.ops, kind);
+  if (op == nullptr) {
+    return std::nullopt;
+  }
+  OpCall call = call_on(state.transfer.to, like, *op, operands);
+  if (with_shape) {
+    call.args.set("to", like.type.shape);
+  }
+  DiagSink ignored;
+  const std::optional<TensorType> type = op->type(call, ignored);
+  if (!type || *type != like.type) {
+    return std::nullopt;
+  }
+  return append(state.transfer, {.op = op,
+                                 .operands = operands,
+                                 .args = std::move(call.args),
+                                 .type = *type,
+                                 .span = like.span,
+                                 .frame = like.frame,
+                                 .name = {}});
+}
+
+// The product of tensors summed to `like`'s type; no factor is a scalar.
+std::optional<ValueId> contraction(Contraction& state, const Value& like,
+                                   const std::vector<ValueId>& factors) {
+  if (factors.size() > 1) {
+    return try_call(state, like, Algebra::kEinsum, factors, true);
+  }
+  const TensorType& type = state.transfer.to.at(factors.front()).type;
+  if (type == like.type) {
+    return factors.front();
+  }
+  const bool moves = same_dims(type.shape, like.type.shape);
+  return try_call(state, like, moves ? Algebra::kTranspose : Algebra::kSum, factors, true);
+}
+
+// `factors` are values of the old program.
+std::optional<ValueId> normal_form(Contraction& state, const Value& like,
+                                   std::vector<ValueId> factors) {
+  const Program& to = state.transfer.to;
+  for (ValueId& factor : factors) {
+    factor = state.transfer.at(factor);
+  }
+  look_through_views(to, factors);
+  std::vector<ValueId> scalars;
+  std::vector<ValueId> tensors;
+  for (const ValueId id : factors) {
+    (to.at(id).type.shape.rank() == 0 ? scalars : tensors).push_back(id);
+  }
+  Value scalar = like;  // only its type, span and frame are read
+  scalar.type.shape = Shape();
+  std::optional<ValueId> scale;
+  for (const ValueId id : scalars) {
+    scale = scale ? try_call(state, scalar, Algebra::kProduct, {*scale, id}, false) : id;
+    if (!scale) {
+      return std::nullopt;
+    }
+  }
+  if (tensors.empty()) {
+    return scale;
+  }
+  const std::optional<ValueId> rest = contraction(state, like, tensors);
+  if (!rest || !scale) {
+    return rest;
+  }
+  return try_call(state, like, Algebra::kProduct, {*scale, *rest}, false);
+}
+
+// The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
+std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
+  if (value.op->algebra == Algebra::kEinsum) {
+    return normal_form(state, value, value.operands);
+  }
+  if (value.op->algebra != Algebra::kSum ||
+      state.transfer.from.at(value.operands.front()).type.dtype != value.type.dtype) {
+    return std::nullopt;
+  }
+  std::optional<std::vector<ValueId>> factors = factors_of(state, value.operands.front());
+  if (!factors || factors->size() < 2) {
+    return std::nullopt;
+  }
+  return normal_form(state, value, std::move(*factors));
+}
+
+// ---- everything else -----------------------------------------------------------------------
+
+// May the operation read what its operand `view` reads, if its type stays the same? Element-wise
+// operations broadcast and match by name themselves; a sum would count a broadcast dim once.
+bool may_skip(const OpDef& op, Algebra view) {
+  if (view == Algebra::kBroadcast) {
+    return op.tile != nullptr || op.algebra == Algebra::kBroadcast;
+  }
+  return view == Algebra::kTranspose &&
+         (op.tile != nullptr || op.algebra == Algebra::kBroadcast ||
+          op.algebra == Algebra::kTranspose || op.algebra == Algebra::kSum);
+}
+
+// Reads the sources of transposes and broadcasts where the type stays the same.
+void skip_views(const Program& to, Value& value) {
+  for (std::size_t i = 0; i < value.operands.size(); ++i) {
+    while (may_skip(*value.op, kind_of(to, value.operands[i]))) {
+      std::vector<ValueId> operands = value.operands;
+      operands[i] = to.at(operands[i]).operands.front();
+      OpCall call = call_on(to, value, *value.op, operands);
+      call.args = value.args;
+      DiagSink ignored;
+      if (value.op->type(call, ignored) != value.type) {
+        break;
+      }
+      value.operands = std::move(operands);
+    }
+  }
+}
+
+}  // namespace
+
+Program contract(const Program& program, OpTable ops) {
+  Contraction state{.transfer = start_transfer(program), .ops = ops, .uses = count_uses(program)};
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const ValueId id{static_cast<std::int32_t>(i)};
+    const Value& value = program.values[i];
+    if (value.op == nullptr) {
+      state.transfer.map(id, append(state.transfer, value));
+      continue;
+    }
+    std::optional<ValueId> now = as_contraction(state, value);
+    if (!now) {
+      Value same = moved_value(state.transfer, id);
+      skip_views(state.transfer.to, same);
+      now = append(state.transfer, std::move(same));
+    }
+    state.transfer.map(id, *now);
+    std::string& name = state.transfer.to.at(*now).name;
+    if (name.empty()) {
+      name = value.name;
+    }
+  }
+  return finish_transfer(std::move(state.transfer));
+}
+
+}  // namespace mtf

@@ -1,0 +1,27 @@
+// A program on its way into a rewritten one: which old value is which new one.
+
+#pragma once
+
+#include <vector>
+
+#include "ir/program.h"
+
+namespace mtf {
+
+struct Transfer {
+  const Program& from;
+  Program to;
+  std::vector<ValueId> moved;  // per old value; invalid where it was dropped
+
+  [[nodiscard]] ValueId at(ValueId old) const { return moved[static_cast<std::size_t>(old.index)]; }
+  void map(ValueId old, ValueId now) { moved[static_cast<std::size_t>(old.index)] = now; }
+};
+
+[[nodiscard]] Transfer start_transfer(const Program& from);
+// The old value as it is, reading the new operands.
+[[nodiscard]] Value moved_value(const Transfer& transfer, ValueId old);
+ValueId append(Transfer& transfer, Value value);
+// Inputs, outputs and updates, in their old order. requires: each of them was mapped.
+[[nodiscard]] Program finish_transfer(Transfer transfer);
+
+}  // namespace mtf
