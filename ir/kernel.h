@@ -19,17 +19,17 @@ namespace mtf {
 class KernelHost {
  public:
   virtual ~KernelHost() = default;
-  virtual void print(std::string_view line) = 0;                 // on rank 0 only
-  virtual void fail(DiagKind kind, std::string text) = 0;        // stops all ranks after the step
+  virtual void print(std::string_view line) = 0;           // on rank 0 only
+  virtual void fail(DiagKind kind, std::string text) = 0;  // stops all ranks after the step
   virtual void warn(DiagKind kind, std::string text) = 0;
-  [[nodiscard]] virtual std::uint64_t seed() const = 0;          // `--seed`
-  [[nodiscard]] virtual std::uint64_t execution() const = 0;     // counts runs of units
-  [[nodiscard]] virtual bool first_rank() const = 0;             // writes files
+  [[nodiscard]] virtual std::uint64_t seed() const = 0;       // `--seed`
+  [[nodiscard]] virtual std::uint64_t execution() const = 0;  // counts runs of units
+  [[nodiscard]] virtual bool first_rank() const = 0;          // writes files
 };
 
 struct TensorView {
-  void* data = nullptr;       // row-major, dense
-  Shape shape;                // of this slice
+  void* data = nullptr;              // row-major, dense
+  Shape shape;                       // of this slice
   std::vector<std::int64_t> offset;  // of this slice in the whole tensor, per dim
   DType dtype = DType::kF32;
 };

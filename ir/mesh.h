@@ -42,7 +42,7 @@ struct Mesh {
   [[nodiscard]] std::vector<std::int64_t> group_of(std::int64_t rank, const Axes& list) const;
 };
 
-[[nodiscard]] std::string to_string(const Mesh& mesh);                    // "grid[rows: 2, cols: 2]"
+[[nodiscard]] std::string to_string(const Mesh& mesh);  // "grid[rows: 2, cols: 2]"
 [[nodiscard]] std::string to_string(const Mesh& mesh, const Axes& axes);  // "rows, cols"
 
 }  // namespace mtf

@@ -41,11 +41,11 @@ enum class ParamKind : std::uint8_t {
   kReal,
   kBool,
   kText,
-  kData,     // nested lists of numbers, flattened row-major
+  kData,  // nested lists of numbers, flattened row-major
 };
 
 struct OpParam {
-  std::string_view name;       // "over"; the argument behind `->` is called "to"
+  std::string_view name;  // "over"; the argument behind `->` is called "to"
   ParamKind kind{};
   bool required = true;
   std::string_view help = "";  // one phrase for `mtf ops NAME`, with the default
@@ -110,8 +110,7 @@ struct IterationSpace {
 
 // The space in which every dim is a loop of its own name, and a dim that the result lacks has the
 // role `missing`. Right for element-wise operations, einsum, reductions, broadcasts.
-[[nodiscard]] IterationSpace space_by_name(const OpCall& call,
-                                           DimRole missing = DimRole::kReduced,
+[[nodiscard]] IterationSpace space_by_name(const OpCall& call, DimRole missing = DimRole::kReduced,
                                            Combine combine = Combine::kSum);
 
 // May a pending sum pass through? kEach: yes, it only moves or negates elements. kJoint: when all
@@ -139,14 +138,13 @@ struct TileCall {
   DType to = DType::kF32;
   const OpArgs* args = nullptr;
 };
-using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out,
-                        std::size_t n);
+using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out, std::size_t n);
 
 struct OpDef {
-  std::string_view name;        // spelling in .mtf source and in printed IR
-  std::string_view symbol = ""; // operator spelling: "+", "unary -", "not"
-  std::string_view summary;     // one line
-  std::string_view family;      // heading in `mtf ops`: "element-wise", "reductions"…
+  std::string_view name;         // spelling in .mtf source and in printed IR
+  std::string_view symbol = "";  // operator spelling: "+", "unary -", "not"
+  std::string_view summary;      // one line
+  std::string_view family;       // heading in `mtf ops`: "element-wise", "reductions"…
   std::vector<OpParam> params;
   std::string_view shape_rule;  // one line for `mtf ops NAME`: "the union of the operands' dims"
   std::string_view example;     // a small .mtf program; a test runs it
@@ -174,7 +172,7 @@ struct OpDef {
 
 using OpTable = std::span<const OpDef* const>;
 
-[[nodiscard]] const OpDef* find_op(OpTable table, std::string_view name);           // or null
-[[nodiscard]] const OpDef* find_operator(OpTable table, std::string_view symbol);   // or null
+[[nodiscard]] const OpDef* find_op(OpTable table, std::string_view name);          // or null
+[[nodiscard]] const OpDef* find_operator(OpTable table, std::string_view symbol);  // or null
 
 }  // namespace mtf

@@ -67,9 +67,7 @@ struct Program {
     return values[static_cast<std::size_t>(id.index)];
   }
   [[nodiscard]] Value& at(ValueId id) { return values[static_cast<std::size_t>(id.index)]; }
-  [[nodiscard]] ValueId last() const {
-    return {static_cast<std::int32_t>(values.size()) - 1};
-  }
+  [[nodiscard]] ValueId last() const { return {static_cast<std::int32_t>(values.size()) - 1}; }
 };
 
 // The types of a value's operands, with its arguments: what the rules of its operation take.

@@ -31,7 +31,7 @@ class Shape {
   [[nodiscard]] std::span<const Dim> dims() const { return dims_; }
   [[nodiscard]] std::size_t rank() const { return dims_.size(); }
   [[nodiscard]] const Dim& operator[](std::size_t index) const { return dims_[index]; }
-  [[nodiscard]] const Dim* find(std::string_view name) const;                     // null if absent
+  [[nodiscard]] const Dim* find(std::string_view name) const;  // null if absent
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::int64_t volume() const;  // requires: checked_volume has a value
