@@ -25,11 +25,10 @@ std::string totals_text(const SpmdProgram& program) {
                            {"memory", bytes_text(totals.peak_bytes) + " at peak"},
                            {"parameters", count_text(totals.parameters)}};
   for (const CollectiveTotal& total : totals.collectives) {
-    rows.push_back({std::string(to_string(total.kind)) + " over " +
-                        to_string(program.mesh, total.axes),
-                    count_text(total.calls, "call"),
-                    count_text(total.elements) + " elements in",
-                    bytes_text(total.bytes) + " received"});
+    rows.push_back(
+        {std::string(to_string(total.kind)) + " over " + to_string(program.mesh, total.axes),
+         count_text(total.calls, "call"), count_text(total.elements) + " elements in",
+         bytes_text(total.bytes) + " received"});
   }
   return in_columns(rows);
 }

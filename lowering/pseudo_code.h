@@ -18,19 +18,19 @@ enum class LineKind : std::uint8_t { kInput, kStep, kUpdate, kReturn };
 
 struct PlanLine {
   LineKind kind{};
-  std::string name;     // of the value: "y"
-  std::string type;     // "f32[batch 32/64, io 32]"
-  std::string partial;  // "partial(cols)"
-  std::string op;       // "einsum(h, v)", "param two_layer/w"
-  std::string amount;   // "0.13 MFLOP", "4.0 KiB"
-  std::string why;      // the reason of a collective; of an input, which part the rank holds
+  std::string name;      // of the value: "y"
+  std::string type;      // "f32[batch 32/64, io 32]"
+  std::string partial;   // "partial(cols)"
+  std::string op;        // "einsum(h, v)", "param two_layer/w"
+  std::string amount;    // "0.13 MFLOP", "4.0 KiB"
+  std::string why;       // the reason of a collective; of an input, which part the rank holds
   std::size_t step = 0;  // kStep: in SpmdProgram::steps; a step may have several lines
   bool aside = false;    // kStep: a number that its users show in place
 };
 
 // `rank` is the one whose part of each input is shown.
-[[nodiscard]] std::vector<PlanLine> plan_lines(const SpmdProgram& program,
-                                               const SourceMap& sources, std::int64_t rank);
+[[nodiscard]] std::vector<PlanLine> plan_lines(const SpmdProgram& program, const SourceMap& sources,
+                                               std::int64_t rank);
 
 // "train_step under both on grid[rows: 2, cols: 2], rank 0 of 4 at (rows 0, cols 0)"
 [[nodiscard]] std::string plan_title(const SpmdProgram& program, std::int64_t rank);

@@ -69,7 +69,8 @@ bool has_axis(const Axes& axes, AxisId axis) {
 }
 
 // The dims whose axes differ between two layouts of one value: fewer axes after it, or more.
-std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& step, bool joined_up) {
+std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& step,
+                                      bool joined_up) {
   const SpmdValue& from = program.at(step.from);
   const SpmdValue& to = program.at(step.to);
   std::vector<std::string> dims;
@@ -97,16 +98,26 @@ std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
   return dims;
 }
 
-// Of a sum over ranks: the dims of the call that left it pending, where that call is the maker.
-std::vector<std::string> pending_dims(const SpmdProgram& program, const Step& step) {
-  for (const Step& maker : program.steps) {
-    for (const LocalCall& call : maker.calls) {
-      if (call.result == step.from) {
-        return reduced_dims(call, &step.axes);
-      }
+const LocalCall* maker_of(const SpmdProgram& program, SpmdId id) {
+  for (const Step& step : program.steps) {
+    const auto found = std::ranges::find(step.calls, id, &LocalCall::result);
+    if (found != step.calls.end()) {
+      return &*found;
     }
   }
-  return {};
+  return nullptr;
+}
+
+// Of a sum over ranks: the dims of the call that left it pending. Other calls between them only
+// passed it on.
+std::vector<std::string> pending_dims(const SpmdProgram& program, const Step& step) {
+  std::vector<std::string> dims;
+  const LocalCall* call = maker_of(program, step.from);
+  while (call != nullptr && dims.empty()) {
+    dims = reduced_dims(*call, &step.axes);
+    call = call->operands.empty() ? nullptr : maker_of(program, call->operands.front());
+  }
+  return dims;
 }
 
 void append(std::vector<std::string>& list, std::vector<std::string> more) {
@@ -195,6 +206,9 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
     case StepKind::kKernel:
       break;
     case StepKind::kSlice:
+      if (after.empty()) {
+        return "copy(" + names.of(step.from) + ")";
+      }
       what = after + " over " + axes;
       break;
     case StepKind::kAllGather:
@@ -204,8 +218,8 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
       what = before + " -> " + after + " over " + axes;
       break;
     case StepKind::kPermute:
-      what = "to " + to_string(program.at(step.to).type.shape, program.at(step.to).layout,
-                               program.mesh);
+      what = "to " +
+             to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
       break;
     case StepKind::kAllReduce:
       what = std::string(combine_word(step.combine)) + " over " + axes;
