@@ -1,0 +1,50 @@
+// The command line as a value.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace mtf {
+
+enum class Command : std::uint8_t { kRun, kCheck, kPlan, kVerify, kOps };
+enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
+enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
+
+inline constexpr int kDone = 0;
+inline constexpr int kProgramError = 1;
+inline constexpr int kUsageError = 2;
+inline constexpr int kInternalError = 70;
+
+struct Options {
+  Command command = Command::kRun;
+  std::string file;
+  std::string name;  // the entry of `plan`, the operation of `ops`; may be empty
+  std::string layout;
+  std::string mesh;
+  std::string rules;
+  std::int64_t rank = 0;   // whose coordinates a plan shows
+  std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
+  std::uint64_t seed = 0;
+  std::optional<Emit> emit;
+  ColorChoice color = ColorChoice::kAuto;
+  bool json = false;
+  bool count = false;
+  bool exact = false;  // said so; it is the default
+  bool fast = false;
+  bool verbose = false;
+};
+
+// What there is to do instead: text to show, and the status to end with.
+struct Answer {
+  std::string text;
+  int status = kDone;
+};
+
+// `args` without the program's name.
+[[nodiscard]] std::variant<Options, Answer> parse_options(std::span<const std::string> args);
+
+}  // namespace mtf
