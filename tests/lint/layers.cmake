@@ -13,7 +13,7 @@ set(layers
     "^frontend/"        "^(frontend|ir)/"
     "^lowering/"        "^(lowering|ir)/"
     "^runtime/"         "^(runtime|lowering|ir)/"
-    "^stdlib/ops/"      "^(stdlib/ops|ir)/|^runtime/[^/]*(dense|gemm|tile|kernel|random|numeric)"
+    "^stdlib/ops/"      "^(stdlib/ops|ir)/|^runtime/[^/]*(dense|gemm|kernel|random|reduce|tile|tree|vector)"
     "^tests/"           "^(frontend|grammar|ir|lowering|runtime|stdlib|tests)/")
 
 # Which files may include a library's headers.
