@@ -1,0 +1,43 @@
+// Runs a small program on one rank and under every legal layout of many meshes, in this process.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ir/program.h"
+
+namespace mtf::tests {
+
+// The program of the function `case` of a .mtf text. requires: the text is right.
+[[nodiscard]] Program program_of(const std::string& text);
+
+// A mesh with axes x, y, z of these sizes.
+[[nodiscard]] Mesh mesh_of(const std::vector<std::int64_t>& sizes);
+
+// Every assignment of axes to dims of the program, axes in both orders where two share a dim.
+[[nodiscard]] std::vector<Layout> layouts_of(const Program& program, const Mesh& mesh);
+
+// "[batch -> x, io -> (y, z)] on m[x: 2, y: 2, z: 2]"
+[[nodiscard]] std::string to_string(const Layout& layout);
+
+struct Outcome {
+  std::vector<std::vector<std::byte>> outputs;  // whole tensors
+  std::string problem;                          // what was predicted and not executed
+};
+
+// Lowers and runs; nullopt where the layout does not fit the program.
+[[nodiscard]] std::optional<Outcome> run_under(const Program& program, const Layout& layout);
+
+struct Report {
+  std::int64_t legal = 0;
+  std::int64_t refused = 0;
+  std::string first_difference;  // "" when all layouts gave the bits of one rank
+};
+
+[[nodiscard]] Report compare_all(const Program& program,
+                                 const std::vector<std::vector<std::int64_t>>& meshes);
+
+}  // namespace mtf::tests
