@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""Table 1 of the Mesh-TensorFlow paper, to the value: what a training step of two_layer all-reduces.
+
+Also: what `plan` predicts is what `run --count` counts, for every example, layout and rank, to the
+byte. Called with the path of mtf; run from the root of the project.
+"""
+
+import glob
+import json
+import re
+import subprocess
+import sys
+
+MTF = sys.argv[1]
+TWO_LAYER = "examples/two_layer.mtf"
+failures = []
+
+
+def mtf(*args):
+    done = subprocess.run([MTF, *args], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise SystemExit(f"mtf {' '.join(args)}: {done.stderr}")
+    return done.stdout
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append(f"{what}: {found}, not {wanted}")
+
+
+def plan(path, entry, layout, *more):
+    return json.loads(mtf("plan", path, entry, "--layout", layout, "--json", *more))
+
+
+def counts(path, layout, *more):
+    return json.loads(mtf("run", path, "--layout", layout, "--count", "--json", *more)
+                      .splitlines()[-1])
+
+
+def collectives(totals):
+    return {(c["kind"], tuple(c["axes"])): c for c in totals["collectives"]}
+
+
+def elements(totals):
+    """{axes: elements handed to all-reduces}"""
+    return {axes: c["elements"] for (kind, axes), c in collectives(totals).items()
+            if kind == "all_reduce"}
+
+
+def two_layer(b, io, h, r, c):
+    """Values all-reduced per rank in one step, the scalar loss included where it is split."""
+    return {
+        "replicated": {},
+        # All gradients: w, v and the bias; and the scalar loss.
+        "data_parallel": {("rows",): 2 * io * h + h + 1},
+        # y; x needs no gradient.
+        "model_parallel": {("cols",): b * io},
+        "both": {("cols",): b // r * io, ("rows",): 2 * io * h // c + h // c + 1},
+    }
+
+
+def table_1():
+    text = open(TWO_LAYER, encoding="utf-8").read()
+    sizes = {name: int(value) for name, value in
+             re.findall(r"(batch|io|hidden) = (\d+)", text)}
+    declared = re.findall(r"^layout (\w+)", text, re.M)
+    check("two_layer declares the paper's five layouts", len(declared), 5)
+    for mesh in ({"rows": 2, "cols": 2}, {"rows": 4, "cols": 2}, {"rows": 2, "cols": 4}):
+        wanted = two_layer(sizes["batch"], sizes["io"], sizes["hidden"], mesh["rows"],
+                           mesh["cols"])
+        option = ",".join(f"{axis}={size}" for axis, size in mesh.items())
+        for layout, volumes in wanted.items():
+            found = plan(TWO_LAYER, "train_step", layout, "--mesh", option)
+            check(f"{layout} on {option}", elements(found["totals"]), volumes)
+            kinds = {c["kind"] for c in found["totals"]["collectives"]}
+            check(f"{layout} on {option}: kinds", kinds, {"all_reduce"} if volumes else set())
+
+
+def predicted_is_counted(path, layout):
+    counted = counts(path, layout)
+    for rank in counted["ranks"]:
+        for entry in rank["entries"]:
+            if entry["entry"] in ENTRIES[path]:
+                predicted = plan(path, entry["entry"], layout)["totals"]
+                where = f"{path}, {layout}, {entry['entry']}, rank {rank['rank']}"
+                calls = entry["calls"]
+                check(f"{where}: flops", entry["totals"]["flops"], calls * predicted["flops"])
+                check(f"{where}: peak", entry["totals"]["peak_bytes"], predicted["peak_bytes"])
+                wanted = {key: {k: calls * v for k, v in c.items() if k not in ("kind", "axes")}
+                          for key, c in collectives(predicted).items()}
+                found = {key: {k: v for k, v in c.items() if k not in ("kind", "axes")}
+                         for key, c in collectives(entry["totals"]).items()}
+                check(f"{where}: collectives", found, wanted)
+
+
+ENTRIES = {}
+table_1()
+for example in sorted(glob.glob("examples/*.mtf")):
+    source = open(example, encoding="utf-8").read()
+    if "illegal" in example:
+        continue
+    described = json.loads(mtf("plan", example, "--json"))
+    ENTRIES[example] = described["entries"]
+    for name in re.findall(r"^\s*layout (\w+)", source, re.M):
+        predicted_is_counted(example, name)
+
+print("\n".join(failures))
+print(f"{'1 passed, 0 failed' if not failures else '0 passed, 1 failed'}")
+sys.exit(1 if failures else 0)
