@@ -154,7 +154,7 @@ std::optional<ValueLayout> layout_by_rules(const Shape& shape, const Layout& lay
 }
 
 std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
-  std::string text;
+  std::string text = "[";
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     text += i > 0 ? ", " : "";
     text += shape[i].name;
@@ -162,7 +162,7 @@ std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh&
       text += ": " + grouped(mesh, layout.dims[i]);
     }
   }
-  text = "[" + text + "]";
+  text += "]";
   return layout.partial.empty() ? text : text + " partial(" + to_string(mesh, layout.partial) + ")";
 }
 

@@ -1,0 +1,112 @@
+// Iteration spaces by name, and the canonical blocks of their sums.
+
+#include <catch2/catch.hpp>
+
+#include "ir/kernel.h"
+#include "tests/unit/ir/tiny_ops.h"
+
+namespace mtf {
+namespace {
+
+std::vector<std::int64_t> blocks(std::vector<std::int64_t> reduced) {
+  IterationSpace space;
+  space.loops.push_back({.name = "kept", .size = 48, .role = DimRole::kKept});
+  for (const std::int64_t size : reduced) {
+    space.loops.push_back({.name = "d" + std::to_string(space.loops.size()),
+                           .size = size,
+                           .role = DimRole::kReduced});
+  }
+  std::vector<std::int64_t> result = canonical_blocks(space);
+  CHECK(result.front() == 1);
+  result.erase(result.begin());
+  return result;
+}
+
+using Blocks = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("loops are the result's dims, then the reduced ones as the operands show them") {
+  tiny::Sketch s;
+  const ValueId x = s.argument("x", Shape({{"k", 4}, {"m", 2}, {"j", 5}}));
+  const ValueId y = s.argument("y", Shape({{"n", 3}, {"j", 5}, {"k", 4}}));
+  const ValueId z = s.emit("einsum", {x, y}, Shape({{"n", 3}, {"m", 2}}));
+  const IterationSpace space = space_by_name(call_of(s.program, z));
+  std::string names;
+  for (const LoopDim& loop : space.loops) {
+    names += loop.name + (loop.role == DimRole::kReduced ? "* " : " ");
+  }
+  CHECK(names == "n m k* j* ");
+  CHECK(space.operands[0] == DimMap{{2}, {1}, {3}});
+  CHECK(space.operands[1] == DimMap{{0}, {3}, {2}});
+  CHECK(space.result == DimMap{{0}, {1}});
+}
+
+TEST_CASE("a dim that the result lacks can be asked to be whole") {
+  tiny::Sketch s;
+  const ValueId x = s.argument("x", Shape({{"k", 4}}));
+  const ValueId z = s.emit("sum", {x}, Shape());
+  const IterationSpace space = space_by_name(call_of(s.program, z), DimRole::kWhole, Combine::kMax);
+  CHECK(space.loops[0].role == DimRole::kWhole);
+  CHECK(space.combine == Combine::kMax);
+}
+
+TEST_CASE("the first reduced loop has gcd(16, n) blocks") {
+  CHECK(blocks({1024}) == Blocks{16});
+  CHECK(blocks({24}) == Blocks{8});
+  CHECK(blocks({7}) == Blocks{1});
+  CHECK(blocks({1 << 20}) == Blocks{16});
+  CHECK(blocks({}) == Blocks{});
+}
+
+TEST_CASE("small sums have gcd(16, n) blocks in every loop") {
+  CHECK(blocks({64, 64}) == Blocks{16, 16});
+  CHECK(blocks({16, 16, 16}) == Blocks{16, 16, 16});
+  CHECK(blocks({8, 12, 3}) == Blocks{8, 4, 1});
+}
+
+TEST_CASE("inner loops of large sums leave chains of 64 terms") {
+  CHECK(blocks({64, 128}) == Blocks{16, 8});
+  CHECK(blocks({16, 512}) == Blocks{16, 8});
+  CHECK(blocks({32, 256, 64}) == Blocks{16, 16, 16});
+  CHECK(blocks({16, 16, 32}) == Blocks{16, 8, 1});
+  CHECK(blocks({16, 16, 17}) == Blocks{16, 4, 1});
+}
+
+TEST_CASE("blocks divide their sizes, and empty or huge sums have some") {
+  CHECK(blocks({0, 16}) == Blocks{1, 16});
+  CHECK(blocks({1LL << 40, 1LL << 40}) == Blocks{16, 16});
+}
+
+TEST_CASE("a rank has its share of the blocks if they can be shared out") {
+  tiny::Sketch s;
+  const ValueId x = s.argument("x", Shape({{"k", 96}}));
+  const OpCall call = call_of(s.program, s.emit("sum", {x}, Shape()));
+  const IterationSpace space = space_by_name(call);
+  struct Host : KernelHost {
+    void print(std::string_view /*line*/) override {}
+    void fail(DiagKind /*kind*/, std::string /*text*/) override {}
+    void warn(DiagKind /*kind*/, std::string /*text*/) override {}
+    [[nodiscard]] std::uint64_t seed() const override { return 0; }
+    [[nodiscard]] std::uint64_t execution() const override { return 0; }
+    [[nodiscard]] bool first_rank() const override { return true; }
+  } host;
+  const auto blocks_of = [&](std::int64_t parts) {
+    const std::vector<LoopShare> shares = {{.parts = parts, .index = 0}};
+    const KernelCall kernel{.call = call,
+                            .space = space,
+                            .in = {},
+                            .out = {},
+                            .shares = shares,
+                            .ordinal = 0,
+                            .exact = true,
+                            .host = host};
+    return kernel.blocks(0);
+  };
+  CHECK(blocks_of(1) == 16);
+  CHECK(blocks_of(4) == 4);
+  CHECK(blocks_of(3) == 1);
+  CHECK(blocks_of(32) == 1);
+}
+
+}  // namespace mtf
