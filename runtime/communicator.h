@@ -86,10 +86,11 @@ class Communicator {
 [[nodiscard]] std::unique_ptr<Communicator> simulated_communicator(std::int64_t ranks);
 
 struct MpiOptions {
-  // Longest message, in elements of its type; longer ones go in parts.
-  std::int64_t message_limit = 2147483647;
+  std::int64_t message_limit = 2147483647;  // bytes; a longer message goes in parts
   // From this many bytes on, an all-reduce scatters its sums before it gathers them.
   std::int64_t scatter_from = std::int64_t{1} << 15;
+  // Reductions go through scratch memory in pieces of at most this many bytes.
+  std::int64_t piece_bytes = std::int64_t{1} << 20;
 };
 
 // Starts MPI in this process, with the settings of the launch (see runtime/world.h), and joins the

@@ -1,0 +1,392 @@
+// One rank per process, joined by Open MPI: the only file that includes mpi.h.
+//
+// Everything but `share` and `any` is made of one primitive: all messages of a step posted at once
+// and awaited. MPI's own reductions are not used, because they add in other orders.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "runtime/communicator.h"
+#include "runtime/communicator_group.h"
+#include "runtime/world.h"
+
+namespace mtf {
+namespace {
+
+constexpr int kTag = 1;
+constexpr int kInternalError = 70;
+constexpr std::chrono::milliseconds kPatience{1000};
+
+std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
+
+bool is_running() {
+  int started = 0;
+  int ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
+}
+
+// An early quiet end of one rank would leave the others waiting for ever.
+void stop_all_at_exit() {
+  if (is_running()) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+[[noreturn]] void stop_all_at_terminate() {
+  const std::exception_ptr thrown = std::current_exception();
+  try {
+    if (thrown) {
+      std::rethrow_exception(thrown);
+    }
+    std::fputs("mtf: internal error: terminated\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mtf: internal error: %s\n", error.what());
+  } catch (...) {
+    std::fputs("mtf: internal error: unknown exception\n", stderr);
+  }
+  if (is_running()) {
+    MPI_Abort(MPI_COMM_WORLD, kInternalError);
+  }
+  std::_Exit(kInternalError);
+}
+
+// A contiguous cut of `count` elements into as many pieces as there are ranks.
+struct Pieces {
+  std::int64_t count;
+  std::int64_t ranks;
+
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const { return count * i / ranks; }
+  [[nodiscard]] std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
+};
+
+class Mpi final : public Communicator {
+ public:
+  explicit Mpi(const MpiOptions& options) : options_(options) {
+    if (const std::optional<Launch> launch = launched()) {
+      prepare_environment(*launch);
+    }
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    std::atexit(stop_all_at_exit);
+    std::set_terminate(stop_all_at_terminate);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    rank_ = rank;
+  }
+  ~Mpi() override { stop_all_at_exit(); }
+  Mpi(const Mpi&) = delete;
+  Mpi& operator=(const Mpi&) = delete;
+  Mpi(Mpi&&) = delete;
+  Mpi& operator=(Mpi&&) = delete;
+
+  [[nodiscard]] std::int64_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::span<const std::int64_t> local_ranks() const override { return {&rank_, 1}; }
+
+  [[nodiscard]] const Group& group(const Mesh& mesh, const Axes& axes) override {
+    return groups_.find(mesh, axes, local_ranks(), [this](Group& fresh) {
+      fresh.handle = comms_.size();
+      MPI_Comm comm = MPI_COMM_NULL;
+      MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(fresh.members[0].front()),
+                     static_cast<int>(fresh.index[0]), &comm);
+      comms_.push_back(comm);
+    });
+  }
+
+  void all_reduce(const Group& group, Joining how, std::int64_t count, Ins in, Outs out) override {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    if (group.size == 1) {
+      move_bytes(out[0], in[0], count * width);
+    } else if (count * width >= options_.scatter_from) {
+      const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
+      for (std::int64_t begin = 0; begin < count; begin += piece) {
+        reduce_long(group, how, std::min(piece, count - begin), offset(in[0], begin * width),
+                    offset(out[0], begin * width));
+      }
+    } else if (std::has_single_bit(static_cast<std::uint64_t>(group.size))) {
+      reduce_by_doubling(group, how, count, in[0], out[0]);
+    } else {
+      reduce_by_gathering(group, how, count, in[0], out[0]);
+    }
+  }
+
+  void reduce_scatter(const Group& group, Joining how, std::int64_t count, Ins in,
+                      Outs out) override {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      const std::int64_t part = std::min(piece, count - begin);
+      scatter_sums(
+          group, how, in[0],
+          [&](std::int64_t member) {
+            return Range{.begin = member * count + begin, .count = part};
+          },
+          offset(out[0], begin * width));
+    }
+  }
+
+  void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    const std::int64_t me = group.index[0];
+    move_bytes(offset(out[0], me * bytes), in[0], bytes);
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, offset(out[0], other * bytes), bytes);
+    });
+    for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
+    wait();
+  }
+
+  void all_to_all(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    const std::int64_t me = group.index[0];
+    move_bytes(offset(out[0], me * bytes), offset(in[0], me * bytes), bytes);
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, offset(out[0], other * bytes), bytes);
+    });
+    for_others(group, [&](std::int64_t other) {
+      send(group, other, offset(in[0], other * bytes), bytes);
+    });
+    wait();
+  }
+
+  void permute(const Group& group, std::int64_t bytes,
+               std::span<const std::vector<std::int64_t>> sources, Ins in, Outs out) override {
+    const std::int64_t me = group.index[0];
+    const std::vector<std::int64_t>& source = sources[0];
+    if (source[at(me)] == me) {
+      move_bytes(out[0], in[0], bytes);
+      return;
+    }
+    const auto target = std::ranges::find(source, me) - source.begin();
+    receive(group, source[at(me)], out[0], bytes);
+    send(group, target, in[0], bytes);
+    wait();
+  }
+
+  [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
+    const std::string& mine = local.front();
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(at(ranks_));
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> starts;
+    int total = 0;
+    for (const int one : lengths) {
+      starts.push_back(total);
+      total += one;
+    }
+    std::string all(static_cast<std::size_t>(total), '\0');
+    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
+                   MPI_CHAR, MPI_COMM_WORLD);
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      result.push_back(
+          all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
+    }
+    return result;
+  }
+
+  [[nodiscard]] bool any(bool flag) override {
+    int all = flag ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return all != 0;
+  }
+
+  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  void close(int status, std::string_view message) override {
+    std::fflush(nullptr);
+    if (status != 0 && rank_ == 0) {
+      say(message);
+    }
+    if (status == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!all_arrive()) {
+      if (rank_ != 0) {
+        say(message);
+      }
+      MPI_Abort(MPI_COMM_WORLD, status);
+    }
+    for (MPI_Comm& comm : comms_) {
+      MPI_Comm_free(&comm);
+    }
+    comms_.clear();
+    MPI_Finalize();
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin;
+    std::int64_t count;
+  };
+
+  static const std::byte* offset(const void* data, std::int64_t bytes) {
+    return static_cast<const std::byte*>(data) + bytes;
+  }
+  static std::byte* offset(void* data, std::int64_t bytes) {
+    return static_cast<std::byte*>(data) + bytes;
+  }
+  static void move_bytes(void* to, const void* from, std::int64_t bytes) {
+    if (to != from) {
+      std::memmove(to, from, at(bytes));
+    }
+  }
+  static void say(std::string_view message) {
+    std::fwrite(message.data(), 1, message.size(), stderr);
+    std::fflush(stderr);
+  }
+
+  // Whether all ranks come here within the time that a failure may take to spread.
+  static bool all_arrive() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    int done = 0;
+    while (std::chrono::steady_clock::now() < deadline) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (done != 0) {
+        return true;
+      }
+      usleep(200);
+    }
+    return false;
+  }
+
+  // ---- messages ----------------------------------------------------------------------------
+
+  template <typename F>
+  static void for_others(const Group& group, F&& f) {
+    for (std::int64_t i = 1; i < group.size; ++i) {
+      f((group.index[0] + i) % group.size);
+    }
+  }
+
+  void receive(const Group& group, std::int64_t from, void* data, std::int64_t bytes) {
+    for (std::int64_t done = 0; done < bytes; done += options_.message_limit) {
+      const std::int64_t part = std::min(options_.message_limit, bytes - done);
+      MPI_Irecv(offset(data, done), static_cast<int>(part), MPI_BYTE, static_cast<int>(from), kTag,
+                comms_[group.handle], &requests_.emplace_back());
+    }
+  }
+
+  void send(const Group& group, std::int64_t to, const void* data, std::int64_t bytes) {
+    for (std::int64_t done = 0; done < bytes; done += options_.message_limit) {
+      const std::int64_t part = std::min(options_.message_limit, bytes - done);
+      MPI_Isend(offset(data, done), static_cast<int>(part), MPI_BYTE, static_cast<int>(to), kTag,
+                comms_[group.handle], &requests_.emplace_back());
+    }
+  }
+
+  void wait() {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+  }
+
+  std::byte* scratch(std::int64_t bytes) {
+    if (static_cast<std::int64_t>(scratch_.size()) < bytes) {
+      scratch_.resize(at(bytes));
+    }
+    return scratch_.data();
+  }
+
+  // ---- reductions --------------------------------------------------------------------------
+
+  // This rank's range of the sums: everybody sends everybody its part of `in`, and each joins what
+  // it got in the tree's order.
+  template <typename RangeOf>
+  void scatter_sums(const Group& group, Joining how, const void* in, RangeOf&& range_of,
+                    void* out) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t me = group.index[0];
+    const Range mine = range_of(me);
+    std::byte* received = scratch(group.size * mine.count * width);
+    parts_.assign(at(group.size), nullptr);
+    parts_[at(me)] = offset(in, mine.begin * width);
+    for_others(group, [&](std::int64_t other) {
+      std::byte* place = received + other * mine.count * width;
+      parts_[at(other)] = place;
+      receive(group, other, place, mine.count * width);
+    });
+    for_others(group, [&](std::int64_t other) {
+      const Range theirs = range_of(other);
+      send(group, other, offset(in, theirs.begin * width), theirs.count * width);
+    });
+    wait();
+    join_parts(how, parts_, mine.count, out);
+  }
+
+  void reduce_long(const Group& group, Joining how, std::int64_t count, const void* in, void* out) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const Pieces pieces{.count = count, .ranks = group.size};
+    const std::int64_t me = group.index[0];
+    std::byte* mine = offset(out, pieces.begin(me) * width);
+    scatter_sums(
+        group, how, in,
+        [&](std::int64_t member) {
+          return Range{.begin = pieces.begin(member), .count = pieces.size(member)};
+        },
+        mine);
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, offset(out, pieces.begin(other) * width), pieces.size(other) * width);
+    });
+    for_others(group,
+               [&](std::int64_t other) { send(group, other, mine, pieces.size(me) * width); });
+    wait();
+  }
+
+  // Neighbours first: after step k each rank has the sum of its 2^k aligned neighbours, which is a
+  // subtree.
+  void reduce_by_doubling(const Group& group, Joining how, std::int64_t count, const void* in,
+                          void* out) {
+    const std::int64_t bytes = count * static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t me = group.index[0];
+    std::byte* received = scratch(bytes);
+    const void* mine = in;
+    for (std::int64_t distance = 1; distance < group.size; distance *= 2) {
+      const std::int64_t other = me ^ distance;
+      receive(group, other, received, bytes);
+      send(group, other, mine, bytes);
+      wait();
+      const std::array<const void*, 2> parts =
+          me < other ? std::array{mine, static_cast<const void*>(received)}
+                     : std::array{static_cast<const void*>(received), mine};
+      join_parts(how, parts, count, out);
+      mine = out;
+    }
+  }
+
+  void reduce_by_gathering(const Group& group, Joining how, std::int64_t count, const void* in,
+                           void* out) {
+    scatter_sums(
+        group, how, in, [&](std::int64_t) { return Range{.begin = 0, .count = count}; }, out);
+  }
+
+  MpiOptions options_;
+  std::int64_t rank_ = 0;
+  int ranks_ = 1;
+  GroupTable groups_;
+  std::vector<MPI_Comm> comms_;  // by Group::handle
+  std::vector<MPI_Request> requests_;
+  std::vector<std::byte> scratch_;
+  std::vector<const void*> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options) {
+  return std::make_unique<Mpi>(options);
+}
+
+}  // namespace mtf

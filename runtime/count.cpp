@@ -1,0 +1,72 @@
+// The arithmetic of counting.
+
+#include "runtime/count.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+
+std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t ranks) {
+  switch (kind) {
+    case StepKind::kKernel:
+    case StepKind::kSlice:
+      break;
+    case StepKind::kAllGather:  // every other rank's slice
+      return handed * (ranks - 1);
+    case StepKind::kAllToAll:  // a block from every other rank
+    case StepKind::kReduceScatter:
+      return handed / ranks * (ranks - 1);
+    case StepKind::kPermute:
+      return handed;
+    case StepKind::kAllReduce:  // a reduce-scatter and an all-gather
+      return 2 * handed * (ranks - 1) / ranks;
+  }
+  return 0;
+}
+
+std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
+  std::ranges::sort(axes);
+  const auto found = std::ranges::find_if(totals.collectives, [&](const CollectiveTotal& total) {
+    return total.kind == kind && total.axes == axes;
+  });
+  if (found != totals.collectives.end()) {
+    return static_cast<std::size_t>(found - totals.collectives.begin());
+  }
+  totals.collectives.push_back({.kind = kind, .axes = std::move(axes)});
+  return totals.collectives.size() - 1;
+}
+
+void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t received,
+                      std::int64_t width) {
+  total.calls += 1;
+  total.elements += handed;
+  total.received += received;
+  total.bytes += received * width;
+}
+
+void clear(Totals& totals) {
+  totals.flops = 0;
+  totals.peak_bytes = 0;
+  for (CollectiveTotal& total : totals.collectives) {
+    total.calls = 0;
+    total.elements = 0;
+    total.received = 0;
+    total.bytes = 0;
+  }
+}
+
+void add(Totals& sum, const Totals& part) {
+  sum.flops += part.flops;
+  sum.peak_bytes = std::max(sum.peak_bytes, part.peak_bytes);
+  sum.parameters = std::max(sum.parameters, part.parameters);
+  for (const CollectiveTotal& total : part.collectives) {
+    CollectiveTotal& mine = sum.collectives[collective_slot(sum, total.kind, total.axes)];
+    mine.calls += total.calls;
+    mine.elements += total.elements;
+    mine.received += total.received;
+    mine.bytes += total.bytes;
+  }
+}
+
+}  // namespace mtf

@@ -1,0 +1,29 @@
+// Counting what was executed, where it is executed and from the buffers themselves: what the plan
+// promised is compared with this.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// What a rank receives in one collective with a bandwidth-optimal algorithm, given the elements of
+// the slice that it hands over; fractions are rounded down.
+[[nodiscard]] std::int64_t received_elements(StepKind kind, std::int64_t handed,
+                                             std::int64_t ranks);
+
+// The place in totals.collectives of one kind over one set of axes, made if need be.
+[[nodiscard]] std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes);
+
+void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t received,
+                      std::int64_t width);
+
+// Sets all numbers to 0; places stay.
+void clear(Totals& totals);
+// Adds numbers up; the peak is the larger one.
+void add(Totals& sum, const Totals& part);
+
+}  // namespace mtf

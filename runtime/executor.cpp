@@ -1,0 +1,283 @@
+// One run: addresses are filled in, steps are done, variables take their new values.
+
+#include "runtime/executor.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "ir/support/match.h"
+#include "lowering/arena.h"
+#include "runtime/count.h"
+#include "runtime/executor_program.h"
+
+namespace mtf {
+
+Executable::Executable(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+
+struct Executor::State {
+  State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
+    reports.seed = options.seed;
+    reports.print = std::move(given.print);
+    for (const std::int64_t rank : communicator.local_ranks()) {
+      hosts.emplace_back(reports, rank);
+    }
+    arenas.resize(hosts.size());
+    staging.pool = &pool;
+    tiles.pool = &pool;
+  }
+
+  Communicator& communicator;
+  ExecutorOptions options;
+  BufferPool pool;
+  Reports reports;
+  std::vector<RankHost> hosts;  // one per local rank, and so are the next two
+  std::vector<Buffer> arenas;   // grown to the largest program
+  Staging staging;
+  TileScratch tiles;
+  std::vector<const void*> ins;  // of the step in progress
+  std::vector<void*> outs;
+  const PreparedProgram* last = nullptr;
+
+  // ---- before the steps ----
+
+  void grow_arenas(std::int64_t bytes) {
+    for (Buffer& arena : arenas) {
+      if (arena.bytes() < bytes) {
+        arena = Buffer();
+        arena = pool.take(bytes);
+      }
+    }
+  }
+
+  std::vector<RankTensor> make_outputs(const SpmdProgram& program) {
+    std::vector<RankTensor> outputs;
+    for (const SpmdId id : program.outputs) {
+      const SpmdValue& value = program.at(id);
+      RankTensor& output = outputs.emplace_back(RankTensor{
+          .type = value.type, .layout = value.layout, .local = value.local, .parts = {}});
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        output.parts.push_back(pool.take(value.local.bytes()));
+      }
+    }
+    return outputs;
+  }
+
+  void resolve(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+               std::span<const RankTensor> outputs) const {
+    const SpmdProgram& program = *prepared.program;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      for (std::size_t v = 0; v < program.values.size(); ++v) {
+        const SpmdValue& value = program.values[v];
+        const auto which = static_cast<std::size_t>(value.offset);
+        void*& data = prepared.data[rank][v];
+        switch (value.home) {
+          case Home::kNone:
+            data = nullptr;
+            break;
+          case Home::kInput:
+            data = inputs[which]->parts[rank].data();
+            break;
+          case Home::kOutput:
+            data = outputs[which].parts[rank].data();
+            break;
+          case Home::kArena:
+            data = arenas[rank].data() + value.offset;
+            break;
+        }
+      }
+    }
+  }
+
+  // ---- steps ----
+
+  void kernel(const PreparedProgram& prepared, KernelStep& step) {
+    reports.call = step.call;
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      KernelStep::OnRank& here = step.ranks[rank];
+      for (std::size_t i = 0; i < here.in.size(); ++i) {
+        here.in[i].data = prepared.at(rank, step.call->operands[i]);
+      }
+      if (step.call->result.valid()) {
+        here.call->out.data = prepared.at(rank, step.call->result);
+      }
+      step.call->call.op->kernel(*here.call);
+    }
+    reports.call = nullptr;
+  }
+
+  void tile(const PreparedProgram& prepared, const TileStep& step) {
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      ins.clear();
+      outs.clear();
+      for (const SpmdId input : step.inputs) {
+        ins.push_back(prepared.at(rank, input));
+      }
+      for (const SpmdId output : step.outputs) {
+        outs.push_back(prepared.at(rank, output));
+      }
+      step.pass.run(ins, outs, tiles);
+    }
+  }
+
+  void move(PreparedProgram& prepared, const MoveStep& step) {
+    const SpmdValue& from = prepared.program->at(step.from);
+    ins.clear();
+    outs.clear();
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      ins.push_back(prepared.at(rank, step.from));
+      outs.push_back(prepared.at(rank, step.to));
+    }
+    if (options.check_agreement && step.kind != StepKind::kSlice) {
+      check_agreement(step);
+    }
+    step.exchange.run(communicator, staging, ins, outs);
+    if (step.kind == StepKind::kSlice) {
+      return;
+    }
+    const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+    const std::int64_t handed = from.local.bytes() / width;
+    const std::int64_t received = received_elements(step.kind, handed, step.exchange.group().size);
+    for (Totals& totals : prepared.counted) {
+      count_collective(totals.collectives[step.slot], handed, received, width);
+    }
+  }
+
+  // Throws if some rank of the group is about to do something else.
+  void check_agreement(const MoveStep& step);
+
+  // ---- after the steps ----
+
+  // The first failure that a rank reported; alike on all ranks. Warnings are handed on as well.
+  bool all_well(DiagSink& diags) {
+    for (Diag& warning : reports.warnings) {
+      diags.add(std::move(warning));
+    }
+    reports.warnings.clear();
+    if (std::optional<Diag> failure = agreed_failure(communicator, hosts)) {
+      diags.add(std::move(*failure));
+      return false;
+    }
+    return true;
+  }
+
+  void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> inputs) {
+    for (const SpmdUpdate& update : prepared.program->updates) {
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const Buffer& variable = inputs[update.input]->parts[rank];
+        const void* value = prepared.at(rank, update.value);
+        if (value != variable.data()) {
+          std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
+        }
+      }
+    }
+  }
+
+  // Bytes that each local rank holds for the run; a tensor that is two inputs is held once.
+  void count_memory(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+                    std::span<const RankTensor> outputs) const {
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      std::int64_t bytes = prepared.arena_bytes;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto before = inputs.first(i);
+        if (std::ranges::find(before, inputs[i]) == before.end()) {
+          bytes += Arena::rounded(inputs[i]->parts[rank].bytes());
+        }
+      }
+      for (const RankTensor& output : outputs) {
+        bytes += Arena::rounded(output.parts[rank].bytes());
+      }
+      prepared.counted[rank].peak_bytes = bytes;
+    }
+  }
+};
+
+void Executor::State::check_agreement(const MoveStep& step) {
+  const Joining lowest{.combine = Combine::kMin, .dtype = DType::kI64, .exact = true};
+  const auto mine = static_cast<std::int64_t>(step.hash);
+  const std::array<std::int64_t, 2> range{mine, ~mine};  // the lowest, and the highest inverted
+  std::vector<std::array<std::int64_t, 2>> found(hosts.size(), range);
+  std::vector<const void*> from(hosts.size(), range.data());
+  std::vector<void*> to;
+  for (std::array<std::int64_t, 2>& one : found) {
+    to.push_back(one.data());
+  }
+  communicator.all_reduce(step.exchange.group(), lowest, 2, from, to);
+  if (found.front()[0] != mine || found.front()[1] != ~mine) {
+    const std::string rank = std::to_string(communicator.local_ranks().front());
+    throw std::logic_error("rank " + rank + " is at another collective than its group: " +
+                           std::string(to_string(step.kind)));
+  }
+}
+
+Executor::Executor(Communicator& communicator, ExecutorOptions options)
+    : state_(std::make_unique<State>(communicator, std::move(options))) {}
+Executor::~Executor() = default;
+
+BufferPool& Executor::pool() {
+  return state_->pool;
+}
+Communicator& Executor::communicator() {
+  return state_->communicator;
+}
+
+Executable Executor::prepare(const SpmdProgram& program) {
+  assert(program.mesh.ranks() == state_->communicator.ranks());
+  return Executable(prepare_program(program, {.communicator = state_->communicator,
+                                              .hosts = state_->hosts,
+                                              .exact = state_->options.exact}));
+}
+
+std::optional<std::vector<RankTensor>> Executor::run(const Executable& executable,
+                                                     std::span<RankTensor* const> inputs,
+                                                     DiagSink& diags) {
+  PreparedProgram& prepared = executable.program();
+  State& state = *state_;
+  assert(inputs.size() == prepared.program->inputs.size());
+  state.reports.program = prepared.program;
+  state.last = &prepared;
+  state.grow_arenas(prepared.arena_bytes);
+  std::vector<RankTensor> outputs = state.make_outputs(*prepared.program);
+  state.resolve(prepared, inputs, outputs);
+  for (Totals& totals : prepared.counted) {
+    clear(totals);
+  }
+  for (PreparedStep& step : prepared.steps) {
+    match(
+        step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
+        [&](const TileStep& body) { state.tile(prepared, body); },
+        [&](const MoveStep& body) { state.move(prepared, body); });
+    for (Totals& totals : prepared.counted) {
+      totals.flops += step.flops;
+    }
+    if (step.effect && !state.all_well(diags)) {
+      return std::nullopt;
+    }
+  }
+  if (prepared.may_fail && !state.all_well(diags)) {
+    return std::nullopt;
+  }
+  state.update_variables(prepared, inputs);
+  state.count_memory(prepared, inputs, outputs);
+  ++state.reports.execution;
+  return outputs;
+}
+
+std::span<const Totals> Executor::counted() const {
+  return state_->last == nullptr ? std::span<const Totals>{} : state_->last->counted;
+}
+
+std::uint64_t Executor::execution() const {
+  return state_->reports.execution;
+}
+void Executor::set_execution(std::uint64_t execution) {
+  state_->reports.execution = execution;
+}
+
+}  // namespace mtf

@@ -1,0 +1,200 @@
+// Everything about a program that does not change from run to run, worked out once.
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "lowering/arena.h"
+#include "runtime/count.h"
+#include "runtime/executor_program.h"
+
+namespace mtf {
+namespace {
+
+TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
+  if (!id.valid()) {
+    return {};
+  }
+  const SpmdValue& value = program.at(id);
+  return {.data = nullptr,
+          .shape = value.local.shape,
+          .offset = slice_of(value.type.shape, value.layout, program.mesh, rank).offset,
+          .dtype = value.type.dtype};
+}
+
+KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
+                       const PrepareContext& context) {
+  KernelStep step{.call = &call, .ranks = {}};
+  step.ranks.reserve(context.hosts.size());  // spans point into its elements
+  for (std::size_t i = 0; i < context.hosts.size(); ++i) {
+    const std::int64_t rank = context.communicator.local_ranks()[i];
+    KernelStep::OnRank& here = step.ranks.emplace_back();
+    for (const SpmdId operand : call.operands) {
+      here.in.push_back(view_of(program, operand, rank));
+    }
+    for (const Axes& axes : call.loops) {
+      here.shares.push_back(
+          {.parts = program.mesh.size_of(axes), .index = program.mesh.index_along(rank, axes)});
+    }
+    here.call = std::make_unique<KernelCall>(
+        KernelCall{.call = call.call,
+                   .space = call.space,
+                   .in = here.in,
+                   .out = view_of(program, call.result, rank),
+                   .shares = here.shares,
+                   .ordinal = static_cast<std::uint64_t>(call.origin.index),
+                   .exact = context.exact,
+                   .host = context.hosts[i]});
+  }
+  return step;
+}
+
+// Strides of an operand along the dims of the result, by the loops that both are made of.
+std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t operand,
+                                        const Shape& local, std::size_t result_rank) {
+  const DimMap& map = call.space.operands[operand];
+  const std::vector<std::int64_t> strides = strides_of(local);
+  std::vector<std::int64_t> along(result_rank, 0);
+  for (std::size_t r = 0; r < result_rank; ++r) {
+    const auto found = std::ranges::find(map, call.space.result[r]);
+    if (found != map.end()) {
+      along[r] = strides[static_cast<std::size_t>(found - map.begin())];
+    }
+  }
+  return along;
+}
+
+// A step whose calls all run tile by tile, in one pass.
+TileStep tile_step(const SpmdProgram& program, const Step& step) {
+  const Shape& shape = program.at(step.calls.back().result).local.shape;
+  std::vector<std::int64_t> extents;
+  for (const Dim& dim : shape.dims()) {
+    extents.push_back(dim.size);
+  }
+  std::vector<SpmdId> made;
+  std::vector<SpmdId> read;
+  std::vector<SpmdId> stored;
+  std::vector<TileInput> inputs;
+  std::vector<TileStage> stages;
+  for (const LocalCall& call : step.calls) {
+    TileStage& stage = stages.emplace_back();
+    const SpmdValue& result = program.at(call.result);
+    assert(result.local.shape == shape);
+    stage.tile = call.call.op->tile;
+    stage.call = {.dtype = call.operands.empty() ? result.type.dtype
+                                                 : program.at(call.operands.back()).type.dtype,
+                  .to = result.type.dtype,
+                  .args = &call.call.args};
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const SpmdId operand = call.operands[i];
+      const auto maker = std::ranges::find(made, operand);
+      if (maker != made.end()) {
+        stage.operands.push_back(~static_cast<std::int32_t>(maker - made.begin()));
+        continue;
+      }
+      const SpmdValue& value = program.at(operand);
+      TileInput input{.dtype = value.type.dtype,
+                      .strides = strides_along(call, i, value.local.shape, shape.rank())};
+      std::size_t place = 0;
+      while (place < read.size() &&
+             (read[place] != operand || inputs[place].strides != input.strides)) {
+        ++place;
+      }
+      if (place == read.size()) {
+        read.push_back(operand);
+        inputs.push_back(std::move(input));
+      }
+      stage.operands.push_back(static_cast<std::int32_t>(place));
+    }
+    stage.stored = result.home != Home::kNone;
+    if (stage.stored) {
+      stored.push_back(call.result);
+    }
+    made.push_back(call.result);
+  }
+  return {.pass = TilePass(std::move(extents), inputs, std::move(stages)),
+          .inputs = std::move(read),
+          .outputs = std::move(stored)};
+}
+
+MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t number,
+                   const PrepareContext& context) {
+  const SpmdValue& from = program.at(step.from);
+  const SpmdValue& to = program.at(step.to);
+  const std::string what = std::to_string(number) + to_string(step.kind).data() +
+                           to_string(from.type) + to_string(program.mesh, step.axes);
+  return {.kind = step.kind,
+          .exchange = Exchange(context.communicator, program.mesh,
+                               {.kind = step.kind,
+                                .type = from.type,
+                                .from = from.layout,
+                                .to = to.layout,
+                                .axes = step.axes,
+                                .combine = step.combine,
+                                .exact = context.exact}),
+          .from = step.from,
+          .to = step.to,
+          .hash = std::hash<std::string>{}(what)};
+}
+
+// On the slices that the kernel is given.
+double flops_of(const SpmdProgram& program, const LocalCall& call) {
+  if (call.call.op->flops == nullptr) {
+    return 0;
+  }
+  OpCall local = call.call;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    local.operands[i] = program.at(call.operands[i]).local;
+  }
+  if (call.result.valid()) {
+    local.result = program.at(call.result).local;
+  }
+  return local.op->flops(local);
+}
+
+std::int64_t reached_arena(const SpmdProgram& program) {
+  std::int64_t bytes = 0;
+  for (const SpmdValue& value : program.values) {
+    if (value.home == Home::kArena) {
+      bytes = std::max(bytes, value.offset + Arena::rounded(value.local.bytes()));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
+                                                 const PrepareContext& context) {
+  auto prepared = std::make_unique<PreparedProgram>();
+  prepared->program = &program;
+  prepared->arena_bytes = reached_arena(program);
+  Totals totals;
+  for (const Step& step : program.steps) {
+    PreparedStep& ready = prepared->steps.emplace_back();
+    for (const LocalCall& call : step.calls) {
+      ready.flops += flops_of(program, call);
+      ready.effect = ready.effect || call.call.op->effect;
+    }
+    if (step.kind != StepKind::kKernel) {
+      MoveStep move = move_step(program, step, prepared->steps.size(), context);
+      if (step.kind != StepKind::kSlice) {
+        move.slot = collective_slot(totals, step.kind, step.axes);
+      }
+      ready.body = std::move(move);
+    } else if (step.calls.front().call.op->tile != nullptr) {
+      ready.body = tile_step(program, step);
+    } else {
+      assert(step.calls.size() == 1);
+      prepared->may_fail = true;
+      ready.body = kernel_step(program, step.calls.front(), context);
+    }
+  }
+  prepared->counted.assign(context.hosts.size(), totals);
+  prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));
+  return prepared;
+}
+
+}  // namespace mtf

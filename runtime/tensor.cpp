@@ -1,0 +1,84 @@
+// Between whole tensors and their slices.
+
+#include "runtime/tensor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "runtime/exchange.h"
+
+namespace mtf {
+
+RankTensor make_tensor(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                       const TensorType& type, const ValueLayout& layout) {
+  RankTensor tensor{.type = type,
+                    .layout = layout,
+                    .local = {type.dtype, local_shape(type.shape, layout, mesh)},
+                    .parts = {}};
+  for (std::size_t i = 0; i < communicator.local_ranks().size(); ++i) {
+    tensor.parts.push_back(pool.take(tensor.local.bytes()));
+  }
+  return tensor;
+}
+
+namespace {
+
+BoxCopy slice_copy(const TensorType& type, const Shape& local) {
+  std::vector<std::int64_t> whole;
+  std::vector<std::int64_t> extent;
+  for (std::size_t d = 0; d < type.shape.rank(); ++d) {
+    whole.push_back(type.shape[d].size);
+    extent.push_back(local[d].size);
+  }
+  return {whole, extent, static_cast<std::int64_t>(bytes_of(type.dtype))};
+}
+
+}  // namespace
+
+RankTensor scatter(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                   const TensorType& type, const ValueLayout& layout,
+                   std::span<const std::byte> whole) {
+  assert(static_cast<std::int64_t>(whole.size()) == type.bytes());
+  RankTensor tensor = make_tensor(pool, communicator, mesh, type, layout);
+  const BoxCopy copy = slice_copy(type, tensor.local.shape);
+  for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
+    const Slice slice = slice_of(type.shape, layout, mesh, communicator.local_ranks()[i]);
+    copy.pack(whole.data(), copy.start_of(slice.offset), 0, copy.block_bytes(),
+              tensor.parts[i].data());
+  }
+  return tensor;
+}
+
+std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
+                              const RankTensor& tensor) {
+  assert(tensor.layout.partial.empty());
+  Axes axes;
+  for (const Axes& of_dim : tensor.layout.dims) {
+    axes.insert(axes.end(), of_dim.begin(), of_dim.end());
+  }
+  const Group& group = communicator.group(mesh, axes);
+  const std::int64_t bytes = tensor.local.bytes();
+  const std::size_t ranks = tensor.parts.size();
+  std::vector<std::vector<std::byte>> slices(ranks);
+  std::vector<const void*> ins;
+  std::vector<void*> outs;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    slices[i].resize(static_cast<std::size_t>(group.size * bytes));
+    ins.push_back(tensor.parts[i].data());
+    outs.push_back(slices[i].data());
+  }
+  communicator.all_gather(group, bytes, ins, outs);
+
+  std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
+  const BoxCopy copy = slice_copy(tensor.type, tensor.local.shape);
+  const std::byte* block = slices.front().data();
+  for (const std::int64_t member : group.members.front()) {
+    const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
+    copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
+    block += bytes;
+  }
+  return whole;
+}
+
+}  // namespace mtf
