@@ -57,8 +57,8 @@ struct ParamRules {
 // layout both on grid { batch -> rows, hidden -> cols }
 struct Layout {
   Name name;
-  std::optional<Name> mesh;            // where it is left out, a later phase says what is meant
-  std::optional<SourceSpan> infer;     // where the word stands, if it does
+  std::optional<Name> mesh;         // where it is left out, a later phase says what is meant
+  std::optional<SourceSpan> infer;  // where the word stands, if it does
   std::optional<SourceSpan> automatic;
   std::optional<SourceSpan> uneven;
   std::vector<Rule> rules;
@@ -191,8 +191,9 @@ struct File {
   std::vector<Stmt> statements;
 };
 
-// One statement per line, blocks indented by two: what `--emit ast` prints.
+// One statement per line, blocks indented by two: what `--emit ast` prints. It is a program again,
+// with the same tree.
 [[nodiscard]] std::string to_string(const File& file);
-[[nodiscard]] std::string to_string(const Stmt& stmt);
+[[nodiscard]] std::string to_string(const Block& block);  // the statements, without braces
 
 }  // namespace mtf::ast

@@ -187,13 +187,13 @@ struct Suffix {
 // An element that is an expression names a dim, or gives a shape to splice.
 struct TypeExpr {
   SourceSpan span;
-  Name name;                   // the dtype or the word
+  Name name;                    // the dtype or the word
   std::optional<Bracket> dims;  // absent for a word
 };
 
 [[nodiscard]] std::string_view to_string(BinaryOp op);  // "//"
 [[nodiscard]] std::string_view to_string(UnaryOp op);
-// One line, fully bracketed: (+ a (* b c))
+// One line as it would be written, with every operator in parentheses: (a + (b * c))
 [[nodiscard]] std::string to_string(const Expr& expr);
 [[nodiscard]] std::string to_string(const TypeExpr& type);
 [[nodiscard]] std::string to_string(const Rule& rule);

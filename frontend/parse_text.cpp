@@ -1,0 +1,87 @@
+// Before any token: is this text that can be read, and does it look like what it is?
+
+#include <array>
+#include <cstdio>
+
+#include "frontend/parse.h"
+#include "frontend/parse_token.h"
+
+namespace mtf::parsing {
+namespace {
+
+struct CodePoint {
+  char32_t value = 0;
+  std::uint32_t length = 0;  // 0: not UTF-8
+};
+
+CodePoint decode(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) {
+    return {.value = lead, .length = 1};
+  }
+  const std::uint32_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) {
+    return {};
+  }
+  char32_t value = lead & (0xFFU >> (length + 1));
+  for (std::uint32_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) {
+      return {};
+    }
+    value = (value << 6U) | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (value < kSmallest[length] || value > 0x10FFFF || surrogate) {
+    return {};
+  }
+  return {.value = value, .length = length};
+}
+
+std::string hex(std::string_view prefix, unsigned value, int digits) {
+  std::array<char, 16> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%0*X", digits, value);
+  return std::string(prefix) + buffer.data();
+}
+
+// They reorder what is shown, so that a reader sees other code than runs.
+bool is_bidi_control(char32_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
+
+bool check_text(const Source& source, Problems& problems) {
+  const std::string_view text = source.text;
+  if (text.size() > kMaxFileBytes) {
+    problems.add(DiagKind::kBadText, source.span(0, 0),
+                 "the file has " + std::to_string(text.size()) + " bytes, more than " +
+                     std::to_string(kMaxFileBytes));
+    return false;
+  }
+  for (std::uint32_t at = 0; at < text.size();) {
+    const CodePoint code = decode(text.substr(at, 4));
+    if (code.length == 0 || code.value == 0) {
+      const unsigned byte = static_cast<unsigned char>(text[at]);
+      problems.add(DiagKind::kBadText, source.span(at, at + 1),
+                   code.length == 0 ? "the byte " + hex("0x", byte, 2) + " is not UTF-8"
+                                    : "a NUL byte in what should be text");
+      return false;
+    }
+    if (is_bidi_control(code.value) && problems.diags.empty()) {  // one tells enough
+      Diag warning{.kind = DiagKind::kBadText,
+                   .severity = Severity::kWarning,
+                   .span = source.span(at, at + code.length),
+                   .text = "the invisible character " + hex("U+", code.value, 4) +
+                           " changes the order in which this text is shown",
+                   .notes = {},
+                   .fix = {}};
+      problems.diags.push_back(std::move(warning));
+    }
+    at += code.length;
+  }
+  return true;
+}
+
+}  // namespace mtf::parsing

@@ -1,0 +1,69 @@
+// A mistake in plain words: what was found, and the one thing that would have fitted.
+
+#include "frontend/parse_grammar.h"
+
+namespace mtf::parsing {
+namespace {
+
+std::string literal(std::size_t type) {
+  std::string name = MtfLexer(nullptr).getVocabulary().getLiteralName(type);
+  return name.size() > 2 ? "`" + name.substr(1, name.size() - 2) + "`" : "a string";
+}
+
+std::string expectation(const Mistake& mistake) {
+  const antlr4::misc::IntervalSet& expected = mistake.expected;
+  const auto has = [&](std::size_t type) { return expected.contains(type); };
+  if (mistake.rule == MtfParser::RuleStatement) {
+    return "a statement";
+  }
+  if (has(MtfParser::INT)) {
+    return "an expression";
+  }
+  if (expected.size() == 1 && has(MtfParser::NAME)) {
+    return "a name";
+  }
+  for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
+    if (has(closer)) {
+      return (mistake.rule == MtfParser::RulePrimary && closer == MtfParser::CLOSE_PAREN
+                  ? ""
+                  : "`,` or ") +
+             literal(closer);
+    }
+  }
+  for (const std::size_t sign : {MtfParser::OPEN_BRACE, MtfParser::ASSIGN, MtfParser::ARROW,
+                                 MtfParser::IN, MtfParser::WITH, MtfParser::COLON}) {
+    if (has(sign)) {
+      return literal(sign);
+    }
+  }
+  if (has(MtfParser::EXPR_END)) {
+    return "`}`";
+  }
+  if (has(MtfParser::SEP) || has(MtfParser::CLOSE_BRACE) || expected.isEmpty()) {
+    return {};
+  }
+  return literal(static_cast<std::size_t>(expected.getMinElement()));
+}
+
+}  // namespace
+
+std::string explain(const Source& source, std::span<const Token> tokens, const Mistake& mistake) {
+  std::string slip = explain_slip(source, tokens, mistake);
+  if (!slip.empty()) {
+    return slip;
+  }
+  const Token& found = tokens[mistake.at];
+  const Token& before = tokens[mistake.at == 0 ? 0 : mistake.at - 1];
+  const std::string what = expectation(mistake);
+  const bool reserved = found.type >= MtfParser::AND && found.type <= MtfParser::FALSE;
+  if (what == "a name" && is_word(before.type) && before.type != MtfParser::NAME) {
+    return quoted(source.at(before)) + " needs a name, found " + describe(source, found) +
+           (reserved ? "; this word is not free to use" : "");
+  }
+  if (what.empty()) {
+    return "found " + describe(source, found) + " where the statement should end";
+  }
+  return "found " + describe(source, found) + " where " + what + " was expected";
+}
+
+}  // namespace mtf::parsing

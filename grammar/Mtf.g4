@@ -1,0 +1,196 @@
+// The grammar of .mtf. Operations are ordinary calls: a new one never touches this file.
+//
+// Between lexer and parser stands a filter (frontend/parse_filter.cpp) that leaves the parser no
+// choice to make beyond the next token: it puts SEP before every statement and drops the other line
+// ends; a keyword keeps its type only where it is one, and is a NAME elsewhere; brackets arrive
+// matched. Inside a string the lexer is not asked: frontend/parse_lex.cpp cuts out the TEXT.
+
+grammar Mtf;
+
+tokens { SEP, STRING_END, TEXT, EXPR_BEGIN, EXPR_END }
+
+// --- Statements ----------------------------------------------------------------------------------
+
+file : (SEP statement)* EOF ;
+
+block : '{' (SEP statement)* '}' ;
+
+statement
+  : importModule | dims | mesh | layout | useLayout | function | binding | variable
+  | forLoop | whileLoop | ifElse | returnValues | print | assertion | minimize | checkpoint
+  | withLayout | region | plain
+  ;
+
+importModule : IMPORT (name | string) (AS name)? ;
+
+dims : DIM dimSize (',' dimSize)* ;
+dimSize : name '=' expr ;
+
+mesh : MESH name '=' '[' axis (',' axis)* ']' (OF name)? ;
+axis : name ':' expr ;
+
+layout : LAYOUT name (ON name)? (INFER | AUTO | UNEVEN)* layoutBody ;
+layoutBody : '{' (SEP layoutItem? (',' layoutItem?)*)* '}' ;
+layoutItem : rule_ | PARAMS layoutBody | AT string layoutBody ;
+rule_ : name '->' (target | '(' target (',' target)* ')') ;
+target : name | '*' ;
+
+useLayout : USE LAYOUT name ;
+withLayout : WITH LAYOUT name block ;
+region : (RECOMPUTE | EXPECT) block ;
+
+function : (FN | MODEL) name '(' (parameter (',' parameter)*)? ')' ('->' type (',' type)*)? block ;
+parameter : name (':' type)? ('=' expr)? ;
+type : name ('[' elements ']')? ;
+
+binding : (LET | VAR) name (',' name)* '=' expr ;
+variable : (PARAM | STATE) name (':' type)? ('=' expr)? ;
+
+forLoop : FOR name IN range block ;
+whileLoop : WHILE expr block ;
+ifElse : IF expr block (ELSE IF expr block)* (ELSE block)? ;
+
+returnValues : RETURN expressions? ;
+print : PRINT expressions? ;
+assertion : ASSERT expr (',' expr)? ;
+minimize : MINIMIZE expr WITH expr ;
+checkpoint : (SAVE | RESTORE) expr ;
+
+// x = e    a, b = f(x)    w <- e    f(x)
+plain : expressions (('=' | '<-') expr)? ;
+
+expressions : expr (',' expr)* ;
+
+// --- Expressions ---------------------------------------------------------------------------------
+
+// Flat, so that a long chain is not a deep tree; parse_expr.cpp applies the precedence, from loose
+// to tight: or, and, not, comparisons (one), + -, * / // %, unary -, ** (from the right).
+expr
+  : operand ((OR | AND | '==' | '!=' | '<' | '<=' | '>' | '>=' | '+' | '-' | '*' | '/' | '//' | '%'
+             | '**') operand)*
+  ;
+
+operand : ('-' | NOT)* primary suffix* ;
+
+primary
+  : NAME
+  | INT
+  | FLOAT
+  | TRUE
+  | FALSE
+  | string
+  | '[' elements ']'
+  | '(' expr ')'
+  ;
+
+suffix
+  : '(' arguments? ')' (AS string)?
+  | '[' indexItem (',' indexItem)* ']'
+  | '.' name
+  | '@' '[' (pinItem (',' pinItem)*)? ']'
+  ;
+
+arguments : argument (',' argument)* ('->' expr (',' argument)*)? ;
+argument : expr ('=' expr)? ;
+
+indexItem : range (':' range)? (AS name)? ;
+range : expr ('..' expr)? ;
+
+pinItem : rule_ | '..' ;
+
+elements : (element (',' element)*)? ;
+element : expr (':' expr)? | '..' ;
+
+string : STRING_BEGIN (TEXT | EXPR_BEGIN expr EXPR_END)* STRING_END ;
+
+name : NAME ;
+
+// --- Tokens --------------------------------------------------------------------------------------
+
+IMPORT : 'import' ;
+DIM : 'dim' ;
+MESH : 'mesh' ;
+LAYOUT : 'layout' ;
+USE : 'use' ;
+WITH : 'with' ;
+RECOMPUTE : 'recompute' ;
+EXPECT : 'expect' ;
+FN : 'fn' ;
+MODEL : 'model' ;
+LET : 'let' ;
+VAR : 'var' ;
+PARAM : 'param' ;
+STATE : 'state' ;
+FOR : 'for' ;
+WHILE : 'while' ;
+IF : 'if' ;
+ELSE : 'else' ;
+RETURN : 'return' ;
+PRINT : 'print' ;
+ASSERT : 'assert' ;
+MINIMIZE : 'minimize' ;
+SAVE : 'save' ;
+RESTORE : 'restore' ;
+PARAMS : 'params' ;
+AT : 'at' ;
+
+AS : 'as' ;
+IN : 'in' ;
+ON : 'on' ;
+OF : 'of' ;
+INFER : 'infer' ;
+AUTO : 'auto' ;
+UNEVEN : 'uneven' ;
+
+AND : 'and' ;
+OR : 'or' ;
+NOT : 'not' ;
+TRUE : 'true' ;
+FALSE : 'false' ;
+
+EQUAL : '==' ;
+NOT_EQUAL : '!=' ;
+LESS : '<' ;
+LESS_EQUAL : '<=' ;
+GREATER : '>' ;
+GREATER_EQUAL : '>=' ;
+PLUS : '+' ;
+MINUS : '-' ;
+STAR : '*' ;
+SLASH : '/' ;
+FLOOR : '//' ;
+PERCENT : '%' ;
+POWER : '**' ;
+ARROW : '->' ;
+UPDATE : '<-' ;
+ASSIGN : '=' ;
+RANGE : '..' ;
+DOT : '.' ;
+COLON : ':' ;
+COMMA : ',' ;
+PIN : '@' ;
+OPEN_PAREN : '(' ;
+CLOSE_PAREN : ')' ;
+OPEN_BRACKET : '[' ;
+CLOSE_BRACKET : ']' ;
+OPEN_BRACE : '{' ;
+CLOSE_BRACE : '}' ;
+
+STRING_BEGIN : '"' ;
+
+FLOAT : DIGITS '.' DIGITS EXPONENT? | DIGITS EXPONENT ;
+INT : DIGITS ;
+NAME : [\p{L}_] [\p{L}\p{M}\p{N}_]* ;
+
+NEWLINE : '\n' ;
+SEMICOLON : ';' ;
+COMMENT : '#' ~[\n]* -> skip ;
+SPACE : [ \t\r\f\u00A0]+ -> skip ;
+
+// What other languages write; each has its own hint.
+FOREIGN : ':=' | '&&' | '||' | '!' | '+=' | '-=' | '*=' | '/=' | '//=' | '%=' | '**=' | '@=' | '++'
+        | '===' | '!==' | '&' | '|' | '^' | '~' | '?' | '\\' | '$' | '\'' | '`' | '...' | '=>' ;
+UNKNOWN : . ;
+
+fragment DIGITS : [0-9]+ ('_' [0-9]+)* ;
+fragment EXPONENT : [eE] [+-]? DIGITS ;
