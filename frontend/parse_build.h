@@ -43,7 +43,20 @@ struct Builder {
 [[nodiscard]] ast::Expr build_primary(const Builder& build, MtfParser::PrimaryContext* context);
 [[nodiscard]] ast::Suffix build_suffix(const Builder& build, MtfParser::SuffixContext* context);
 [[nodiscard]] ast::TypeExpr build_type(const Builder& build, MtfParser::TypeContext* context);
-[[nodiscard]] ast::Rule build_rule(const Builder& build, MtfParser::Rule_Context* context);
+
+// Rules as they come; dims without an arrow wait for the next one, whose axes they share.
+class RuleList {
+ public:
+  explicit RuleList(const Builder& build) : build_(build) {}
+  void add(MtfParser::RuleItemContext* item);
+  [[nodiscard]] std::vector<ast::Rule> take();  // after end()
+  void end();                                   // of a line: whoever waits has no axes
+
+ private:
+  const Builder& build_;
+  std::vector<ast::Name> waiting_;
+  std::vector<ast::Rule> rules_;
+};
 
 [[nodiscard]] ast::Name build_name(const Builder& build, MtfParser::NameContext* context);
 [[nodiscard]] ast::Expr build_string(const Builder& build, MtfParser::StringContext* context);

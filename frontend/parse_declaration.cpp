@@ -5,23 +5,45 @@
 namespace mtf::parsing {
 namespace {
 
-std::vector<ast::Rule> only_rules(const Builder& build, MtfParser::LayoutBodyContext* context) {
-  std::vector<ast::Rule> rules;
-  for (MtfParser::LayoutItemContext* item : context->layoutItem()) {
-    if (item->rule_() == nullptr) {
-      build.error(build.span(item), "only rules stand here, as `dim -> axis`");
-    } else {
-      rules.push_back(build_rule(build, item->rule_()));
-    }
-  }
-  return rules;
+ast::Target build_target(const Builder& build, MtfParser::TargetContext* context) {
+  const Token& token = build.token(context->getStart());
+  ast::Name axis{.text = std::string(build.source.at(token)), .span = build.source.span(token)};
+  const ast::TargetKind kind = axis.text == "*"     ? ast::TargetKind::kUnused
+                               : axis.text == "all" ? ast::TargetKind::kAll
+                                                    : ast::TargetKind::kAxis;
+  return {.kind = kind, .axis = std::move(axis)};
 }
 
-void add_item(const Builder& build, MtfParser::LayoutItemContext* item, ast::Layout& layout) {
+// Hands each item that is no rule to `other`; a rule ends with its line.
+template <typename Other>
+std::vector<ast::Rule> build_rules(const Builder& build, MtfParser::LayoutBodyContext* context,
+                                   Other other) {
+  RuleList rules(build);
+  for (antlr4::tree::ParseTree* child : context->children) {
+    auto* item = dynamic_cast<MtfParser::LayoutItemContext*>(child);
+    if (item == nullptr) {
+      auto* leaf = dynamic_cast<antlr4::tree::TerminalNode*>(child);
+      if (build.token(leaf->getSymbol()).type != MtfParser::COMMA) {
+        rules.end();
+      }
+    } else if (item->ruleItem() != nullptr) {
+      rules.add(item->ruleItem());
+    } else {
+      other(item);
+    }
+  }
+  return rules.take();
+}
+
+std::vector<ast::Rule> only_rules(const Builder& build, MtfParser::LayoutBodyContext* context) {
+  return build_rules(build, context, [&](MtfParser::LayoutItemContext* item) {
+    build.error(build.span(item), "only rules stand here, as `dim -> axis`");
+  });
+}
+
+void add_part(const Builder& build, MtfParser::LayoutItemContext* item, ast::Layout& layout) {
   const SourceSpan span = build.span(item);
-  if (item->rule_() != nullptr) {
-    layout.rules.push_back(build_rule(build, item->rule_()));
-  } else if (item->string() != nullptr) {
+  if (item->string() != nullptr) {
     layout.at.push_back({.span = span,
                          .glob = build_text(build, item->string()),
                          .rules = only_rules(build, item->layoutBody())});
@@ -42,6 +64,34 @@ std::optional<SourceSpan> flag(const Builder& build,
 
 }  // namespace
 
+void RuleList::add(MtfParser::RuleItemContext* item) {
+  waiting_.push_back(build_name(build_, item->name()));
+  if (item->ARROW() == nullptr) {
+    return;
+  }
+  const std::uint32_t end = build_.span(item).end;
+  for (ast::Name& dim : waiting_) {
+    const SourceSpan span = build_.source.span(dim.span.begin, end);
+    rules_.push_back({.span = span, .dim = std::move(dim), .targets = {}});
+    for (MtfParser::TargetContext* target : item->target()) {
+      rules_.back().targets.push_back(build_target(build_, target));
+    }
+  }
+  waiting_.clear();
+}
+
+void RuleList::end() {
+  if (!waiting_.empty()) {
+    build_.error(waiting_.front().span, backticked(waiting_.front().text) +
+                                            " has no axis; a rule is written `dim -> axis`");
+    waiting_.clear();
+  }
+}
+
+std::vector<ast::Rule> RuleList::take() {
+  return std::move(rules_);
+}
+
 ast::Layout build_layout(const Builder& build, MtfParser::LayoutContext* context) {
   const std::vector<MtfParser::NameContext*> names = context->name();
   ast::Layout layout{.name = build_name(build, names.front()),
@@ -55,9 +105,9 @@ ast::Layout build_layout(const Builder& build, MtfParser::LayoutContext* context
   if (names.size() > 1) {
     layout.mesh = build_name(build, names[1]);
   }
-  for (MtfParser::LayoutItemContext* item : context->layoutBody()->layoutItem()) {
-    add_item(build, item, layout);
-  }
+  layout.rules = build_rules(build, context->layoutBody(), [&](MtfParser::LayoutItemContext* item) {
+    add_part(build, item, layout);
+  });
   return layout;
 }
 

@@ -208,7 +208,7 @@ class Filter {
   void close(const Token& token) {
     const std::size_t level = level_of(token.type);
     if (level == 0 && !in_brackets()) {
-      report(token, "this " + quoted(source_.at(token)) + " closes nothing", {});
+      report(token, "this " + backticked(source_.at(token)) + " closes nothing", {});
       return;
     }
     if (level == 0) {
@@ -281,7 +281,7 @@ class Filter {
     report(token,
            found + " where `" + std::string(spelling(closer_of(level.opener))) + "` was expected",
            {{.span = source_.span(opener),
-             .text = "unclosed " + quoted(source_.at(opener)) + " opened here"}});
+             .text = "unclosed " + backticked(source_.at(opener)) + " opened here"}});
   }
 
   void report(const Token& token, std::string text, std::vector<Note> notes) {

@@ -203,7 +203,7 @@ class Cutter {
       skip_quoted(text.front());
       end = byte_of(input_.index());
     }
-    std::string message = quoted(text) + " means nothing here";
+    std::string message = backticked(text) + " means nothing here";
     for (const std::span<const Hint> hints : {std::span<const Hint>(kForeign), {kLookalikes}}) {
       const std::string_view hint = find_hint(hints, text);
       message += hint.empty() ? "" : "; " + std::string(hint);

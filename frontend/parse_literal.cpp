@@ -49,7 +49,7 @@ std::string build_piece(const Builder& build, const Token& token) {
         ++end;
       }
       build.error(build.source.span(begin, static_cast<std::uint32_t>(token.begin + end)),
-                  quoted(raw.substr(i - 1, end - i + 1)) +
+                  backticked(raw.substr(i - 1, end - i + 1)) +
                       R"( means nothing in a string; there are \" \\ \n \t \{ \})");
       return text;
     }
@@ -71,7 +71,7 @@ ast::Expr build_number(const Builder& build, const Token& token) {
   if (token.type == MtfParser::INT) {
     std::int64_t value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) {
-      build.error(span, quoted(build.source.at(token)) + " does not fit in 64 bits",
+      build.error(span, backticked(build.source.at(token)) + " does not fit in 64 bits",
                   DiagKind::kOverflow);
     }
     return {.span = span, .node = ast::Int{.value = value}};
@@ -79,7 +79,7 @@ ast::Expr build_number(const Builder& build, const Token& token) {
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec == std::errc::result_out_of_range) {
-    build.error(span, quoted(build.source.at(token)) + " does not fit in a 64-bit float",
+    build.error(span, backticked(build.source.at(token)) + " does not fit in a 64-bit float",
                 DiagKind::kOverflow);
   }
   return {.span = span, .node = ast::Float{.value = value}};
@@ -115,7 +115,7 @@ std::optional<ast::Name> name_of(const Builder& build, const ast::Expr& expr,
   if (name == nullptr || name->text.size() != expr.span.end - expr.span.begin) {
     const std::string_view text =
         build.source.text.substr(expr.span.begin, expr.span.end - expr.span.begin);
-    build.error(expr.span, std::string(what) + " is a name, found " + quoted(text));
+    build.error(expr.span, std::string(what) + " is a name, found " + backticked(text));
     return std::nullopt;
   }
   return ast::Name{.text = name->text, .span = expr.span};

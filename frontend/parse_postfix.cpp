@@ -1,4 +1,4 @@
-// Primaries, and what follows them: calls, indices, members, pins. Also types and rules.
+// Primaries, and what follows them: calls, indices, members, pins. Also types.
 
 #include "frontend/parse_build.h"
 
@@ -78,16 +78,19 @@ ast::IndexItem build_index_item(const Builder& build, MtfParser::IndexItemContex
 
 ast::Pin build_pin(const Builder& build, MtfParser::SuffixContext* context) {
   ast::Pin pin;
+  RuleList rules(build);
   for (MtfParser::PinItemContext* item : context->pinItem()) {
     if (pin.open) {
       build.error(build.span(item), "`..` stands at the end, for all other dims");
     }
-    if (item->rule_() == nullptr) {
+    if (item->ruleItem() == nullptr) {
       pin.open = true;
     } else {
-      pin.rules.push_back(build_rule(build, item->rule_()));
+      rules.add(item->ruleItem());
     }
   }
+  rules.end();
+  pin.rules = rules.take();
   return pin;
 }
 
@@ -144,20 +147,6 @@ ast::TypeExpr build_type(const Builder& build, MtfParser::TypeContext* context) 
     type.dims = build_elements(build, context->elements());
   }
   return type;
-}
-
-ast::Rule build_rule(const Builder& build, MtfParser::Rule_Context* context) {
-  ast::Rule rule{
-      .span = build.span(context), .dim = build_name(build, context->name()), .targets = {}};
-  for (MtfParser::TargetContext* target : context->target()) {
-    const Token& token = build.token(target->getStart());
-    ast::Name axis{.text = std::string(build.source.at(token)), .span = build.source.span(token)};
-    const ast::TargetKind kind = axis.text == "*"     ? ast::TargetKind::kUnused
-                                 : axis.text == "all" ? ast::TargetKind::kAll
-                                                      : ast::TargetKind::kAxis;
-    rule.targets.push_back({.kind = kind, .axis = std::move(axis)});
-  }
-  return rule;
 }
 
 }  // namespace mtf::parsing

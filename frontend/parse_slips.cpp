@@ -84,7 +84,7 @@ std::string_view find(const std::array<Word, n>& words, std::string_view word) {
 }
 
 std::string head_slip(const Scene& scene) {
-  const std::string head = quoted(scene.source.at(scene.head()));
+  const std::string head = backticked(scene.source.at(scene.head()));
   if (scene.position() == 0 && scene.type(0) == MtfParser::ELSE) {
     return "`else` without an `if` before it";
   }
@@ -111,7 +111,7 @@ std::string word_slip(const Scene& scene) {
       scene.type(-1) == MtfParser::NAME && scene.text(-1) == "lambda" ? -1 : 0;
   if (is_word(scene.type(at)) && (after_value || at != 0)) {
     if (const auto hint = find(kForeignWords, scene.text(at)); !hint.empty()) {
-      return quoted(scene.text(at)) + " means nothing here; " + std::string(hint);
+      return backticked(scene.text(at)) + " means nothing here; " + std::string(hint);
     }
   }
   if (scene.expects(MtfParser::LAYOUT) && scene.head().type == MtfParser::USE) {
@@ -127,7 +127,7 @@ std::string colon_slip(const Scene& scene) {
   switch (scene.head().type) {
     case MtfParser::LET:
     case MtfParser::VAR:
-      return quoted(scene.source.at(scene.head())) + " takes no type; the value has one";
+      return backticked(scene.source.at(scene.head())) + " takes no type; the value has one";
     case MtfParser::FOR:
     case MtfParser::WHILE:
     case MtfParser::IF:
@@ -142,7 +142,8 @@ std::string colon_slip(const Scene& scene) {
   if (scene.expects(MtfParser::EXPR_END)) {
     return "a string shows a value as it prints; there are no formats";
   }
-  if (scene.mistake.rule == MtfParser::RuleRule_) {
+  const bool in_pin = scene.type(-2) == MtfParser::OPEN_BRACKET && scene.type(-3) == MtfParser::PIN;
+  if (in_pin || scene.mistake.rule == MtfParser::RuleLayoutBody) {
     return "a rule is written `dim -> axis`, found `:`";
   }
   return scene.position() == 1 ? "write `let x = …` to declare a name, found `:`" : "";
@@ -176,7 +177,7 @@ std::string sign_slip(const Scene& scene) {
 }
 
 std::string structure_slip(const Scene& scene) {
-  const std::string head = quoted(scene.source.at(scene.head()));
+  const std::string head = backticked(scene.source.at(scene.head()));
   const bool binds = scene.head().type == MtfParser::LET || scene.head().type == MtfParser::VAR;
   if (binds && scene.at_line_end() && scene.expects(MtfParser::ASSIGN)) {
     return head + " needs a value: " + head.substr(0, head.size() - 1) + " x = …`";

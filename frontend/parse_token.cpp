@@ -64,7 +64,7 @@ bool continues(std::size_t type) {
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string backticked(std::string_view text) {
   if (text.size() <= kLongestQuote) {
     return "`" + std::string(text) + "`";
   }
@@ -85,7 +85,7 @@ std::string describe(const Source& source, const Token& token) {
   if (token.type == MtfParser::TEXT || token.type == MtfParser::STRING_BEGIN) {
     return "a string";
   }
-  return quoted(source.at(token));
+  return backticked(source.at(token));
 }
 
 }  // namespace mtf::parsing

@@ -64,6 +64,6 @@ struct Problems {
 // "`let`", "the end of the line"; long tokens are cut.
 [[nodiscard]] std::string describe(const Source& source, const Token& token);
 // `text` in backticks, cut where it is long.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string backticked(std::string_view text);
 
 }  // namespace mtf::parsing

@@ -54,10 +54,13 @@ std::string explain(const Source& source, std::span<const Token> tokens, const M
   }
   const Token& found = tokens[mistake.at];
   const Token& before = tokens[mistake.at == 0 ? 0 : mistake.at - 1];
-  const std::string what = expectation(mistake);
+  const bool after_dim = mistake.rule == MtfParser::RuleLayoutBody &&
+                         before.type == MtfParser::NAME &&
+                         tokens[mistake.at - 2].type != MtfParser::ARROW;
+  const std::string what = after_dim ? "`->`" : expectation(mistake);
   const bool reserved = found.type >= MtfParser::AND && found.type <= MtfParser::FALSE;
   if (what == "a name" && is_word(before.type) && before.type != MtfParser::NAME) {
-    return quoted(source.at(before)) + " needs a name, found " + describe(source, found) +
+    return backticked(source.at(before)) + " needs a name, found " + describe(source, found) +
            (reserved ? "; this word is not free to use" : "");
   }
   if (what.empty()) {

@@ -31,8 +31,9 @@ axis : name ':' expr ;
 
 layout : LAYOUT name (ON name)? (INFER | AUTO | UNEVEN)* layoutBody ;
 layoutBody : '{' (SEP layoutItem? (',' layoutItem?)*)* '}' ;
-layoutItem : rule_ | PARAMS layoutBody | AT string layoutBody ;
-rule_ : name '->' (target | '(' target (',' target)* ')') ;
+layoutItem : ruleItem | PARAMS layoutBody | AT string layoutBody ;
+// Several dims may share what the last of them maps to: vocab, d_ff, heads -> y
+ruleItem : name ('->' (target | '(' target (',' target)* ')'))? ;
 target : name | '*' ;
 
 useLayout : USE LAYOUT name ;
@@ -96,7 +97,7 @@ argument : expr ('=' expr)? ;
 indexItem : range (':' range)? (AS name)? ;
 range : expr ('..' expr)? ;
 
-pinItem : rule_ | '..' ;
+pinItem : ruleItem | '..' ;
 
 elements : (element (',' element)*)? ;
 element : expr (':' expr)? | '..' ;
