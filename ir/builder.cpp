@@ -39,7 +39,10 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
     call.result = std::move(*type);
   }
   if (op.expand != nullptr) {
-    return op.expand(*this, call, operands);
+    const std::optional<ValueId> expanded = op.expand(*this, call, operands);
+    if (!expanded || expanded->valid()) {
+      return expanded;
+    }
   }
   program_.values.push_back({.op = &op,
                              .operands = {operands.begin(), operands.end()},

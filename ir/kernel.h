@@ -25,6 +25,7 @@ class KernelHost {
   [[nodiscard]] virtual std::uint64_t seed() const = 0;       // `--seed`
   [[nodiscard]] virtual std::uint64_t execution() const = 0;  // counts runs of units
   [[nodiscard]] virtual bool first_rank() const = 0;          // writes files
+  [[nodiscard]] virtual int threads() const { return 1; }     // of this rank, for large products
 };
 
 struct TensorView {

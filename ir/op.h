@@ -153,7 +153,7 @@ struct OpDef {
   // accept what it normalised. nullopt: an error was recorded.
   std::optional<TensorType> (*type)(OpCall&, DiagSink&) = nullptr;
   // Defined through other operations (softmax, mean): builds them and returns the result. Then the
-  // fields below are unused.
+  // fields below are unused. An invalid id: this call stands for itself after all (einsum).
   std::optional<struct ValueId> (*expand)(Builder&, const OpCall&,
                                           std::span<const ValueId> operands) = nullptr;
 

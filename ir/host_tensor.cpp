@@ -1,0 +1,213 @@
+// NumPy's way of printing arrays: one format for all elements, columns aligned, long lines broken,
+// the middle of long dims left out.
+
+#include "ir/host_tensor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kSummarise = 1'000;  // elements beyond which the middle is left out
+constexpr std::int64_t kEdge = 3;           // elements shown at each end then
+constexpr std::size_t kLineWidth = 75;
+constexpr int kDecimals = 4;
+
+template <typename... Args>
+std::string printed(const char* form, Args... args) {
+  std::array<char, 400> buffer{};  // the longest: -1.8e308 in fixed notation
+  std::snprintf(buffer.data(), buffer.size(), form, args...);
+  return buffer.data();
+}
+
+template <typename T>
+T element(std::span<const std::byte> data, std::int64_t index) {
+  T value{};
+  std::memcpy(&value, data.data() + static_cast<std::size_t>(index) * sizeof(T), sizeof(T));
+  return value;
+}
+
+double real_element(DType dtype, std::span<const std::byte> data, std::int64_t index) {
+  return with_type(
+      dtype, [&](auto type) { return static_cast<double>(element<decltype(type)>(data, index)); });
+}
+
+std::string whole_element(DType dtype, std::span<const std::byte> data, std::int64_t index) {
+  if (dtype == DType::kBool) {
+    return element<std::uint8_t>(data, index) != 0 ? "true" : "false";
+  }
+  return with_type(dtype, [&](auto type) {
+    return std::to_string(static_cast<std::int64_t>(element<decltype(type)>(data, index)));
+  });
+}
+
+// The texts of the elements that are shown, all of one width.
+class Cells {
+ public:
+  Cells(const TensorType& type, std::span<const std::byte> data) : type_(type), data_(data) {
+    summarised_ = type.shape.volume() > kSummarise;
+    strides_ = strides_of(type.shape);
+    if (is_float(type.dtype)) {
+      choose_format(0, 0);
+      while (decimals_ > 1 && trailing_zero_) {
+        --decimals_;
+        trailing_zero_ = true;
+        check_zeros(0, 0);
+      }
+    }
+    measure(0, 0);
+  }
+
+  [[nodiscard]] std::string at(std::int64_t index) const {
+    const std::string text = bare(index);
+    return std::string(width_ - text.size(), ' ') + text;
+  }
+
+  // Positions of a dim that are shown, in order; -1 stands for those left out.
+  [[nodiscard]] std::vector<std::int64_t> shown(std::size_t dim) const {
+    const std::int64_t size = type_.shape[dim].size;
+    std::vector<std::int64_t> positions;
+    for (std::int64_t i = 0; i < size; ++i) {
+      if (summarised_ && size > 2 * kEdge && i == kEdge) {
+        positions.push_back(-1);
+        i = size - kEdge;
+      }
+      positions.push_back(i);
+    }
+    return positions;
+  }
+  [[nodiscard]] std::int64_t stride(std::size_t dim) const { return strides_[dim]; }
+  [[nodiscard]] std::size_t rank() const { return strides_.size(); }
+
+ private:
+  template <typename F>
+  void for_each(std::size_t dim, std::int64_t index, const F& f) const {
+    if (dim == rank()) {
+      f(index);
+      return;
+    }
+    for (const std::int64_t i : shown(dim)) {
+      if (i >= 0) {
+        for_each(dim + 1, index + i * strides_[dim], f);
+      }
+    }
+  }
+
+  // Scientific if a number would lose its digits, or need many, in fixed notation.
+  void choose_format(std::size_t dim, std::int64_t index) {
+    for_each(dim, index, [this](std::int64_t i) {
+      const double size = std::abs(real_element(type_.dtype, data_, i));
+      scientific_ =
+          scientific_ || (std::isfinite(size) && size != 0 && (size < 1e-4 || size >= 1e8));
+    });
+    trailing_zero_ = true;
+    check_zeros(dim, index);
+  }
+
+  // Whether all numbers end in 0 at the present number of decimals.
+  void check_zeros(std::size_t dim, std::int64_t index) {
+    for_each(dim, index, [this](std::int64_t i) {
+      const std::string text = bare(i);
+      const std::string digits = text.substr(0, text.find('e'));
+      trailing_zero_ =
+          trailing_zero_ && (digits.back() == '0' || digits.find('.') == std::string::npos);
+    });
+  }
+
+  void measure(std::size_t dim, std::int64_t index) {
+    for_each(dim, index, [this](std::int64_t i) { width_ = std::max(width_, bare(i).size()); });
+  }
+
+  [[nodiscard]] std::string bare(std::int64_t index) const {
+    if (!is_float(type_.dtype)) {
+      return whole_element(type_.dtype, data_, index);
+    }
+    const double value = real_element(type_.dtype, data_, index);
+    if (std::isnan(value)) {
+      return "nan";
+    }
+    return printed(scientific_ ? "%.*e" : "%.*f", decimals_, value);
+  }
+
+  const TensorType& type_;
+  std::span<const std::byte> data_;
+  std::vector<std::int64_t> strides_;
+  bool summarised_ = false;
+  bool scientific_ = false;
+  bool trailing_zero_ = true;
+  int decimals_ = kDecimals;
+  std::size_t width_ = 0;
+};
+
+void print_row(const Cells& cells, std::int64_t index, std::string& text) {
+  const std::size_t dim = cells.rank() - 1;
+  const std::size_t indent = cells.rank();
+  std::size_t column = indent;
+  text += '[';
+  bool first = true;
+  for (const std::int64_t i : cells.shown(dim)) {
+    const std::string cell = i < 0 ? "..." : cells.at(index + i * cells.stride(dim));
+    if (!first && column + 1 + cell.size() > kLineWidth) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+      first = true;
+    }
+    text += (first ? "" : " ") + cell;
+    column += cell.size() + (first ? 0 : 1);
+    first = false;
+  }
+  text += ']';
+}
+
+void print_dim(const Cells& cells, std::size_t dim, std::int64_t index, std::string& text) {
+  if (dim + 1 == cells.rank()) {
+    print_row(cells, index, text);
+    return;
+  }
+  text += '[';
+  bool first = true;
+  for (const std::int64_t i : cells.shown(dim)) {
+    if (!first) {
+      text += std::string(cells.rank() - dim - 1, '\n') + std::string(dim + 1, ' ');
+    }
+    first = false;
+    if (i < 0) {
+      text += "...";
+    } else {
+      print_dim(cells, dim + 1, index + i * cells.stride(dim), text);
+    }
+  }
+  text += ']';
+}
+
+std::string scalar_text(DType dtype, std::span<const std::byte> data) {
+  if (!is_float(dtype)) {
+    return whole_element(dtype, data, 0);
+  }
+  const double value = real_element(dtype, data, 0);
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  return printed("%.*g", dtype == DType::kF32 ? 6 : 12, value);
+}
+
+}  // namespace
+
+std::string format(const TensorType& type, std::span<const std::byte> data) {
+  if (type.shape.rank() == 0) {
+    return scalar_text(type.dtype, data);
+  }
+  std::string text = to_string(type) + "\n";
+  print_dim(Cells(type, data), 0, 0, text);
+  return text;
+}
+
+std::string format(const HostTensor& tensor) {
+  return format(tensor.type, tensor.data);
+}
+
+}  // namespace mtf

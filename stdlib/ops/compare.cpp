@@ -1,0 +1,148 @@
+// Comparisons: two tensors of one dtype to bools. NaN equals nothing, not even itself.
+
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+struct Less {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+struct LessEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+struct Greater {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a > b;
+  }
+};
+
+struct GreaterEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+struct Equal {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a == b;
+  }
+};
+
+struct NotEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a != b;
+  }
+};
+
+std::optional<TensorType> bools(std::optional<TensorType> type) {
+  if (type) {
+    type->dtype = DType::kBool;
+  }
+  return type;
+}
+
+std::optional<TensorType> ordered_type(OpCall& call, DiagSink& diags) {
+  if (!check_operands(call, Accepts::kOrdered, diags)) {
+    return std::nullopt;
+  }
+  return bools(any_elements(call, diags));
+}
+
+std::optional<TensorType> equal_type(OpCall& call, DiagSink& diags) {
+  return bools(any_elements(call, diags));
+}
+
+double less_host(std::span<const double> x) {
+  return x[0] < x[1] ? 1 : 0;
+}
+double less_equal_host(std::span<const double> x) {
+  return x[0] <= x[1] ? 1 : 0;
+}
+double greater_host(std::span<const double> x) {
+  return x[0] > x[1] ? 1 : 0;
+}
+double greater_equal_host(std::span<const double> x) {
+  return x[0] >= x[1] ? 1 : 0;
+}
+double equal_host(std::span<const double> x) {
+  return x[0] == x[1] ? 1 : 0;
+}
+double not_equal_host(std::span<const double> x) {
+  return x[0] != x[1] ? 1 : 0;
+}
+
+OpDef comparison(OpDef def) {
+  def.family = "comparisons";
+  def.params = two_operands();
+  def.shape_rule = kUnionOfDims;
+  def.space = kept_space;
+  def.flops = one_flop_each;
+  return def;
+}
+
+}  // namespace
+
+const OpDef kLess = comparison({.name = "less",
+                                .symbol = "<",
+                                .summary = "whether a is less than b",
+                                .example = "dim length = 4\nprint range(length) < 2\n",
+                                .type = ordered_type,
+                                .tile = binary_any<Less>,
+                                .host = less_host});
+
+const OpDef kLessEqual = comparison({.name = "less_equal",
+                                     .symbol = "<=",
+                                     .summary = "whether a is less than b, or equal",
+                                     .example = "dim length = 4\nprint range(length) <= 2\n",
+                                     .type = ordered_type,
+                                     .tile = binary_any<LessEqual>,
+                                     .host = less_equal_host});
+
+const OpDef kGreater = comparison({.name = "greater",
+                                   .symbol = ">",
+                                   .summary = "whether a is greater than b",
+                                   .example = "dim length = 4\nprint range(length) > 2\n",
+                                   .type = ordered_type,
+                                   .tile = binary_any<Greater>,
+                                   .host = greater_host});
+
+const OpDef kGreaterEqual = comparison({.name = "greater_equal",
+                                        .symbol = ">=",
+                                        .summary = "whether a is greater than b, or equal",
+                                        .example = "dim length = 4\nprint range(length) >= 2\n",
+                                        .type = ordered_type,
+                                        .tile = binary_any<GreaterEqual>,
+                                        .host = greater_equal_host});
+
+const OpDef kEqual = comparison({.name = "equal",
+                                 .symbol = "==",
+                                 .summary = "whether a and b are the same",
+                                 .example = "dim length = 4\nprint range(length) == 2\n",
+                                 .type = equal_type,
+                                 .tile = binary_any<Equal>,
+                                 .host = equal_host});
+
+const OpDef kNotEqual = comparison({.name = "not_equal",
+                                    .symbol = "!=",
+                                    .summary = "whether a and b differ",
+                                    .example = "dim length = 4\nprint range(length) != 2\n",
+                                    .type = equal_type,
+                                    .tile = binary_any<NotEqual>,
+                                    .host = not_equal_host});
+
+}  // namespace mtf::ops

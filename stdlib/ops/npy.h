@@ -1,0 +1,53 @@
+// Files of NumPy's .npy format: one array each, row-major, little-endian.
+//
+// A file is never trusted: its header is read in bounds, and nothing is allocated by its word.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/shape.h"
+
+namespace mtf {
+
+struct NpyInfo {
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> sizes;
+  std::int64_t data_begin = 0;  // where the elements start in the file
+  std::string problem;          // "" or why the file cannot be read, as a message
+};
+
+// An open file, closed when it goes.
+class NpyFile {
+ public:
+  explicit NpyFile(const std::string& path);
+  ~NpyFile();
+  NpyFile(const NpyFile&) = delete;
+  NpyFile& operator=(const NpyFile&) = delete;
+  NpyFile(NpyFile&&) = delete;
+  NpyFile& operator=(NpyFile&&) = delete;
+
+  [[nodiscard]] const NpyInfo& info() const { return info_; }
+  // Reads elements [first, first + out.size() / element size); false if the file ends before.
+  [[nodiscard]] bool read(std::int64_t first, std::span<std::byte> out) const;
+
+ private:
+  int file_ = -1;
+  NpyInfo info_;
+};
+
+// The text of a header's dict, read into an info; exposed for tests.
+[[nodiscard]] NpyInfo parse_npy_dict(std::string_view dict);
+
+[[nodiscard]] std::string to_string(const std::vector<std::int64_t>& sizes);  // "[60000, 28]"
+
+// Writes to a temporary name beside it and renames, so that a crash leaves the old file. Returns ""
+// or what went wrong.
+[[nodiscard]] std::string write_npy(const std::string& path, const TensorType& type,
+                                    std::span<const std::byte> data);
+
+}  // namespace mtf

@@ -1,0 +1,153 @@
+// print and assert: what a program says about its tensors.
+//
+// Their text is a template: `{}` stands for the next tensor, `{{` and `}}` for a brace.
+
+#include "ir/host_tensor.h"
+#include "ir/kernel.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+std::size_t placeholders(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == text[i + 1] && (text[i] == '{' || text[i] == '}')) {
+      ++i;
+    } else if (text[i] == '{' && text[i + 1] == '}') {
+      ++count;
+      ++i;
+    }
+  }
+  return count;
+}
+
+bool check_template(const OpCall& call, std::size_t tensors, DiagSink& diags) {
+  const std::size_t places = placeholders(text_arg(call.args, "text"));
+  if (places == tensors) {
+    return true;
+  }
+  diags.error(DiagKind::kBadArgument, call.span,
+              spelled(call) + " with " + std::to_string(places) + " places `{}` for " +
+                  std::to_string(tensors) + " tensors");
+  return false;
+}
+
+HostTensor host_tensor(const TensorView& view) {
+  HostTensor tensor{.type = {.dtype = view.dtype, .shape = view.shape}, .data = {}};
+  const auto* first = static_cast<const std::byte*>(view.data);
+  tensor.data.assign(first, first + tensor.type.bytes());
+  return tensor;
+}
+
+std::string filled_in(std::string_view text, std::span<const TensorView> tensors) {
+  std::string result;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char after = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (c == after && (c == '{' || c == '}')) {
+      result += c;
+      ++i;
+    } else if (c == '{' && after == '}') {
+      result += format(host_tensor(tensors[next++]));
+      ++i;
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+// ---- print -----------------------------------------------------------------------------------
+
+std::optional<TensorType> print_type(OpCall& call, DiagSink& diags) {
+  if (!check_template(call, call.operands.size(), diags)) {
+    return std::nullopt;
+  }
+  return TensorType{};
+}
+
+IterationSpace effect_space(const OpCall& call) {
+  IterationSpace space = whole_space(call);
+  space.result.clear();
+  return space;
+}
+
+void print_kernel(const KernelCall& call) {
+  if (call.host.first_rank()) {
+    call.host.print(filled_in(text_arg(call.call.args, "text"), call.in));
+  }
+}
+
+// ---- assert ----------------------------------------------------------------------------------
+
+std::optional<TensorType> assert_type(OpCall& call, DiagSink& diags) {
+  if (!check_operand(call, 0, Accepts::kBools, diags)) {
+    return std::nullopt;
+  }
+  if (call.operands[0].shape.rank() > 0) {
+    diags.error(DiagKind::kBadArgument, call.span_of(0),
+                "`assert` of " + to_string(call.operands[0]) +
+                    ", which is many bools; `all(…)` makes one of them");
+    return std::nullopt;
+  }
+  if (!check_template(call, call.operands.size() - 1, diags)) {
+    return std::nullopt;
+  }
+  return TensorType{};
+}
+
+void assert_kernel(const KernelCall& call) {
+  if (elements<const std::uint8_t>(call.in[0])[0] != 0) {
+    return;
+  }
+  const std::string text = filled_in(text_arg(call.call.args, "text"), call.in.subspan(1));
+  call.host.fail(DiagKind::kAssertion, text.empty() ? "the assertion does not hold" : text);
+}
+
+}  // namespace
+
+const OpDef kPrint{
+    .name = "print",
+    .summary = "one line on rank 0; tensors print as NumPy arrays, with their dims",
+    .family = "effects",
+    .params = {{.name = "text", .kind = ParamKind::kText, .help = "the line, `{}` per tensor"},
+               {.name = "x",
+                .kind = ParamKind::kTensors,
+                .required = false,
+                .help = "the tensors, which every rank gathers"}},
+    .shape_rule = "nothing",
+    .example = R"(dim io = 3
+let x = const([io], [1, 2, 3])
+print "sum {sum(x)} of", x
+)",
+    .type = print_type,
+    .space = effect_space,
+    .kernel = print_kernel,
+    .effect = true};
+
+const OpDef kAssert{
+    .name = "assert",
+    .summary = "stops all ranks with a message unless the condition holds",
+    .family = "effects",
+    .params = {{.name = "c", .kind = ParamKind::kTensor, .help = "the condition, a bool"},
+               {.name = "text",
+                .kind = ParamKind::kText,
+                .required = false,
+                .help = "the message, `{}` per tensor"},
+               {.name = "x",
+                .kind = ParamKind::kTensors,
+                .required = false,
+                .help = "tensors for the message"}},
+    .shape_rule = "nothing",
+    .example = R"(dim io = 3
+assert all(ones([io]) == 1), "ones are not one"
+)",
+    .type = assert_type,
+    .space = effect_space,
+    .kernel = assert_kernel,
+    .effect = true};
+
+}  // namespace mtf::ops

@@ -1,0 +1,43 @@
+// Moving elements between strided boxes: the work behind transpose, slice, pad, concat and reshape.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace mtf {
+
+// The stride in a dense tensor of shape `of` along each dim of `over`; 0 along dims that it lacks.
+[[nodiscard]] std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over);
+
+struct StridedDim {
+  std::int64_t extent = 1;
+  std::int64_t from = 0;  // element strides
+  std::int64_t to = 0;
+};
+
+// Copies a box of elements, dims major first. No element of `to` is written twice.
+void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,
+                  void* to);
+
+// Fills with 0 or, for floats, with -0 if `negative`: what changes no sum it is added to.
+void fill_zero(const TensorView& out, bool negative);
+
+// `view.data` advanced by `index` elements.
+[[nodiscard]] const std::byte* at(const TensorView& view, std::int64_t index);
+[[nodiscard]] std::byte* at_mutable(const TensorView& view, std::int64_t index);
+
+// The part of [first, first + extent) that lies in [begin, end).
+struct Overlap {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;  // not below begin
+
+  [[nodiscard]] bool empty() const { return begin >= end; }
+  [[nodiscard]] std::int64_t size() const { return end - begin; }
+};
+[[nodiscard]] Overlap overlap(std::int64_t first, std::int64_t extent, std::int64_t begin,
+                              std::int64_t end);
+
+}  // namespace mtf

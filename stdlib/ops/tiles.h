@@ -1,0 +1,116 @@
+// Element-wise kernels from one function of an element: plain loops that the compiler vectorises.
+//
+// Every element is computed by the same expression whatever its place, so a slice gives the same
+// bits as the whole.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "ir/op.h"
+#include "runtime/vector_math.h"
+
+namespace mtf {
+
+// The instructions of this processor; every choice gives the same bits.
+[[nodiscard]] inline Isa local_isa() {
+  static const Isa isa = host_isa();
+  return isa;
+}
+
+// Calls `f(T{})` for a type that holds numbers; requires: not bool or u8.
+template <typename F>
+void with_number(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kF32:
+      return f(float{});
+    case DType::kF64:
+      return f(double{});
+    case DType::kI32:
+      return f(std::int32_t{});
+    case DType::kI64:
+      return f(std::int64_t{});
+    case DType::kBool:
+    case DType::kU8:
+      break;
+  }
+}
+
+// requires: a float type.
+template <typename F>
+void with_float(DType dtype, F&& f) {
+  if (dtype == DType::kF32) {
+    return f(float{});
+  }
+  f(double{});
+}
+
+// Signed arithmetic that wraps instead of being undefined.
+template <typename T>
+[[nodiscard]] constexpr auto to_wrapping(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::make_unsigned_t<T>>(value);
+  } else {
+    return value;
+  }
+}
+
+template <typename F, typename T>
+void unary_loop(std::span<const void* const> in, void* out, std::size_t n) {
+  const auto* x = static_cast<const T*>(in[0]);
+  auto* y = static_cast<decltype(F{}(T{}))*>(out);
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = F{}(x[i]);
+  }
+}
+
+template <typename F, typename T>
+void binary_loop(std::span<const void* const> in, void* out, std::size_t n) {
+  const auto* a = static_cast<const T*>(in[0]);
+  const auto* b = static_cast<const T*>(in[1]);
+  auto* y = static_cast<decltype(F{}(T{}, T{}))*>(out);
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = F{}(a[i], b[i]);
+  }
+}
+
+template <typename F>
+void unary_numbers(const TileCall& call, std::span<const void* const> in, void* out,
+                   std::size_t n) {
+  with_number(call.dtype, [&](auto type) { unary_loop<F, decltype(type)>(in, out, n); });
+}
+
+template <typename F>
+void binary_numbers(const TileCall& call, std::span<const void* const> in, void* out,
+                    std::size_t n) {
+  with_number(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+}
+
+template <typename F>
+void binary_floats(const TileCall& call, std::span<const void* const> in, void* out,
+                   std::size_t n) {
+  with_float(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+}
+
+template <typename F>
+void binary_any(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
+  with_type(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+}
+
+// One of the functions of runtime/vector_math.h.
+template <MathFn kFn>
+void math_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
+  with_float(call.dtype, [&](auto type) {
+    using T = decltype(type);
+    vector_math(kFn, std::span(static_cast<const T*>(in[0]), n), local_isa(),
+                std::span(static_cast<T*>(out), n));
+  });
+}
+
+// The elements as they are.
+void copy_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n);
+
+}  // namespace mtf
