@@ -17,22 +17,6 @@ std::string coordinates_text(const Mesh& mesh, std::int64_t rank) {
   return text;
 }
 
-// The amounts first, then one line for each kind of collective and its axes.
-std::string totals_text(const SpmdProgram& program) {
-  const Totals& totals = program.totals;
-  const std::string flops = flops_text(totals.flops);
-  std::vector<Row> rows = {{"compute", flops.empty() ? "none" : flops},
-                           {"memory", bytes_text(totals.peak_bytes) + " at peak"},
-                           {"parameters", count_text(totals.parameters)}};
-  for (const CollectiveTotal& total : totals.collectives) {
-    rows.push_back(
-        {std::string(to_string(total.kind)) + " over " + to_string(program.mesh, total.axes),
-         count_text(total.calls, "call"), count_text(total.elements) + " elements in",
-         bytes_text(total.bytes) + " received"});
-  }
-  return in_columns(rows);
-}
-
 }  // namespace
 
 std::string plan_title(const SpmdProgram& program, std::int64_t rank) {
@@ -46,6 +30,19 @@ std::string plan_title(const SpmdProgram& program, std::int64_t rank) {
          std::to_string(mesh.ranks()) + " at (" + coordinates_text(mesh, rank) + ")";
 }
 
+std::string totals_text(const Totals& totals, const Mesh& mesh) {
+  const std::string flops = flops_text(totals.flops);
+  std::vector<Row> rows = {{"compute", flops.empty() ? "none" : flops},
+                           {"memory", bytes_text(totals.peak_bytes) + " at peak"},
+                           {"parameters", count_text(totals.parameters)}};
+  for (const CollectiveTotal& total : totals.collectives) {
+    rows.push_back({std::string(to_string(total.kind)) + " over " + to_string(mesh, total.axes),
+                    count_text(total.calls, "call"), count_text(total.elements) + " elements in",
+                    bytes_text(total.bytes) + " received"});
+  }
+  return in_columns(rows);
+}
+
 std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank) {
   std::vector<Row> rows;
   for (const PlanLine& line : plan_lines(program, sources, rank)) {
@@ -54,7 +51,7 @@ std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, st
     }
   }
   return plan_title(program, rank) + "\n\n" + in_columns(rows) + "\nper rank\n" +
-         totals_text(program);
+         totals_text(program.totals, program.mesh);
 }
 
 }  // namespace mtf

@@ -35,6 +35,9 @@ struct PlanLine {
 // "train_step under both on grid[rows: 2, cols: 2], rank 0 of 4 at (rows 0, cols 0)"
 [[nodiscard]] std::string plan_title(const SpmdProgram& program, std::int64_t rank);
 
+// Compute, memory, parameters, and one line for each kind of collective and its axes.
+[[nodiscard]] std::string totals_text(const Totals& totals, const Mesh& mesh);
+
 // Title, lines and totals.
 [[nodiscard]] std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources,
                                       std::int64_t rank);

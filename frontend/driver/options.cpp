@@ -158,15 +158,21 @@ class Parser {
   Parser(const CommandDef& command, std::span<const std::string> words)
       : command_(command), words_(words) {
     options_.command = *command.command;
+    options_.words.emplace_back(command.name);
   }
 
   std::variant<Options, Answer> parse() {
     while (at_ < words_.size() && !answer_) {
-      const std::string& word = words_[at_++];
+      const std::size_t first = at_++;
+      const std::string& word = words_[first];
       if (word.size() > 1 && word.front() == '-') {
         take_option(word);
       } else {
         take_word(word);
+      }
+      if (word != "-n") {
+        const auto taken = words_.subspan(first, at_ - first);
+        options_.words.insert(options_.words.end(), taken.begin(), taken.end());
       }
     }
     if (!answer_ && options_.file.empty() && options_.command != Command::kOps) {

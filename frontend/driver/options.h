@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace mtf {
 
@@ -36,6 +37,7 @@ struct Options {
   bool exact = false;  // said so; it is the default
   bool fast = false;
   bool verbose = false;
+  std::vector<std::string> words;  // all but `-n N`, for the ranks that it starts
 };
 
 // What there is to do instead: text to show, and the status to end with.

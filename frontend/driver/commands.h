@@ -1,0 +1,15 @@
+// The commands. Each returns the status to exit with.
+
+#pragma once
+
+#include "frontend/driver/options.h"
+
+namespace mtf {
+
+[[nodiscard]] int run_command(const Options& options);
+[[nodiscard]] int check_command(const Options& options);
+[[nodiscard]] int plan_command(const Options& options);
+[[nodiscard]] int verify_command(const Options& options);
+[[nodiscard]] int ops_command(const Options& options);
+
+}  // namespace mtf

@@ -1,0 +1,40 @@
+// How far two runs of a program are apart: `mtf verify`.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/execute_device.h"
+
+namespace mtf {
+
+// What one run showed: its printed lines, the values it looked at, and its variables at the end.
+struct Trace {
+  struct Seen {
+    HostTensor tensor;
+    std::size_t line = 0;  // of the output, from 1: where it was printed, or the next one
+  };
+
+  std::vector<std::string> lines;
+  std::vector<Seen> seen;
+  std::map<std::string, HostTensor> variables;
+};
+
+struct Difference {
+  double absolute = 0;
+  double relative = 0;   // to the largest element of the tensor
+  double tolerance = 0;  // that this element type allows, relative
+  std::string where;     // "`two_layer/w`", "printed line 3"
+};
+
+// nullopt: the same bits.
+[[nodiscard]] std::optional<Difference> difference(const HostTensor& a, const HostTensor& b);
+
+// The largest difference of two runs, as a share of what is tolerated; nullopt: everything is
+// equal, to the bit. Other text or other shapes are an infinite difference.
+[[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b);
+
+}  // namespace mtf

@@ -1,0 +1,207 @@
+// What is compiled is kept by the address of its unit; what is compiled for is one layout.
+
+#include "frontend/driver/execute_device.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "frontend/driver/memory_check.h"
+#include "frontend/driver/mesh_size.h"
+#include "lowering/lower.h"
+#include "runtime/world.h"
+
+namespace mtf {
+
+struct ExecuteDevice::Compiled {
+  explicit Compiled(SpmdProgram lowered) : program(std::move(lowered)) {}
+
+  SpmdProgram program;
+  std::optional<Executable> executable;
+};
+
+struct ExecuteDevice::Held final : DeviceTensor {
+  explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
+
+  mutable RankTensor tensor;  // the executor writes variables only, but takes all inputs alike
+};
+
+ExecuteDevice::ExecuteDevice(ExecuteOptions options, Communicator* world)
+    : options_(std::move(options)),
+      communicator_(world),
+      first_rank_(world == nullptr || world->has_first_rank()) {}
+
+ExecuteDevice::~ExecuteDevice() = default;
+
+bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) {
+  if (options_.layout) {
+    layout_ = *options_.layout;
+  } else {
+    layout_ = chosen == nullptr ? one_rank() : *chosen;
+  }
+  if (communicator_ == nullptr) {
+    simulated_ = simulated_communicator(layout_.mesh.ranks());
+    communicator_ = simulated_.get();
+  } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {
+    return false;
+  }
+  executor_ = std::make_unique<Executor>(
+      *communicator_,
+      ExecutorOptions{.exact = options_.exact, .seed = options_.seed, .print = options_.print});
+  for (const std::int64_t rank : communicator_->local_ranks()) {
+    counts_.push_back({.rank = rank});
+  }
+  return true;
+}
+
+void ExecuteDevice::declare(const Variable& variable) {
+  declared_.push_back(variable);
+}
+
+std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
+                                                            std::span<const TensorHandle> arguments,
+                                                            DiagSink& diags) {
+  if (!initialise(diags)) {
+    return std::nullopt;
+  }
+  std::unique_ptr<Compiled>& compiled = compiled_[&unit];
+  if (compiled == nullptr) {
+    compiled = compile(unit.program, diags);
+    if (compiled == nullptr) {
+      return std::nullopt;
+    }
+  }
+  std::vector<RankTensor*> inputs;
+  std::size_t next = 0;
+  for (const Input& input : compiled->program.source.inputs) {
+    inputs.push_back(input.is_variable() ? &variables_.at(input.name)
+                                         : &static_cast<const Held&>(*arguments[next++]).tensor);
+  }
+  std::optional<std::vector<RankTensor>> outputs =
+      execute(*compiled, unit.is_entry ? unit.program.name : "", inputs, diags);
+  if (!outputs) {
+    return std::nullopt;
+  }
+  std::vector<TensorHandle> handles;
+  for (RankTensor& output : *outputs) {
+    handles.push_back(std::make_shared<Held>(std::move(output)));
+  }
+  return handles;
+}
+
+std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
+                                                                DiagSink& diags) {
+  std::optional<SpmdProgram> lowered = lower(program, layout_, options_.ops, diags);
+  if (!lowered || !fits_memory(*lowered, diags)) {
+    return nullptr;
+  }
+  auto compiled = std::make_unique<Compiled>(*std::move(lowered));
+  compiled->executable = executor_->prepare(compiled->program);
+  return compiled;
+}
+
+// All ranks decide alike, though each sees its own machine's memory.
+bool ExecuteDevice::fits_memory(const SpmdProgram& program, DiagSink& diags) {
+  const std::optional<Launch> launch = launched();
+  const bool alone = simulated_ != nullptr;
+  const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
+  const auto here = static_cast<std::int64_t>(communicator_->local_ranks().size()) * processes;
+  const std::optional<std::int64_t> left = available_memory();
+  std::optional<Diag> shortage;
+  if (left) {
+    const std::int64_t ours = executor_->pool().live_bytes() * processes;
+    shortage = memory_shortage(program, here, *left + ours);
+  }
+  if (!communicator_->any(shortage.has_value())) {
+    return true;
+  }
+  diags.add(shortage ? *std::move(shortage)
+                     : Diag{.kind = DiagKind::kMemory,
+                            .text = "`" + program.source.name +
+                                    "` needs more memory than another rank's machine has"});
+  return false;
+}
+
+bool ExecuteDevice::initialise(DiagSink& diags) {
+  const std::vector<Variable> declared = std::exchange(declared_, {});
+  for (const Variable& variable : declared) {
+    const std::unique_ptr<Compiled> compiled = compile(variable.init, diags);
+    if (compiled == nullptr) {
+      return false;
+    }
+    std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, diags);
+    if (!value) {
+      return false;
+    }
+    variables_.insert_or_assign(variable.path, std::move(value->front()));
+    if (variable.trained) {
+      for (RankCounts& counts : counts_) {
+        counts.totals.parameters += variable.type.shape.volume();
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled,
+                                                              std::string_view entry,
+                                                              std::span<RankTensor* const> inputs,
+                                                              DiagSink& diags) {
+  std::optional<std::vector<RankTensor>> outputs =
+      executor_->run(*compiled.executable, inputs, diags);
+  if (!outputs) {
+    return std::nullopt;
+  }
+  if (options_.count) {
+    const std::span<const Totals> counted = executor_->counted();
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      count_run(counts_[i], entry, counted[i], compiled.program.totals.parameters);
+    }
+  }
+  if (options_.after_run) {
+    options_.after_run();
+  }
+  return outputs;
+}
+
+HostTensor ExecuteDevice::whole(const RankTensor& tensor) {
+  return {.type = tensor.type, .data = gather(*communicator_, layout_.mesh, tensor)};
+}
+
+std::optional<double> ExecuteDevice::scalar(const TensorHandle& tensor) {
+  const RankTensor& held = static_cast<const Held&>(*tensor).tensor;
+  assert(held.type.shape.rank() == 0);
+  const std::byte* data = held.parts.front().data();
+  if (options_.observe) {
+    options_.observe({.type = held.type, .data = {data, data + bytes_of(held.type.dtype)}});
+  }
+  return with_type(held.type.dtype, [data](auto zero) {
+    std::memcpy(&zero, data, sizeof(zero));
+    return static_cast<double>(zero);
+  });
+}
+
+std::optional<std::string> ExecuteDevice::text(const TensorHandle& tensor) {
+  HostTensor all = whole(static_cast<const Held&>(*tensor).tensor);
+  std::string text = format(all);
+  if (options_.observe) {
+    options_.observe(std::move(all));
+  }
+  return text;
+}
+
+void ExecuteDevice::print(std::string_view line) {
+  if (first_rank_ && options_.print) {
+    options_.print(line);
+  }
+}
+
+std::map<std::string, HostTensor> ExecuteDevice::variables() {
+  std::map<std::string, HostTensor> result;
+  for (const auto& [path, tensor] : variables_) {
+    result.emplace(path, whole(tensor));
+  }
+  return result;
+}
+
+}  // namespace mtf

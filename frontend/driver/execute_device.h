@@ -1,0 +1,89 @@
+// The device that runs units: lowers each once, executes it on the ranks at hand, and holds the
+// tensors and variables that outlive it in the layout that the rules give them.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "frontend/device.h"
+#include "frontend/driver/counts.h"
+#include "ir/host_tensor.h"
+#include "runtime/communicator.h"
+#include "runtime/executor.h"
+
+namespace mtf {
+
+struct ExecuteOptions {
+  OpTable ops;
+  bool exact = true;
+  std::uint64_t seed = 0;
+  bool count = false;
+  std::optional<Layout> layout;                 // runs under this one, whatever the program chooses
+  std::function<void(std::string_view)> print;  // lines of the program, on the first rank
+  std::function<void()> after_run;              // a unit has run without an error
+  std::function<void(HostTensor)> observe;      // each value that the program looked at
+};
+
+class ExecuteDevice final : public Device {
+ public:
+  // `world`: the ranks that this process was started among; null: the mesh is simulated here.
+  ExecuteDevice(ExecuteOptions options, Communicator* world);
+  ~ExecuteDevice() override;
+  ExecuteDevice(const ExecuteDevice&) = delete;
+  ExecuteDevice& operator=(const ExecuteDevice&) = delete;
+  ExecuteDevice(ExecuteDevice&&) = delete;
+  ExecuteDevice& operator=(ExecuteDevice&&) = delete;
+
+  bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
+  void declare(const Variable& variable) override;
+  std::optional<std::vector<TensorHandle>> run(const Unit& unit,
+                                               std::span<const TensorHandle> arguments,
+                                               DiagSink& diags) override;
+  std::optional<double> scalar(const TensorHandle& tensor) override;
+  std::optional<std::string> text(const TensorHandle& tensor) override;
+  void print(std::string_view line) override;
+
+  // One per local rank.
+  [[nodiscard]] std::span<const RankCounts> counts() const { return counts_; }
+  [[nodiscard]] const Mesh& mesh() const { return layout_.mesh; }
+  // The ranks at hand; null as long as nothing was run on them.
+  [[nodiscard]] Communicator* communicator() const { return communicator_; }
+  // Every param and state by its path. Collective.
+  [[nodiscard]] std::map<std::string, HostTensor> variables();
+
+ private:
+  struct Compiled;
+  struct Held;
+
+  // Lowers and prepares; null after an error.
+  std::unique_ptr<Compiled> compile(const Program& program, DiagSink& diags);
+  bool fits_memory(const SpmdProgram& program, DiagSink& diags);
+  bool initialise(DiagSink& diags);
+  std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
+                                                 std::span<RankTensor* const> inputs,
+                                                 DiagSink& diags);
+  [[nodiscard]] HostTensor whole(const RankTensor& tensor);
+
+  ExecuteOptions options_;
+  Communicator* communicator_;
+  bool first_rank_;
+  Layout layout_;
+  std::unique_ptr<Communicator> simulated_;
+  std::unique_ptr<Executor> executor_;
+  std::unordered_map<const Unit*, std::unique_ptr<Compiled>> compiled_;
+  std::vector<Variable> declared_;  // not initialised yet
+  std::map<std::string, RankTensor> variables_;
+  std::vector<RankCounts> counts_;
+};
+
+}  // namespace mtf

@@ -1,0 +1,160 @@
+// The only file of the driver that sees nlohmann's JSON, which takes seconds to compile.
+
+#include "frontend/driver/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lowering/pseudo_code.h"
+#include "lowering/step_text.h"
+
+namespace mtf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json axes_json(const Mesh& mesh, const Axes& axes) {
+  Json names = Json::array();
+  for (const AxisId axis : axes) {
+    names.push_back(mesh.axes[axis].name);
+  }
+  return names;
+}
+
+Json totals_json(const Totals& totals, const Mesh& mesh) {
+  Json collectives = Json::array();
+  for (const CollectiveTotal& total : totals.collectives) {
+    collectives.push_back({{"kind", to_string(total.kind)},
+                           {"axes", axes_json(mesh, total.axes)},
+                           {"calls", total.calls},
+                           {"elements", total.elements},
+                           {"received", total.received},
+                           {"bytes", total.bytes}});
+  }
+  return {{"flops", totals.flops},
+          {"peak_bytes", totals.peak_bytes},
+          {"parameters", totals.parameters},
+          {"collectives", std::move(collectives)}};
+}
+
+// The axes that a kernel's loops are split over, or those of a collective's group.
+Axes axes_of(const Step& step) {
+  if (step.kind != StepKind::kKernel) {
+    return step.axes;
+  }
+  Axes axes;
+  for (const LocalCall& call : step.calls) {
+    for (const Axes& loop : call.loops) {
+      axes.insert(axes.end(), loop.begin(), loop.end());
+    }
+  }
+  std::ranges::sort(axes);
+  axes.erase(std::ranges::unique(axes).begin(), axes.end());
+  return axes;
+}
+
+SourceSpan span_of(const SpmdProgram& program, const Step& step) {
+  if (!step.reasons.empty()) {
+    return step.reasons.front().span;
+  }
+  if (step.kind == StepKind::kKernel) {
+    return step.calls.back().call.span;
+  }
+  return program.source.at(program.at(step.to).origin).span;
+}
+
+Json step_json(const SpmdProgram& program, const Step& step, const SourceMap& sources) {
+  const SourceSpan span = span_of(program, step);
+  const std::int32_t line = span.file.valid() ? sources.place(span.file, span.begin).line : 0;
+  Json dims = Json::array();
+  for (const std::string& dim : dims_of(program, step)) {
+    dims.push_back(dim);
+  }
+  return {{"kind", to_string(step.kind)},
+          {"value", ""},
+          {"op", ""},
+          {"axes", axes_json(program.mesh, axes_of(step))},
+          {"dims", std::move(dims)},
+          {"elements", step.elements},
+          {"received", step.received},
+          {"bytes", step.bytes},
+          {"flops", step.flops},
+          {"why", reason_text(step, sources)},
+          {"line", line}};
+}
+
+// A fused step has a line for each value that it makes; the last one names the step.
+struct StepText {
+  std::string before;  // "a = exp(x); "
+  std::string value;
+  std::string op;
+};
+
+Json steps_json(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank) {
+  std::vector<StepText> texts(program.steps.size());
+  for (const PlanLine& line : plan_lines(program, sources, rank)) {
+    if (line.kind == LineKind::kStep) {
+      StepText& text = texts[line.step];
+      text.before += text.op.empty() ? "" : text.value + " = " + text.op + "; ";
+      text.value = line.name;
+      text.op = line.op;
+    }
+  }
+  Json steps = Json::array();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Json step = step_json(program, program.steps[i], sources);
+    step["value"] = texts[i].value;
+    step["op"] = texts[i].before + texts[i].op;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::string plan_json(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
+                      std::span<const std::string> entries) {
+  Json mesh = Json::array();
+  for (const MeshAxis& axis : program.mesh.axes) {
+    mesh.push_back({{"axis", axis.name}, {"size", axis.size}});
+  }
+  return dump({{"entry", program.source.name},
+               {"layout", program.layout},
+               {"mesh", std::move(mesh)},
+               {"rank", rank},
+               {"steps", steps_json(program, sources, rank)},
+               {"totals", totals_json(program.totals, program.mesh)},
+               {"entries", std::vector<std::string>(entries.begin(), entries.end())}}) +
+         "\n";
+}
+
+std::string rank_json(const RankCounts& counts, const Mesh& mesh) {
+  const std::vector<std::int64_t> at = mesh.coordinates(counts.rank);
+  Json coordinates = Json::object();
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    coordinates[mesh.axes[i].name] = at[i];
+  }
+  Json entries = Json::array();
+  for (const EntryCounts& entry : counts.entries) {
+    entries.push_back({{"entry", entry.entry},
+                       {"calls", entry.calls},
+                       {"totals", totals_json(entry.totals, mesh)}});
+  }
+  return dump({{"rank", counts.rank},
+               {"coordinates", std::move(coordinates)},
+               {"entries", std::move(entries)},
+               {"totals", totals_json(counts.totals, mesh)}});
+}
+
+std::string counts_json(std::span<const std::string> ranks) {
+  std::string text;
+  for (const std::string& rank : ranks) {
+    text += (text.empty() ? "" : ", ") + rank;
+  }
+  return "{\"ranks\": [" + text + "]}\n";
+}
+
+}  // namespace mtf

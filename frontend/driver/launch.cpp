@@ -1,0 +1,84 @@
+// No shell is involved: the words of the line are the arguments of mpirun as they are.
+
+#include "frontend/driver/launch.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sched.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace mtf {
+namespace {
+
+long cores_of_this_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                      : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+// As a shell would need it, for people to read and to paste.
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+    return word;
+  }
+  std::string text = "'";
+  for (const char c : word) {
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return text + "'";
+}
+
+void show(const std::vector<std::string>& line) {
+  std::string text = "mtf:";
+  for (const std::string& word : line) {
+    text += " " + quoted(word);
+  }
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace
+
+std::vector<std::string> mpirun_line(const Options& options, const std::string& executable,
+                                     long cores) {
+  // Ranks share the cores by themselves; binding would give a rank's threads one core.
+  std::vector<std::string> line = {"mpirun", "-q", "--bind-to",
+                                   "none",   "-n", std::to_string(options.ranks)};
+  if (options.ranks > cores) {
+    line.emplace_back("--oversubscribe");
+  }
+  line.push_back(executable);
+  line.insert(line.end(), options.words.begin(), options.words.end());
+  return line;
+}
+
+int start_ranks(const Options& options) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::vector<std::string> line = mpirun_line(options, self.string(), cores_of_this_process());
+  if (options.verbose) {
+    show(line);
+  }
+  if (geteuid() == 0) {
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", /*overwrite=*/1);
+  }
+  std::vector<char*> words;
+  words.reserve(line.size() + 1);
+  for (std::string& word : line) {
+    words.push_back(word.data());
+  }
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  std::fprintf(stderr, "mtf: `mpirun` cannot be started: %s; is openmpi-bin installed?\n",
+               std::strerror(errno));
+  return kProgramError;
+}
+
+}  // namespace mtf

@@ -1,0 +1,21 @@
+// Whether a program fits into this machine, before anything is allocated.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/support/diag.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// Bytes that this process could still get: what the machine and its control group have left.
+// nullopt where neither says.
+[[nodiscard]] std::optional<std::int64_t> available_memory();
+
+// What is said when `ranks` ranks on this machine need more than `available`; nullopt if they fit.
+[[nodiscard]] std::optional<Diag> memory_shortage(const SpmdProgram& program, std::int64_t ranks,
+                                                  std::int64_t available);
+
+}  // namespace mtf

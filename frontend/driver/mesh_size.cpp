@@ -1,0 +1,99 @@
+#include "frontend/driver/mesh_size.h"
+
+#include <string>
+#include <vector>
+
+namespace mtf {
+namespace {
+
+std::string ranks_text(std::int64_t ranks) {
+  return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+}
+
+std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t ranks) {
+  std::vector<std::string> names;
+  for (const Layout& layout : declared) {
+    if (layout.mesh.ranks() == ranks) {
+      names.push_back("`--layout " + layout.name + "`");
+    }
+  }
+  return names;
+}
+
+// "a", "a or b", "a, b or c"
+std::string alternatives(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_last = i + 1 == names.size();
+    text += (i == 0 ? "" : is_last ? " or " : ", ") + names[i];
+  }
+  return text;
+}
+
+// Sizes that make the mesh fit: the first axis takes what is over. Empty if it does not divide.
+std::string resized(const Mesh& mesh, std::int64_t ranks) {
+  if (mesh.axes.empty()) {
+    return "";
+  }
+  const std::int64_t others = mesh.ranks() / mesh.axes.front().size;
+  if (others > 0 && ranks % others == 0) {
+    return mesh.axes.front().name + "=" + std::to_string(ranks / others);
+  }
+  std::string text = mesh.axes.front().name + "=" + std::to_string(ranks);
+  for (std::size_t i = 1; i < mesh.axes.size(); ++i) {
+    text += "," + mesh.axes[i].name + "=1";
+  }
+  return text;
+}
+
+void chosen_does_not_fit(const Layout& chosen, std::span<const Layout> declared, std::int64_t ranks,
+                         DiagSink& diags) {
+  std::vector<std::string> ways = {"`-n " + std::to_string(chosen.mesh.ranks()) + "`"};
+  for (std::string& way : fitting(declared, ranks)) {
+    ways.push_back(std::move(way));
+  }
+  ways.push_back("`--mesh \"" + resized(chosen.mesh, ranks) + "\"`");
+  diags.error(DiagKind::kMeshSize, {},
+              "layout `" + chosen.name + "` is for " + ranks_text(chosen.mesh.ranks()) + ", and " +
+                  ranks_text(ranks) + " were started; " + alternatives(ways) + " would do",
+              {{.span = chosen.mesh.span, .text = "its mesh is `" + to_string(chosen.mesh) + "`"}});
+}
+
+void none_chosen(std::span<const Layout> declared, std::int64_t ranks, DiagSink& diags) {
+  if (declared.empty()) {
+    diags.error(DiagKind::kMeshSize, {},
+                ranks_text(ranks) +
+                    " were started, and the program has no layout; `-n 1` or "
+                    "`--mesh` with `--rules` would do");
+    return;
+  }
+  std::vector<std::string> ways = fitting(declared, ranks);
+  const bool some = !ways.empty();
+  if (!some) {
+    for (const Layout& layout : declared) {
+      ways.push_back("`-n " + std::to_string(layout.mesh.ranks()) + " --layout " + layout.name +
+                     "`");
+    }
+  }
+  diags.error(DiagKind::kMeshSize, {},
+              ranks_text(ranks) + " were started, and the program has " +
+                  std::to_string(declared.size()) + " layouts, none of them chosen; " +
+                  alternatives(ways) + " would do");
+}
+
+}  // namespace
+
+bool check_mesh_size(const Layout* chosen, std::span<const Layout> declared, std::int64_t ranks,
+                     DiagSink& diags) {
+  if (chosen != nullptr && chosen->mesh.ranks() != ranks) {
+    chosen_does_not_fit(*chosen, declared, ranks, diags);
+    return false;
+  }
+  if (chosen == nullptr && (ranks > 1 || !declared.empty())) {
+    none_chosen(declared, ranks, diags);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace mtf

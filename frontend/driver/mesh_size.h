@@ -1,0 +1,16 @@
+// The number of ranks that were started against the layouts of the file.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ir/layout.h"
+
+namespace mtf {
+
+// False: the program cannot run on so many ranks; the error says what to change.
+[[nodiscard]] bool check_mesh_size(const Layout* chosen, std::span<const Layout> declared,
+                                   std::int64_t ranks, DiagSink& diags);
+
+}  // namespace mtf

@@ -1,0 +1,229 @@
+// `mtf ops`: what the table of operations says, for people. What an operation does to each dim is
+// asked of it, on the calls of its own example.
+
+#include "stdlib/ops/ops.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/checked.h"
+#include "frontend/driver/commands.h"
+#include "frontend/parse.h"
+#include "ir/support/columns.h"
+
+namespace mtf {
+namespace {
+
+std::string_view kind_word(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kTensor:
+      return "tensor";
+    case ParamKind::kTensors:
+      return "tensors";
+    case ParamKind::kDim:
+      return "dim";
+    case ParamKind::kNewDim:
+      return "dim, may be new";
+    case ParamKind::kDims:
+      return "dim, or list of dims";
+    case ParamKind::kShape:
+      return "shape";
+    case ParamKind::kDType:
+      return "element type";
+    case ParamKind::kInt:
+      return "int";
+    case ParamKind::kReal:
+      return "number";
+    case ParamKind::kBool:
+      return "bool";
+    case ParamKind::kText:
+      return "string";
+    case ParamKind::kData:
+      return "nested lists of numbers";
+  }
+  return "";
+}
+
+std::string operator_form(std::string_view symbol) {
+  constexpr std::string_view kUnary = "unary ";
+  if (symbol.starts_with(kUnary)) {
+    return std::string(symbol.substr(kUnary.size())) + "x";
+  }
+  return symbol == "not" ? "not x" : "x " + std::string(symbol) + " y";
+}
+
+// "sum(x, over = …, -> …)", without what may be left out in brackets of its own.
+std::string signature(const OpDef& op) {
+  std::string text;
+  for (const OpParam& param : op.params) {
+    const bool tensor = param.kind == ParamKind::kTensor;
+    std::string one(param.name);
+    one += param.kind == ParamKind::kTensors ? ", …" : "";
+    if (param.name == "to") {
+      text += text.empty() ? "-> shape" : " -> shape";
+      continue;
+    }
+    one += tensor || param.required ? "" : " = …";
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return std::string(op.name) + "(" + text + ")";
+}
+
+std::string listing() {
+  std::vector<std::string_view> families;
+  for (const OpDef* op : op_table()) {
+    if (std::ranges::find(families, op->family) == families.end()) {
+      families.push_back(op->family);
+    }
+  }
+  std::vector<Row> rows;
+  for (const std::string_view family : families) {
+    rows.push_back({});
+    rows.push_back({std::string(family) + ":"});
+    for (const OpDef* op : op_table()) {
+      if (op->family == family) {
+        rows.push_back(
+            {"  " + std::string(op->name), std::string(op->symbol), std::string(op->summary)});
+      }
+    }
+  }
+  return in_columns(std::span(rows).subspan(rows.empty() ? 0 : 1), {.indent = 0});
+}
+
+// Where the operation is called in the programs that its example builds.
+std::vector<OpCall> calls_of(const OpDef& op) {
+  Workspace workspace(Options{});
+  const FileId file =
+      workspace.sources.add({.name = "example", .path = "", .text = std::string(op.example)});
+  const auto program = check_program(workspace, file, /*every_layout=*/false);
+  std::vector<OpCall> calls;
+  if (program == nullptr) {
+    return calls;
+  }
+  for (const Unit* unit : program->device.units()) {
+    for (std::size_t i = 0; i < unit->program.values.size(); ++i) {
+      if (unit->program.values[i].op == &op) {
+        calls.push_back(call_of(unit->program, {static_cast<std::int32_t>(i)}));
+      }
+    }
+  }
+  return calls;
+}
+
+std::string_view combine_word(Combine combine) {
+  switch (combine) {
+    case Combine::kSum:
+      return "sum";
+    case Combine::kMax:
+      return "maximum";
+    case Combine::kMin:
+      return "minimum";
+    case Combine::kProd:
+      return "product";
+  }
+  return "";
+}
+
+std::string role_text(DimRole role, Combine combine) {
+  switch (role) {
+    case DimRole::kKept:
+      return "kept; split over an axis, each rank computes its part";
+    case DimRole::kReduced:
+      return "reduced; split over an axis, each rank has a partial " +
+             std::string(combine_word(combine)) + ", joined by an all-reduce";
+    case DimRole::kWhole:
+      return "whole; split over an axis, it is gathered first";
+  }
+  return "";
+}
+
+// One row for each dim of the example's first call, as its iteration space has them.
+std::vector<Row> role_rows(const OpDef& op) {
+  if (op.expand != nullptr || op.space == nullptr) {
+    return {};
+  }
+  const std::vector<OpCall> calls = calls_of(op);
+  const auto call =
+      std::ranges::find_if(calls, [&](const OpCall& one) { return !op.space(one).loops.empty(); });
+  std::vector<Row> rows;
+  if (call != calls.end()) {
+    const IterationSpace space = op.space(*call);
+    for (const LoopDim& loop : space.loops) {
+      rows.push_back({loop.name, role_text(loop.role, space.combine)});
+    }
+  }
+  return rows;
+}
+
+std::string indented(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    result += "  " + std::string(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return result;
+}
+
+std::string facts(const OpDef& op) {
+  std::vector<Row> rows = {{"result", std::string(op.shape_rule)}};
+  if (op.expand != nullptr) {
+    rows.push_back({"built from", "other operations, which say their layouts and gradients"});
+  } else {
+    rows.push_back({"gradient", op.grad == nullptr ? "none flows to its operands" : "yes"});
+  }
+  if (op.random) {
+    rows.push_back({"random", "by seed and global element index: the same on every layout"});
+  }
+  return in_columns(rows);
+}
+
+std::string page(const OpDef& op) {
+  std::string text = signature(op) + "\n  " + std::string(op.summary) + "\n";
+  text += op.symbol.empty() ? "" : "  also written `" + operator_form(op.symbol) + "`\n";
+  std::vector<Row> params;
+  for (const OpParam& param : op.params) {
+    params.push_back({param.name == "to" ? "->" : std::string(param.name),
+                      std::string(kind_word(param.kind)) + (param.required ? "" : ", optional"),
+                      std::string(param.help)});
+  }
+  text += params.empty() ? "" : "\n" + in_columns(params);
+  text += "\n" + facts(op);
+  const std::vector<Row> roles = role_rows(op);
+  text += roles.empty() ? "" : "\nits dims, in the example\n" + in_columns(roles);
+  return text + "\nexample\n" + indented(op.example);
+}
+
+Outcome list_or_explain(Workspace& workspace) {
+  const std::string& name = workspace.options.name;
+  if (name.empty()) {
+    std::fputs(listing().c_str(), stdout);
+    return {};
+  }
+  const OpDef* op = find_op(op_table(), name);
+  op = op == nullptr ? find_operator(op_table(), name) : op;
+  if (op != nullptr) {
+    std::fputs(page(*op).c_str(), stdout);
+    return {};
+  }
+  std::vector<std::string> names;
+  for (const OpDef* known : op_table()) {
+    names.emplace_back(known->name);
+  }
+  const std::string_view match = closest(name, names);
+  return {.status = kProgramError,
+          .message = "mtf: no operation `" + name + "`" +
+                     (match.empty() ? "; `mtf ops` lists them"
+                                    : "; did you mean `" + std::string(match) + "`?") +
+                     "\n"};
+}
+
+}  // namespace
+
+int ops_command(const Options& options) {
+  return run_alone(options, ops);
+}
+
+}  // namespace mtf

@@ -1,0 +1,124 @@
+// `mtf plan`: what one rank does, for any mesh, with no MPI and nothing executed.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/checked.h"
+#include "frontend/driver/commands.h"
+#include "frontend/driver/json.h"
+#include "lowering/lower.h"
+#include "lowering/pseudo_code.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+// The entries to plan: the one that was named, or all on top. Empty after an error.
+std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session) {
+  std::vector<std::string> names;
+  for (const Entry& entry : session.entries()) {
+    names.push_back(entry.name);
+  }
+  const std::string& wanted = workspace.options.name;
+  if (names.empty()) {
+    workspace.diags.error(DiagKind::kUnknownEntry, {},
+                          "no function of the program is an entry; one whose parameters all have "
+                          "tensor types would be");
+    return {};
+  }
+  if (wanted.empty()) {
+    return top_entries(session);
+  }
+  if (std::ranges::find(names, wanted) == names.end()) {
+    const std::string_view match = closest(wanted, names);
+    workspace.diags.error(
+        DiagKind::kUnknownEntry, {},
+        "no entry is called `" + wanted + "`" +
+            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+    return {};
+  }
+  return {wanted};
+}
+
+bool rank_exists(Workspace& workspace, const Layout& layout) {
+  const std::int64_t ranks = layout.mesh.ranks();
+  if (workspace.options.rank < ranks) {
+    return true;
+  }
+  workspace.diags.error(DiagKind::kMeshSize, {},
+                        "there is no rank " + std::to_string(workspace.options.rank) +
+                            "; the ranks are 0 to " + std::to_string(ranks - 1));
+  return false;
+}
+
+// Several layouts and none of them chosen: the plan is that of one rank, and says so.
+std::string layouts_note(const Session& session) {
+  if (session.layout() != nullptr || session.layouts().empty()) {
+    return "";
+  }
+  std::string names;
+  for (const Layout& layout : session.layouts()) {
+    names += (names.empty() ? "" : ", ") + layout.name;
+  }
+  return "no layout is chosen; `--layout` takes " + names + "\n\n";
+}
+
+std::string plan_text(Workspace& workspace, CheckedProgram& program,
+                      const std::vector<std::string>& names) {
+  const Layout layout =
+      program.session.layout() == nullptr ? one_rank() : *program.session.layout();
+  std::string text = workspace.options.json ? "" : layouts_note(program.session);
+  bool first = true;
+  for (const std::string& name : names) {
+    const Unit* unit = program.session.build(name);
+    const std::optional<SpmdProgram> spmd =
+        unit == nullptr ? std::nullopt : lower(unit->program, layout, op_table(), workspace.diags);
+    if (!spmd) {
+      return "";
+    }
+    if (workspace.options.json) {
+      return plan_json(*spmd, workspace.sources, workspace.options.rank,
+                       top_entries(program.session));
+    }
+    text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank);
+    first = false;
+  }
+  return text;
+}
+
+std::string emitted_entries(Workspace& workspace, FileId file, CheckedProgram& program,
+                            const std::vector<std::string>& names) {
+  std::vector<const Unit*> units;
+  for (const std::string& name : names) {
+    units.push_back(program.session.build(name));
+  }
+  return emitted(workspace, file, program, units);
+}
+
+Outcome plan(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const std::unique_ptr<CheckedProgram> program =
+      file ? check_program(workspace, *file, /*every_layout=*/false) : nullptr;
+  if (program == nullptr || !workspace.diags.ok()) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  const std::vector<std::string> names = chosen_entries(workspace, program->session);
+  const Layout* layout = program->session.layout();
+  if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {
+    const std::string text = workspace.options.emit
+                                 ? emitted_entries(workspace, *file, *program, names)
+                                 : plan_text(workspace, *program, names);
+    std::fputs(text.c_str(), stdout);
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+}  // namespace
+
+int plan_command(const Options& options) {
+  return run_alone(options, plan);
+}
+
+}  // namespace mtf

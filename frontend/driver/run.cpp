@@ -1,0 +1,123 @@
+// `mtf run`: the whole file is checked before anything runs; then it runs, on the ranks that mpirun
+// started or on a mesh simulated in this process.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/checked.h"
+#include "frontend/driver/commands.h"
+#include "frontend/driver/counts_text.h"
+#include "frontend/driver/execute_device.h"
+#include "frontend/driver/json.h"
+#include "frontend/driver/launch.h"
+#include "frontend/parse.h"
+#include "runtime/world.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+void print_line(std::string_view line) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fputc('\n', stdout);
+  std::fflush(stdout);  // progress is for reading now
+}
+
+// Collective. The report of all ranks, on the first one; empty on the others.
+std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool json) {
+  std::vector<std::string> local;
+  for (const RankCounts& counts : device.counts()) {
+    local.push_back(rank_json(counts, device.mesh()));
+  }
+  const std::vector<std::string> all = ranks.share(local);
+  if (!ranks.has_first_rank()) {
+    return "";
+  }
+  return json ? counts_json(all) : counts_text(device.counts().front(), device.mesh(), all);
+}
+
+Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
+  const Options& options = workspace.options;
+  const bool first_rank = world == nullptr || world->has_first_rank();
+  DiagSink diags;
+  const auto show_warnings = [&] {
+    if (first_rank && diags.ok() && !diags.diags().empty()) {
+      std::fputs(take_text(workspace, diags).c_str(), stderr);
+    }
+  };
+  ExecuteDevice device({.ops = op_table(),
+                        .exact = !options.fast,
+                        .seed = options.seed,
+                        .count = options.count,
+                        .print = print_line,
+                        .after_run = show_warnings},
+                       world);
+  std::optional<ast::File> tree = parse(file, workspace.sources, diags);
+  Session session(elaborate_options(options), workspace.sources, device, diags);
+  session.run(*std::move(tree));
+  if (diags.ok() && options.count && device.communicator() != nullptr) {
+    std::fputs(count_report(device, *device.communicator(), options.json).c_str(), stdout);
+  }
+  return outcome_of(workspace, diags);
+}
+
+Outcome check_and_run(Workspace& workspace, Communicator* world) {
+  const std::optional<FileId> file = read_program(workspace);
+  if (!file) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  {
+    const std::unique_ptr<CheckedProgram> program =
+        check_program(workspace, *file, /*every_layout=*/false);
+    if (program == nullptr || !workspace.diags.ok()) {
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (workspace.options.emit) {
+      const std::string text = emitted(workspace, *file, *program, program->device.units());
+      std::fputs(world == nullptr || world->has_first_rank() ? text.c_str() : "", stdout);
+      return outcome_of(workspace, workspace.diags);
+    }
+  }
+  const std::string warnings = take_text(workspace, workspace.diags);
+  if (world == nullptr || world->has_first_rank()) {
+    std::fputs(warnings.c_str(), stderr);
+  }
+  return execute(workspace, *file, world);
+}
+
+}  // namespace
+
+int run_command(const Options& options) {
+  const std::optional<Launch> launch = launched();
+  if (options.ranks > 0 && !launch) {
+    return start_ranks(options);
+  }
+  if (options.ranks > 0 && options.ranks != launch->ranks) {
+    std::fprintf(stderr,
+                 "mtf: mpirun started %lld ranks; leave `-n` out, or start mtf without it\n",
+                 static_cast<long long>(launch->ranks));
+    return kUsageError;
+  }
+  Workspace workspace(options);
+  std::unique_ptr<Communicator> world;
+  const Outcome outcome = guarded(workspace, [&] {
+    world = launch ? mpi_communicator() : nullptr;
+    return check_and_run(workspace, world.get());
+  });
+  std::fflush(stdout);
+  if (world != nullptr && outcome.status != kDone) {
+    world->close(outcome.status, outcome.message);
+    return outcome.status;
+  }
+  if (!launch || launch->rank == 0) {
+    std::fputs(outcome.message.c_str(), stderr);
+  }
+  if (world != nullptr) {
+    world->close(kDone, "");
+  }
+  return outcome.status;
+}
+
+}  // namespace mtf

@@ -1,0 +1,71 @@
+// What every command begins with: the program's text, its tree, and where messages go.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "frontend/diagnostics.h"
+#include "frontend/driver/options.h"
+#include "frontend/elaborate.h"
+#include "ir/support/diag.h"
+
+namespace mtf {
+
+// How a command ends: its status, and the messages for standard error that are still to be shown.
+struct Outcome {
+  int status = kDone;
+  std::string message;
+};
+
+// Hands on what is new in sinks: each diagnostic once, however often and in whichever sink it is
+// found. (A file is read again to run it after the check, and an entry is built after its calls.)
+class Messages {
+ public:
+  explicit Messages(const SourceMap& sources) : sources_(sources) {}
+
+  [[nodiscard]] std::vector<Diag> take(const DiagSink& diags);
+
+ private:
+  const SourceMap& sources_;
+  std::map<const DiagSink*, std::size_t> seen_;
+  std::set<std::tuple<DiagKind, std::string, std::uint32_t, std::string>> taken_;
+};
+
+struct Workspace {
+  explicit Workspace(Options from_command_line);
+
+  Options options;
+  SourceMap sources;
+  DiagSink diags;
+  Messages messages;
+  ColorMode color;
+};
+
+// The new diagnostics of a sink as text.
+[[nodiscard]] std::string take_text(Workspace& workspace, const DiagSink& diags);
+
+[[nodiscard]] ColorMode color_mode(const Options& options);
+
+// The program of the command line; nullopt after an error, recorded in `diags`.
+[[nodiscard]] std::optional<FileId> read_program(Workspace& workspace);
+
+[[nodiscard]] ElaborateOptions elaborate_options(const Options& options);
+
+// Errors in `diags` end with status 1; their text, and that of warnings, is the message.
+[[nodiscard]] Outcome outcome_of(Workspace& workspace, const DiagSink& diags);
+
+// A command that needs no other ranks: started by mpirun, the first one does it alone.
+[[nodiscard]] int run_alone(const Options& options, Outcome (*body)(Workspace&));
+
+// Runs `body`; what it throws becomes the outcome, a `Failure` as an ordinary diagnostic.
+[[nodiscard]] Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body);
+
+}  // namespace mtf

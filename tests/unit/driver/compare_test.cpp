@@ -1,0 +1,63 @@
+// How far two runs are apart.
+
+#include "frontend/driver/compare.h"
+
+#include <cstring>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+namespace mtf {
+namespace {
+
+HostTensor tensor(const std::vector<float>& values) {
+  HostTensor result{.type = {.dtype = DType::kF32,
+                             .shape = Shape({{"a", static_cast<std::int64_t>(values.size())}})}};
+  result.data.resize(values.size() * sizeof(float));
+  std::memcpy(result.data.data(), values.data(), result.data.size());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("equal bits are no difference") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(difference(tensor({1, nan}), tensor({1, nan})));
+}
+
+TEST_CASE("a difference is relative to the largest element") {
+  const auto found = difference(tensor({0, 100}), tensor({1, 100}));
+  REQUIRE(found);
+  CHECK(found->absolute == 1);
+  CHECK(found->relative == 0.01);
+  CHECK(found->tolerance == 1e-5);
+}
+
+TEST_CASE("a number against none, or another shape, is an infinite difference") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  CHECK(difference(tensor({nan}), tensor({1}))->relative == infinite);
+  CHECK(difference(tensor({1, 2}), tensor({1}))->relative == infinite);
+}
+
+TEST_CASE("of two runs, the worst place is named") {
+  Trace a;
+  a.seen.push_back({.tensor = tensor({1}), .line = 3});
+  a.variables.emplace("m/w", tensor({1, 2}));
+  Trace b = a;
+  CHECK_FALSE(difference(a, b));
+  b.seen.front().tensor = tensor({1.0000001F});
+  CHECK(difference(a, b)->where == "printed line 3");
+  b.variables.at("m/w") = tensor({1, 3});
+  CHECK(difference(a, b)->where == "`m/w`");
+}
+
+TEST_CASE("the same numbers with another text are a difference") {
+  Trace a;
+  a.lines = {"one", "two"};
+  Trace b;
+  b.lines = {"one", "three"};
+  CHECK(difference(a, b)->where == "printed line 2");
+}
+
+}  // namespace mtf

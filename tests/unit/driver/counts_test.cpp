@@ -1,0 +1,111 @@
+// What runs add up to, the mpirun line, and what does not fit into memory.
+
+#include "frontend/driver/counts.h"
+
+#include <catch2/catch.hpp>
+
+#include "frontend/driver/counts_text.h"
+#include "frontend/driver/json.h"
+#include "frontend/driver/launch.h"
+#include "frontend/driver/memory_check.h"
+
+namespace mtf {
+namespace {
+
+const Mesh kGrid{.name = "grid",
+                 .axes = {{.name = "rows", .size = 2}, {.name = "cols", .size = 2}}};
+
+Totals one_run() {
+  return {.flops = 100,
+          .peak_bytes = 4096,
+          .collectives = {{.kind = StepKind::kAllReduce,
+                           .axes = {0},
+                           .calls = 1,
+                           .elements = 8,
+                           .received = 8,
+                           .bytes = 32}}};
+}
+
+}  // namespace
+
+TEST_CASE("an entry's runs add up, its peak does not") {
+  RankCounts counts{.rank = 1};
+  count_run(counts, "step", one_run(), 10);
+  count_run(counts, "step", one_run(), 10);
+  count_run(counts, "", one_run(), 0);
+  REQUIRE(counts.entries.size() == 1);
+  CHECK(counts.entries[0].calls == 2);
+  CHECK(counts.entries[0].totals.flops == 200);
+  CHECK(counts.entries[0].totals.peak_bytes == 4096);
+  CHECK(counts.entries[0].totals.parameters == 10);
+  CHECK(counts.entries[0].totals.collectives[0].bytes == 64);
+  CHECK(counts.totals.collectives[0].calls == 3);
+}
+
+TEST_CASE("counts are one JSON object, a rank after the other") {
+  RankCounts counts{.rank = 1};
+  count_run(counts, "step", one_run(), 10);
+  const std::string totals = R"({"flops":100.0,"peak_bytes":4096,"parameters":)";
+  const std::string collectives =
+      R"(,"collectives":[{"kind":"all_reduce","axes":["rows"],"calls":1,"elements":8,)"
+      R"("received":8,"bytes":32}]})";
+  const std::string rank = rank_json(counts, kGrid);
+  CHECK(rank == R"({"rank":1,"coordinates":{"rows":0,"cols":1},"entries":[{"entry":"step",)"
+                R"("calls":1,"totals":)" +
+                    totals + "10" + collectives + R"(}],"totals":)" + totals + "0" + collectives +
+                    "}");
+  CHECK(counts_json(std::vector<std::string>{rank, rank}) ==
+        R"({"ranks": [)" + rank + ", " + rank + "]}\n");
+}
+
+TEST_CASE("ranks that did the same are shown once") {
+  RankCounts counts;
+  count_run(counts, "step", one_run(), 8320);
+  const std::vector<std::string> ranks(2, rank_json(counts, kGrid));
+  CHECK(counts_text(counts, kGrid, ranks) ==
+        "counted on each of 2 ranks\n\n"
+        "step, 1 call\n"
+        "  compute               <0.01 MFLOP\n"
+        "  memory                4.0 KiB at peak\n"
+        "  parameters            8,320\n"
+        "  all_reduce over rows  1 call           8 elements in  32 B received\n\n"
+        "the whole program\n"
+        "  compute               <0.01 MFLOP\n"
+        "  memory                4.0 KiB at peak\n"
+        "  parameters            0\n"
+        "  all_reduce over rows  1 call           8 elements in  32 B received\n");
+}
+
+TEST_CASE("the mpirun line has all words but -n, and room for more ranks than cores") {
+  const std::vector<std::string> args = {"run", "-n", "4", "a b.mtf", "--layout", "both"};
+  const Options options = std::get<Options>(parse_options(args));
+  CHECK(mpirun_line(options, "/bin/mtf", 8) ==
+        std::vector<std::string>{"mpirun", "-q", "--bind-to", "none", "-n", "4", "/bin/mtf", "run",
+                                 "a b.mtf", "--layout", "both"});
+  CHECK(mpirun_line(options, "/bin/mtf", 2)[6] == "--oversubscribe");
+}
+
+TEST_CASE("a program that does not fit names its largest tensor") {
+  SpmdProgram program;
+  program.source.name = "step";
+  program.source.values.resize(1);
+  program.totals.peak_bytes = std::int64_t{1} << 30;
+  const TensorType type{.dtype = DType::kF32, .shape = Shape({{"io", 1 << 20}})};
+  program.values.push_back({.type = type,
+                            .layout = replicated(type.shape),
+                            .local = type,
+                            .origin = {0},
+                            .name = "h",
+                            .home = Home::kArena});
+  CHECK_FALSE(memory_shortage(program, 2, std::int64_t{4} << 30));
+  const std::optional<Diag> shortage = memory_shortage(program, 4, std::int64_t{4} << 30);
+  REQUIRE(shortage);
+  CHECK(shortage->text ==
+        "`step` needs 4.0 GiB of memory, 1.0 GiB for each of 4 ranks on this machine, and 4.0 GiB "
+        "are available");
+  REQUIRE(shortage->notes.size() == 1);
+  CHECK(shortage->notes[0].text ==
+        "the largest tensor is `h` f32[io 1048576], 4.0 MiB on each rank");
+}
+
+}  // namespace mtf

@@ -1,0 +1,61 @@
+// The number of ranks that mpirun started against the layouts of the file.
+
+#include "frontend/driver/mesh_size.h"
+
+#include <catch2/catch.hpp>
+
+namespace mtf {
+namespace {
+
+Mesh grid(std::int64_t rows, std::int64_t cols) {
+  return {.name = "grid", .axes = {{.name = "rows", .size = rows}, {.name = "cols", .size = cols}}};
+}
+
+std::vector<Layout> layouts() {
+  return {{.name = "four", .mesh = grid(2, 2)}, {.name = "six", .mesh = grid(2, 3)}};
+}
+
+std::string error(const Layout* chosen, const std::vector<Layout>& declared, std::int64_t ranks) {
+  DiagSink diags;
+  CHECK_FALSE(check_mesh_size(chosen, declared, ranks, diags));
+  REQUIRE(diags.errors() == 1);
+  CHECK(diags.diags().front().kind == DiagKind::kMeshSize);
+  return diags.diags().front().text;
+}
+
+}  // namespace
+
+TEST_CASE("a mesh of as many ranks fits, and one rank needs none") {
+  const std::vector<Layout> declared = layouts();
+  DiagSink diags;
+  CHECK(check_mesh_size(&declared[0], declared, 4, diags));
+  CHECK(check_mesh_size(nullptr, {}, 1, diags));
+  CHECK(diags.ok());
+}
+
+TEST_CASE("a chosen layout of another size says which -n, --layout or --mesh would do") {
+  const std::vector<Layout> declared = layouts();
+  CHECK(error(&declared[0], declared, 6) ==
+        "layout `four` is for 4 ranks, and 6 ranks were started; `-n 4`, `--layout six` or "
+        "`--mesh \"rows=3\"` would do");
+  CHECK(error(&declared[0], declared, 3) ==
+        "layout `four` is for 4 ranks, and 3 ranks were started; `-n 4` or "
+        "`--mesh \"rows=3,cols=1\"` would do");
+}
+
+TEST_CASE("several layouts and none chosen says which would do") {
+  CHECK(error(nullptr, layouts(), 4) ==
+        "4 ranks were started, and the program has 2 layouts, none of them chosen; "
+        "`--layout four` would do");
+  CHECK(error(nullptr, layouts(), 5) ==
+        "5 ranks were started, and the program has 2 layouts, none of them chosen; "
+        "`-n 4 --layout four` or `-n 6 --layout six` would do");
+}
+
+TEST_CASE("no layout runs on one rank") {
+  CHECK(error(nullptr, {}, 2) ==
+        "2 ranks were started, and the program has no layout; `-n 1` or `--mesh` with `--rules` "
+        "would do");
+}
+
+}  // namespace mtf
