@@ -99,53 +99,36 @@ void look_through_views(const Program& to, std::vector<ValueId>& factors) {
 
 // ---- building the normal form --------------------------------------------------------------
 
-OpCall call_on(const Program& to, const Value& like, const OpDef& op,
-               const std::vector<ValueId>& operands) {
-  OpCall call{
-      .op = &op, .operands = {}, .args = {}, .result = {}, .span = like.span, .operand_spans = {}};
-  for (const ValueId operand : operands) {
-    call.operands.push_back(to.at(operand).type);
-  }
-  return call;
-}
-
-// A call in the new program, or nothing if its type is not the wanted one.
+// A call in the new program, or nothing if its type is not the wanted one; what was appended in
+// vain is dead code.
 std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra kind,
-                                const std::vector<ValueId>& operands, bool with_shape) {
+                                const std::vector<ValueId>& operands, OpArgs args = {}) {
   const OpDef* op = find_kind(state.ops, kind);
   if (op == nullptr) {
     return std::nullopt;
   }
-  OpCall call = call_on(state.transfer.to, like, *op, operands);
-  if (with_shape) {
-    call.args.set("to", like.type.shape);
-  }
   DiagSink ignored;
-  const std::optional<TensorType> type = op->type(call, ignored);
-  if (!type || *type != like.type) {
-    return std::nullopt;
-  }
-  return append(state.transfer, {.op = op,
-                                 .operands = operands,
-                                 .args = std::move(call.args),
-                                 .type = *type,
-                                 .span = like.span,
-                                 .frame = like.frame,
-                                 .name = {}});
+  Builder builder(state.transfer.to, state.ops, ignored);
+  builder.at(like.span, like.frame);
+  const std::optional<ValueId> value = builder.call(*op, operands, std::move(args));
+  return value && builder.type_of(*value) == like.type ? value : std::nullopt;
 }
 
 // The product of tensors summed to `like`'s type; no factor is a scalar.
 std::optional<ValueId> contraction(Contraction& state, const Value& like,
                                    const std::vector<ValueId>& factors) {
+  OpArgs args;
+  args.set("to", like.type.shape);
   if (factors.size() > 1) {
-    return try_call(state, like, Algebra::kEinsum, factors, true);
+    return try_call(state, like, Algebra::kEinsum, factors, std::move(args));
   }
   const TensorType& type = state.transfer.to.at(factors.front()).type;
   if (type == like.type) {
     return factors.front();
   }
   const bool moves = same_dims(type.shape, like.type.shape);
-  return try_call(state, like, moves ? Algebra::kTranspose : Algebra::kSum, factors, true);
+  return try_call(state, like, moves ? Algebra::kTranspose : Algebra::kSum, factors,
+                  std::move(args));
 }
 
 // `factors` are values of the old program.
@@ -165,7 +148,7 @@ std::optional<ValueId> normal_form(Contraction& state, const Value& like,
   scalar.type.shape = Shape();
   std::optional<ValueId> scale;
   for (const ValueId id : scalars) {
-    scale = scale ? try_call(state, scalar, Algebra::kProduct, {*scale, id}, false) : id;
+    scale = scale ? try_call(state, scalar, Algebra::kProduct, {*scale, id}) : id;
     if (!scale) {
       return std::nullopt;
     }
@@ -177,7 +160,7 @@ std::optional<ValueId> normal_form(Contraction& state, const Value& like,
   if (!rest || !scale) {
     return rest;
   }
-  return try_call(state, like, Algebra::kProduct, {*scale, *rest}, false);
+  return try_call(state, like, Algebra::kProduct, {*scale, *rest});
 }
 
 // The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
@@ -209,16 +192,27 @@ bool may_skip(const OpDef& op, Algebra view) {
           op.algebra == Algebra::kTranspose || op.algebra == Algebra::kSum);
 }
 
+bool keeps_type(const Program& to, const Value& value, const std::vector<ValueId>& operands) {
+  OpCall call{.op = value.op,
+              .operands = {},
+              .args = value.args,
+              .result = {},
+              .span = value.span,
+              .operand_spans = {}};
+  for (const ValueId operand : operands) {
+    call.operands.push_back(to.at(operand).type);
+  }
+  DiagSink ignored;
+  return value.op->type(call, ignored) == value.type;
+}
+
 // Reads the sources of transposes and broadcasts where the type stays the same.
 void skip_views(const Program& to, Value& value) {
   for (std::size_t i = 0; i < value.operands.size(); ++i) {
     while (may_skip(*value.op, kind_of(to, value.operands[i]))) {
       std::vector<ValueId> operands = value.operands;
       operands[i] = to.at(operands[i]).operands.front();
-      OpCall call = call_on(to, value, *value.op, operands);
-      call.args = value.args;
-      DiagSink ignored;
-      if (value.op->type(call, ignored) != value.type) {
+      if (!keeps_type(to, value, operands)) {
         break;
       }
       value.operands = std::move(operands);

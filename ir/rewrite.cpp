@@ -59,13 +59,22 @@ bool may_merge(const Value& value) {
   return !value.op->effect && (!value.op->random || seeded);
 }
 
+// Two spellings, as in `over = io` and `-> [batch]`, may lead to the same result type.
+bool type_says_all(Algebra kind) {
+  return kind == Algebra::kSum || kind == Algebra::kEinsum || kind == Algebra::kBroadcast ||
+         kind == Algebra::kTranspose;
+}
+
 // Text, because -0.0 == 0.0 and NaN != NaN would make `==` on the arguments wrong both ways.
 std::string key_of(const Value& value) {
   std::string key(value.op->name);
   for (const ValueId operand : value.operands) {
     key += " %" + std::to_string(operand.index);
   }
-  return key + " (" + to_string(value.args) + ") " + to_string(value.type);
+  if (!type_says_all(value.op->algebra)) {
+    key += " (" + to_string(value.args) + ")";
+  }
+  return key + " " + to_string(value.type);
 }
 
 // One value for equal ones, none for moves that move nothing.
