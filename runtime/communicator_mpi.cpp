@@ -43,7 +43,10 @@ bool is_running() {
 // An early quiet end of one rank would leave the others waiting for ever.
 void stop_all_at_exit() {
   if (is_running()) {
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "mtf: internal error: rank %d ended before the others\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, kInternalError);
   }
 }
 
@@ -213,11 +216,11 @@ class Mpi final : public Communicator {
     }
     if (status == 0) {
       MPI_Barrier(MPI_COMM_WORLD);
-    } else if (!all_arrive()) {
-      if (rank_ != 0) {
+    } else {
+      if (!all_arrive() && rank_ != 0) {
         say(message);
       }
-      MPI_Abort(MPI_COMM_WORLD, status);
+      MPI_Abort(MPI_COMM_WORLD, status);  // the launcher takes a second longer over a plain exit
     }
     for (MPI_Comm& comm : comms_) {
       MPI_Comm_free(&comm);

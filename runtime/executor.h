@@ -24,7 +24,7 @@ struct ExecutorOptions {
   bool exact = true;
   std::uint64_t seed = 0;
   bool check_agreement = false;  // compare what ranks are about to do before each collective
-  std::function<void(std::string_view)> print;  // lines of the program; called on rank 0 only
+  std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
 };
 
 struct PreparedProgram;  // runtime/executor_program.h

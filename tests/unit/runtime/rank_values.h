@@ -42,10 +42,11 @@ std::vector<void*> outs(PerRank<T>& values) {
 // Numbers whose sum depends on the order; the same for a rank wherever it runs.
 template <typename T>
 std::vector<T> numbers(std::int64_t rank, std::int64_t count) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 7919 + 13);
+  std::uint64_t state = static_cast<std::uint64_t>(rank) * 7919 + 13;
   std::vector<T> result(static_cast<std::size_t>(count));
   for (T& value : result) {
-    const double x = std::uniform_real_distribution<double>(-1, 1)(random);
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const double x = static_cast<double>(static_cast<std::int64_t>(state)) / 0x1p63;
     value = static_cast<T>(std::is_floating_point_v<T> ? x * x * x * 1000 : 100 + 100 * x);
   }
   return result;

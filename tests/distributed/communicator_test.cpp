@@ -1,0 +1,175 @@
+// MPI against the simulated ranks, bit by bit: each process simulates the whole mesh and compares
+// its own rank.
+
+#include <catch2/catch.hpp>
+
+#include "tests/distributed/main.h"
+#include "tests/unit/runtime/rank_programs.h"
+#include "tests/unit/runtime/rank_values.h"
+
+namespace mtf::test {
+namespace {
+
+struct Pair {
+  Communicator& mpi;
+  std::unique_ptr<Communicator> simulated;
+  std::size_t me;
+  Mesh mesh;
+
+  explicit Pair(Mesh of)
+      : mpi(ranks()),
+        simulated(simulated_communicator(mpi.ranks())),
+        me(static_cast<std::size_t>(mpi.local_ranks().front())),
+        mesh(std::move(of)) {}
+};
+
+// The ranks along one axis, and along two.
+std::vector<Mesh> meshes() {
+  const std::int64_t all = ranks().ranks();
+  std::vector<Mesh> result = {mesh_of({1, all})};
+  for (const std::int64_t rows : {2, 3}) {
+    if (all % rows == 0 && all > rows && result.size() < 2) {
+      result.push_back(mesh_of({rows, all / rows}));
+    }
+  }
+  return result;
+}
+
+const std::vector<Axes>& axes_lists() {
+  static const std::vector<Axes> lists = {{0}, {1}, {0, 1}, {1, 0}, {}};
+  return lists;
+}
+
+template <typename T>
+void compare_all_reduce(Pair& pair, const Axes& axes, Joining how, std::int64_t count) {
+  PerRank<T> expected = numbers_of<T>(pair.simulated->local_ranks(), count);
+  PerRank<T> found = {expected[pair.me]};
+  pair.simulated->all_reduce(pair.simulated->group(pair.mesh, axes), how, count, ins(expected),
+                             outs(expected));
+  pair.mpi.all_reduce(pair.mpi.group(pair.mesh, axes), how, count, ins(found), outs(found));
+  REQUIRE((found[0] == expected[pair.me]));
+}
+
+template <typename T>
+void compare_reduce_scatter(Pair& pair, const Axes& axes, Joining how, std::int64_t count) {
+  const std::int64_t size = pair.mesh.size_of(axes);
+  const PerRank<T> values = numbers_of<T>(pair.simulated->local_ranks(), count * size);
+  const PerRank<T> mine = {values[pair.me]};
+  PerRank<T> expected(values.size(), std::vector<T>(static_cast<std::size_t>(count)));
+  PerRank<T> found = {expected[0]};
+  pair.simulated->reduce_scatter(pair.simulated->group(pair.mesh, axes), how, count, ins(values),
+                                 outs(expected));
+  pair.mpi.reduce_scatter(pair.mpi.group(pair.mesh, axes), how, count, ins(mine), outs(found));
+  REQUIRE((found[0] == expected[pair.me]));
+}
+
+void compare_moves(Pair& pair, const Axes& axes, std::int64_t count) {
+  const std::int64_t size = pair.mesh.size_of(axes);
+  const auto whole = static_cast<std::size_t>(count * size);
+  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(double));
+  const PerRank<double> values = numbers_of<double>(pair.simulated->local_ranks(), count * size);
+  const PerRank<double> mine = {values[pair.me]};
+  PerRank<double> expected(values.size(), std::vector<double>(whole));
+  PerRank<double> found = {expected[0]};
+  const Group& all = pair.simulated->group(pair.mesh, axes);
+  const Group& own = pair.mpi.group(pair.mesh, axes);
+
+  pair.simulated->all_to_all(all, bytes, ins(values), outs(expected));
+  pair.mpi.all_to_all(own, bytes, ins(mine), outs(found));
+  REQUIRE(found[0] == expected[pair.me]);
+
+  pair.simulated->all_gather(all, bytes, ins(values), outs(expected));
+  pair.mpi.all_gather(own, bytes, ins(mine), outs(found));
+  REQUIRE(found[0] == expected[pair.me]);
+
+  std::vector<std::int64_t> sources;
+  for (std::int64_t i = 0; i < size; ++i) {
+    sources.push_back(i == 0 ? 0 : i % (size - 1) + 1);  // the first one keeps its own
+  }
+  const std::vector<std::vector<std::int64_t>> for_all(values.size(), sources);
+  pair.simulated->permute(all, bytes, for_all, ins(values), outs(expected));
+  pair.mpi.permute(own, bytes, {&sources, 1}, ins(mine), outs(found));
+  REQUIRE(found[0] == expected[pair.me]);
+}
+
+TEST_CASE("reductions over MPI have the bits of the simulated ones") {
+  for (const Mesh& mesh : meshes()) {
+    Pair pair(mesh);
+    for (const Axes& axes : axes_lists()) {
+      for (const std::int64_t count : {0, 1, 7, 500, 9001}) {
+        INFO(to_string(mesh) << " over " << to_string(mesh, axes) << ", " << count);
+        compare_all_reduce<float>(pair, axes, {}, count);
+        compare_all_reduce<double>(pair, axes, {.combine = Combine::kProd, .dtype = DType::kF64},
+                                   count);
+        compare_all_reduce<std::uint8_t>(pair, axes,
+                                         {.combine = Combine::kMax, .dtype = DType::kBool}, count);
+        compare_reduce_scatter<float>(pair, axes, {}, count);
+        compare_reduce_scatter<std::int64_t>(
+            pair, axes, {.combine = Combine::kMin, .dtype = DType::kI64}, count);
+      }
+    }
+  }
+}
+
+TEST_CASE("a long all-reduce over MPI has the bits of the simulated one") {
+  Pair pair(mesh_of({ranks().ranks()}));
+  compare_all_reduce<float>(pair, {0}, {}, 600'011);
+}
+
+TEST_CASE("blocks move over MPI as they do between simulated ranks") {
+  for (const Mesh& mesh : meshes()) {
+    Pair pair(mesh);
+    for (const Axes& axes : axes_lists()) {
+      for (const std::int64_t count : {0, 1, 100, 9001}) {
+        INFO(to_string(mesh) << " over " << to_string(mesh, axes) << ", " << count);
+        compare_moves(pair, axes, count);
+      }
+    }
+  }
+}
+
+TEST_CASE("texts and flags of all ranks reach all ranks") {
+  Communicator& mpi = ranks();
+  const std::int64_t me = mpi.local_ranks().front();
+  const std::string mine(static_cast<std::size_t>(me), 'x');
+  const std::vector<std::string> all = mpi.share({&mine, 1});
+  REQUIRE(static_cast<std::int64_t>(all.size()) == mpi.ranks());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i] == std::string(i, 'x'));
+  }
+  CHECK(mpi.any(me == mpi.ranks() - 1));
+  CHECK_FALSE(mpi.any(false));
+}
+
+TEST_CASE("a program over MPI has the bits of one rank") {
+  const auto alone = simulated_communicator(1);
+  const SummingResult expected = run_summing(*alone, mesh_of({1, 1}), 3);
+  for (const Mesh& mesh : meshes()) {
+    if (16 % mesh.axes[0].size == 0 && 24 % mesh.axes[1].size == 0) {
+      INFO(to_string(mesh));
+      const SummingResult found = run_summing(ranks(), mesh, 3);
+      CHECK((found.y == expected.y));
+      CHECK((found.v == expected.v));
+    }
+  }
+}
+
+TEST_CASE("a failure of the last rank reaches all of them") {
+  const Mesh mesh = mesh_of({ranks().ranks()});
+  std::vector<float> x(static_cast<std::size_t>(ranks().ranks()));
+  x.back() = 101;
+  const SpmdProgram program = failing_program(mesh, ranks().ranks());
+  Executor executor(ranks(), {});
+  const Executable executable = executor.prepare(program);
+  const SpmdValue& value = program.at(program.inputs[0]);
+  RankTensor tensor = scatter(executor.pool(), ranks(), mesh, value.type, value.layout,
+                              std::as_bytes(std::span(x)));
+  std::vector<RankTensor*> inputs = {&tensor};
+  DiagSink diags;
+  CHECK_FALSE(executor.run(executable, inputs, diags).has_value());
+  REQUIRE(diags.errors() == 1);
+  CHECK(diags.diags()[0].text == "a value is too large");
+}
+
+}  // namespace
+}  // namespace mtf::test

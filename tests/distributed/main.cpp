@@ -1,0 +1,68 @@
+// The tests that run under mpirun, and ways for a rank to end badly (tests/CMakeLists.txt).
+//
+//   distributed [--limit N]     all tests; with messages of at most N bytes
+//   distributed --end HOW       abort, throw, exit, return: what rank 1 does while the others wait
+
+#include "tests/distributed/main.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+
+namespace mtf::test {
+namespace {
+
+Communicator* joined = nullptr;
+
+int end_badly(Communicator& communicator, std::string_view how) {
+  const bool guilty = communicator.local_ranks().front() == 1;
+  if (guilty && how == "throw") {
+    throw std::runtime_error("thrown on rank 1");
+  }
+  if (guilty && how == "exit") {
+    std::exit(0);
+  }
+  if (guilty && how == "return") {
+    return 0;
+  }
+  if (guilty || how == "all") {
+    communicator.close(1, "an error of a program\n");
+    return 1;
+  }
+  communicator.barrier();
+  communicator.close(0, "");
+  return 0;
+}
+
+}  // namespace
+
+Communicator& ranks() {
+  return *joined;
+}
+
+}  // namespace mtf::test
+
+int main(int argc, char** argv) {
+  const std::string_view option = argc > 2 ? argv[1] : "";
+  mtf::MpiOptions options;
+  if (option == "--limit") {
+    const std::string_view text = argv[2];
+    std::from_chars(text.data(), text.data() + text.size(), options.message_limit);
+    options.scatter_from = options.message_limit;
+    options.piece_bytes = 4 * options.message_limit;
+  }
+  const auto communicator = mtf::mpi_communicator(options);
+  mtf::test::joined = communicator.get();
+  if (option == "--end") {
+    return mtf::test::end_badly(*communicator, argv[2]);
+  }
+  Catch::Session session;
+  const int failed = session.run(1, argv);
+  communicator->close(failed == 0 ? 0 : 1, "distributed: tests failed\n");
+  return failed == 0 ? 0 : 1;
+}

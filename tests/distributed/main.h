@@ -1,0 +1,11 @@
+// The ranks that the test program was started among.
+
+#pragma once
+
+#include "runtime/communicator.h"
+
+namespace mtf::test {
+
+[[nodiscard]] Communicator& ranks();
+
+}  // namespace mtf::test
