@@ -4,6 +4,7 @@
 
 #include "ir/autodiff.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace mtf {
@@ -50,12 +51,8 @@ bool passes_on(const Value& value, std::span<const char> wanted) {
   if (value.op == nullptr || value.op->grad == nullptr) {
     return false;
   }
-  for (const ValueId operand : value.operands) {
-    if (wanted[at(operand)] != 0) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(value.operands,
+                             [&](ValueId operand) { return wanted[at(operand)] != 0; });
 }
 
 ValueId with_dims_of(Builder& builder, ValueId gradient, ValueId value) {

@@ -26,6 +26,13 @@ class KernelHost {
   [[nodiscard]] virtual std::uint64_t execution() const = 0;  // counts runs of units
   [[nodiscard]] virtual bool first_rank() const = 0;          // writes files
   [[nodiscard]] virtual int threads() const { return 1; }     // of this rank, for large products
+
+ protected:  // hosts are moved as what they are, not as this
+  KernelHost() = default;
+  KernelHost(const KernelHost&) = default;
+  KernelHost(KernelHost&&) = default;
+  KernelHost& operator=(const KernelHost&) = default;
+  KernelHost& operator=(KernelHost&&) = default;
 };
 
 struct TensorView {

@@ -48,7 +48,7 @@ struct OpParam {
   std::string_view name;  // "over"; the argument behind `->` is called "to"
   ParamKind kind{};
   bool required = true;
-  std::string_view help = "";  // one phrase for `mtf ops NAME`, with the default
+  std::string_view help;  // one phrase for `mtf ops NAME`, with the default
 };
 
 using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::string,
@@ -141,10 +141,10 @@ struct TileCall {
 using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out, std::size_t n);
 
 struct OpDef {
-  std::string_view name;         // spelling in .mtf source and in printed IR
-  std::string_view symbol = "";  // operator spelling: "+", "unary -", "not"
-  std::string_view summary;      // one line
-  std::string_view family;       // heading in `mtf ops`: "element-wise", "reductions"…
+  std::string_view name;     // spelling in .mtf source and in printed IR
+  std::string_view symbol;   // operator spelling: "+", "unary -", "not"
+  std::string_view summary;  // one line
+  std::string_view family;   // heading in `mtf ops`: "element-wise", "reductions"…
   std::vector<OpParam> params;
   std::string_view shape_rule;  // one line for `mtf ops NAME`: "the union of the operands' dims"
   std::string_view example;     // a small .mtf program; a test runs it

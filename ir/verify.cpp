@@ -96,7 +96,7 @@ std::string check_value(const Program& program, ValueId id) {
     return problem;
   }
   for (const ValueId operand : value.operands) {
-    if (!operand.valid() || operand >= id) {
+    if (!operand.valid() || operand.index >= id.index) {
       return "an operand does not come before it";
     }
   }

@@ -8,7 +8,7 @@
 namespace mtf {
 namespace {
 
-std::vector<std::int64_t> blocks(std::vector<std::int64_t> reduced) {
+std::vector<std::int64_t> blocks(const std::vector<std::int64_t>& reduced) {
   IterationSpace space;
   space.loops.push_back({.name = "kept", .size = 48, .role = DimRole::kKept});
   for (const std::int64_t size : reduced) {
@@ -56,7 +56,7 @@ TEST_CASE("the first reduced loop has gcd(16, n) blocks") {
   CHECK(blocks({24}) == Blocks{8});
   CHECK(blocks({7}) == Blocks{1});
   CHECK(blocks({1 << 20}) == Blocks{16});
-  CHECK(blocks({}) == Blocks{});
+  CHECK(blocks({}).empty());
 }
 
 TEST_CASE("small sums have gcd(16, n) blocks in every loop") {
