@@ -23,10 +23,10 @@ std::vector<std::unique_ptr<antlr4::Token>> as_antlr(std::span<const Token> toke
 }
 
 ast::File build_file(const Source& source, std::span<const Token> tokens, Problems& problems,
-                     MtfParser::FileContext* tree) {
+                     const parsing::Tree* tree) {
   const parsing::Builder build{.source = source, .tokens = tokens, .problems = problems};
   ast::File file{.id = source.file, .statements = {}};
-  for (MtfParser::StatementContext* statement : tree->statement()) {
+  for (MtfParser::StatementContext* statement : parsing::all<MtfParser::StatementContext>(tree)) {
     file.statements.push_back(parsing::build_statement(build, statement, file.statements.empty()));
   }
   return file;

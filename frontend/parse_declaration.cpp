@@ -5,8 +5,8 @@
 namespace mtf::parsing {
 namespace {
 
-ast::Target build_target(const Builder& build, MtfParser::TargetContext* context) {
-  const Token& token = build.token(context->getStart());
+ast::Target build_target(const Builder& build, const Tree* context) {
+  const Token& token = build.token(context->start);
   ast::Name axis{.text = std::string(build.source.at(token)), .span = build.source.span(token)};
   const ast::TargetKind kind = axis.text == "*"     ? ast::TargetKind::kUnused
                                : axis.text == "all" ? ast::TargetKind::kAll
@@ -16,18 +16,16 @@ ast::Target build_target(const Builder& build, MtfParser::TargetContext* context
 
 // Hands each item that is no rule to `other`; a rule ends with its line.
 template <typename Other>
-std::vector<ast::Rule> build_rules(const Builder& build, MtfParser::LayoutBodyContext* context,
-                                   Other other) {
+std::vector<ast::Rule> build_rules(const Builder& build, const Tree* context, Other other) {
   RuleList rules(build);
   for (antlr4::tree::ParseTree* child : context->children) {
-    auto* item = dynamic_cast<MtfParser::LayoutItemContext*>(child);
+    auto* item = as<MtfParser::LayoutItemContext>(child);
     if (item == nullptr) {
-      auto* leaf = dynamic_cast<antlr4::tree::TerminalNode*>(child);
-      if (build.token(leaf->getSymbol()).type != MtfParser::COMMA) {
+      if (build.leaf(child)->type != MtfParser::COMMA) {
         rules.end();
       }
-    } else if (item->ruleItem() != nullptr) {
-      rules.add(item->ruleItem());
+    } else if (const Tree* rule = first<MtfParser::RuleItemContext>(item); rule != nullptr) {
+      rules.add(rule);
     } else {
       other(item);
     }
@@ -35,45 +33,42 @@ std::vector<ast::Rule> build_rules(const Builder& build, MtfParser::LayoutBodyCo
   return rules.take();
 }
 
-std::vector<ast::Rule> only_rules(const Builder& build, MtfParser::LayoutBodyContext* context) {
-  return build_rules(build, context, [&](MtfParser::LayoutItemContext* item) {
+std::vector<ast::Rule> only_rules(const Builder& build, const Tree* context) {
+  return build_rules(build, context, [&](const Tree* item) {
     build.error(build.span(item), "only rules stand here, as `dim -> axis`");
   });
 }
 
-void add_part(const Builder& build, MtfParser::LayoutItemContext* item, ast::Layout& layout) {
+void add_part(const Builder& build, const Tree* item, ast::Layout& layout) {
   const SourceSpan span = build.span(item);
-  if (item->string() != nullptr) {
-    layout.at.push_back({.span = span,
-                         .glob = build_text(build, item->string()),
-                         .rules = only_rules(build, item->layoutBody())});
+  const Tree* body = first<MtfParser::LayoutBodyContext>(item);
+  if (const Tree* glob = first<MtfParser::StringContext>(item); glob != nullptr) {
+    layout.at.push_back(
+        {.span = span, .glob = build_text(build, glob), .rules = only_rules(build, body)});
   } else if (layout.params) {
     build.error(span, "a second `params` in one layout");
   } else {
-    layout.params = ast::ParamRules{.span = span, .rules = only_rules(build, item->layoutBody())};
+    layout.params = ast::ParamRules{.span = span, .rules = only_rules(build, body)};
   }
 }
 
-std::optional<SourceSpan> flag(const Builder& build,
-                               const std::vector<antlr4::tree::TerminalNode*>& words) {
-  if (words.empty()) {
-    return std::nullopt;
-  }
-  return build.source.span(build.token(words.front()->getSymbol()));
+std::optional<SourceSpan> flag(const Builder& build, const Tree* context, std::size_t word) {
+  const Token* found = build.leaf(context, word);
+  return found == nullptr ? std::nullopt : std::optional(build.source.span(*found));
 }
 
 }  // namespace
 
-void RuleList::add(MtfParser::RuleItemContext* item) {
-  waiting_.push_back(build_name(build_, item->name()));
-  if (item->ARROW() == nullptr) {
+void RuleList::add(const Tree* item) {
+  waiting_.push_back(name_in(build_, item));
+  if (build_.leaf(item, MtfParser::ARROW) == nullptr) {
     return;
   }
   const std::uint32_t end = build_.span(item).end;
   for (ast::Name& dim : waiting_) {
     const SourceSpan span = build_.source.span(dim.span.begin, end);
     rules_.push_back({.span = span, .dim = std::move(dim), .targets = {}});
-    for (MtfParser::TargetContext* target : item->target()) {
+    for (MtfParser::TargetContext* target : all<MtfParser::TargetContext>(item)) {
       rules_.back().targets.push_back(build_target(build_, target));
     }
   }
@@ -92,44 +87,43 @@ std::vector<ast::Rule> RuleList::take() {
   return std::move(rules_);
 }
 
-ast::Layout build_layout(const Builder& build, MtfParser::LayoutContext* context) {
-  const std::vector<MtfParser::NameContext*> names = context->name();
+ast::Layout build_layout(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::NameContext*> names = all<MtfParser::NameContext>(context);
   ast::Layout layout{.name = build_name(build, names.front()),
                      .mesh = std::nullopt,
-                     .infer = flag(build, context->INFER()),
-                     .automatic = flag(build, context->AUTO()),
-                     .uneven = flag(build, context->UNEVEN()),
+                     .infer = flag(build, context, MtfParser::INFER),
+                     .automatic = flag(build, context, MtfParser::AUTO),
+                     .uneven = flag(build, context, MtfParser::UNEVEN),
                      .rules = {},
                      .params = std::nullopt,
                      .at = {}};
   if (names.size() > 1) {
     layout.mesh = build_name(build, names[1]);
   }
-  layout.rules = build_rules(build, context->layoutBody(), [&](MtfParser::LayoutItemContext* item) {
-    add_part(build, item, layout);
-  });
+  layout.rules = build_rules(build, first<MtfParser::LayoutBodyContext>(context),
+                             [&](const Tree* item) { add_part(build, item, layout); });
   return layout;
 }
 
-ast::Fn build_function(const Builder& build, MtfParser::FunctionContext* context) {
-  ast::Fn fn{.name = build_name(build, context->name()),
-             .is_model = context->MODEL() != nullptr,
+ast::Fn build_function(const Builder& build, const Tree* context) {
+  ast::Fn fn{.name = name_in(build, context),
+             .is_model = build.leaf(context, MtfParser::MODEL) != nullptr,
              .parameters = {},
              .results = {},
-             .body = build_block(build, context->block())};
-  for (MtfParser::ParameterContext* parameter : context->parameter()) {
+             .body = block_in(build, context)};
+  for (MtfParser::ParameterContext* parameter : all<MtfParser::ParameterContext>(context)) {
     fn.parameters.push_back({.span = build.span(parameter),
-                             .name = build_name(build, parameter->name()),
+                             .name = name_in(build, parameter),
                              .type = std::nullopt,
                              .initial = std::nullopt});
-    if (parameter->type() != nullptr) {
-      fn.parameters.back().type = build_type(build, parameter->type());
+    if (const Tree* type = first<MtfParser::TypeContext>(parameter); type != nullptr) {
+      fn.parameters.back().type = build_type(build, type);
     }
-    if (parameter->expr() != nullptr) {
-      fn.parameters.back().initial = build_expr(build, parameter->expr());
+    if (const Tree* initial = first<MtfParser::ExprContext>(parameter); initial != nullptr) {
+      fn.parameters.back().initial = build_expr(build, initial);
     }
   }
-  for (MtfParser::TypeContext* type : context->type()) {
+  for (MtfParser::TypeContext* type : all<MtfParser::TypeContext>(context)) {
     fn.results.push_back(build_type(build, type));
   }
   return fn;

@@ -10,31 +10,28 @@ namespace {
 
 // A row of prefix operators, primaries with their suffixes, and binary operators.
 struct Item {
-  const Token* op = nullptr;                     // null: an operand
-  MtfParser::OperandContext* operand = nullptr;  // without its prefix operators
+  const Token* op = nullptr;      // null: an operand
+  const Tree* operand = nullptr;  // without its prefix operators
 };
 
-std::vector<Item> row_of(const Builder& build, MtfParser::ExprContext* context) {
+std::vector<Item> row_of(const Builder& build, const Tree* context) {
   std::vector<Item> row;
   row.reserve(context->children.size());
-  const auto push = [&](antlr4::tree::ParseTree* child) {
-    auto* leaf = dynamic_cast<antlr4::tree::TerminalNode*>(child);
-    if (leaf != nullptr) {
-      row.push_back({.op = &build.token(leaf->getSymbol()), .operand = nullptr});
-    }
-    return leaf != nullptr;
-  };
   for (antlr4::tree::ParseTree* child : context->children) {
-    if (push(child)) {
+    if (const Token* op = build.leaf(child); op != nullptr) {
+      row.push_back({.op = op, .operand = nullptr});
       continue;
     }
-    auto* operand = dynamic_cast<MtfParser::OperandContext*>(child);
+    auto* operand = as<MtfParser::OperandContext>(child);
     for (antlr4::tree::ParseTree* part : operand->children) {
-      if (!push(part)) {
-        row.push_back({.op = nullptr, .operand = operand});
+      const Token* prefix = build.leaf(part);
+      if (prefix == nullptr ||
+          (prefix->type != MtfParser::MINUS && prefix->type != MtfParser::NOT)) {
         break;
       }
+      row.push_back({.op = prefix, .operand = nullptr});
     }
+    row.push_back({.op = nullptr, .operand = operand});
   }
   return row;
 }
@@ -143,20 +140,7 @@ class Climber {
       build_.error(build_.source.span(*row_[at_++].op),
                    "`not` after an operator needs parentheses: `a == (not b)`");
     }
-    MtfParser::OperandContext* context = row_[at_++].operand;
-    ast::Postfix postfix;
-    for (antlr4::tree::ParseTree* child : context->children) {
-      if (auto* primary = dynamic_cast<MtfParser::PrimaryContext*>(child); primary != nullptr) {
-        postfix.base = boxed(build_primary(build_, primary));
-      } else if (auto* suffix = dynamic_cast<MtfParser::SuffixContext*>(child); suffix != nullptr) {
-        postfix.suffixes.push_back(build_suffix(build_, suffix));
-      }
-    }
-    if (postfix.suffixes.empty()) {
-      return std::move(*postfix.base);
-    }
-    const SourceSpan span = join(postfix.base->span, postfix.suffixes.back().span);
-    return {.span = span, .node = std::move(postfix)};
+    return build_operand(build_, row_[at_++].operand);
   }
 
   bool next_is(std::size_t type) const {
@@ -178,24 +162,38 @@ class Climber {
 
 }  // namespace
 
-ast::Expr build_expr(const Builder& build, MtfParser::ExprContext* context) {
+ast::Expr build_expr(const Builder& build, const Tree* context) {
+  if (context->children.size() == 1) {  // most are; a prefix operator makes a row of its own
+    auto* operand = as<MtfParser::OperandContext>(context->children.front());
+    if (const Token* prefix = build.leaf(operand->children.front());
+        prefix == nullptr || (prefix->type != MtfParser::MINUS && prefix->type != MtfParser::NOT)) {
+      return build_operand(build, operand);
+    }
+  }
   const std::vector<Item> row = row_of(build, context);
   return Climber(build, row).run();
 }
 
-std::vector<ast::Expr> build_expressions(const Builder& build,
-                                         MtfParser::ExpressionsContext* context) {
+ast::Expr expr_in(const Builder& build, const Tree* parent) {
+  return build_expr(build, first<MtfParser::ExprContext>(parent));
+}
+
+std::vector<ast::Expr> expressions_in(const Builder& build, const Tree* parent) {
   std::vector<ast::Expr> result;
-  if (context != nullptr) {
-    for (MtfParser::ExprContext* expr : context->expr()) {
+  if (const Tree* context = first<MtfParser::ExpressionsContext>(parent); context != nullptr) {
+    for (MtfParser::ExprContext* expr : all<MtfParser::ExprContext>(context)) {
       result.push_back(build_expr(build, expr));
     }
   }
   return result;
 }
 
-ast::Expr build_range(const Builder& build, MtfParser::RangeContext* context) {
-  const std::vector<MtfParser::ExprContext*> ends = context->expr();
+ast::Expr range_in(const Builder& build, const Tree* parent) {
+  return build_range(build, first<MtfParser::RangeContext>(parent));
+}
+
+ast::Expr build_range(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> ends = all<MtfParser::ExprContext>(context);
   ast::Expr begin = build_expr(build, ends.front());
   if (ends.size() == 1) {
     return begin;

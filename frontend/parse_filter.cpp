@@ -19,6 +19,7 @@ struct Level {
   std::size_t opener = MtfParser::EOF;
   std::uint32_t index = 0;      // of the opener, in the output
   std::uint32_t statement = 0;  // the one around the bracket
+  std::uint32_t indent = 0;     // of the line it stands on
   std::size_t run = 0;          // prefix operators and `**` whose operand is still to come
 };
 
@@ -65,6 +66,9 @@ class Filter {
 
  private:
   void step(const Token& token) {
+    if (at_ > 0 && raw_[at_ - 1].type == MtfParser::NEWLINE) {
+      indent_ = token.begin - raw_[at_ - 1].end;
+    }
     if (token.type == MtfParser::NEWLINE) {
       end_line();
     } else if (token.type == MtfParser::SEMICOLON) {
@@ -152,7 +156,7 @@ class Filter {
 
   void check_depth(const Token& token) {
     if (depth_ > kMaxNesting && !problems_.hopeless) {
-      problems_.hopeless = true;
+      problems_ = {.diags = {}, .errors = 0, .at_end = false, .hopeless = true};
       problems_.add(
           DiagKind::kNestingLimit, source_.span(token),
           "brackets and operators nest more than " + std::to_string(kMaxNesting) + " deep");
@@ -164,6 +168,7 @@ class Filter {
     levels_.push_back({.opener = token.type,
                        .index = static_cast<std::uint32_t>(out_.size() - 1),
                        .statement = statement_,
+                       .indent = indent_,
                        .run = 0});
     ++depth_;
     check_depth(token);
@@ -229,7 +234,7 @@ class Filter {
       out_.pop_back();
     }
     if (token.type == MtfParser::CLOSE_BRACE) {
-      note_indentation(token);
+      note_indentation();
     }
     pop(token.begin, token.end);
   }
@@ -291,20 +296,11 @@ class Filter {
   }
 
   // A `}` further left than the line of its `{` suggests that it was meant for another one.
-  void note_indentation(const Token& token) {
-    const std::uint32_t opener = levels_.back().index;
-    const bool first = source_.text.substr(0, token.begin).find_last_not_of(" \t") ==
-                       source_.text.substr(0, token.begin).rfind('\n');
-    if (suspect_ == 0 && first && indent(token.begin) < indent(out_[opener].begin)) {
-      suspect_ = opener;
+  void note_indentation() {
+    const bool first = at_ > 0 && raw_[at_ - 1].type == MtfParser::NEWLINE;
+    if (suspect_ == 0 && first && indent_ < levels_.back().indent) {
+      suspect_ = levels_.back().index;
     }
-  }
-
-  std::size_t indent(std::uint32_t offset) const {
-    const std::size_t newline = source_.text.substr(0, offset).rfind('\n');
-    const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-    const std::size_t text = source_.text.find_first_not_of(" \t", start);
-    return (text == std::string_view::npos ? source_.text.size() : text) - start;
   }
 
   bool in_brackets() const {
@@ -328,6 +324,7 @@ class Filter {
   std::vector<Level> levels_;
   std::size_t depth_ = 0;
   std::uint32_t statement_ = 0;
+  std::uint32_t indent_ = 0;   // of the line being read
   std::uint32_t suspect_ = 0;  // a `{` whose `}` stands too far left; 0: none
   bool at_start_ = true;       // a statement starts with the next token
   Token separator_{.type = MtfParser::SEP, .begin = 0, .end = 0, .statement = 0, .partner = 0};

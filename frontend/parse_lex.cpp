@@ -88,6 +88,7 @@ class Cutter {
         skipped_(bom_size(source.text)),
         input_(std::string(source.text.substr(skipped_))),
         lexer_(&input_),
+        automaton_(*lexer_.getInterpreter<antlr4::atn::LexerATNSimulator>()),
         byte_(static_cast<std::uint32_t>(skipped_)) {
     lexer_.removeErrorListeners();
   }
@@ -126,16 +127,18 @@ class Cutter {
   }
 
   void next() {
-    const std::unique_ptr<antlr4::Token> token = lexer_.nextToken();
-    const std::size_t type = token->getType();
+    const std::uint32_t begin = byte_of(input_.index());
+    const std::size_t type =
+        automaton_.match(&input_, 0);  // what nextToken() makes a heap object of
+    const std::uint32_t end = byte_of(input_.index());
+    if (type == MtfParser::SPACE || type == MtfParser::COMMENT) {
+      return;
+    }
     if (type == MtfParser::EOF) {
       end_strings();
-      const auto end = static_cast<std::uint32_t>(source_.text.size());
       push(MtfParser::EOF, end, end);
       return;
     }
-    const std::uint32_t begin = byte_of(token->getStartIndex());
-    const std::uint32_t end = byte_of(token->getStopIndex() + 1);
     if (type == MtfParser::FOREIGN || type == MtfParser::UNKNOWN) {
       strange(begin, end);
       return;
@@ -190,8 +193,10 @@ class Cutter {
       return;
     }
     const std::uint32_t begin = open_.front().begin;
-    problems_.add(DiagKind::kSyntax, source_.span(begin, begin + 1),
-                  "this string has no closing `\"` on its line");
+    if (!problems_.enough()) {
+      problems_.add(DiagKind::kSyntax, source_.span(begin, begin + 1),
+                    "this string has no closing `\"` on its line");
+    }
     open_.clear();
     const std::uint32_t end = tokens_.back().end;
     push(MtfParser::STRING_END, end, end);
@@ -237,6 +242,7 @@ class Cutter {
   std::size_t skipped_;
   antlr4::ANTLRInputStream input_;
   MtfLexer lexer_;
+  antlr4::atn::LexerATNSimulator& automaton_;
   std::uint32_t byte_;
   std::size_t point_ = 0;
   std::vector<OpenString> open_;

@@ -60,8 +60,12 @@ std::string build_piece(const Builder& build, const Token& token) {
 
 }  // namespace
 
-ast::Name build_name(const Builder& build, MtfParser::NameContext* context) {
-  const Token& token = build.token(context->getStart());
+ast::Name name_in(const Builder& build, const Tree* parent) {
+  return build_name(build, first<MtfParser::NameContext>(parent));
+}
+
+ast::Name build_name(const Builder& build, const Tree* context) {
+  const Token& token = build.token(context->start);
   return {.text = std::string(build.source.at(token)), .span = build.source.span(token)};
 }
 
@@ -85,14 +89,14 @@ ast::Expr build_number(const Builder& build, const Token& token) {
   return {.span = span, .node = ast::Float{.value = value}};
 }
 
-ast::Expr build_string(const Builder& build, MtfParser::StringContext* context) {
+ast::Expr build_string(const Builder& build, const Tree* context) {
   ast::String string;
   for (antlr4::tree::ParseTree* child : context->children) {
-    if (auto* expr = dynamic_cast<MtfParser::ExprContext*>(child); expr != nullptr) {
+    if (auto* expr = as<MtfParser::ExprContext>(child); expr != nullptr) {
       string.parts.push_back({.node = build_expr(build, expr)});
       continue;
     }
-    const Token& token = build.token(dynamic_cast<antlr4::tree::TerminalNode*>(child)->getSymbol());
+    const Token& token = *build.leaf(child);
     if (token.type == MtfParser::TEXT) {
       string.parts.push_back({.node = build_piece(build, token)});
     }
@@ -100,7 +104,7 @@ ast::Expr build_string(const Builder& build, MtfParser::StringContext* context) 
   return {.span = build.span(context), .node = std::move(string)};
 }
 
-ast::Name build_text(const Builder& build, MtfParser::StringContext* context) {
+ast::Name build_text(const Builder& build, const Tree* context) {
   const ast::Expr string = build_string(build, context);
   const std::optional<std::string> text = ast::plain_text(string);
   if (!text) {

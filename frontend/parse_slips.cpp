@@ -159,7 +159,8 @@ std::string sign_slip(const Scene& scene) {
   if (scene.type(0) == MtfParser::COLON) {
     return colon_slip(scene);
   }
-  if (scene.type(0) == MtfParser::COMMA && scene.mistake.rule == MtfParser::RulePrimary) {
+  if (scene.type(0) == MtfParser::COMMA && scene.mistake.rule == MtfParser::RuleOperand &&
+      scene.expects(MtfParser::CLOSE_PAREN)) {
     return head == MtfParser::PRINT ? "`print` takes no parentheses around its parts"
                                     : "parentheses hold one value; a list is written `[a, b]`";
   }

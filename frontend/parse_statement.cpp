@@ -1,33 +1,28 @@
 // One function per kind of statement, and the table that finds it.
 
-#include <unordered_map>
-
 #include "frontend/parse_build.h"
 
 namespace mtf::parsing {
 namespace {
 
-using Context = MtfParser::StatementContext;
 using Node = decltype(ast::Stmt::node);
 
-std::vector<ast::Name> build_names(const Builder& build,
-                                   const std::vector<MtfParser::NameContext*>& names) {
+std::vector<ast::Name> build_names(const Builder& build, const Tree* context) {
   std::vector<ast::Name> result;
-  for (MtfParser::NameContext* name : names) {
+  for (MtfParser::NameContext* name : all<MtfParser::NameContext>(context)) {
     result.push_back(build_name(build, name));
   }
   return result;
 }
 
-Node import_module(const Builder& build, Context* statement) {
-  MtfParser::ImportModuleContext* context = statement->importModule();
-  const bool is_file = context->string() != nullptr;
-  const std::vector<MtfParser::NameContext*> names = context->name();
-  ast::Import import{
-      .module = is_file ? build_text(build, context->string()) : build_name(build, names.front()),
-      .is_file = is_file,
-      .alias = std::nullopt};
-  if (context->AS() != nullptr) {
+Node import_module(const Builder& build, const Tree* context) {
+  const Tree* path = first<MtfParser::StringContext>(context);
+  const bool is_file = path != nullptr;
+  const std::vector<MtfParser::NameContext*> names = all<MtfParser::NameContext>(context);
+  ast::Import import{.module = is_file ? build_text(build, path) : build_name(build, names.front()),
+                     .is_file = is_file,
+                     .alias = std::nullopt};
+  if (build.leaf(context, MtfParser::AS) != nullptr) {
     import.alias = build_name(build, names.back());
   } else if (is_file) {
     build.error(import.module.span,
@@ -36,21 +31,19 @@ Node import_module(const Builder& build, Context* statement) {
   return import;
 }
 
-Node dims(const Builder& build, Context* statement) {
+Node dims(const Builder& build, const Tree* context) {
   ast::Dims result;
-  for (MtfParser::DimSizeContext* dim : statement->dims()->dimSize()) {
-    result.dims.push_back(
-        {.name = build_name(build, dim->name()), .size = build_expr(build, dim->expr())});
+  for (MtfParser::DimSizeContext* dim : all<MtfParser::DimSizeContext>(context)) {
+    result.dims.push_back({.name = name_in(build, dim), .size = expr_in(build, dim)});
   }
   return result;
 }
 
-Node mesh(const Builder& build, Context* statement) {
-  const std::vector<MtfParser::NameContext*> names = statement->mesh()->name();
+Node mesh(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::NameContext*> names = all<MtfParser::NameContext>(context);
   ast::Mesh result{.name = build_name(build, names.front()), .axes = {}, .profile = std::nullopt};
-  for (MtfParser::AxisContext* axis : statement->mesh()->axis()) {
-    result.axes.push_back(
-        {.name = build_name(build, axis->name()), .size = build_expr(build, axis->expr())});
+  for (MtfParser::AxisContext* axis : all<MtfParser::AxisContext>(context)) {
+    result.axes.push_back({.name = name_in(build, axis), .size = expr_in(build, axis)});
   }
   if (names.size() > 1) {
     result.profile = build_name(build, names[1]);
@@ -58,24 +51,22 @@ Node mesh(const Builder& build, Context* statement) {
   return result;
 }
 
-Node binding(const Builder& build, Context* statement) {
-  MtfParser::BindingContext* context = statement->binding();
-  return ast::Binding{.rebindable = context->VAR() != nullptr,
-                      .names = build_names(build, context->name()),
-                      .value = build_expr(build, context->expr())};
+Node binding(const Builder& build, const Tree* context) {
+  return ast::Binding{.rebindable = build.leaf(context, MtfParser::VAR) != nullptr,
+                      .names = build_names(build, context),
+                      .value = expr_in(build, context)};
 }
 
-Node variable(const Builder& build, Context* statement) {
-  MtfParser::VariableContext* context = statement->variable();
-  ast::Variable result{.trained = context->PARAM() != nullptr,
-                       .name = build_name(build, context->name()),
+Node variable(const Builder& build, const Tree* context) {
+  ast::Variable result{.trained = build.leaf(context, MtfParser::PARAM) != nullptr,
+                       .name = name_in(build, context),
                        .type = std::nullopt,
                        .initial = std::nullopt};
-  if (context->type() != nullptr) {
-    result.type = build_type(build, context->type());
+  if (const Tree* type = first<MtfParser::TypeContext>(context); type != nullptr) {
+    result.type = build_type(build, type);
   }
-  if (context->expr() != nullptr) {
-    result.initial = build_expr(build, context->expr());
+  if (const Tree* initial = first<MtfParser::ExprContext>(context); initial != nullptr) {
+    result.initial = build_expr(build, initial);
   }
   if (!result.type && !result.initial) {
     build.error(result.name.span, std::string(result.trained ? "`param`" : "`state`") +
@@ -84,10 +75,9 @@ Node variable(const Builder& build, Context* statement) {
   return result;
 }
 
-Node if_else(const Builder& build, Context* statement) {
-  MtfParser::IfElseContext* context = statement->ifElse();
-  const std::vector<MtfParser::ExprContext*> conditions = context->expr();
-  const std::vector<MtfParser::BlockContext*> blocks = context->block();
+Node if_else(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> conditions = all<MtfParser::ExprContext>(context);
+  const std::vector<MtfParser::BlockContext*> blocks = all<MtfParser::BlockContext>(context);
   ast::If result;
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     result.branches.push_back(
@@ -99,8 +89,8 @@ Node if_else(const Builder& build, Context* statement) {
   return result;
 }
 
-Node assertion(const Builder& build, Context* statement) {
-  const std::vector<MtfParser::ExprContext*> parts = statement->assertion()->expr();
+Node assertion(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
   ast::Assert result{.condition = build_expr(build, parts.front()), .message = std::nullopt};
   if (parts.size() > 1) {
     result.message = build_expr(build, parts[1]);
@@ -109,8 +99,8 @@ Node assertion(const Builder& build, Context* statement) {
 }
 
 // `optim.sgd(lr = 0.5)` is taken apart: the rule is called later, once for each parameter.
-Node minimize(const Builder& build, Context* statement) {
-  const std::vector<MtfParser::ExprContext*> parts = statement->minimize()->expr();
+Node minimize(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
   ast::Minimize result{
       .loss = build_expr(build, parts[0]), .rule = build_expr(build, parts[1]), .options = {}};
   auto* postfix = std::get_if<ast::Postfix>(&result.rule.node);
@@ -138,19 +128,18 @@ Node minimize(const Builder& build, Context* statement) {
   return result;
 }
 
-Node region(const Builder& build, Context* statement) {
-  ast::Block body = build_block(build, statement->region()->block());
-  if (statement->region()->RECOMPUTE() != nullptr) {
+Node region(const Builder& build, const Tree* context) {
+  ast::Block body = block_in(build, context);
+  if (build.leaf(context, MtfParser::RECOMPUTE) != nullptr) {
     return ast::Recompute{.body = std::move(body)};
   }
   return ast::Expect{.body = std::move(body)};
 }
 
-Node plain(const Builder& build, Context* statement) {
-  MtfParser::PlainContext* context = statement->plain();
-  std::vector<ast::Expr> left = build_expressions(build, context->expressions());
-  if (context->ASSIGN() != nullptr) {
-    ast::Assign assign{.names = {}, .value = build_expr(build, context->expr())};
+Node plain(const Builder& build, const Tree* context) {
+  std::vector<ast::Expr> left = expressions_in(build, context);
+  if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
+    ast::Assign assign{.names = {}, .value = expr_in(build, context)};
     for (const ast::Expr& target : left) {
       if (std::optional<ast::Name> name = name_of(build, target, "what `=` assigns to")) {
         assign.names.push_back(std::move(*name));
@@ -161,25 +150,25 @@ Node plain(const Builder& build, Context* statement) {
   if (left.size() > 1) {
     build.error(left[1].span, "one statement holds one expression; this is a second one");
   }
-  if (context->UPDATE() != nullptr) {
-    return ast::Update{.target = std::move(left.front()),
-                       .value = build_expr(build, context->expr())};
+  if (build.leaf(context, MtfParser::UPDATE) != nullptr) {
+    return ast::Update{.target = std::move(left.front()), .value = expr_in(build, context)};
   }
   return ast::Evaluate{.value = std::move(left.front())};
 }
 
 // A `-` here was most likely meant to go on with the line above.
-void check_line_start(const Builder& build, Context* statement, bool first_in_block) {
-  const Token& start = build.token(statement->getStart());
-  const Token& separator = build.tokens[statement->getStart()->getTokenIndex() - 1];
+void check_line_start(const Builder& build, const Tree* statement, bool first_in_block) {
+  const Token& start = build.token(statement->start);
+  const Token& separator = build.tokens[statement->start->getTokenIndex() - 1];
   if (start.type == MtfParser::MINUS && !first_in_block && separator.begin == separator.end) {
     build.error(build.source.span(start),
                 "a line cannot start with `-`; end the line before with it");
   }
 }
 
-Node build_node(const Builder& build, Context* context, bool first_in_block) {
-  switch (dynamic_cast<antlr4::ParserRuleContext*>(context->children.front())->getRuleIndex()) {
+Node build_node(const Builder& build, const Tree* statement, bool first_in_block) {
+  const auto* context = static_cast<Tree*>(statement->children.front());  // each kind is a rule
+  switch (context->getRuleIndex()) {
     case MtfParser::RuleImportModule:
       return import_module(build, context);
     case MtfParser::RuleDims:
@@ -187,57 +176,57 @@ Node build_node(const Builder& build, Context* context, bool first_in_block) {
     case MtfParser::RuleMesh:
       return mesh(build, context);
     case MtfParser::RuleLayout:
-      return build_layout(build, context->layout());
+      return build_layout(build, context);
     case MtfParser::RuleUseLayout:
-      return ast::UseLayout{.layout = build_name(build, context->useLayout()->name())};
+      return ast::UseLayout{.layout = name_in(build, context)};
     case MtfParser::RuleFunction:
-      return build_function(build, context->function());
+      return build_function(build, context);
     case MtfParser::RuleBinding:
       return binding(build, context);
     case MtfParser::RuleVariable:
       return variable(build, context);
     case MtfParser::RuleForLoop:
-      return ast::For{.variable = build_name(build, context->forLoop()->name()),
-                      .over = build_range(build, context->forLoop()->range()),
-                      .body = build_block(build, context->forLoop()->block())};
+      return ast::For{.variable = name_in(build, context),
+                      .over = range_in(build, context),
+                      .body = block_in(build, context)};
     case MtfParser::RuleWhileLoop:
-      return ast::While{.condition = build_expr(build, context->whileLoop()->expr()),
-                        .body = build_block(build, context->whileLoop()->block())};
+      return ast::While{.condition = expr_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleIfElse:
       return if_else(build, context);
     case MtfParser::RuleReturnValues:
-      return ast::Return{.values =
-                             build_expressions(build, context->returnValues()->expressions())};
+      return ast::Return{.values = expressions_in(build, context)};
     case MtfParser::RulePrint:
-      return ast::Print{.parts = build_expressions(build, context->print()->expressions())};
+      return ast::Print{.parts = expressions_in(build, context)};
     case MtfParser::RuleAssertion:
       return assertion(build, context);
     case MtfParser::RuleMinimize:
       return minimize(build, context);
     case MtfParser::RuleCheckpoint:
-      return ast::Checkpoint{.restore = context->checkpoint()->RESTORE() != nullptr,
-                             .path = build_expr(build, context->checkpoint()->expr())};
+      return ast::Checkpoint{.restore = build.leaf(context, MtfParser::RESTORE) != nullptr,
+                             .path = expr_in(build, context)};
     case MtfParser::RuleWithLayout:
-      return ast::WithLayout{.layout = build_name(build, context->withLayout()->name()),
-                             .body = build_block(build, context->withLayout()->block())};
+      return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleRegion:
       return region(build, context);
     default:
-      check_line_start(build, context, first_in_block);
+      check_line_start(build, statement, first_in_block);
       return plain(build, context);
   }
 }
 
 }  // namespace
 
-ast::Stmt build_statement(const Builder& build, MtfParser::StatementContext* context,
-                          bool first_in_block) {
+ast::Stmt build_statement(const Builder& build, const Tree* context, bool first_in_block) {
   return {.span = build.span(context), .node = build_node(build, context, first_in_block)};
 }
 
-ast::Block build_block(const Builder& build, MtfParser::BlockContext* context) {
+ast::Block block_in(const Builder& build, const Tree* parent) {
+  return build_block(build, first<MtfParser::BlockContext>(parent));
+}
+
+ast::Block build_block(const Builder& build, const Tree* context) {
   ast::Block block{.span = build.span(context), .statements = {}};
-  for (MtfParser::StatementContext* statement : context->statement()) {
+  for (MtfParser::StatementContext* statement : all<MtfParser::StatementContext>(context)) {
     block.statements.push_back(build_statement(build, statement, block.statements.empty()));
   }
   return block;

@@ -24,7 +24,7 @@ std::string expectation(const Mistake& mistake) {
   }
   for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
     if (has(closer)) {
-      return (mistake.rule == MtfParser::RulePrimary && closer == MtfParser::CLOSE_PAREN
+      return (mistake.rule == MtfParser::RuleOperand && closer == MtfParser::CLOSE_PAREN
                   ? ""
                   : "`,` or ") +
              literal(closer);

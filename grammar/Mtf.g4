@@ -71,17 +71,9 @@ expr
              | '**') operand)*
   ;
 
-operand : ('-' | NOT)* primary suffix* ;
-
-primary
-  : NAME
-  | INT
-  | FLOAT
-  | TRUE
-  | FALSE
-  | string
-  | '[' elements ']'
-  | '(' expr ')'
+operand
+  : ('-' | NOT)* (NAME | INT | FLOAT | TRUE | FALSE | string | '[' elements ']' | '(' expr ')')
+    suffix*
   ;
 
 suffix
