@@ -1,0 +1,191 @@
+// Products: how much is done at a time, where memory for it comes from, and who does it.
+
+#include "runtime/gemm.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <memory_resource>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/gemm_block.h"
+#include "runtime/gemm_scratch.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
+constexpr double kThreadedProducts = 4e6;       // below, starting threads takes longer
+
+// For cores with 48 KB of first-level and 2 MB of second-level cache.
+constexpr std::int64_t kPanelBytes = 2048;         // of one lane in a panel
+constexpr std::int64_t kBlockBytes = 1024 * 1024;  // of a panel of all rows of a block
+constexpr std::int64_t kBlockCols = 2048;
+constexpr std::int64_t kInPlaceA = 600 * 1024;  // bytes of an operand that is not worth packing
+constexpr std::int64_t kInPlaceB = 100 * 1024;
+constexpr std::int64_t kInPlaceLanes = 128;  // nor one that is used so few times
+
+// Bytes from the first to the last element of an operand.
+std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
+  const auto reach = [](const Offsets& x) { return std::abs(x.step) * (x.size - 1); };
+  return (reach(lanes) + reach(inner) + 1) * element;
+}
+
+// Elements of packed_a, packed_b, carried and local.
+template <typename T>
+void allocate(GemmWork<T>& work, std::array<std::int64_t, 4> sizes) {
+  constexpr std::int64_t kAligned = kScratchAlignment / static_cast<std::int64_t>(sizeof(T));
+  std::int64_t total = 0;
+  for (std::int64_t& size : sizes) {
+    size = ceil_div(size, kAligned) * kAligned;
+    total += size;
+  }
+  const auto bytes = total * static_cast<std::int64_t>(sizeof(T));
+  work.packed_a = reinterpret_cast<T*>(thread_scratch(bytes));
+  work.packed_b = work.packed_a + sizes[0];
+  work.carried = work.packed_b + sizes[1];
+  work.local = work.carried + sizes[2];
+}
+
+// How much of a product that is not empty is done at a time.
+struct Blocking {
+  std::int64_t panel = 1;  // inner indices
+  std::int64_t rows = 1;   // blocks
+  std::int64_t cols = 1;
+  std::int64_t row_tiles = 0;  // of a block
+  std::int64_t col_tiles = 0;
+};
+
+template <typename T>
+Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
+  Blocking result;
+  for (const ChainPanel& panel : work.chain.panels) {
+    result.panel = std::max(result.panel, panel.length);
+  }
+  const std::int64_t row_bytes = result.panel * static_cast<std::int64_t>(sizeof(T));
+  result.rows = ceil_div(rows, std::max(kBlockBytes / row_bytes, work.kernel.rows));
+  result.cols = ceil_div(cols, kBlockCols);
+  result.row_tiles = ceil_div(ceil_div(rows, result.rows), work.kernel.rows);
+  result.col_tiles = ceil_div(ceil_div(cols, result.cols), work.width());
+  return result;
+}
+
+// Small operands are read where they are.
+template <typename T>
+void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
+  const GemmPlan& plan = work.plan;
+  const auto element = static_cast<std::int64_t>(sizeof(T));
+  work.a_in_place = plan.a_row.even && plan.a_inner.even &&
+                    (rows <= kInPlaceLanes || cols <= kInPlaceLanes ||
+                     span_bytes(plan.a_row, plan.a_inner, element) <= kInPlaceA);
+  work.b_in_place =
+      plan.b_inner.even &&
+      (rows <= work.kernel.rows || span_bytes(plan.b_col, plan.b_inner, element) <= kInPlaceB);
+}
+
+// The part of a product that one thread does.
+struct Share {
+  Range batch;
+  Range rows;
+  Range cols;
+};
+
+template <typename T>
+struct Tensors {
+  const T* a = nullptr;
+  const T* b = nullptr;
+  T* out = nullptr;
+};
+
+template <typename T>
+void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) {
+  const GemmPlan& plan = work.plan;
+  if (share.rows.size() <= 0 || share.cols.size() <= 0) {
+    return;
+  }
+  choose_packing(work, share.rows.size(), share.cols.size());
+  const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
+  allocate(work,
+           {work.a_in_place ? 0 : blocking.row_tiles * work.kernel.rows * blocking.panel,
+            work.width() * blocking.panel,
+            work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
+            work.chain.max_depth * work.tile_size()});
+  const std::int64_t cols = blocking.col_tiles * work.width();
+  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
+    for (std::int64_t j = share.cols.begin; j < share.cols.end; j += cols) {
+      for (std::int64_t i = 0; i < blocking.rows; ++i) {
+        run_block(work, {.rows = part_of(share.rows, i, blocking.rows),
+                         .cols = {.begin = j, .end = std::min(j + cols, share.cols.end)},
+                         .a = tensors.a + plan.a_batch.at(n),
+                         .b = tensors.b + plan.b_batch.at(n),
+                         .out = tensors.out + plan.out_batch.at(n)});
+      }
+    }
+  }
+}
+
+// Part `i` of `n` of the longest side: batches, then rows or columns in whole tiles.
+template <typename T>
+Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std::int64_t n) {
+  Share share = whole;
+  if (whole.batch.size() >= n) {
+    share.batch = part_of(whole.batch, i, n);
+    return share;
+  }
+  const bool by_cols = whole.cols.size() >= whole.rows.size();
+  Range& side = by_cols ? share.cols : share.rows;
+  const std::int64_t tile = by_cols ? work.width() : work.kernel.rows;
+  const Range tiles = part_of({.begin = 0, .end = ceil_div(side.size(), tile)}, i, n);
+  side = {.begin = tiles.begin * tile, .end = std::min(tiles.end * tile, side.end)};
+  return share;
+}
+
+// Each thread writes its own elements, so threads do not show in the bits either.
+template <typename T>
+void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T>& tensors,
+                 int threads) {
+  std::vector<std::jthread> others;
+  for (int i = 1; i < threads; ++i) {
+    others.emplace_back([&work, &whole, &tensors, i, threads] {
+      run_share(work, share_of(work, whole, i, threads), tensors);
+    });
+  }
+  run_share(work, share_of(work, whole, 0, threads), tensors);
+}
+
+template <typename T>
+void run_gemm(const Gemm& product, Tensors<T> tensors, Cpu cpu) {
+  const GemmKernel<T>& kernel = gemm_kernel(cpu.isa, T());
+  std::array<std::byte, kTableBytes> tables;
+  std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
+  const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
+  const Chain chain = cut_chain(plan, kPanelBytes / static_cast<std::int64_t>(sizeof(T)), &memory);
+  if (plan.swapped) {
+    std::swap(tensors.a, tensors.b);
+  }
+  const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
+  const Share whole = {.batch = {.begin = 0, .end = plan.batches()},
+                       .rows = {.begin = 0, .end = plan.rows()},
+                       .cols = {.begin = 0, .end = plan.cols()}};
+  const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
+                          static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
+  if (cpu.threads > 1 && products > kThreadedProducts) {
+    run_threads(work, whole, tensors, cpu.threads);
+  } else {
+    run_share(work, whole, tensors);
+  }
+}
+
+}  // namespace
+
+void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
+  run_gemm<float>(product, {.a = a, .b = b, .out = out}, cpu);
+}
+
+void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu) {
+  run_gemm<double>(product, {.a = a, .b = b, .out = out}, cpu);
+}
+
+}  // namespace mtf

@@ -1,0 +1,39 @@
+// Micro-kernels for AVX-512: tiles of 12x32 floats and 12x16 doubles in 24 of the 32 registers.
+
+#include <immintrin.h>
+
+#include "runtime/gemm_kernel_impl.h"
+
+namespace mtf {
+namespace {
+
+struct F32x16 {
+  using Value = float;
+  using Reg = __m512;
+  static constexpr int kLanes = 16;
+  static Reg zero() { return _mm512_setzero_ps(); }
+  static Reg load(const float* x) { return _mm512_loadu_ps(x); }
+  static Reg broadcast(const float* x) { return _mm512_set1_ps(*x); }
+  static Reg add(Reg x, Reg y) { return _mm512_add_ps(x, y); }
+  static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_ps(x, y, z); }
+  static void store(float* x, Reg y) { _mm512_storeu_ps(x, y); }
+};
+
+struct F64x8 {
+  using Value = double;
+  using Reg = __m512d;
+  static constexpr int kLanes = 8;
+  static Reg zero() { return _mm512_setzero_pd(); }
+  static Reg load(const double* x) { return _mm512_loadu_pd(x); }
+  static Reg broadcast(const double* x) { return _mm512_set1_pd(*x); }
+  static Reg add(Reg x, Reg y) { return _mm512_add_pd(x, y); }
+  static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_pd(x, y, z); }
+  static void store(double* x, Reg y) { _mm512_storeu_pd(x, y); }
+};
+
+}  // namespace
+
+constinit const GemmKernel<float> kGemmAvx512F32 = make_gemm_kernel<F32x16, 12>();
+constinit const GemmKernel<double> kGemmAvx512F64 = make_gemm_kernel<F64x8, 12>();
+
+}  // namespace mtf

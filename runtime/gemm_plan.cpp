@@ -1,0 +1,219 @@
+// Plans of products. Order of rows, columns and batches is free (no bit depends on it) and chosen
+// for the memory; the order of inner indices is the canonical one.
+
+#include "runtime/gemm_plan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/tree.h"
+
+namespace mtf {
+namespace {
+
+using Stride = std::int64_t GemmDim::*;
+using Dims = std::pmr::vector<GemmDim>;
+
+std::int64_t volume(const Dims& dims) {
+  std::int64_t result = 1;
+  for (const GemmDim& dim : dims) {
+    result *= dim.extent;
+  }
+  return result;
+}
+
+// One loop of a table: extent and stride.
+struct Loop {
+  std::int64_t extent = 1;
+  std::int64_t stride = 0;
+};
+
+using Loops = std::pmr::vector<Loop>;
+
+// The loops over `dims` in one tensor, as few as walk it.
+Loops loops_of(const Dims& dims, Stride stride) {
+  Loops loops(dims.get_allocator());
+  loops.reserve(dims.size());
+  for (const GemmDim& dim : dims) {
+    if (dim.extent == 1) {
+      continue;
+    }
+    if (!loops.empty() && loops.back().stride == dim.extent * (dim.*stride)) {
+      loops.back() = {.extent = loops.back().extent * dim.extent, .stride = dim.*stride};
+    } else {
+      loops.push_back({.extent = dim.extent, .stride = dim.*stride});
+    }
+  }
+  return loops;
+}
+
+void fill_table(const Loops& loops, Offsets& offsets) {
+  offsets.table.resize(static_cast<std::size_t>(offsets.size));
+  offsets.runs.assign(static_cast<std::size_t>(offsets.size), 1);
+  // Each loop, from the fastest, repeats what is there so far.
+  std::size_t filled = 1;
+  for (std::size_t d = loops.size(); d-- > 0;) {
+    const auto extent = static_cast<std::size_t>(loops[d].extent);
+    for (std::size_t i = 1; i < extent; ++i) {
+      const std::int64_t shift = static_cast<std::int64_t>(i) * loops[d].stride;
+      for (std::size_t j = 0; j < filled; ++j) {
+        offsets.table[i * filled + j] = offsets.table[j] + shift;
+      }
+    }
+    filled *= extent;
+  }
+  for (std::size_t i = offsets.table.size(); i-- > 1;) {
+    if (offsets.table[i] == offsets.table[i - 1] + 1) {
+      offsets.runs[i - 1] = offsets.runs[i] + 1;
+    }
+  }
+}
+
+// Offsets of all index tuples of `dims`, last dim fastest.
+Offsets offsets(const Dims& dims, Stride stride) {
+  const Loops loops = loops_of(dims, stride);
+  Offsets result = {.size = volume(dims),
+                    .even = loops.size() < 2,
+                    .step = loops.empty() ? 0 : loops.back().stride,
+                    .table = Int64s(dims.get_allocator()),
+                    .runs = Int64s(dims.get_allocator())};
+  if (!result.even && result.size > 0) {
+    fill_table(loops, result);
+  }
+  return result;
+}
+
+bool has_unit_stride(const Dims& dims, Stride stride) {
+  return std::ranges::any_of(
+      dims, [stride](const GemmDim& dim) { return dim.*stride == 1 && dim.extent > 1; });
+}
+
+// Small strides of the result innermost, so that a tile of it is a few long rows.
+void sort_by_out_stride(Dims& dims) {
+  for (std::size_t i = 1; i < dims.size(); ++i) {
+    for (std::size_t j = i; j > 0 && std::abs(dims[j].out) > std::abs(dims[j - 1].out); --j) {
+      std::swap(dims[j], dims[j - 1]);
+    }
+  }
+}
+
+struct Sides {
+  Dims batch;
+  Dims rows;
+  Dims cols;
+  Dims inner;
+};
+
+void swap_sides(Sides& product) {
+  std::swap(product.rows, product.cols);
+  for (Dims* dims : {&product.batch, &product.rows, &product.cols, &product.inner}) {
+    for (GemmDim& dim : *dims) {
+      std::swap(dim.a, dim.b);
+    }
+  }
+}
+
+// Of 16 lanes, how many a side of this extent keeps busy.
+std::int64_t busy_lanes(std::int64_t extent, std::int64_t lanes) {
+  const std::int64_t registers = std::max<std::int64_t>(1, (extent + lanes - 1) / lanes);
+  return 16 * extent / (registers * lanes);
+}
+
+bool wants_swap(const Sides& product, std::int64_t lanes) {
+  const std::int64_t rows = busy_lanes(volume(product.rows), lanes);
+  const std::int64_t cols = busy_lanes(volume(product.cols), lanes);
+  if (2 * cols < rows) {
+    return true;
+  }
+  return 2 * rows >= cols && has_unit_stride(product.rows, &GemmDim::out) &&
+         !has_unit_stride(product.cols, &GemmDim::out);
+}
+
+// Leaves in canonical order, and inside a leaf its indices: block dims first, then what is in them.
+Dims leaf_major(const Dims& inner) {
+  Dims dims(inner.get_allocator());
+  dims.reserve(2 * inner.size());
+  for (const GemmDim& dim : inner) {
+    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
+    const std::int64_t length = dim.extent / dim.blocks;
+    dims.push_back({.extent = dim.blocks, .a = dim.a * length, .b = dim.b * length});
+  }
+  for (const GemmDim& dim : inner) {
+    dims.push_back({.extent = dim.extent / dim.blocks, .a = dim.a, .b = dim.b});
+  }
+  return dims;
+}
+
+}  // namespace
+
+GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
+  const auto dims = [memory](const std::vector<GemmDim>& list) {
+    return Dims(list.begin(), list.end(), memory);
+  };
+  Sides sides = {.batch = dims(asked.batch),
+                 .rows = dims(asked.rows),
+                 .cols = dims(asked.cols),
+                 .inner = dims(asked.inner)};
+  const bool swapped = wants_swap(sides, lanes);
+  if (swapped) {
+    swap_sides(sides);
+  }
+  sort_by_out_stride(sides.rows);
+  sort_by_out_stride(sides.cols);
+  std::vector<std::int64_t> blocks;
+  for (const GemmDim& dim : sides.inner) {
+    blocks.push_back(dim.blocks);
+  }
+  const Dims inner = leaf_major(sides.inner);
+  GemmPlan plan = {.swapped = swapped,
+                   .accumulate = asked.accumulate,
+                   .a_row = offsets(sides.rows, &GemmDim::a),
+                   .a_inner = offsets(inner, &GemmDim::a),
+                   .b_col = offsets(sides.cols, &GemmDim::b),
+                   .b_inner = offsets(inner, &GemmDim::b),
+                   .out_row = offsets(sides.rows, &GemmDim::out),
+                   .out_col = offsets(sides.cols, &GemmDim::out),
+                   .a_batch = offsets(sides.batch, &GemmDim::a),
+                   .b_batch = offsets(sides.batch, &GemmDim::b),
+                   .out_batch = offsets(sides.batch, &GemmDim::out),
+                   .merges = combine_tree_blocks(blocks)};
+  plan.leaf_length = plan.inner() / static_cast<std::int64_t>(plan.merges.size());
+  return plan;
+}
+
+Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
+                std::pmr::memory_resource* memory) {
+  Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
+                 .panels = std::pmr::vector<ChainPanel>(memory)};
+  int depth = 0;
+  // Pieces of a leaf are of nearly equal length.
+  const std::int64_t pieces =
+      std::max<std::int64_t>(1, (plan.leaf_length + panel_length - 1) / panel_length);
+  std::int64_t leaf_begin = 0;
+  for (const int merges : plan.merges) {
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t begin = leaf_begin + i * plan.leaf_length / pieces;
+      const std::int64_t end = leaf_begin + (i + 1) * plan.leaf_length / pieces;
+      if (chain.panels.empty() || end - chain.panels.back().begin > panel_length) {
+        chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
+        chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
+      }
+      ChainPanel& panel = chain.panels.back();
+      chain.parts.push_back({.begin = begin - panel.begin,
+                             .length = end - begin,
+                             .depth = depth,
+                             .merges = i + 1 == pieces ? merges : 0,
+                             .resumes = i > 0});
+      panel.length = end - panel.begin;
+      panel.last_part = chain.parts.size();
+    }
+    chain.max_depth = std::max(chain.max_depth, depth + 1);
+    depth += 1 - merges;
+    leaf_begin += plan.leaf_length;
+  }
+  return chain;
+}
+
+}  // namespace mtf

@@ -1,0 +1,106 @@
+// Products done naively, one fma at a time, in the order that runtime/gemm.h promises: what the
+// kernels are compared with, bit for bit.
+
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "runtime/gemm.h"
+#include "runtime/tree.h"
+
+namespace mtf {
+
+struct GemmIndex {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+};
+
+// Calls visit(GemmIndex) for all index tuples of `dims`, row-major.
+template <typename Visit>
+void for_each_index(std::span<const GemmDim> dims, GemmIndex base, const Visit& visit) {
+  if (dims.empty()) {
+    visit(base);
+    return;
+  }
+  const GemmDim& dim = dims.front();
+  for (std::int64_t i = 0; i < dim.extent; ++i) {
+    for_each_index(dims.subspan(1),
+                   {base.a + i * dim.a, base.b + i * dim.b, base.out + i * dim.out}, visit);
+  }
+}
+
+// The value of blocks [first, first + blocks[d]) of each dim from `d` on; dims before are fixed.
+template <typename T>
+T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks, const T* a,
+                 const T* b) {
+  if (d == inner.size()) {
+    T sum = 0;
+    for_each_index(inner, {}, [&](GemmIndex at) { sum = std::fma(a[at.a], b[at.b], sum); });
+    return sum;
+  }
+  GemmDim& dim = inner[d];
+  if (blocks == 1) {
+    dim.extent /= dim.blocks;
+    dim.blocks = 1;
+    return reference_tree(inner, d + 1, d + 1 < inner.size() ? inner[d + 1].blocks : 1, a, b);
+  }
+  const std::int64_t split = tree_split(blocks) * (dim.extent / dim.blocks);
+  std::vector<GemmDim> left = inner;
+  std::vector<GemmDim> right = inner;
+  left[d].extent = split;
+  left[d].blocks = tree_split(blocks);
+  right[d].extent = dim.extent - split;
+  right[d].blocks = blocks - tree_split(blocks);
+  const T low = reference_tree(left, d, left[d].blocks, a, b);
+  return low + reference_tree(right, d, right[d].blocks, a + split * dim.a, b + split * dim.b);
+}
+
+template <typename T>
+void reference_gemm(const Gemm& gemm, const T* a, const T* b, T* out) {
+  std::vector<GemmDim> outer = gemm.batch;
+  outer.insert(outer.end(), gemm.rows.begin(), gemm.rows.end());
+  outer.insert(outer.end(), gemm.cols.begin(), gemm.cols.end());
+  for_each_index(outer, {}, [&](GemmIndex at) {
+    const T sum = reference_tree(gemm.inner, 0, gemm.inner.empty() ? 1 : gemm.inner[0].blocks,
+                                 a + at.a, b + at.b);
+    out[at.out] = gemm.accumulate ? out[at.out] + sum : sum;
+  });
+}
+
+template <typename T>
+std::vector<T> random_values(std::int64_t n, std::mt19937& random) {
+  std::uniform_real_distribution<T> distribution(-1, 1);
+  std::vector<T> values(static_cast<std::size_t>(n));
+  for (T& value : values) {
+    value = distribution(random);
+  }
+  return values;
+}
+
+// Equal bits, where all NaNs count as one.
+template <typename T>
+bool same_bits(std::span<const T> x, std::span<const T> y) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool both_nan = std::isnan(x[i]) && std::isnan(y[i]);
+    if (!both_nan && std::memcmp(&x[i], &y[i], sizeof(T)) != 0) {
+      return false;
+    }
+  }
+  return x.size() == y.size();
+}
+
+// rows x inner times inner x cols, in row-major order.
+inline Gemm matrix_product(std::int64_t rows, std::int64_t inner, std::int64_t cols,
+                           std::int64_t blocks = 1) {
+  return {.rows = {{.extent = rows, .a = inner, .out = cols}},
+          .cols = {{.extent = cols, .b = 1, .out = 1}},
+          .inner = {{.extent = inner, .a = 1, .b = cols, .blocks = blocks}}};
+}
+
+}  // namespace mtf
