@@ -1,8 +1,6 @@
 // Characters to tokens. The generated lexer does all but strings, whose text is not made of tokens:
 // it is cut here, and the lexer set again on the expression inside `{ }`.
 
-#include <array>
-
 #include <antlr4-runtime.h>
 
 #include "frontend/parse.h"
@@ -15,82 +13,42 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-struct Hint {
-  std::string_view text;
-  std::string_view message;
+// The text as the lexer reads it: code points, at byte offsets. Nothing is copied.
+class Utf8Stream : public antlr4::CharStream {
+ public:
+  explicit Utf8Stream(std::string_view text) : text_(text) {}
+
+  void consume() override { at_ += decode(text_.substr(at_, 4)).length; }
+  std::size_t LA(ssize_t ahead) override {  // the lexer looks at most one ahead
+    if (ahead <= 0 || at_ >= text_.size()) {
+      return EOF;
+    }
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    return byte < 0x80 ? byte : decode(text_.substr(at_, 4)).value;
+  }
+  ssize_t mark() override { return 0; }
+  void release(ssize_t /*marker*/) override {}
+  std::size_t index() override { return at_; }
+  void seek(std::size_t index) override { at_ = index; }
+  std::size_t size() override { return text_.size(); }
+  [[nodiscard]] std::string getSourceName() const override { return {}; }
+  std::string getText(const antlr4::misc::Interval& /*interval*/) override { return {}; }
+  [[nodiscard]] std::string toString() const override { return {}; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
 };
 
-constexpr std::array kForeign = std::to_array<Hint>({
-    {":=", "write `let x = …` for a new name, `x = …` for a `var`"},
-    {"&&", "write `and`"},
-    {"||", "write `or`"},
-    {"!", "write `not`"},
-    {"+=", "write `x = x + …`"},
-    {"-=", "write `x = x - …`"},
-    {"*=", "write `x = x * …`"},
-    {"/=", "write `x = x / …`"},
-    {"//=", "write `x = x // …`"},
-    {"%=", "write `x = x % …`"},
-    {"**=", "write `x = x ** …`"},
-    {"@=", "`einsum` multiplies matrices"},
-    {"++", "write `x = x + 1`"},
-    {"===", "write `==`"},
-    {"!==", "write `!=`"},
-    {"&", "write `and`"},
-    {"|", "write `or`"},
-    {"^", "a power is `**`"},
-    {"~", "write `not`"},
-    {"?", "a choice is an `if` statement, or `where(c, a, b)` on tensors"},
-    {"\\", "a line goes on by itself inside brackets and after an operator"},
-    {"$", "inside a string, `{x}` stands for the value of x"},
-    {"'", "strings are written in double quotes"},
-    {"`", "strings are written in double quotes"},
-    {"...", "a range and the rest of the dims are `..`"},
-    {"=>", "write `->`, or `>=` to compare"},
-});
-
-constexpr std::array kLookalikes = std::to_array<Hint>({
-    {"“", "a plain `\"` opens and closes a string"},
-    {"”", "a plain `\"` opens and closes a string"},
-    {"‘", "a plain `\"` opens and closes a string"},
-    {"’", "a plain `\"` opens and closes a string"},
-    {"−", "write `-`"},
-    {"–", "write `-`"},
-    {"—", "write `-`"},
-    {"×", "write `*`"},
-    {"·", "write `*`"},
-    {"÷", "write `/`"},
-    {"≤", "write `<=`"},
-    {"≥", "write `>=`"},
-    {"≠", "write `!=`"},
-    {"→", "write `->`"},
-    {"←", "write `<-`"},
-    {"…", "write `..`"},
-    {"\u200B", "it is a space of no width; delete it"},
-    {"\uFEFF", "it is a space of no width; delete it"},
-});
-
-std::string_view find_hint(std::span<const Hint> hints, std::string_view text) {
-  for (const Hint& hint : hints) {
-    if (hint.text == text) {
-      return hint.message;
-    }
-  }
-  return {};
-}
-
-// ANTLR counts code points, everybody else bytes.
 class Cutter {
  public:
   Cutter(const Source& source, Problems& problems)
       : source_(source),
         problems_(problems),
-        skipped_(bom_size(source.text)),
-        input_(std::string(source.text.substr(skipped_))),
+        input_(source.text),
         lexer_(&input_),
-        automaton_(*lexer_.getInterpreter<antlr4::atn::LexerATNSimulator>()),
-        byte_(static_cast<std::uint32_t>(skipped_)) {
-    lexer_.removeErrorListeners();
+        automaton_(*lexer_.getInterpreter<antlr4::atn::LexerATNSimulator>()) {
+    input_.seek(source.text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   }
 
   std::vector<Token> run() {
@@ -107,43 +65,28 @@ class Cutter {
   }
 
  private:
-  static std::size_t bom_size(std::string_view text) {
-    return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  }
-
-  // The byte of a code point; `point` never goes back.
-  std::uint32_t byte_of(std::size_t point) {
-    for (; point_ < point; ++point_) {
-      do {
-        ++byte_;
-      } while (byte_ < source_.text.size() &&
-               (static_cast<unsigned char>(source_.text[byte_]) & 0xC0U) == 0x80);
-    }
-    return byte_;
-  }
+  [[nodiscard]] std::uint32_t here() { return static_cast<std::uint32_t>(input_.index()); }
 
   void push(std::size_t type, std::uint32_t begin, std::uint32_t end) {
     tokens_.push_back({.type = type, .begin = begin, .end = end, .statement = 0, .partner = 0});
   }
 
   void next() {
-    const std::uint32_t begin = byte_of(input_.index());
-    const std::size_t type =
-        automaton_.match(&input_, 0);  // what nextToken() makes a heap object of
-    const std::uint32_t end = byte_of(input_.index());
-    if (type == MtfParser::SPACE || type == MtfParser::COMMENT) {
+    const std::uint32_t begin = here();
+    if (begin < source_.text.size() && source_.text[begin] == '#') {  // COMMENT, found faster
+      input_.seek(std::min(source_.text.find('\n', begin), source_.text.size()));
       return;
     }
-    if (type == MtfParser::EOF) {
-      end_strings();
-      push(MtfParser::EOF, end, end);
+    const std::size_t type = automaton_.match(&input_, 0);  // nextToken() without a heap object
+    const std::uint32_t end = here();
+    if (type == MtfParser::SPACE) {
       return;
     }
     if (type == MtfParser::FOREIGN || type == MtfParser::UNKNOWN) {
       strange(begin, end);
       return;
     }
-    if (type == MtfParser::NEWLINE) {
+    if (type == MtfParser::NEWLINE || type == MtfParser::EOF) {
       end_strings();
     } else if (!open_.empty() && type == MtfParser::OPEN_BRACE) {
       ++open_.back().braces;
@@ -161,26 +104,25 @@ class Cutter {
 
   // The text of the innermost string from here to its end or to the next expression.
   void cut_text() {
-    const std::uint32_t begin = byte_of(input_.index());
-    std::size_t stop = input_.LA(1);
-    for (; stop != '"' && stop != '{' && stop != '\n' && stop != antlr4::IntStream::EOF;
-         stop = input_.LA(1)) {
-      input_.consume();
-      if (stop == '\\' && input_.LA(1) != '\n' && input_.LA(1) != antlr4::IntStream::EOF) {
-        input_.consume();
-      }
+    const std::string_view text = source_.text;
+    const std::uint32_t begin = here();
+    std::size_t stop = text.find_first_of("\\\"{\n", begin);
+    while (stop < text.size() && text[stop] == '\\') {
+      const bool escapes = stop + 1 < text.size() && text[stop + 1] != '\n';
+      stop = text.find_first_of("\\\"{\n", stop + (escapes ? 2 : 1));
     }
-    const std::uint32_t end = byte_of(input_.index());
+    const auto end = static_cast<std::uint32_t>(std::min(stop, text.size()));
+    input_.seek(end);
     if (end > begin) {
       push(MtfParser::TEXT, begin, end);
     }
-    if (stop == '\n' || stop == antlr4::IntStream::EOF) {
+    if (end == text.size() || text[end] == '\n') {
       end_strings();
       return;
     }
-    input_.consume();
-    push(stop == '"' ? MtfParser::STRING_END : MtfParser::EXPR_BEGIN, end, end + 1);
-    if (stop == '"') {
+    input_.seek(end + 1);
+    push(text[end] == '"' ? MtfParser::STRING_END : MtfParser::EXPR_BEGIN, end, end + 1);
+    if (text[end] == '"') {
       open_.pop_back();
     } else {
       open_.back().braces = 0;
@@ -204,32 +146,17 @@ class Cutter {
 
   void strange(std::uint32_t begin, std::uint32_t end) {
     const std::string_view text = source_.text.substr(begin, end - begin);
-    if (text == "'" || text == "`") {
-      skip_quoted(text.front());
-      end = byte_of(input_.index());
-    }
-    std::string message = backticked(text) + " means nothing here";
-    for (const std::span<const Hint> hints : {std::span<const Hint>(kForeign), {kLookalikes}}) {
-      const std::string_view hint = find_hint(hints, text);
-      message += hint.empty() ? "" : "; " + std::string(hint);
+    if (text == "'" || text == "`") {  // a string elsewhere: what is inside would mislead
+      const std::size_t close = source_.text.find_first_of(std::string(text) + "\n", end);
+      if (close < source_.text.size() && source_.text[close] != '\n') {
+        end = static_cast<std::uint32_t>(close + 1);
+        input_.seek(end);
+      }
     }
     push(MtfParser::UNKNOWN, begin, end);
     if (!problems_.enough()) {
-      problems_.add(DiagKind::kSyntax, source_.span(begin, end), std::move(message));
+      problems_.add(DiagKind::kSyntax, source_.span(begin, end), explain_sign(text));
     }
-  }
-
-  void skip_quoted(char quote) {
-    const std::size_t start = input_.index();
-    std::size_t code = input_.LA(1);
-    while (code != '\n' && code != antlr4::IntStream::EOF) {
-      input_.consume();
-      if (code == static_cast<unsigned char>(quote)) {
-        return;
-      }
-      code = input_.LA(1);
-    }
-    input_.seek(start);
   }
 
   struct OpenString {
@@ -239,12 +166,9 @@ class Cutter {
 
   const Source& source_;
   Problems& problems_;
-  std::size_t skipped_;
-  antlr4::ANTLRInputStream input_;
+  Utf8Stream input_;
   MtfLexer lexer_;
   antlr4::atn::LexerATNSimulator& automaton_;
-  std::uint32_t byte_;
-  std::size_t point_ = 0;
   std::vector<OpenString> open_;
   std::vector<Token> tokens_;
 };

@@ -9,10 +9,18 @@
 namespace mtf::parsing {
 namespace {
 
-struct CodePoint {
-  char32_t value = 0;
-  std::uint32_t length = 0;  // 0: not UTF-8
-};
+std::string hex(std::string_view prefix, unsigned value, int digits) {
+  std::array<char, 16> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%0*X", digits, value);
+  return std::string(prefix) + buffer.data();
+}
+
+// They reorder what is shown, so that a reader sees other code than runs.
+bool is_bidi_control(char32_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
 
 CodePoint decode(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -38,19 +46,6 @@ CodePoint decode(std::string_view text) {
   }
   return {.value = value, .length = length};
 }
-
-std::string hex(std::string_view prefix, unsigned value, int digits) {
-  std::array<char, 16> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%0*X", digits, value);
-  return std::string(prefix) + buffer.data();
-}
-
-// They reorder what is shown, so that a reader sees other code than runs.
-bool is_bidi_control(char32_t code) {
-  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
-}  // namespace
 
 bool check_text(const Source& source, Problems& problems) {
   const std::string_view text = source.text;

@@ -46,6 +46,12 @@ struct Problems {
   [[nodiscard]] bool ok() const { return errors == 0; }
 };
 
+struct CodePoint {
+  char32_t value = 0;
+  std::uint32_t length = 0;  // in bytes; 0: not UTF-8
+};
+[[nodiscard]] CodePoint decode(std::string_view text);  // the first; requires: not empty
+
 // Encoding, size and characters that deceive the reader; false where the text cannot be read.
 [[nodiscard]] bool check_text(const Source& source, Problems& problems);
 
@@ -63,6 +69,8 @@ struct Problems {
 
 // "`let`", "the end of the line"; long tokens are cut.
 [[nodiscard]] std::string describe(const Source& source, const Token& token);
+// About a sign that no rule of the lexer knows.
+[[nodiscard]] std::string explain_sign(std::string_view text);
 // `text` in backticks, cut where it is long.
 [[nodiscard]] std::string backticked(std::string_view text);
 
