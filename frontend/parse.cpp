@@ -84,7 +84,7 @@ bool needs_more(std::string_view text) {
   static_cast<void>(run({.file = {}, .text = text}, problems));
   sort_by_place(problems);
   const auto first = std::ranges::find(problems.diags, Severity::kError, &Diag::severity);
-  return problems.at_end && first != problems.diags.end() && first->span.begin == text.size();
+  return problems.at_end.has_value() && first->span.begin == *problems.at_end;
 }
 
 }  // namespace mtf

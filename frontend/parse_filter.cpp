@@ -98,6 +98,9 @@ class Filter {
                                   .next = next,
                                   .in_layout = in_layout});
     const bool is_else = token.type == MtfParser::ELSE && previous() == MtfParser::CLOSE_BRACE;
+    if (token.type == MtfParser::OPEN_BRACE && has_body(statement_keyword())) {
+      close_brackets(token);
+    }
     if (at_start_ && !is_else) {
       start_statement(token);
     }
@@ -156,7 +159,7 @@ class Filter {
 
   void check_depth(const Token& token) {
     if (depth_ > kMaxNesting && !problems_.hopeless) {
-      problems_ = {.diags = {}, .errors = 0, .at_end = false, .hopeless = true};
+      problems_ = {.diags = {}, .errors = 0, .at_end = std::nullopt, .hopeless = true};
       problems_.add(
           DiagKind::kNestingLimit, source_.span(token),
           "brackets and operators nest more than " + std::to_string(kMaxNesting) + " deep");
@@ -265,9 +268,12 @@ class Filter {
     }
   }
 
-  void end_file(const Token& token) {
+  void end_file(Token token) {
+    if (!out_.empty()) {  // where the last line ends is a better place to point at
+      token.begin = token.end = out_.back().end;
+    }
     if (levels_.size() > 1) {
-      problems_.at_end = true;
+      problems_.at_end = token.begin;
       report_unclosed(token);
     }
     while (levels_.size() > 1) {

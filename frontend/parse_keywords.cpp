@@ -84,6 +84,26 @@ bool is_connecting(const WordContext& word) {
 
 }  // namespace
 
+bool has_block(std::size_t keyword) {
+  switch (keyword) {
+    case MtfParser::FN:
+    case MtfParser::MODEL:
+    case MtfParser::FOR:
+    case MtfParser::WHILE:
+    case MtfParser::IF:
+    case MtfParser::WITH:
+    case MtfParser::RECOMPUTE:
+    case MtfParser::EXPECT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool has_layout_body(std::size_t keyword) {
+  return keyword == MtfParser::LAYOUT || keyword == MtfParser::PARAMS || keyword == MtfParser::AT;
+}
+
 bool is_keyword(std::size_t type) {
   return is_word(type) && type != MtfParser::NAME && !is_reserved(type);
 }

@@ -21,6 +21,12 @@ struct WordContext {
 
 [[nodiscard]] bool is_keyword(std::size_t type);
 
+[[nodiscard]] bool has_block(std::size_t keyword);        // a statement with `{ }` of statements
+[[nodiscard]] bool has_layout_body(std::size_t keyword);  // or of rules
+[[nodiscard]] inline bool has_body(std::size_t keyword) {
+  return has_block(keyword) || has_layout_body(keyword);
+}
+
 // The token after these NEWLINEs, if it can only start a statement, even inside brackets; or null.
 [[nodiscard]] const Token* certain_statement(std::span<const Token> raw);
 

@@ -88,6 +88,7 @@ class Cutter {
     }
     if (type == MtfParser::NEWLINE || type == MtfParser::EOF) {
       end_strings();
+      strange_ = false;
     } else if (!open_.empty() && type == MtfParser::OPEN_BRACE) {
       ++open_.back().braces;
     } else if (!open_.empty() && type == MtfParser::CLOSE_BRACE && open_.back().braces-- == 0) {
@@ -154,7 +155,8 @@ class Cutter {
       }
     }
     push(MtfParser::UNKNOWN, begin, end);
-    if (!problems_.enough()) {
+    if (!problems_.enough() && !strange_) {
+      strange_ = true;
       problems_.add(DiagKind::kSyntax, source_.span(begin, end), explain_sign(text));
     }
   }
@@ -170,6 +172,7 @@ class Cutter {
   MtfLexer lexer_;
   antlr4::atn::LexerATNSimulator& automaton_;
   std::vector<OpenString> open_;
+  bool strange_ = false;  // the line has a sign that means nothing; one is told
   std::vector<Token> tokens_;
 };
 

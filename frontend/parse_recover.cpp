@@ -3,32 +3,13 @@
 #include <algorithm>
 
 #include "frontend/parse_grammar.h"
+#include "frontend/parse_keywords.h"
 
 namespace mtf::parsing {
 namespace {
 
 bool ends_statement(std::size_t type) {
   return type == MtfParser::SEP || type == MtfParser::CLOSE_BRACE || type == MtfParser::EOF;
-}
-
-bool has_block(std::size_t keyword) {
-  switch (keyword) {
-    case MtfParser::FN:
-    case MtfParser::MODEL:
-    case MtfParser::FOR:
-    case MtfParser::WHILE:
-    case MtfParser::IF:
-    case MtfParser::WITH:
-    case MtfParser::RECOMPUTE:
-    case MtfParser::EXPECT:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool has_layout_body(std::size_t keyword) {
-  return keyword == MtfParser::LAYOUT || keyword == MtfParser::PARAMS || keyword == MtfParser::AT;
 }
 
 bool holds_statements(std::size_t rule) {
@@ -65,12 +46,15 @@ void Recovery::report(antlr4::Parser* parser) {
   const Token& found = tokens_[mistake.at];
   const bool put_in =
       found.begin == found.end && found.type != MtfParser::SEP && found.type != MtfParser::EOF;
-  if (put_in || reported_[found.statement]) {
+  // A block on a line of its own: its header has said so.
+  const bool headless = found.type == MtfParser::OPEN_BRACE && mistake.at == found.statement + 1 &&
+                        reported_[tokens_[found.statement].statement];
+  if (put_in || headless || reported_[found.statement]) {
     return;
   }
   reported_[found.statement] = true;
   if (found.type == MtfParser::EOF && mistake.at > 0 && continues(tokens_[mistake.at - 1].type)) {
-    problems_.at_end = true;
+    problems_.at_end = found.begin;
   }
   problems_.add(DiagKind::kSyntax, source_.span(found), explain(source_, tokens_, mistake));
   if (problems_.enough()) {
@@ -118,10 +102,10 @@ void Recovery::skip_statement(antlr4::Parser* parser) {
   while (!ends_statement(tokens_[at].type)) {
     if (tokens_[at].type != MtfParser::OPEN_BRACE) {
       ++at;
-    } else if (has_block(keyword) || has_layout_body(keyword)) {
+    } else if (has_body(keyword) || keyword == MtfParser::OPEN_BRACE) {
       stream->seek(at);
-      has_block(keyword) ? static_cast<void>(grammar->block())
-                         : static_cast<void>(grammar->layoutBody());
+      has_layout_body(keyword) ? static_cast<void>(grammar->layoutBody())
+                               : static_cast<void>(grammar->block());
       at = std::max(at + 1, parser->getCurrentToken()->getTokenIndex());
       beginErrorCondition(parser);
     } else {

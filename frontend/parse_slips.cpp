@@ -127,7 +127,10 @@ std::string colon_slip(const Scene& scene) {
   switch (scene.head().type) {
     case MtfParser::LET:
     case MtfParser::VAR:
-      return backticked(scene.source.at(scene.head())) + " takes no type; the value has one";
+      if (scene.expects(MtfParser::ASSIGN)) {
+        return backticked(scene.source.at(scene.head())) + " takes no type; the value has one";
+      }
+      break;
     case MtfParser::FOR:
     case MtfParser::WHILE:
     case MtfParser::IF:

@@ -76,15 +76,26 @@ Node variable(const Builder& build, const Tree* context) {
 }
 
 Node if_else(const Builder& build, const Tree* context) {
-  const std::vector<MtfParser::ExprContext*> conditions = all<MtfParser::ExprContext>(context);
-  const std::vector<MtfParser::BlockContext*> blocks = all<MtfParser::BlockContext>(context);
   ast::If result;
-  for (std::size_t i = 0; i < conditions.size(); ++i) {
-    result.branches.push_back(
-        {.condition = build_expr(build, conditions[i]), .body = build_block(build, blocks[i])});
-  }
-  if (blocks.size() > conditions.size()) {
-    result.otherwise = build_block(build, blocks.back());
+  std::optional<ast::Expr> condition;
+  for (antlr4::tree::ParseTree* child : context->children) {
+    if (auto* expr = as<MtfParser::ExprContext>(child); expr != nullptr) {
+      condition = build_expr(build, expr);
+    }
+    auto* block = as<MtfParser::BlockContext>(child);
+    if (block == nullptr) {
+      continue;
+    }
+    if (result.otherwise) {
+      build.error(result.otherwise->span, "an `else` without a condition comes last");
+    }
+    if (condition) {
+      result.branches.push_back(
+          {.condition = std::move(*condition), .body = build_block(build, block)});
+      condition.reset();
+    } else {
+      result.otherwise = build_block(build, block);
+    }
   }
   return result;
 }

@@ -76,7 +76,7 @@ std::string backticked(std::string_view text) {
 }
 
 std::string describe(const Source& source, const Token& token) {
-  if (token.type == MtfParser::EOF || token.begin == source.text.size()) {
+  if (token.type == MtfParser::EOF) {
     return "the end of the file";
   }
   if (token.begin == token.end) {

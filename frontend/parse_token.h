@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,8 @@ struct Source {
 struct Problems {
   std::vector<Diag> diags;
   std::size_t errors = 0;
-  bool at_end = false;    // one of them is that the text ends too soon
-  bool hopeless = false;  // what follows would only repeat it
+  std::optional<std::uint32_t> at_end;  // where one of them says that the text ends too soon
+  bool hopeless = false;                // what follows would only repeat it
 
   void add(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
   [[nodiscard]] bool enough() const;

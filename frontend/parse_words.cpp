@@ -19,8 +19,8 @@ std::string expectation(const Mistake& mistake) {
   if (has(MtfParser::INT)) {
     return "an expression";
   }
-  if (expected.size() == 1 && has(MtfParser::NAME)) {
-    return "a name";
+  if (has(MtfParser::NAME)) {
+    return has(MtfParser::STAR) ? "an axis" : has(MtfParser::STRING_BEGIN) ? "a module" : "a name";
   }
   for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
     if (has(closer)) {
@@ -55,13 +55,15 @@ std::string explain(const Source& source, std::span<const Token> tokens, const M
   const Token& found = tokens[mistake.at];
   const Token& before = tokens[mistake.at == 0 ? 0 : mistake.at - 1];
   const bool after_dim = mistake.rule == MtfParser::RuleLayoutBody &&
+                         !mistake.expected.contains(std::size_t{MtfParser::OPEN_BRACE}) &&
                          before.type == MtfParser::NAME &&
                          tokens[mistake.at - 2].type != MtfParser::ARROW;
   const std::string what = after_dim ? "`->`" : expectation(mistake);
   const bool reserved = found.type >= MtfParser::AND && found.type <= MtfParser::FALSE;
-  if (what == "a name" && is_word(before.type) && before.type != MtfParser::NAME) {
-    return backticked(source.at(before)) + " needs a name, found " + describe(source, found) +
-           (reserved ? "; this word is not free to use" : "");
+  const bool named = what == "a name" || what == "a module";
+  if (named && is_word(before.type) && before.type != MtfParser::NAME) {
+    return backticked(source.at(before)) + " needs " + what + ", found " + describe(source, found) +
+           (reserved ? "; it is a word of the language" : "");
   }
   if (what.empty()) {
     return "found " + describe(source, found) + " where the statement should end";

@@ -49,7 +49,7 @@ variable : (PARAM | STATE) name (':' type)? ('=' expr)? ;
 
 forLoop : FOR name IN range block ;
 whileLoop : WHILE expr block ;
-ifElse : IF expr block (ELSE IF expr block)* (ELSE block)? ;
+ifElse : IF expr block (ELSE (IF expr block | block))* ;
 
 returnValues : RETURN expressions? ;
 print : PRINT expressions? ;
