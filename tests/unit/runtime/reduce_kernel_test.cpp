@@ -1,0 +1,249 @@
+// Reductions: the bits are those of the scalar definition, whatever lies where in memory.
+
+#include "runtime/reduce_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/tree.h"
+
+namespace mtf {
+namespace {
+
+template <typename T>
+T plain(ReduceKind kind, T x, T y) {
+  T result = x;
+  combine(kind, &x, &y, 1, &result);
+  return result;
+}
+
+template <typename T>
+T identity(ReduceKind kind) {
+  T result{};
+  reduce({.kind = kind, .kept = {}, .reduced = {{.extent = 0}}}, &result, Isa::kPortable, &result);
+  return result;
+}
+
+// Offsets of all index tuples of `dims`, row-major.
+std::vector<std::int64_t> offsets_of(std::span<const ReducedDim> dims) {
+  std::vector<std::int64_t> result = {0};
+  for (const ReducedDim& dim : dims) {
+    std::vector<std::int64_t> longer;
+    for (const std::int64_t offset : result) {
+      for (std::int64_t i = 0; i < dim.extent; ++i) {
+        longer.push_back(offset + i * dim.in);
+      }
+    }
+    result = longer;
+  }
+  return result;
+}
+
+template <typename T>
+T leaf_value(ReduceKind kind, std::span<const ReducedDim> dims, const T* x) {
+  std::vector<T> lanes(kReduceLanes, identity<T>(kind));
+  std::size_t number = 0;
+  for (const std::int64_t offset : offsets_of(dims)) {
+    T& lane = lanes[number++ % kReduceLanes];
+    lane = plain(kind, lane, x[offset]);
+  }
+  for (std::size_t half = kReduceLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) {
+      lanes[l] = plain(kind, lanes[l], lanes[l + half]);
+    }
+  }
+  return lanes[0];
+}
+
+// The value of blocks [first, first + n) of dim `d`, where the dims before it are fixed blocks.
+template <typename T>
+T tree_value(ReduceKind kind, std::vector<ReducedDim> dims, std::size_t d, std::int64_t n,
+             const T* x) {
+  if (d == dims.size()) {
+    return leaf_value(kind, std::span<const ReducedDim>(dims), x);
+  }
+  const std::int64_t length = dims[d].extent / dims[d].blocks;
+  if (n > 1) {
+    const std::int64_t split = tree_split(n);
+    const T left = tree_value(kind, dims, d, split, x);
+    return plain(kind, left, tree_value(kind, dims, d, n - split, x + split * length * dims[d].in));
+  }
+  dims[d] = {.extent = length, .in = dims[d].in, .blocks = 1};
+  return tree_value(kind, dims, d + 1, d + 1 < dims.size() ? dims[d + 1].blocks : 1, x);
+}
+
+template <typename T>
+std::vector<T> reference(const Reduction& reduction, const T* in, std::size_t size) {
+  std::vector<T> out(size);
+  std::vector<ReducedDim> from;
+  std::vector<ReducedDim> to;
+  for (const KeptDim& dim : reduction.kept) {
+    from.push_back({.extent = dim.extent, .in = dim.in});
+    to.push_back({.extent = dim.extent, .in = dim.out});
+  }
+  const auto sources = offsets_of(from);
+  const auto targets = offsets_of(to);
+  const std::int64_t blocks = reduction.reduced.empty() ? 1 : reduction.reduced[0].blocks;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    out[static_cast<std::size_t>(targets[i])] =
+        tree_value(reduction.kind, reduction.reduced, 0, blocks, in + sources[i]);
+  }
+  return out;
+}
+
+std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+template <typename T>
+std::vector<T> random_values(std::size_t n, std::mt19937& random) {
+  std::vector<T> values(n);
+  for (T& value : values) {
+    const double x = std::uniform_real_distribution<double>(-100, 100)(random);
+    value = std::floating_point<T> ? static_cast<T>(x) : static_cast<T>(std::abs(x));
+  }
+  return values;
+}
+
+template <typename T>
+bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool both_nan = x[i] != x[i] && y[i] != y[i];
+    if (!both_nan && std::memcmp(&x[i], &y[i], sizeof(T)) != 0) {
+      return false;
+    }
+  }
+  return x.size() == y.size();
+}
+
+struct Sized {
+  Reduction reduction;
+  std::size_t in = 1;
+  std::size_t out = 1;
+};
+
+// Up to three kept and two reduced dims, in any order in memory; now and then a long one.
+Sized random_reduction(std::mt19937& random, ReduceKind kind) {
+  Sized result;
+  Reduction& reduction = result.reduction;
+  reduction.kind = kind;
+  const std::int64_t most = pick(random, 0, 3) == 0 ? 300 : 12;
+  reduction.kept.resize(static_cast<std::size_t>(pick(random, 0, 2)));
+  reduction.reduced.resize(static_cast<std::size_t>(pick(random, 0, 2)));
+  std::vector<std::pair<std::int64_t*, std::int64_t>> strides;
+  for (KeptDim& dim : reduction.kept) {
+    dim.extent = pick(random, 1, most);
+    strides.emplace_back(&dim.in, dim.extent);
+    dim.out = static_cast<std::int64_t>(result.out);
+    result.out *= static_cast<std::size_t>(dim.extent);
+  }
+  for (ReducedDim& dim : reduction.reduced) {
+    dim.blocks = std::int64_t{1} << pick(random, 0, 4);
+    dim.extent = dim.blocks * pick(random, 1, 1 + most / dim.blocks);
+    strides.emplace_back(&dim.in, dim.extent);
+  }
+  std::ranges::shuffle(strides, random);
+  for (const auto& [stride, extent] : strides) {
+    *stride = static_cast<std::int64_t>(result.in);
+    result.in *= static_cast<std::size_t>(extent);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its definition",
+                   "[reduce]", float, double, std::int32_t, std::int64_t, std::uint8_t) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    const auto kind = static_cast<ReduceKind>(i % 4);
+    const Sized sized = random_reduction(random, kind);
+    if (sized.in > 100000) {
+      continue;
+    }
+    const auto in = random_values<TestType>(sized.in, random);
+    std::vector<TestType> found(sized.out);
+    reduce(sized.reduction, in.data(), widest_isa(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+  }
+}
+
+TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank", "[reduce]") {
+  std::mt19937 random(2);
+  const std::int64_t n = 16 * 37;
+  const std::int64_t kept = 21;
+  const auto in = random_values<float>(static_cast<std::size_t>(n * kept), random);
+  for (const bool contiguous : {false, true}) {
+    Reduction reduction = {.kept = {{.extent = kept, .in = contiguous ? n : 1, .out = 1}},
+                           .reduced = {{.extent = n, .in = contiguous ? 1 : kept, .blocks = 16}}};
+    std::vector<float> whole(kept);
+    reduce(reduction, in.data(), widest_isa(), whole.data());
+    for (const std::int64_t ranks : {2, 4, 8, 16}) {
+      reduction.reduced[0].extent = n / ranks;
+      reduction.reduced[0].blocks = 16 / ranks;
+      std::vector<std::vector<float>> parts(static_cast<std::size_t>(ranks), whole);
+      for (std::int64_t r = 0; r < ranks; ++r) {
+        reduce(reduction, in.data() + r * (n / ranks) * reduction.reduced[0].in, widest_isa(),
+               parts[static_cast<std::size_t>(r)].data());
+      }
+      for (std::size_t step = 1; step < parts.size(); step *= 2) {
+        for (std::size_t r = 0; r < parts.size(); r += 2 * step) {
+          combine(ReduceKind::kSum, parts[r].data(), parts[r + step].data(), kept, parts[r].data());
+        }
+      }
+      INFO(ranks << " ranks");
+      REQUIRE(same_bits(parts[0], whole));
+    }
+  }
+}
+
+TEST_CASE("maximum and minimum keep NaN, order zeros by sign and ignore order", "[reduce]") {
+  const float nan = std::nanf("");
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {0.0F, -0.0F, 1.0F, -1.0F, nan, infinity, -infinity};
+  for (const ReduceKind kind : {ReduceKind::kMax, ReduceKind::kMin}) {
+    for (const float x : values) {
+      for (const float y : values) {
+        const float xy = plain(kind, x, y);
+        const float yx = plain(kind, y, x);
+        REQUIRE(std::memcmp(&xy, &yx, sizeof xy) == 0);
+        REQUIRE(std::isnan(xy) == (std::isnan(x) || std::isnan(y)));
+      }
+    }
+  }
+  REQUIRE_FALSE(std::signbit(plain(ReduceKind::kMax, -0.0F, 0.0F)));
+  REQUIRE(std::signbit(plain(ReduceKind::kMin, 0.0F, -0.0F)));
+  REQUIRE(plain(ReduceKind::kMax, 2.0F, infinity) == infinity);
+}
+
+TEST_CASE("an empty reduction is the identity", "[reduce]") {
+  REQUIRE(identity<float>(ReduceKind::kSum) == 0.0F);
+  REQUIRE(identity<double>(ReduceKind::kProd) == 1.0);
+  REQUIRE(identity<float>(ReduceKind::kMax) == -std::numeric_limits<float>::infinity());
+  REQUIRE(identity<std::int32_t>(ReduceKind::kMin) == std::numeric_limits<std::int32_t>::max());
+  REQUIRE(identity<std::uint8_t>(ReduceKind::kMax) == 0);
+}
+
+TEST_CASE("integers wrap", "[reduce]") {
+  const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  REQUIRE(plain<std::int32_t>(ReduceKind::kSum, most, 1) ==
+          std::numeric_limits<std::int32_t>::min());
+  REQUIRE(plain<std::int32_t>(ReduceKind::kProd, most, 2) == -2);
+}
+
+TEST_CASE("nested trees merge what the definition merges", "[reduce]") {
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{4}) == std::vector<int>{0, 1, 0, 2});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{3}) == std::vector<int>{0, 1, 1});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{2, 2}) == std::vector<int>{0, 1, 0, 2});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{}) == std::vector<int>{0});
+}
+
+}  // namespace mtf
