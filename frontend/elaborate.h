@@ -26,6 +26,10 @@ struct ElaborateOptions {
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;
+  // The device only checks: loops are bounded, and entries that the program never calls are built
+  // at the end for their errors.
+  bool check = false;
+  std::size_t max_check_statements = 200'000;
 };
 
 // A function with fully typed parameters: it can be planned without running anything.

@@ -1,0 +1,124 @@
+// Positional arguments by place, named ones by name, and what `->` points to as `to`.
+
+#include <algorithm>
+
+#include "frontend/elaborate/call.h"
+
+namespace mtf::host {
+namespace {
+
+struct Binder {
+  Context& c;
+  std::string_view callee;
+  std::span<const Formal> formals;
+  Bound bound;
+
+  [[nodiscard]] std::string signature() const {
+    std::string text = "(";
+    for (const Formal& formal : formals) {
+      text += (text.size() > 1 ? ", " : "") + formal.name;
+    }
+    return text + ")";
+  }
+
+  [[nodiscard]] Note note() const {
+    return {.span = {}, .text = "it takes " + signature()};
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> list;
+    std::ranges::transform(formals, std::back_inserter(list), &Formal::name);
+    return list;
+  }
+
+  bool put(std::string_view name, const ast::Expr& value, SourceSpan span, std::string_view as) {
+    const auto formal = std::ranges::find(formals, name, &Formal::name);
+    if (formal == formals.end()) {
+      const Suggestion suggestion = as == "->" ? Suggestion() : suggest(name, names());
+      c.error(DiagKind::kUnknownArgument, span,
+              "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
+                  suggestion.text,
+              {note()}, suggestion.fix);
+      return false;
+    }
+    auto& place = bound[static_cast<std::size_t>(formal - formals.begin())];
+    if (!place.empty()) {
+      c.error(DiagKind::kBadArgument, span,
+              "`" + std::string(callee) + "` gets `" + std::string(name) + "` twice",
+              {{.span = place.front()->span, .text = "first here"}});
+      return false;
+    }
+    place.push_back(&value);
+    return true;
+  }
+
+  // The place that the next positional argument goes to.
+  [[nodiscard]] std::optional<std::size_t> next(std::size_t at, const ast::Expr& value) const {
+    for (; at < formals.size(); ++at) {
+      const bool is_full = !bound[at].empty();
+      if (!is_full || (formals[at].many && !is_dim_name(c, value))) {
+        return at;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
+                     const ast::Expr* target) {
+  std::size_t at = 0;
+  for (const ast::Argument& argument : arguments) {
+    if (argument.name) {
+      continue;
+    }
+    const std::optional<std::size_t> place = binder.next(at, argument.value);
+    const bool is_target = place && target != nullptr && binder.formals[*place].name == "to";
+    if (!place || is_target) {
+      binder.c.error(DiagKind::kUnknownArgument, argument.span,
+                     "one argument too many for `" + std::string(binder.callee) + "`",
+                     {binder.note()});
+      return false;
+    }
+    binder.bound[*place].push_back(&argument.value);
+    at = *place;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+                                    std::span<const Formal> formals,
+                                    std::span<const ast::Argument> arguments,
+                                    const ast::Expr* target) {
+  Binder binder{.c = c, .callee = callee, .formals = formals, .bound = Bound(formals.size())};
+  bool fits = bind_positional(binder, arguments, target);
+  for (const ast::Argument& argument : arguments) {
+    if (argument.name) {
+      fits = binder.put(argument.name->text, argument.value, argument.name->span,
+                        argument.name->text) &&
+             fits;
+    }
+  }
+  if (target != nullptr) {
+    fits = binder.put("to", *target, target->span, "->") && fits;
+  }
+  return fits ? std::optional(std::move(binder.bound)) : std::nullopt;
+}
+
+std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+                                    std::span<const Formal> formals, const ast::Call& call) {
+  return bind_arguments(c, callee, formals, call.arguments, call.target ? &*call.target : nullptr);
+}
+
+void report_missing(Context& c, std::string_view callee, std::span<const Formal> formals,
+                    std::size_t missing, SourceSpan span) {
+  const Binder binder{.c = c, .callee = callee, .formals = formals, .bound = {}};
+  const std::string& name = formals[missing].name;
+  c.error(DiagKind::kMissingArgument, span,
+          "`" + std::string(callee) + "` needs `" + name + "`" +
+              (name == "to" ? ", written after `->`" : ""),
+          {binder.note()});
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,98 @@
+// Calls by what is called.
+
+#include "frontend/elaborate/call.h"
+
+#include "frontend/elaborate/builtin.h"
+#include "frontend/elaborate/units.h"
+
+namespace mtf::host {
+namespace {
+
+// Looks for errors in the arguments of a call that cannot be made.
+void evaluate_all(Context& c, const ast::Call& call) {
+  for (const ast::Argument& argument : call.arguments) {
+    static_cast<void>(evaluate(c, argument.value));
+  }
+}
+
+std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
+  const Value value = evaluate(c, name);
+  const auto* text = value.get<std::string>();
+  if (text != nullptr && text->empty()) {
+    c.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
+  }
+  return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
+}
+
+Values evaluate_bound_arguments(Context& c, const Bound& bound) {
+  Values values;
+  for (const auto& exprs : bound) {
+    for (const ast::Expr* expr : exprs) {
+      values.push_back(evaluate(c, *expr));
+    }
+  }
+  return values;
+}
+
+Value call_function(Context& c, const Function& function, const ast::Call& call,
+                    SourceSpan span) {
+  CallSite site{.span = span, .name = c.call_name, .owned_path = {}};
+  const Restore name(c.call_name, std::string());
+  const std::vector<Formal> formals = formals_of(*function.fn);
+  const std::string& callee = function.fn->name.text;
+  const std::optional<Bound> bound = bind_arguments(c, callee, formals, call);
+  if (!bound) {
+    return unknown();
+  }
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if ((*bound)[i].empty() && formals[i].required) {
+      report_missing(c, callee, formals, i, span);
+      return unknown();
+    }
+  }
+  const bool is_unit = c.calls_are_units();
+  const Values values =
+      is_unit ? compute(c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
+              : evaluate_bound_arguments(c, *bound);
+  if (call.name) {
+    const std::optional<std::string> part = name_part(c, *call.name);
+    if (!part) {
+      return unknown();
+    }
+    site.name = *part;
+  }
+  Arguments arguments(formals.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if (!(*bound)[i].empty()) {
+      arguments[i] = Operand{.value = values[next++], .span = (*bound)[i].front()->span};
+      if (is_unknown(arguments[i]->value)) {
+        return unknown();
+      }
+    }
+  }
+  return is_unit ? call_unit(c, function, arguments, site)
+                 : call_inline(c, function, arguments, site);
+}
+
+}  // namespace
+
+Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call, SourceSpan span) {
+  if (const auto* function = callee.value.get<Function>()) {
+    return call_function(c, *function, call, span);
+  }
+  if (const auto* op = callee.value.get<const OpDef*>()) {
+    return call_op(c, **op, call, span);
+  }
+  if (const auto* fn = callee.value.get<const HostFn*>()) {
+    return (*fn)->call(c, **fn, call, span);
+  }
+  if (!is_unknown(callee.value)) {
+    c.error(DiagKind::kWrongType, callee.span,
+            "this is " + kind_of(callee.value) + ", which cannot be called");
+  }
+  evaluate_all(c, call);
+  return unknown();
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,76 @@
+// Calls: arguments to parameters, functions of the user, their variables' paths.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/elaborate/evaluate.h"
+
+namespace mtf::host {
+
+// ---- which argument goes to which parameter (bind.cpp) --------------------------------------
+
+struct Formal {
+  std::string name;
+  bool required = true;
+  bool many = false;  // takes positional arguments up to the name of a dim
+};
+
+// One list per formal: of one expression, of any number if it takes many, or empty.
+using Bound = std::vector<std::vector<const ast::Expr*>>;
+
+// nullopt: an error about the call itself was reported. Missing arguments are the caller's to
+// report, which may have other values for them.
+[[nodiscard]] std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+                                                  std::span<const Formal> formals,
+                                                  std::span<const ast::Argument> arguments,
+                                                  const ast::Expr* target = nullptr);
+[[nodiscard]] std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+                                                  std::span<const Formal> formals,
+                                                  const ast::Call& call);
+void report_missing(Context& c, std::string_view callee, std::span<const Formal> formals,
+                    std::size_t missing, SourceSpan span);
+
+// ---- functions of the user (function.cpp) ---------------------------------------------------
+
+struct CallSite {
+  SourceSpan span;
+  std::string name;  // the part of the path, or empty
+  // Variables belong to the function, under this path: an optimizer's, below the param.
+  std::optional<std::string> owned_path;
+};
+
+// One per parameter, nullopt where its default is to be taken.
+using Arguments = std::vector<std::optional<Operand>>;
+
+[[nodiscard]] std::vector<Formal> formals_of(const ast::Fn& fn);
+// Runs the body here, as part of the unit under construction.
+[[nodiscard]] Value call_inline(Context& c, const Function& function, const Arguments& arguments,
+                                const CallSite& site);
+// At top level: builds the function for these arguments, unless it is built, and runs it.
+[[nodiscard]] Value call_unit(Context& c, const Function& function, const Arguments& arguments,
+                              const CallSite& site);
+// Builds without running; null after an error. The root's `any_call` is set.
+[[nodiscard]] const BuiltFunction* build_entry(Context& c, const Function& function,
+                                               const Arguments& arguments);
+
+// ---- signatures (signature.cpp) -------------------------------------------------------------
+
+// The value with its tensors replaced by slots of the unit that captured them.
+[[nodiscard]] Value as_pattern(Value value, const Recording& unit);
+// Whether a value can stand for the pattern; fills the slots of its tensors.
+[[nodiscard]] bool matches(const Value& pattern, const Value& value,
+                           std::vector<TensorHandle>& slots);
+
+// ---- types (types.cpp) ----------------------------------------------------------------------
+
+// Checks an argument or result against what is written; converts an int to a float.
+[[nodiscard]] Value checked_value(Context& c, Operand operand, const ast::TypeExpr& type,
+                                  std::string_view what);
+// A number for a parameter that is a scalar tensor.
+[[nodiscard]] bool wants_scalar(const ast::TypeExpr& type, const Value& value);
+
+}  // namespace mtf::host

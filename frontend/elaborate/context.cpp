@@ -1,0 +1,58 @@
+// The stack of units under construction.
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+
+Context::Context(ElaborateOptions session_options, SourceMap& source_map, Device& on,
+                 DiagSink& diags)
+    : options(std::move(session_options)), sources(source_map), device(on), report(diags) {}
+
+bool Context::in_function() const {
+  return !recordings.empty() && recordings.back()->kind != UnitKind::kStatement;
+}
+
+bool Context::calls_are_units() const {
+  return recordings.empty() || (recordings.back()->kind == UnitKind::kStatement &&
+                                !recordings.back()->inline_calls);
+}
+
+Recording& Context::open(UnitKind kind, std::string name) {
+  recordings.push_back(
+      std::make_unique<Recording>(kind, next_unit++, std::move(name), options.ops));
+  return *recordings.back();
+}
+
+std::unique_ptr<Recording> Context::close() {
+  take_diags();
+  std::unique_ptr<Recording> closed = std::move(recordings.back());
+  recordings.pop_back();
+  return closed;
+}
+
+void Context::error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes,
+                    std::string fix) {
+  report.error(kind, span, std::move(text), std::move(notes), std::move(fix));
+  fail();
+}
+
+void Context::fail() {
+  for (const std::unique_ptr<Recording>& unit : recordings) {
+    unit->failed = true;
+  }
+  dry = dry || !options.check;
+}
+
+void Context::take_diags() {
+  Recording& unit = recording();
+  if (unit.diags.diags().empty()) {
+    return;
+  }
+  report.forward(unit.diags, true);
+  if (!unit.diags.ok()) {
+    fail();
+  }
+  unit.diags = DiagSink();
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,115 @@
+// The state of one session: what evaluation reads and changes as it goes from statement to statement.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "frontend/elaborate.h"
+#include "frontend/elaborate/layouts.h"
+#include "frontend/elaborate/module.h"
+#include "frontend/elaborate/recording.h"
+#include "frontend/elaborate/report.h"
+
+namespace mtf::host {
+
+// Sets a variable and puts the old value back at the end of the scope.
+template <typename T>
+class Restore {
+ public:
+  Restore(T& variable, T value) : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
+  ~Restore() { variable_ = std::move(old_); }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+  Restore(Restore&&) = delete;
+  Restore& operator=(Restore&&) = delete;
+
+ private:
+  T& variable_;
+  T old_;
+};
+
+// Whose variables are declared: a model, an optimizer for one param, or a call at top level. Within
+// one run of its body each path is declared once.
+struct Root {
+  const void* owner = nullptr;  // the ast::Fn; null for a call at top level
+  SourceSpan call;              // at top level
+  bool any_call = false;        // an entry built for a plan takes the variables it finds
+  std::map<std::string, SourceSpan> declared;  // path to the call that declared it
+};
+
+// A function that was built for one signature.
+struct BuiltFunction {
+  std::shared_ptr<Scope> scope;
+  std::vector<std::optional<Value>> arguments;  // tensors are slots
+  std::vector<OutsideRead> reads;               // tensors are slots
+  std::size_t slots = 0;
+  bool rooted = false;
+  std::string path;  // with `call`: matters if rooted
+  SourceSpan call;
+  bool failed = false;
+  bool runs = false;
+  std::unique_ptr<Unit> unit;
+  Value result;  // tensors are outputs or slots
+};
+
+struct Context {
+  Context(ElaborateOptions session_options, SourceMap& source_map, Device& on, DiagSink& diags);
+
+  ElaborateOptions options;
+  SourceMap& sources;
+  Device& device;
+  Reporter report;
+  Layouts layouts;
+
+  // Where evaluation stands.
+  std::shared_ptr<Scope> scope;
+  Module* module = nullptr;
+  std::vector<std::unique_ptr<Recording>> recordings;
+  std::int32_t frame = -1;          // in the program under construction
+  Root* root = nullptr;
+  std::string path;                 // of the variables declared here
+  std::string call_name;            // what the value of the next call is bound to
+  const TensorType* fill = nullptr;  // the type of the variable whose initial value this is
+  Value result;                     // of the `return` that was reached
+  std::size_t statements = 0;
+  bool dry = false;    // after an error in a run: checks on, computes nothing
+  bool ended = false;  // a check that went on for long enough
+  const char* stack_base = nullptr;
+
+  // What exists.
+  std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> variables;  // by path
+  std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
+  std::unordered_map<std::string, std::unique_ptr<Unit>> statement_units;  // by text and place
+  std::vector<std::unique_ptr<Module>> files;  // what the session was given, in order
+  std::map<std::string, std::shared_ptr<Module>> modules;  // by name or canonical path
+  std::vector<std::string> loading;                        // chain of imports
+  std::set<std::string> dim_names;                         // every dim a tensor may have
+  std::vector<std::weak_ptr<Scope>> closures;              // scopes that functions keep alive
+  std::uint64_t next_unit = 1;
+
+  [[nodiscard]] bool at_top_level() const { return recordings.empty(); }
+  [[nodiscard]] Recording& recording() { return *recordings.back(); }
+  // The body of a function, rather than tensor work of a top-level statement.
+  [[nodiscard]] bool in_function() const;
+  // Whether the calls of functions become units of their own.
+  [[nodiscard]] bool calls_are_units() const;
+  // Nothing that is computed now has a value that could be read.
+  [[nodiscard]] bool checks_only() const { return options.check || dry; }
+
+  Recording& open(UnitKind kind, std::string name);
+  [[nodiscard]] std::unique_ptr<Recording> close();
+  // Reports, and marks the unit under construction as not to be run.
+  void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {},
+             std::string fix = {});
+  void fail();
+  // Moves what the builder recorded to the reporter.
+  void take_diags();
+};
+
+}  // namespace mtf::host

@@ -1,0 +1,215 @@
+// Names, literals and operators.
+
+#include "frontend/elaborate/evaluate.h"
+
+#include <array>
+
+#include "frontend/elaborate/builtin.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+constexpr std::ptrdiff_t kStackBudget = std::ptrdiff_t{5} << 20;  // of the usual 8 MiB
+
+// Deep expressions inside deep calls: each alone is limited, both together could still be too much.
+bool stack_left(Context& c, SourceSpan span) {
+  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  if (c.stack_base == nullptr || c.stack_base - here < kStackBudget) {
+    return true;
+  }
+  c.error(DiagKind::kRecursionLimit, span, "calls and brackets are nested too deep here");
+  return false;
+}
+
+void note_read(Context& c, const Scope::Found& found) {
+  for (const std::unique_ptr<Recording>& unit : c.recordings) {
+    if (unit->kind != UnitKind::kFunction || found.scope->unit() >= unit->serial) {
+      continue;
+    }
+    for (const OutsideRead& read : unit->reads) {
+      if (read.binding == found.binding) {
+        return;
+      }
+    }
+    unit->reads.push_back({.scope = found.scope->shared_from_this(),
+                           .binding = found.binding,
+                           .value = found.binding->value});
+  }
+}
+
+Value evaluate_range(Context& c, const ast::Range& range) {
+  std::array<std::int64_t, 2> ends{};
+  const std::array<const ast::Expr*, 2> parts{range.begin.get(), range.end.get()};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Value value = evaluate(c, *parts[i]);
+    if (value.is<Unknown>()) {
+      return unknown();
+    }
+    const std::optional<std::int64_t> end = as_int(value);
+    if (!end) {
+      c.error(DiagKind::kWrongType, parts[i]->span,
+              "a range goes from int to int; this is " + kind_of(value));
+      return unknown();
+    }
+    ends[i] = *end;
+  }
+  return make(Range{.begin = ends[0], .end = ends[1]});
+}
+
+Value evaluate_unary(Context& c, const ast::Unary& unary, SourceSpan span) {
+  const Operand operand{.value = evaluate(c, *unary.operand), .span = unary.operand->span};
+  if (!operand.value.is<Tensor>()) {
+    return host_unary(c, unary.op, operand, span);
+  }
+  const std::string_view symbol = unary.op == ast::UnaryOp::kNot ? "not" : "unary -";
+  return apply_operator(c, symbol, {&operand, 1}, span);
+}
+
+// `and`, `or`: the right side is only looked at if the left one does not decide.
+Value evaluate_logical(Context& c, const Operand& left, const ast::Link& link, SourceSpan span) {
+  const bool* flag = left.value.get<bool>();
+  if (flag != nullptr && *flag == (link.op == ast::BinaryOp::kOr)) {
+    return left.value;
+  }
+  const Operand right{.value = evaluate(c, link.operand), .span = link.operand.span};
+  if (left.value.is<Unknown>() || right.value.is<Unknown>()) {
+    return unknown();
+  }
+  if (left.value.is<Tensor>() || right.value.is<Tensor>()) {
+    return apply_operator(c, to_string(link.op), std::array{left, right}, span);
+  }
+  for (const Operand* side : {&left, &right}) {
+    if (!side->value.is<bool>()) {
+      c.error(DiagKind::kWrongType, side->span,
+              "`" + std::string(to_string(link.op)) + "` joins bools; this is " +
+                  kind_of(side->value));
+      return unknown();
+    }
+  }
+  return right.value;
+}
+
+Value evaluate_binary(Context& c, const Operand& left, const ast::Link& link, SourceSpan span) {
+  if (link.op == ast::BinaryOp::kAnd || link.op == ast::BinaryOp::kOr) {
+    return evaluate_logical(c, left, link, span);
+  }
+  const Operand right{.value = evaluate(c, link.operand), .span = link.operand.span};
+  if (!left.value.is<Tensor>() && !right.value.is<Tensor>()) {
+    return host_binary(c, link.op, left, right, span);
+  }
+  return apply_operator(c, to_string(link.op), std::array{left, right}, span);
+}
+
+Value evaluate_chain(Context& c, const ast::Chain& chain) {
+  Operand left{.value = evaluate(c, *chain.first), .span = chain.first->span};
+  for (const ast::Link& link : chain.links) {
+    const SourceSpan span = join(left.span, link.operand.span);
+    left = {.value = evaluate_binary(c, left, link, span), .span = span};
+  }
+  return left.value;
+}
+
+Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {
+  if (is_unknown(base.value)) {
+    return unknown();
+  }
+  const auto* module = base.value.get<std::shared_ptr<Module>>();
+  if (module == nullptr) {
+    c.error(DiagKind::kWrongType, base.span,
+            "`." + member.name.text + "` of " + kind_of(base.value) + "; only modules have members");
+    return unknown();
+  }
+  Binding* binding = (*module)->scope->own(member.name.text);
+  if (binding == nullptr || binding->kind == NameKind::kModule) {
+    if ((*module)->ran) {  // otherwise its own error has been reported
+      const Suggestion suggestion = suggest(member.name.text, (*module)->members);
+      c.error(DiagKind::kUnknownName, member.name.span,
+              "the module `" + (*module)->name + "` has no `" + member.name.text + "`" +
+                  suggestion.text,
+              {}, suggestion.fix);
+    }
+    return unknown();
+  }
+  note_read(c, {.binding = binding, .scope = (*module)->scope.get()});
+  return binding->value;
+}
+
+Value evaluate_postfix(Context& c, const ast::Postfix& postfix) {
+  Operand base{.value = evaluate(c, *postfix.base), .span = postfix.base->span};
+  for (const ast::Suffix& suffix : postfix.suffixes) {
+    const SourceSpan span = join(base.span, suffix.span);
+    Value value = match(
+        suffix.node,  //
+        [&](const ast::Call& call) { return evaluate_call(c, base, call, span); },
+        [&](const ast::Index& index) { return evaluate_index(c, base, index, span); },
+        [&](const ast::Member& member) { return evaluate_member(c, base, member); },
+        [&](const ast::Pin&) {
+          c.error(DiagKind::kLaterFeature, suffix.span,
+                  "`@`, the layout of one tensor, is not built yet");
+          return unknown();
+        });
+    base = {.value = std::move(value), .span = span};
+  }
+  return base.value;
+}
+
+}  // namespace
+
+Value lookup(Context& c, std::string_view name, SourceSpan span) {
+  const Scope::Found found = c.scope->find(name);
+  if (found.binding != nullptr) {
+    note_read(c, found);
+    return found.binding->value;
+  }
+  if (const OpDef* op = find_op(c.options.ops, name)) {
+    return make(op);
+  }
+  if (const HostFn* fn = find_host_fn(name)) {
+    return make(fn);
+  }
+  if (const std::optional<DType> dtype = find_dtype(name)) {
+    return make(*dtype);
+  }
+  c.error(DiagKind::kUnknownName, span, "`" + std::string(name) + "` has no value yet");
+  return unknown();
+}
+
+std::optional<Dim> find_dim(Context& c, std::string_view name) {
+  const Scope::Found found = c.scope->find(name);
+  if (found.binding == nullptr || !found.binding->value.is<Dim>()) {
+    return std::nullopt;
+  }
+  note_read(c, found);
+  return *found.binding->value.get<Dim>();
+}
+
+bool is_dim_name(Context& c, const ast::Expr& expr) {
+  const ast::NameRef* name = ast::as_name(expr);
+  if (name == nullptr) {
+    return false;
+  }
+  const Scope::Found found = c.scope->find(name->text);
+  return found.binding == nullptr || found.binding->value.is<Dim>() ||
+         found.binding->value.is<Shape>();
+}
+
+Value evaluate(Context& c, const ast::Expr& expr) {
+  if (!stack_left(c, expr.span)) {
+    return unknown();
+  }
+  return match(
+      expr.node,  //
+      [](const ast::Int& number) { return make(number.value); },
+      [](const ast::Float& number) { return make(number.value); },
+      [](const ast::Bool& flag) { return make(flag.value); },
+      [&](const ast::String&) { return evaluate_string(c, expr); },
+      [&](const ast::NameRef& name) { return lookup(c, name.text, expr.span); },
+      [&](const ast::Bracket& bracket) { return evaluate_bracket(c, bracket, expr.span); },
+      [&](const ast::Range& range) { return evaluate_range(c, range); },
+      [&](const ast::Unary& unary) { return evaluate_unary(c, unary, expr.span); },
+      [&](const ast::Chain& chain) { return evaluate_chain(c, chain); },
+      [&](const ast::Postfix& postfix) { return evaluate_postfix(c, postfix); });
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,87 @@
+// Expressions to values. Tensor work is recorded in the innermost unit under construction, so there
+// must be one: statements at top level open one for each of their expressions (units.h).
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "frontend/elaborate/context.h"
+#include "frontend/elaborate/operators.h"
+
+namespace mtf::host {
+
+[[nodiscard]] Value evaluate(Context& c, const ast::Expr& expr);
+
+// What a name stands for; `Unknown` if nothing, which the resolver has reported.
+[[nodiscard]] Value lookup(Context& c, std::string_view name, SourceSpan span);
+// The dim of that name, if it is one; no error otherwise.
+[[nodiscard]] std::optional<Dim> find_dim(Context& c, std::string_view name);
+// Whether the expression is a bare name that stands for no value but a dim, or for nothing.
+[[nodiscard]] bool is_dim_name(Context& c, const ast::Expr& expr);
+
+// ---- dims and shapes (dims.cpp) ------------------------------------------------------------
+
+// `operands`: shapes of the tensors of the same call; a bare name may be one of their dims.
+[[nodiscard]] Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
+                                     std::span<const Shape> operands = {});
+// These three give nullopt after an error or for what is unknown.
+[[nodiscard]] std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized);
+[[nodiscard]] std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
+                                                  std::span<const Shape> operands = {});
+// `may_be_new`: an unknown name makes a dim of size 0, for the operation to fill in.
+[[nodiscard]] std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
+                                                            std::span<const Shape> operands,
+                                                            bool may_be_new);
+
+struct DeclaredType {
+  TensorType type;
+  bool open = false;  // ends in `..`
+};
+// requires: the type's name is a dtype.
+[[nodiscard]] std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type);
+// A dim written where it is used: known from here on, unless its name is taken.
+void declare_inline(Context& c, const Dim& dim, SourceSpan span);
+[[nodiscard]] std::optional<std::int64_t> checked_size(Context& c, const Value& size,
+                                                       std::string_view what, SourceSpan span);
+
+// ---- operations on tensors (tensor_ops.cpp) ------------------------------------------------
+
+// The tensor as a value of the unit under construction. nullopt: it is of another one, an error.
+[[nodiscard]] std::optional<ValueId> record(Context& c, const Tensor& tensor, SourceSpan span);
+[[nodiscard]] Value recorded(Context& c, ValueId id);
+[[nodiscard]] Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands,
+                             OpArgs args, SourceSpan span);
+[[nodiscard]] Value apply_operator(Context& c, std::string_view symbol,
+                                   std::span<const Operand> operands, SourceSpan span);
+// A host number as a scalar tensor; nullopt if the dtype cannot hold it, an error.
+[[nodiscard]] std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype);
+[[nodiscard]] bool is_number(const Value& value);  // int, float, bool, dim
+
+// ---- suffixes (index.cpp, call.cpp) --------------------------------------------------------
+
+[[nodiscard]] Value evaluate_index(Context& c, const Operand& base, const ast::Index& index,
+                                   SourceSpan span);
+[[nodiscard]] Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call,
+                                  SourceSpan span);
+[[nodiscard]] Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan span);
+
+// ---- text (text.cpp) -----------------------------------------------------------------------
+
+// Text whose tensors are not printed yet.
+struct Piece {
+  std::variant<std::string, Operand> node;
+};
+using Pieces = std::vector<Piece>;
+
+// nullopt: some part is unknown.
+[[nodiscard]] std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr);
+// requires: the tensors are the device's. nullopt: a check does not know.
+[[nodiscard]] std::optional<std::string> text_of(Context& c, const Pieces& pieces);
+[[nodiscard]] Value evaluate_string(Context& c, const ast::Expr& expr);
+
+}  // namespace mtf::host

@@ -1,0 +1,348 @@
+// Functions of the user: bound to arguments, inlined into the unit under construction, or built as a
+// unit of their own and kept.
+
+#include <algorithm>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/units.h"
+
+namespace mtf::host {
+namespace {
+
+constexpr std::size_t kMaxCalls = 256;
+
+std::string joined_path(const std::string& path, const std::string& part) {
+  return path.empty() || part.empty() ? path + part : path + "/" + part;
+}
+
+bool may_go_deeper(Context& c, const ast::Fn& fn, SourceSpan span) {
+  if (c.report.calls.size() < kMaxCalls) {
+    return true;
+  }
+  c.error(DiagKind::kRecursionLimit, span,
+          "`" + fn.name.text + "` is the " + std::to_string(kMaxCalls + 1) +
+              "th call inside another; does it call itself without end?");
+  return false;
+}
+
+// The arguments as the names of a new scope; false after an error.
+bool declare_parameters(Context& c, const ast::Fn& fn, const Arguments& arguments) {
+  for (std::size_t i = 0; i < fn.parameters.size(); ++i) {
+    const ast::Parameter& parameter = fn.parameters[i];
+    Operand operand = arguments[i] ? *arguments[i]
+                                   : Operand{.value = evaluate(c, *parameter.initial),
+                                             .span = parameter.initial->span};
+    if (parameter.type) {
+      operand.value =
+          checked_value(c, operand, *parameter.type, "`" + parameter.name.text + "`");
+    }
+    if (is_unknown(operand.value)) {
+      return false;
+    }
+    if (const auto* dim = operand.value.get<Dim>()) {
+      c.dim_names.insert(dim->name);
+    }
+    c.scope->declare(parameter.name.text, {.value = std::move(operand.value),
+                                           .kind = NameKind::kParameter,
+                                           .span = parameter.name.span});
+  }
+  return true;
+}
+
+Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan span) {
+  if (fn.results.empty() || is_unknown(result)) {
+    return result;
+  }
+  Values values{result};
+  if (const auto* several = result.get<Results>()) {
+    values = *several->items;
+  }
+  if (values.size() != fn.results.size() || result.is<Nothing>()) {
+    c.error(DiagKind::kWrongType, span,
+            "`" + fn.name.text + "` says it returns " + std::to_string(fn.results.size()) +
+                (fn.results.size() == 1 ? " value" : " values") + "; it returns " +
+                (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
+    return unknown();
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = checked_value(c, {.value = std::move(values[i]), .span = span}, fn.results[i],
+                              "the result");
+    if (values[i].is<Unknown>()) {
+      return unknown();
+    }
+  }
+  return values.size() == 1 ? values.front()
+                            : make(Results{std::make_shared<const Values>(std::move(values))});
+}
+
+// Runs the body in a scope of its own.
+Value run_body(Context& c, const Function& function, const Arguments& arguments) {
+  const Restore scope(c.scope,
+                      std::make_shared<Scope>(function.scope, c.recording().serial));
+  const Restore result(c.result, nothing());
+  const Restore name(c.call_name, std::string());
+  const Restore fill(c.fill, static_cast<const TensorType*>(nullptr));
+  if (!declare_parameters(c, *function.fn, arguments)) {
+    return unknown();
+  }
+  const std::size_t before = c.report.sink().errors();
+  static_cast<void>(run_block(c, function.fn->body));
+  const SourceSpan span = function.fn->name.span;
+  if (c.report.sink().errors() != before && c.result.is<Nothing>()) {
+    return unknown();
+  }
+  return checked_results(c, *function.fn, c.result, span);
+}
+
+struct Entered {  // a call on the stack of calls
+  Entered(Context& context, const ast::Fn& fn, SourceSpan call) : c(context) {
+    c.report.calls.push_back({.function = fn.name.text, .call = call});
+  }
+  ~Entered() { c.report.calls.pop_back(); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  Entered(Entered&&) = delete;
+  Entered& operator=(Entered&&) = delete;
+
+  Context& c;
+};
+
+Value run_as_root(Context& c, const Function& function, const Arguments& arguments, Root root,
+                  std::string path) {
+  if (function.fn->is_model) {  // it owns its variables, whoever calls
+    root.owner = function.fn;
+    path = function.fn->name.text;
+  }
+  const Restore restore_root(c.root, &root);
+  const Restore restore_path(c.path, std::move(path));
+  return run_body(c, function, arguments);
+}
+
+// Tensors among the arguments become inputs named by the parameters.
+Arguments as_inputs(Recording& unit, const ast::Fn& fn, Arguments arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i]) {
+      continue;
+    }
+    const bool is_list = !arguments[i]->value.is<Tensor>();
+    std::size_t count = 0;
+    arguments[i]->value = map_tensors(std::move(arguments[i]->value), [&](Tensor& tensor) {
+      if (tensor.where != Where::kHandle) {
+        return;
+      }
+      const std::string& parameter = fn.parameters[i].name.text;
+      const std::string name =
+          is_list ? parameter + "[" + std::to_string(count++) + "]" : parameter;
+      const ValueId id = unit.argument(name, tensor);
+      tensor = {.where = Where::kRecorded,
+                .type = tensor.type,
+                .handle = nullptr,
+                .variable = nullptr,
+                .index = id.index,
+                .unit = unit.serial,
+                .name = name};
+    });
+  }
+  return arguments;
+}
+
+// Tensors of the result become outputs, or slots where they came in as they are.
+Value as_result(Recording& unit, Value value) {
+  return map_tensors(std::move(value), [&unit](Tensor& tensor) {
+    if (tensor.where == Where::kHandle) {
+      const ValueId id = unit.capture(tensor);
+      tensor.where = Where::kSlot;
+      tensor.index = static_cast<std::int32_t>(unit.slot_of(id).value());
+      tensor.handle = nullptr;
+      return;
+    }
+    if (tensor.where != Where::kRecorded) {
+      return;
+    }
+    const ValueId id{tensor.index};
+    if (const std::optional<std::size_t> slot = unit.slot_of(id)) {
+      tensor.where = Where::kSlot;
+      tensor.index = static_cast<std::int32_t>(*slot);
+      return;
+    }
+    std::vector<ValueId>& outputs = unit.program().outputs;
+    const auto found = std::ranges::find(outputs, id);
+    tensor.where = Where::kOutput;
+    tensor.index = static_cast<std::int32_t>(found - outputs.begin());
+    if (found == outputs.end()) {
+      outputs.push_back(id);
+    }
+  });
+}
+
+struct Built {
+  BuiltFunction* function = nullptr;
+  std::vector<TensorHandle> slots;
+};
+
+// The arguments with slots for tensors, numbered as they become inputs.
+std::vector<std::optional<Value>> argument_patterns(const Arguments& arguments) {
+  std::vector<std::optional<Value>> patterns;
+  std::int32_t next = 0;
+  for (const std::optional<Operand>& argument : arguments) {
+    if (!argument) {
+      patterns.emplace_back();
+      continue;
+    }
+    patterns.push_back(map_tensors(argument->value, [&next](Tensor& tensor) {
+      if (tensor.where == Where::kHandle) {
+        tensor.where = Where::kSlot;
+        tensor.index = next++;
+        tensor.handle = nullptr;
+      }
+    }));
+  }
+  return patterns;
+}
+
+Built build(Context& c, const Function& function, const Arguments& arguments,
+            const CallSite& site, Root root) {
+  Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
+  const Restore frame(c.frame, std::int32_t{-1});
+  auto built = std::make_unique<BuiltFunction>();
+  built->scope = function.scope;
+  built->path = site.name;
+  built->call = site.span;
+  built->arguments = argument_patterns(arguments);
+  const Entered entered(c, *function.fn, site.span);
+  const Value result = run_as_root(c, function, as_inputs(unit, *function.fn, arguments),
+                                   std::move(root), site.name);
+  built->result = as_result(unit, frozen(c, result, function.fn->name.span));
+  const std::unique_ptr<Recording> closed = c.close();
+  closed->finish();
+  built->failed = closed->failed || is_unknown(built->result);
+  built->rooted = closed->rooted;
+  built->slots = closed->arguments().size();
+  for (OutsideRead& read : closed->reads) {
+    read.value = as_pattern(std::move(read.value), *closed);
+  }
+  built->reads = std::move(closed->reads);
+  built->runs = !closed->program().outputs.empty() || closed->acts();
+  built->unit = std::move(closed->unit);
+  auto& kept = c.built[function.fn];
+  kept.push_back(std::move(built));
+  return {.function = kept.back().get(), .slots = closed->arguments()};
+}
+
+bool fits(const BuiltFunction& built, const Function& function, const Arguments& arguments,
+          const CallSite& site, std::vector<TensorHandle>& slots) {
+  if (built.scope != function.scope ||
+      (built.rooted && (built.path != site.name || !(built.call == site.span)))) {
+    return false;
+  }
+  slots.assign(built.slots, nullptr);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].has_value() != built.arguments[i].has_value() ||
+        (arguments[i] && !matches(*built.arguments[i], arguments[i]->value, slots))) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(built.reads, [&slots](const OutsideRead& read) {
+    return matches(read.value, read.binding->value, slots);
+  });
+}
+
+std::optional<Built> find_built(Context& c, const Function& function, const Arguments& arguments,
+                                const CallSite& site) {
+  std::vector<TensorHandle> slots;
+  for (const std::unique_ptr<BuiltFunction>& built : c.built[function.fn]) {
+    if (fits(*built, function, arguments, site, slots)) {
+      return Built{.function = built.get(), .slots = std::move(slots)};
+    }
+  }
+  return std::nullopt;
+}
+
+Value result_of(const BuiltFunction& built, const std::vector<TensorHandle>& slots,
+                const std::vector<TensorHandle>& outputs) {
+  return map_tensors(built.result, [&](Tensor& tensor) {
+    if (tensor.where != Where::kSlot && tensor.where != Where::kOutput) {
+      return;
+    }
+    const auto index = static_cast<std::size_t>(tensor.index);
+    tensor.handle = tensor.where == Where::kSlot ? slots[index] : outputs[index];
+    tensor.where = Where::kHandle;
+    tensor.type = tensor.handle->type;
+  });
+}
+
+}  // namespace
+
+std::vector<Formal> formals_of(const ast::Fn& fn) {
+  std::vector<Formal> formals;
+  for (const ast::Parameter& parameter : fn.parameters) {
+    formals.push_back({.name = parameter.name.text, .required = !parameter.initial});
+  }
+  return formals;
+}
+
+Value call_inline(Context& c, const Function& function, const Arguments& arguments,
+                  const CallSite& site) {
+  if (!may_go_deeper(c, *function.fn, site.span)) {
+    return unknown();
+  }
+  Program& program = c.recording().program();
+  program.frames.push_back(
+      {.function = function.fn->name.text, .call = site.span, .parent = c.frame});
+  const Restore frame(c.frame, static_cast<std::int32_t>(program.frames.size()) - 1);
+  const Entered entered(c, *function.fn, site.span);
+  if (site.owned_path) {
+    return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
+  }
+  if (function.fn->is_model || c.root == nullptr) {
+    return run_as_root(c, function, arguments, {.call = site.span}, site.name);
+  }
+  const Restore path(c.path, joined_path(c.path, site.name));
+  return run_body(c, function, arguments);
+}
+
+Value call_unit(Context& c, const Function& function, const Arguments& given,
+                const CallSite& site) {
+  Arguments arguments = given;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::optional<ast::TypeExpr>& type = function.fn->parameters[i].type;
+    if (arguments[i] && type && wants_scalar(*type, arguments[i]->value)) {
+      const auto handle =
+          device_number(c, *arguments[i], find_dtype(type->name.text).value());
+      if (!handle) {
+        return unknown();
+      }
+      arguments[i]->value = make(Tensor{.type = (*handle)->type, .handle = *handle});
+    }
+  }
+  std::optional<Built> built = find_built(c, function, arguments, site);
+  if (!built) {
+    built = build(c, function, arguments, site, {.call = site.span});
+  }
+  if (built->function->failed) {
+    return unknown();
+  }
+  std::vector<TensorHandle> outputs;
+  if (built->function->runs) {
+    const Entered entered(c, *function.fn, site.span);
+    auto handles = run_unit(c, *built->function->unit, built->slots);
+    if (!handles) {
+      return unknown();
+    }
+    outputs = std::move(*handles);
+  }
+  return result_of(*built->function, built->slots, outputs);
+}
+
+const BuiltFunction* build_entry(Context& c, const Function& function,
+                                 const Arguments& arguments) {
+  const CallSite site{.span = function.fn->name.span, .name = {}, .owned_path = {}};
+  std::optional<Built> built = find_built(c, function, arguments, site);
+  if (!built) {
+    built = build(c, function, arguments, site, {.call = site.span, .any_call = true});
+  }
+  return built->function->failed ? nullptr : built->function;
+}
+
+}  // namespace mtf::host

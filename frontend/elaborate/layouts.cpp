@@ -1,0 +1,329 @@
+// Declarations of meshes and layouts, and the choice of the one that is used.
+
+#include "frontend/elaborate/layouts.h"
+
+#include <algorithm>
+
+#include "frontend/elaborate/mesh_text.h"
+#include "frontend/elaborate/units.h"
+
+namespace mtf::host {
+namespace {
+
+constexpr std::int64_t kMaxRanks = std::int64_t{1} << 31U;
+
+std::vector<std::string> axis_names(const Mesh& mesh) {
+  std::vector<std::string> names;
+  std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
+  return names;
+}
+
+template <typename T>
+const T* named(const std::vector<T>& list, std::string_view name) {
+  const auto found = std::ranges::find(list, name, &T::name);
+  return found == list.end() ? nullptr : &*found;
+}
+
+template <typename T>
+std::vector<std::string> names_of(const std::vector<T>& list) {
+  std::vector<std::string> names;
+  std::ranges::transform(list, std::back_inserter(names), &T::name);
+  return names;
+}
+
+void add_mesh(Context& c, Mesh mesh) {
+  const auto same = std::ranges::find(c.layouts.meshes, mesh.name, &Mesh::name);
+  if (same != c.layouts.meshes.end()) {
+    *same = std::move(mesh);  // a REPL declares it anew
+  } else {
+    c.layouts.meshes.push_back(std::move(mesh));
+  }
+}
+
+void add_layout(Context& c, Layout layout) {
+  const auto same = std::ranges::find(c.layouts.layouts, layout.name, &Layout::name);
+  if (same != c.layouts.layouts.end()) {
+    *same = std::move(layout);
+  } else {
+    c.layouts.layouts.push_back(std::move(layout));
+  }
+}
+
+std::optional<Mesh> mesh_for(Context& c, const ast::Layout& layout) {
+  const std::vector<Mesh>& meshes = c.layouts.meshes;
+  if (!layout.mesh && meshes.size() == 1) {
+    return meshes.front();
+  }
+  if (!layout.mesh) {
+    c.error(DiagKind::kMissingArgument, layout.name.span,
+            meshes.empty() ? "no mesh is declared for the layout `" + layout.name.text + "`"
+                           : "the layout `" + layout.name.text + "` does not say which mesh it is on: " +
+                                 quoted_list(names_of(meshes)));
+    return std::nullopt;
+  }
+  const Mesh* mesh = named(meshes, layout.mesh->text);
+  const Scope::Found found = c.scope->find(layout.mesh->text);
+  if (mesh == nullptr && found.binding != nullptr && !is_unknown(found.binding->value)) {
+    c.error(DiagKind::kWrongType, layout.mesh->span,
+            "`" + layout.mesh->text + "` is " + kind_of(found.binding->value) + ", not a mesh");
+  }
+  return mesh == nullptr ? std::nullopt : std::optional(*mesh);
+}
+
+// The axes of one rule; nullopt after an error.
+std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh) {
+  Axes axes;
+  for (const ast::Target& target : rule.targets) {
+    if (target.kind == ast::TargetKind::kUnused) {
+      c.error(DiagKind::kLaterFeature, target.axis.span,
+              "`*`, the axes that a tensor leaves unused, is not built yet");
+      return std::nullopt;
+    }
+    if (target.kind == ast::TargetKind::kAll) {
+      for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
+        axes.push_back(static_cast<AxisId>(i));
+      }
+      continue;
+    }
+    const std::optional<AxisId> axis = mesh.find(target.axis.text);
+    if (!axis) {
+      const Suggestion suggestion = suggest(target.axis.text, axis_names(mesh));
+      c.error(DiagKind::kUnknownAxis, target.axis.span,
+              "the mesh " + mtf::to_string(mesh) + " has no axis `" + target.axis.text + "`" +
+                  suggestion.text,
+              {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
+      return std::nullopt;
+    }
+    if (std::ranges::find(axes, *axis) != axes.end()) {
+      c.error(DiagKind::kLayoutConflict, target.axis.span,
+              "`" + rule.dim.text + "` is split over the axis `" + target.axis.text + "` twice");
+      return std::nullopt;
+    }
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+std::vector<Rule> rules_of(Context& c, const std::vector<ast::Rule>& rules, const Mesh& mesh) {
+  std::vector<Rule> result;
+  for (const ast::Rule& rule : rules) {
+    const auto same = std::ranges::find(result, rule.dim.text, &Rule::dim);
+    if (same != result.end()) {
+      c.error(DiagKind::kDuplicateName, rule.dim.span,
+              "`" + rule.dim.text + "` has a rule in this layout already",
+              {{.span = same->span, .text = "the first one"}});
+      continue;
+    }
+    if (std::optional<Axes> axes = axes_of(c, rule, mesh)) {
+      result.push_back({.dim = rule.dim.text, .axes = *std::move(axes), .span = rule.span});
+    }
+  }
+  return result;
+}
+
+bool is_later_layout(Context& c, const ast::Layout& layout) {
+  const auto later = [&](const std::optional<SourceSpan>& span, std::string_view what) {
+    if (span) {
+      c.error(DiagKind::kLaterFeature, *span, "`" + std::string(what) + "` is not built yet");
+    }
+    return span.has_value();
+  };
+  const auto span_of_at = [&]() -> std::optional<SourceSpan> {
+    return layout.at.empty() ? std::nullopt : std::optional(layout.at.front().span);
+  };
+  bool any = later(layout.infer, "infer");
+  any = later(layout.automatic, "auto") || any;
+  any = later(layout.uneven, "uneven") || any;
+  any = later(layout.params ? std::optional(layout.params->span) : std::nullopt, "params") || any;
+  return later(span_of_at(), "at") || any;
+}
+
+// The sizes of `--mesh`, if the mesh has all the axes that it names.
+void resize_mesh(Context& c, Mesh& mesh) {
+  if (c.options.mesh.empty()) {
+    return;
+  }
+  const auto sizes = parse_axis_sizes(c.options.mesh);
+  const bool has_all = sizes && std::ranges::all_of(*sizes, [&](const MeshAxis& axis) {
+    return mesh.find(axis.name).has_value();
+  });
+  for (const MeshAxis& axis : has_all ? *sizes : std::vector<MeshAxis>()) {
+    mesh.axes[*mesh.find(axis.name)].size = axis.size;
+  }
+}
+
+bool check_ranks(Context& c, const Mesh& mesh) {
+  std::int64_t ranks = 1;
+  for (const MeshAxis& axis : mesh.axes) {
+    if (__builtin_mul_overflow(ranks, axis.size, &ranks) || ranks > kMaxRanks) {
+      c.error(DiagKind::kOverflow, mesh.span,
+              "the mesh `" + mesh.name + "` has more than 2^31 ranks");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_in_program(Context& c, SourceSpan span, std::string_view what) {
+  if (c.module->is_main) {
+    return true;
+  }
+  c.error(DiagKind::kBadImport, span,
+          std::string(what) + " in a module; the program that imports it says how it is laid out");
+  return false;
+}
+
+// Everything is held in one layout from the first computation on.
+bool is_in_time(Context& c, SourceSpan span, std::string_view what) {
+  if (!c.layouts.is_used || c.files.size() > 1) {
+    return true;
+  }
+  c.error(DiagKind::kUnknownLayout, span,
+          std::string(what) + " after the first computation; tensors are in a layout already");
+  return false;
+}
+
+}  // namespace
+
+void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span) {
+  if (!is_in_program(c, span, "a mesh")) {
+    return;
+  }
+  Mesh mesh{.name = declared.name.text,
+            .axes = {},
+            .profile = declared.profile ? declared.profile->text : "",
+            .span = declared.name.span};
+  bool fits = true;
+  for (const ast::Sized& axis : declared.axes) {
+    const auto size = checked_size(c, compute(c, axis.size), "the axis `" + axis.name.text + "`",
+                                   axis.size.span);
+    if (mesh.find(axis.name.text)) {
+      c.error(DiagKind::kDuplicateName, axis.name.span,
+              "the mesh has an axis `" + axis.name.text + "` already");
+      fits = false;
+    }
+    fits = fits && size.has_value();
+    mesh.axes.push_back({.name = axis.name.text, .size = size.value_or(1)});
+  }
+  if (mesh.axes.size() > kMaxAxes) {
+    c.error(DiagKind::kBadArgument, declared.name.span,
+            "the mesh has " + std::to_string(mesh.axes.size()) + " axes; at most " +
+                std::to_string(kMaxAxes) + " are possible");
+    fits = false;
+  }
+  resize_mesh(c, mesh);
+  fits = fits && check_ranks(c, mesh);
+  if (fits) {
+    add_mesh(c, std::move(mesh));
+  }
+  const std::size_t index = c.layouts.meshes.size();
+  c.scope->declare(declared.name.text, {.value = fits ? make(MeshRef{index}) : unknown(),
+                                        .kind = NameKind::kMesh,
+                                        .span = declared.name.span});
+}
+
+void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span) {
+  if (!is_in_program(c, span, "a layout") || !is_in_time(c, declared.name.span, "a layout")) {
+    return;
+  }
+  const bool is_later = is_later_layout(c, declared);
+  const std::optional<Mesh> mesh = mesh_for(c, declared);
+  std::optional<Layout> layout;
+  if (mesh && !is_later) {
+    layout = Layout{.name = declared.name.text,
+                    .mesh = *mesh,
+                    .rules = rules_of(c, declared.rules, *mesh),
+                    .span = declared.name.span};
+    add_layout(c, *layout);
+  }
+  c.scope->declare(declared.name.text,
+                   {.value = layout ? make(LayoutRef{c.layouts.layouts.size()}) : unknown(),
+                    .kind = NameKind::kLayout,
+                    .span = declared.name.span});
+}
+
+void use_layout(Context& c, const ast::UseLayout& use) {
+  if (is_in_program(c, use.layout.span, "`use layout`") &&
+      is_in_time(c, use.layout.span, "`use layout`")) {
+    c.layouts.use = use.layout;
+  }
+}
+
+const Layout* choose_layout(Context& c) {
+  const std::vector<Layout>& layouts = c.layouts.layouts;
+  const bool by_option = !c.options.layout.empty();
+  const std::string name = by_option                 ? c.options.layout
+                           : !c.options.rules.empty() ? "rules"
+                           : c.layouts.use            ? c.layouts.use->text
+                                                      : "";
+  if (name.empty()) {
+    return layouts.size() == 1 ? layouts.data() : nullptr;
+  }
+  const Layout* layout = named(layouts, name);
+  if (layout == nullptr && (by_option || c.options.rules.empty())) {
+    const Suggestion suggestion = suggest(name, names_of(layouts));
+    const std::string known =
+        layouts.empty() ? "the file declares none"
+                        : "there is " + quoted_list(names_of(layouts));
+    c.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : c.layouts.use->span,
+            "no layout `" + name + "`" +
+                (suggestion.text.empty() ? "; " + known : suggestion.text));
+  }
+  return layout;
+}
+
+bool put_in_use(Context& c) {
+  if (c.layouts.is_used) {
+    return !c.layouts.is_refused;
+  }
+  c.layouts.is_used = true;
+  const std::size_t before = c.report.sink().errors();
+  declare_from_options(c);
+  if (const Layout* chosen = choose_layout(c)) {
+    c.layouts.in_use = *chosen;
+    c.layouts.chosen = &*c.layouts.in_use;
+  }
+  bool usable = c.report.sink().errors() == before;
+  if (usable && !c.dry) {
+    DiagSink diags;
+    usable = c.device.use(c.layouts.chosen, c.layouts.layouts, diags);
+    c.report.forward(diags, false);
+  }
+  c.layouts.is_refused = !usable;
+  if (!usable) {
+    c.fail();
+  }
+  return usable;
+}
+
+void check_layouts(Context& c) {
+  for (const Mesh& mesh : c.layouts.meshes) {
+    Axes used;
+    bool has_rules = false;
+    for (const Layout& layout : c.layouts.layouts) {
+      for (const Rule& rule : layout.mesh.name == mesh.name ? layout.rules : std::vector<Rule>()) {
+        has_rules = true;
+        used.insert(used.end(), rule.axes.begin(), rule.axes.end());
+      }
+    }
+    for (std::size_t i = 0; has_rules && i < mesh.axes.size(); ++i) {
+      if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
+        c.report.warning(DiagKind::kUnusedAxis, mesh.span,
+                         "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
+                             "` is used by no layout; its ranks only repeat work");
+      }
+    }
+  }
+  const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
+  for (const Layout& layout : c.layouts.layouts) {
+    for (const Rule& rule : layout.rules) {
+      const Suggestion suggestion = suggest(rule.dim, dims);
+      if (!c.dim_names.contains(rule.dim) && !suggestion.text.empty() && rule.span.file.valid()) {
+        c.report.warning(DiagKind::kUnknownDim, rule.span,
+                         "no tensor has a dim `" + rule.dim + "`" + suggestion.text);
+      }
+    }
+  }
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,38 @@
+// Meshes and layouts: what a file declares, what the command line changes, and which one is in force.
+
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "ir/layout.h"
+
+namespace mtf::host {
+
+struct Context;
+
+struct Layouts {
+  std::vector<Mesh> meshes;
+  std::vector<Layout> layouts;
+  std::optional<ast::Name> use;         // `use layout`
+  const Layout* chosen = nullptr;       // once in use; null: one rank
+  std::optional<Layout> in_use;         // what `chosen` points to
+  bool is_used = false;                 // the device knows
+  bool is_refused = false;              // and cannot
+};
+
+void declare_mesh(Context& c, const ast::Mesh& mesh, SourceSpan span);
+void declare_layout(Context& c, const ast::Layout& layout, SourceSpan span);
+void use_layout(Context& c, const ast::UseLayout& use);
+
+// Tells the device, once, which layout it holds everything in. False after an error.
+bool put_in_use(Context& c);
+// The layout in force by the rules of the language; null also for one rank.
+[[nodiscard]] const Layout* choose_layout(Context& c);
+// Warnings of a check: axes no layout uses, rules for dims that no tensor has.
+void check_layouts(Context& c);
+
+}  // namespace mtf::host

@@ -1,0 +1,20 @@
+// Imports: modules of the standard library by name, other files by their path.
+
+#pragma once
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+
+// Reads, parses and resolves what the file imports, before any of its statements runs.
+void load_imports(Context& c, Module& module);
+// At its place in the file: runs the module, the first time, and binds its name.
+void run_import(Context& c, const ast::Import& import);
+
+// Resolves and runs the statements of a file.
+void run_module(Context& c, Module& module);
+
+// The name that an import declares.
+[[nodiscard]] const ast::Name& name_of(const ast::Import& import);
+
+}  // namespace mtf::host

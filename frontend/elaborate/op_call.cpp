@@ -1,0 +1,275 @@
+// Calls of operations: each argument as the kind its parameter declares.
+
+#include <algorithm>
+
+#include "frontend/elaborate/call.h"
+
+namespace mtf::host {
+namespace {
+
+struct OpCallSite {
+  Context& c;
+  const OpDef& op;
+  SourceSpan span;
+  std::vector<Shape> operands;  // of those that are tensors
+};
+
+bool is_tensor_kind(ParamKind kind) {
+  return kind == ParamKind::kTensor || kind == ParamKind::kTensors;
+}
+
+void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
+                std::string_view wanted, const Value& value) {
+  if (is_unknown(value)) {
+    return;
+  }
+  site.c.error(DiagKind::kWrongType, span,
+               "`" + std::string(param.name) + "` of `" + std::string(site.op.name) + "` is " +
+                   std::string(wanted) + "; this is " + kind_of(value));
+}
+
+std::string extents_text(const std::vector<std::size_t>& extents) {
+  std::string text;
+  for (const std::size_t extent : extents) {
+    text += (text.empty() ? "" : " by ") + std::to_string(extent);
+  }
+  return text;
+}
+
+// Nested lists into one row; `extents` collects the length at each depth.
+bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth,
+             std::vector<std::size_t>& extents, std::vector<double>& numbers) {
+  const auto* list = data.value.get<List>();
+  if (list == nullptr) {
+    const bool* flag = data.value.get<bool>();
+    const std::optional<double> number =
+        flag != nullptr ? std::optional(*flag ? 1.0 : 0.0) : as_real(data.value);
+    if (!number || depth != extents.size()) {
+      site.c.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
+                   number ? "these lists are not nested equally deep"
+                          : "data is made of numbers, not of " + kind_of(data.value));
+      return false;
+    }
+    numbers.push_back(*number);
+    return true;
+  }
+  if (depth == extents.size() && numbers.empty()) {
+    extents.push_back(list->items->size());
+  }
+  if (depth >= extents.size() || extents[depth] != list->items->size()) {
+    site.c.error(DiagKind::kBadArgument, data.span,
+                 "these lists differ in length, or are not nested equally deep");
+    return false;
+  }
+  return std::ranges::all_of(*list->items, [&](const Value& item) {
+    return flatten(site, {.value = item, .span = data.span}, depth + 1, extents, numbers);
+  });
+}
+
+// Flat, or nested as the shape in the same call is.
+std::optional<ArgValue> data_argument(const OpCallSite& site, const ast::Expr& expr,
+                                      const OpArgs& args) {
+  const Value value = evaluate(site.c, expr);
+  if (is_unknown(value)) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> extents;
+  std::vector<double> numbers;
+  if (!flatten(site, {.value = value, .span = expr.span}, 0, extents, numbers)) {
+    return std::nullopt;
+  }
+  for (const auto& [name, arg] : args.entries) {
+    const auto* shape = std::get_if<Shape>(&arg);
+    if (shape == nullptr || extents.size() < 2) {
+      continue;
+    }
+    const bool fits = std::ranges::equal(
+        shape->dims(), extents, [](const Dim& dim, std::size_t extent) {
+          return dim.size == static_cast<std::int64_t>(extent);
+        });
+    if (!fits) {
+      site.c.error(DiagKind::kBadArgument, expr.span,
+                   "data of " + extents_text(extents) + " for the shape " +
+                       mtf::to_string(*shape));
+      return std::nullopt;
+    }
+  }
+  return numbers;
+}
+
+std::optional<ArgValue> plain_argument(const OpCallSite& site, const OpParam& param,
+                                       const ast::Expr& expr) {
+  const Value value = evaluate(site.c, expr);
+  std::string_view wanted;
+  switch (param.kind) {
+    case ParamKind::kDType:
+      if (const auto* dtype = value.get<DType>()) {
+        return *dtype;
+      }
+      wanted = "a dtype, as f32";
+      break;
+    case ParamKind::kInt:
+      if (const std::optional<std::int64_t> number = as_int(value)) {
+        return *number;
+      }
+      wanted = "an int";
+      break;
+    case ParamKind::kReal:
+      if (const bool* flag = value.get<bool>()) {
+        return *flag ? 1.0 : 0.0;
+      }
+      if (const std::optional<double> number = as_real(value)) {
+        return *number;
+      }
+      wanted = "a number";
+      break;
+    case ParamKind::kBool:
+      if (const bool* flag = value.get<bool>()) {
+        return *flag;
+      }
+      wanted = "a bool";
+      break;
+    default:
+      if (const auto* text = value.get<std::string>()) {
+        return *text;
+      }
+      wanted = "a string";
+      break;
+  }
+  wrong_kind(site, param, expr.span, wanted, value);
+  return std::nullopt;
+}
+
+std::optional<ArgValue> argument(const OpCallSite& site, const OpParam& param,
+                                 const ast::Expr& expr, const OpArgs& args) {
+  switch (param.kind) {
+    case ParamKind::kDim:
+    case ParamKind::kNewDim:
+    case ParamKind::kDims: {
+      std::optional<std::vector<Dim>> dims =
+          evaluate_dims(site.c, expr, site.operands, param.kind == ParamKind::kNewDim);
+      if (!dims) {
+        return std::nullopt;
+      }
+      if (param.kind != ParamKind::kDims && dims->size() != 1) {
+        site.c.error(DiagKind::kBadArgument, expr.span,
+                     "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                         "` is one dim, not " + std::to_string(dims->size()));
+        return std::nullopt;
+      }
+      for (const Dim& dim : *dims) {
+        site.c.dim_names.insert(dim.name);
+      }
+      return *std::move(dims);
+    }
+    case ParamKind::kShape: {
+      std::optional<Shape> shape = evaluate_shape(site.c, expr, site.operands);
+      return shape ? std::optional<ArgValue>(*std::move(shape)) : std::nullopt;
+    }
+    case ParamKind::kData:
+      return data_argument(site, expr, args);
+    default:
+      return plain_argument(site, param, expr);
+  }
+}
+
+// Operands in the order of the parameters; lists among `kTensors` are spread out.
+std::vector<Operand> evaluate_operands(Context& c, const OpDef& op, const Bound& bound) {
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < op.params.size(); ++i) {
+    if (!is_tensor_kind(op.params[i].kind)) {
+      continue;
+    }
+    for (const ast::Expr* expr : bound[i]) {
+      Value value = evaluate(c, *expr);
+      const auto* list = value.get<List>();
+      if (list == nullptr || op.params[i].kind == ParamKind::kTensor) {
+        operands.push_back({.value = std::move(value), .span = expr->span});
+        continue;
+      }
+      for (const Value& item : *list->items) {
+        operands.push_back({.value = item, .span = expr->span});
+      }
+    }
+  }
+  return operands;
+}
+
+// What the type of a variable says about its initial value: `normal(stddev = 0.1)`.
+std::optional<ArgValue> from_type(const Context& c, const OpParam& param) {
+  if (c.fill == nullptr) {
+    return std::nullopt;
+  }
+  if (param.kind == ParamKind::kDType) {
+    return c.fill->dtype;
+  }
+  return param.kind == ParamKind::kShape ? std::optional<ArgValue>(c.fill->shape) : std::nullopt;
+}
+
+bool has_operands(const OpDef& op) {
+  return std::ranges::any_of(op.params,
+                             [](const OpParam& param) { return is_tensor_kind(param.kind); });
+}
+
+// nullopt after an error.
+std::optional<OpArgs> evaluate_arguments(const OpCallSite& site, std::span<const Formal> formals,
+                                         const Bound& bound) {
+  OpArgs args;
+  bool is_known = true;
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    const OpParam& param = site.op.params[i];
+    if (bound[i].empty()) {
+      std::optional<ArgValue> filled = has_operands(site.op) ? std::nullopt : from_type(site.c, param);
+      if (filled) {
+        args.set(param.name, *std::move(filled));
+      } else if (param.required) {
+        report_missing(site.c, site.op.name, formals, i, site.span);
+        return std::nullopt;
+      }
+      continue;
+    }
+    if (is_tensor_kind(param.kind)) {
+      continue;
+    }
+    std::optional<ArgValue> value = argument(site, param, *bound[i].front(), args);
+    is_known = is_known && value.has_value();
+    if (value) {
+      args.set(param.name, *std::move(value));
+    }
+  }
+  return is_known ? std::optional(std::move(args)) : std::nullopt;
+}
+
+}  // namespace
+
+Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan span) {
+  std::vector<Formal> formals;
+  for (const OpParam& param : op.params) {
+    formals.push_back({.name = std::string(param.name),
+                       .required = param.required,
+                       .many = param.kind == ParamKind::kTensors});
+  }
+  if (call.name) {
+    c.error(DiagKind::kBadArgument, call.name->span,
+            "`as` names the variables of a function's call; `" + std::string(op.name) +
+                "` is an operation and has none");
+    return unknown();
+  }
+  const std::optional<Bound> bound = bind_arguments(c, op.name, formals, call);
+  if (!bound) {
+    return unknown();
+  }
+  const std::vector<Operand> operands = evaluate_operands(c, op, *bound);
+  OpCallSite site{.c = c, .op = op, .span = span, .operands = {}};
+  for (const Operand& operand : operands) {
+    if (const auto* tensor = operand.value.get<Tensor>()) {
+      site.operands.push_back(tensor->type.shape);
+    } else if (is_unknown(operand.value)) {
+      return unknown();
+    }
+  }
+  std::optional<OpArgs> args = evaluate_arguments(site, formals, *bound);
+  return args ? apply_op(c, op, operands, *std::move(args), span) : unknown();
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,28 @@
+// Operators on host values: exact whole numbers, and errors where NumPy would wrap or warn.
+
+#pragma once
+
+#include <optional>
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+
+// A value and the text it comes from.
+struct Operand {
+  Value value;
+  SourceSpan span;
+};
+
+// requires: no operand is a tensor.
+[[nodiscard]] Value host_binary(Context& c, ast::BinaryOp op, const Operand& a, const Operand& b,
+                                SourceSpan span);
+[[nodiscard]] Value host_unary(Context& c, ast::UnaryOp op, const Operand& a, SourceSpan span);
+
+// Numbers, and dims as their size.
+[[nodiscard]] std::optional<std::int64_t> as_int(const Value& value);
+[[nodiscard]] std::optional<double> as_real(const Value& value);  // ints too
+// A shape, or what can stand for one: a dim, an empty list.
+[[nodiscard]] std::optional<Shape> as_shape(const Value& value);
+
+}  // namespace mtf::host

@@ -1,0 +1,133 @@
+// print and assert: at top level by the host, in a function as operations of the unit.
+
+#include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/units.h"
+
+namespace mtf::host {
+namespace {
+
+// Text with `{}` for each tensor, which become operands.
+std::string as_template(const Pieces& pieces, std::vector<Operand>& operands) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    if (const auto* operand = std::get_if<Operand>(&piece.node)) {
+      operands.push_back(*operand);
+      text += "{}";
+      continue;
+    }
+    for (const char letter : std::get<std::string>(piece.node)) {
+      text += letter;
+      if (letter == '{' || letter == '}') {
+        text += letter;
+      }
+    }
+  }
+  return text;
+}
+
+void effect(Context& c, std::string_view op, const Pieces& pieces, std::vector<Operand> operands,
+            SourceSpan span) {
+  OpArgs args;
+  args.set("text", as_template(pieces, operands));
+  static_cast<void>(apply_op(c, *find_op(c.options.ops, op), operands, std::move(args), span));
+}
+
+std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> parts) {
+  Pieces pieces;
+  bool known = true;
+  for (const ast::Expr& part : parts) {
+    const std::optional<Pieces> more = evaluate_pieces(c, part);
+    known = known && more.has_value();
+    if (&part != &parts.front()) {
+      pieces.push_back({.node = " "});
+    }
+    if (more) {
+      pieces.insert(pieces.end(), more->begin(), more->end());
+    }
+  }
+  return known ? std::optional(std::move(pieces)) : std::nullopt;
+}
+
+std::string message_of(Context& c, const ast::Assert& assertion) {
+  const std::string otherwise = "the assertion does not hold";
+  if (!assertion.message) {
+    return otherwise;
+  }
+  const std::optional<Pieces> pieces = compute_pieces(c, {&*assertion.message, 1});
+  return (pieces ? text_of(c, *pieces) : std::nullopt).value_or(otherwise);
+}
+
+void assert_now(Context& c, const ast::Assert& assertion) {
+  const Value value = compute(c, assertion.condition);
+  const SourceSpan span = assertion.condition.span;
+  std::optional<bool> holds;
+  if (const auto* tensor = value.get<Tensor>()) {
+    if (tensor->type.shape.rank() > 0) {
+      c.error(DiagKind::kWrongType, span,
+              "the condition is " + mtf::to_string(tensor->type) +
+                  "; `all(…)` makes one bool of it");
+      return;
+    }
+    const std::optional<double> number = device_scalar(c, *tensor);
+    holds = number ? std::optional(*number != 0) : std::nullopt;
+  } else if (const bool* flag = value.get<bool>()) {
+    holds = *flag;
+  } else if (!is_unknown(value)) {
+    c.error(DiagKind::kWrongType, span, "the condition is " + kind_of(value) + ", not a bool");
+  }
+  if (holds && !*holds) {
+    c.error(DiagKind::kAssertion, span, message_of(c, assertion));
+  }
+}
+
+void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
+  const Operand condition{.value = evaluate(c, assertion.condition),
+                          .span = assertion.condition.span};
+  std::optional<Pieces> message = Pieces();
+  if (assertion.message) {
+    message = evaluate_pieces(c, *assertion.message);
+  }
+  if (is_unknown(condition.value) || !message) {
+    return;
+  }
+  if (condition.value.is<Tensor>()) {
+    effect(c, "assert", *message, {condition}, span);
+    return;
+  }
+  const bool* flag = condition.value.get<bool>();
+  if (flag == nullptr) {
+    c.error(DiagKind::kWrongType, condition.span,
+            "the condition is " + kind_of(condition.value) + ", not a bool");
+  } else if (!*flag) {
+    std::vector<Operand> tensors;
+    const std::string text = as_template(*message, tensors);
+    c.error(DiagKind::kAssertion, condition.span,
+            text.empty() ? "the assertion does not hold" : text);
+  }
+}
+
+}  // namespace
+
+void run_print(Context& c, const ast::Print& print, SourceSpan span) {
+  if (!c.at_top_level()) {
+    if (const std::optional<Pieces> pieces = pieces_of(c, print.parts)) {
+      effect(c, "print", *pieces, {}, span);
+    }
+    return;
+  }
+  const std::optional<Pieces> pieces = compute_pieces(c, print.parts);
+  const std::optional<std::string> text = pieces ? text_of(c, *pieces) : std::nullopt;
+  if (text && !c.dry) {
+    c.device.print(*text);
+  }
+}
+
+void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
+  if (c.at_top_level()) {
+    assert_now(c, assertion);
+  } else {
+    assert_in_unit(c, assertion, span);
+  }
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,86 @@
+// Errors on their way to the sink.
+
+#include "frontend/elaborate/report.h"
+
+#include <algorithm>
+
+namespace mtf::host {
+namespace {
+
+constexpr std::size_t kShownCalls = 6;
+
+}  // namespace
+
+void Reporter::error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes,
+                     std::string fix) {
+  Diag diag{.kind = kind,
+            .severity = Severity::kError,
+            .span = span,
+            .text = std::move(text),
+            .notes = std::move(notes),
+            .fix = std::move(fix)};
+  add_calls(diag);
+  add(std::move(diag));
+}
+
+void Reporter::warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes) {
+  Diag diag{.kind = kind,
+            .severity = Severity::kWarning,
+            .span = span,
+            .text = std::move(text),
+            .notes = std::move(notes),
+            .fix = {}};
+  add_calls(diag);
+  add(std::move(diag));
+}
+
+void Reporter::forward(const DiagSink& from, bool with_calls) {
+  for (Diag diag : from.diags()) {
+    if (with_calls) {
+      add_calls(diag);
+    }
+    add(std::move(diag));
+  }
+}
+
+void Reporter::add(Diag diag) {
+  failed_ = failed_ || diag.severity == Severity::kError;
+  const bool is_new = seen_.insert({diag.kind, diag.span.file.index, diag.span.begin, diag.span.end})
+                          .second;
+  if (is_new) {
+    sink_.add(std::move(diag));
+  }
+}
+
+void Reporter::add_calls(Diag& diag) const {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallFrame& frame = calls[calls.size() - 1 - i];  // innermost first
+    if (i + 1 == kShownCalls && calls.size() > kShownCalls) {
+      diag.notes.push_back(
+          {.span = frame.call,
+           .text = "in `" + frame.function + "`, called here, after " +
+                   std::to_string(calls.size() - kShownCalls) + " more calls"});
+      return;
+    }
+    diag.notes.push_back({.span = frame.call, .text = "in `" + frame.function + "`, called here"});
+  }
+}
+
+Suggestion suggest(std::string_view name, std::span<const std::string> candidates) {
+  const std::string_view best = closest(name, candidates);
+  if (best.empty()) {
+    return {};
+  }
+  return {.text = "; did you mean `" + std::string(best) + "`?", .fix = std::string(best)};
+}
+
+std::string quoted_list(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool last = i + 1 == names.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + ("`" + names[i] + "`");
+  }
+  return text;
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,57 @@
+// Errors with the calls that led to them, each place reported once.
+//
+// A loop that runs into the same error a thousand times says it once; and what follows from an error
+// is `Unknown`, which nobody complains about.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ir/support/diag.h"
+
+namespace mtf::host {
+
+struct CallFrame {
+  std::string function;
+  SourceSpan call;
+};
+
+class Reporter {
+ public:
+  explicit Reporter(DiagSink& sink) : sink_(sink) {}
+
+  void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {},
+             std::string fix = {});
+  void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
+  // What someone else recorded, an operation's rule or the device: with the calls, where
+  // `with_calls`, as theirs end at the unit's border.
+  void forward(const DiagSink& from, bool with_calls);
+
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] DiagSink& sink() { return sink_; }
+
+  std::vector<CallFrame> calls;  // outermost first
+
+ private:
+  void add(Diag diag);
+  void add_calls(Diag& diag) const;
+
+  DiagSink& sink_;
+  std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t>> seen_;
+  bool failed_ = false;
+};
+
+// "; did you mean `x`?", or nothing; with the replacement for Diag::fix.
+struct Suggestion {
+  std::string text;
+  std::string fix;
+};
+[[nodiscard]] Suggestion suggest(std::string_view name, std::span<const std::string> candidates);
+
+// "`a`, `b` and `c`"
+[[nodiscard]] std::string quoted_list(std::span<const std::string> names);
+
+}  // namespace mtf::host

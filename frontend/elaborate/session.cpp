@@ -1,0 +1,74 @@
+// A session: files run one after the other on one state.
+
+#include "frontend/elaborate/session.h"
+
+#include <filesystem>
+#include <set>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/entries.h"
+#include "frontend/elaborate/modules.h"
+
+namespace mtf {
+
+Session::State::State(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags)
+    : context(std::move(options), sources, device, diags), scope(std::make_shared<host::Scope>()) {}
+
+Session::State::~State() {
+  // Functions hold the scopes that hold them.
+  for (const std::weak_ptr<host::Scope>& closure : context.closures) {
+    if (const std::shared_ptr<host::Scope> locked = closure.lock()) {
+      locked->clear();
+    }
+  }
+  scope->clear();
+}
+
+Session::Session(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags)
+    : state_(std::make_unique<State>(std::move(options), sources, device, diags)) {}
+
+Session::~Session() = default;
+
+void Session::run(ast::File file) {
+  host::Context& c = state_->context;
+  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  auto module = std::make_unique<host::Module>();
+  module->name = "this file";
+  module->scope = state_->scope;
+  module->is_main = true;
+  module->ran = true;
+  module->file = std::move(file);
+  const std::string& path = c.sources.file(module->file.id).path;
+  if (!path.empty()) {
+    std::error_code problem;
+    const auto full = std::filesystem::weakly_canonical(path, problem);
+    module->path = full.string();
+    module->folder = full.parent_path().string();
+    c.loading = {module->path};
+  }
+  c.files.push_back(std::move(module));
+  host::Module& current = *c.files.back();
+  host::load_imports(c, current);
+  host::run_module(c, current);
+  static_cast<void>(host::put_in_use(c));
+  if (c.options.check) {
+    host::check_entries(c);
+    host::check_layouts(c);
+  }
+}
+
+std::span<const Layout> Session::layouts() const { return state_->context.layouts.layouts; }
+
+std::span<const Mesh> Session::meshes() const { return state_->context.layouts.meshes; }
+
+const Layout* Session::layout() const { return state_->context.layouts.chosen; }
+
+std::vector<Entry> Session::entries() const { return host::entries_of(state_->context); }
+
+const Unit* Session::build(std::string_view entry) {
+  host::Context& c = state_->context;
+  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  return host::build_named(c, entry);
+}
+
+}  // namespace mtf

@@ -1,0 +1,23 @@
+// What a session holds.
+
+#pragma once
+
+#include <memory>
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf {
+
+struct Session::State {
+  State(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
+
+  host::Context context;
+  std::shared_ptr<host::Scope> scope;  // the top level of all its files
+};
+
+}  // namespace mtf

@@ -1,0 +1,190 @@
+// Declarations, bindings and assignments.
+
+#include "frontend/elaborate/statement.h"
+
+#include "frontend/elaborate/modules.h"
+#include "frontend/elaborate/units.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+std::string joined_names(std::span<const ast::Name> names) {
+  std::string text;
+  for (const ast::Name& name : names) {
+    text += (text.empty() ? "" : "_") + name.text;
+  }
+  return text;
+}
+
+// Messages and printed programs call a tensor as the user does.
+Value named(Context& c, Value value, const std::string& name) {
+  auto* tensor = std::get_if<Tensor>(&value.node);
+  if (tensor == nullptr) {
+    return value;
+  }
+  tensor->name = name;
+  if (tensor->where == Where::kRecorded && !c.recordings.empty() &&
+      tensor->unit == c.recording().serial) {
+    mtf::Value& recorded = c.recording().program().at(ValueId{tensor->index});
+    if (recorded.op != nullptr && recorded.name.empty()) {
+      recorded.name = name;
+    }
+  }
+  return value;
+}
+
+// One value per name; all unknown after an error.
+Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
+  const Restore name(c.call_name, joined_names(names));
+  const Value value = evaluate_bound(c, expr);
+  Values none(names.size(), unknown());
+  if (value.is<Unknown>()) {
+    return none;
+  }
+  const auto* results = value.get<Results>();
+  const auto* list = value.get<List>();
+  if (value.is<Nothing>()) {
+    c.error(DiagKind::kWrongType, expr.span, "this returns nothing that could be bound to `" +
+                                                 names.front().text + "`");
+    return none;
+  }
+  if (names.size() == 1 && results == nullptr) {
+    return {value};
+  }
+  const Values items = results != nullptr ? *results->items
+                       : list != nullptr  ? *list->items
+                                          : Values{value};
+  if (items.size() != names.size()) {
+    c.error(DiagKind::kWrongType, expr.span,
+            std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") + " for " +
+                std::to_string(names.size()) + (names.size() == 1 ? " name" : " names"));
+    return none;
+  }
+  return items;
+}
+
+void run_binding(Context& c, const ast::Binding& binding) {
+  const Values values = values_for(c, binding.names, binding.value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const ast::Name& name = binding.names[i];
+    c.scope->declare(name.text, {.value = named(c, values[i], name.text),
+                                 .kind = binding.rebindable ? NameKind::kVar : NameKind::kLet,
+                                 .span = name.span});
+  }
+}
+
+void run_assign(Context& c, const ast::Assign& assign) {
+  const Values values = values_for(c, assign.names, assign.value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Scope::Found found = c.scope->find(assign.names[i].text);
+    if (found.binding != nullptr && found.binding->kind == NameKind::kVar) {
+      found.binding->value = named(c, values[i], assign.names[i].text);
+    }
+  }
+}
+
+void run_dims(Context& c, const ast::Dims& dims) {
+  for (const ast::Sized& sized : dims.dims) {
+    const Value size = c.at_top_level() ? compute(c, sized.size) : evaluate(c, sized.size);
+    const auto number =
+        checked_size(c, size, "the dim `" + sized.name.text + "`", sized.size.span);
+    c.dim_names.insert(sized.name.text);
+    c.scope->declare(sized.name.text,
+                     {.value = number ? make(Dim{.name = sized.name.text, .size = *number}) : unknown(),
+                      .kind = NameKind::kDim,
+                      .span = sized.name.span});
+  }
+}
+
+Flow run_return(Context& c, const ast::Return& statement) {
+  Values values;
+  for (const ast::Expr& expr : statement.values) {
+    values.push_back(frozen(c, evaluate(c, expr), expr.span));
+    if (is_unknown(values.back())) {
+      c.result = unknown();
+      return Flow::kReturn;
+    }
+  }
+  c.result = values.empty()       ? nothing()
+             : values.size() == 1 ? values.front()
+                                  : make(Results{std::make_shared<const Values>(std::move(values))});
+  return Flow::kReturn;
+}
+
+void declare_fn(Context& c, const ast::Fn& fn) {
+  if (c.scope->own(fn.name.text) == nullptr) {
+    c.closures.push_back(c.scope);
+    c.scope->declare(fn.name.text, {.value = make(Function{.fn = &fn, .scope = c.scope}),
+                                    .kind = NameKind::kFunction,
+                                    .span = fn.name.span});
+  }
+}
+
+void run_expression(Context& c, const ast::Expr& expr) {
+  static_cast<void>(c.at_top_level() ? compute(c, expr) : evaluate(c, expr));
+}
+
+void later(Context& c, SourceSpan span, std::string_view what) {
+  c.error(DiagKind::kLaterFeature, span, std::string(what) + " is not built yet");
+}
+
+Flow run_statement(Context& c, const ast::Stmt& statement) {
+  const SourceSpan span = statement.span;
+  Flow flow = Flow::kNext;
+  match(
+      statement.node,  //
+      [&](const ast::Import& import) { run_import(c, import); },
+      [&](const ast::Dims& dims) { run_dims(c, dims); },
+      [&](const ast::Mesh& mesh) { declare_mesh(c, mesh, span); },
+      [&](const ast::Layout& layout) { declare_layout(c, layout, span); },
+      [&](const ast::UseLayout& use) { use_layout(c, use); },
+      [&](const ast::Fn& fn) { declare_fn(c, fn); },
+      [&](const ast::Binding& binding) { run_binding(c, binding); },
+      [&](const ast::Assign& assign) { run_assign(c, assign); },
+      [&](const ast::Update& update) { run_update(c, update, span); },
+      [&](const ast::Variable& variable) { declare_variable(c, variable, span); },
+      [&](const ast::For& loop) { flow = run_for(c, loop); },
+      [&](const ast::While& loop) { flow = run_while(c, loop); },
+      [&](const ast::If& choice) { flow = run_if(c, choice); },
+      [&](const ast::Return& value) { flow = run_return(c, value); },
+      [&](const ast::Print& print) { run_print(c, print, span); },
+      [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
+      [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
+      [&](const ast::Checkpoint& checkpoint) {
+        later(c, span, checkpoint.restore ? "`restore`" : "`save`");
+      },
+      [&](const ast::WithLayout&) { later(c, span, "`with layout`"); },
+      [&](const ast::Recompute&) { later(c, span, "`recompute`"); },
+      [&](const ast::Expect&) { later(c, span, "`expect`"); },
+      [&](const ast::Evaluate& evaluate) { run_expression(c, evaluate.value); });
+  return flow;
+}
+
+}  // namespace
+
+Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
+  for (const ast::Stmt& statement : statements) {
+    ++c.statements;
+    if (c.checks_only() && c.statements > c.options.max_check_statements) {
+      c.ended = true;
+    }
+    if (c.ended) {
+      c.fail();
+      return Flow::kEnd;
+    }
+    const Flow flow = run_statement(c, statement);
+    if (flow != Flow::kNext) {
+      return flow;
+    }
+  }
+  return Flow::kNext;
+}
+
+Flow run_block(Context& c, const ast::Block& block) {
+  const std::uint64_t unit = c.at_top_level() ? 0 : c.recording().serial;
+  const Restore scope(c.scope, std::make_shared<Scope>(c.scope, unit));
+  return run_statements(c, block.statements);
+}
+
+}  // namespace mtf::host

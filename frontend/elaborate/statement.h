@@ -1,0 +1,41 @@
+// Statements, run one after the other. At top level each is complete, on the device too, before the
+// next one starts; in a function they add to the unit under construction.
+
+#pragma once
+
+#include <span>
+
+#include "frontend/elaborate/context.h"
+#include "frontend/elaborate/operators.h"
+
+namespace mtf::host {
+
+enum class Flow : std::uint8_t {
+  kNext,
+  kReturn,
+  kEnd,  // a check that went on for long enough
+};
+
+[[nodiscard]] Flow run_block(Context& c, const ast::Block& block);  // in a scope of its own
+[[nodiscard]] Flow run_statements(Context& c, std::span<const ast::Stmt> statements);
+
+// control.cpp
+[[nodiscard]] Flow run_for(Context& c, const ast::For& loop);
+[[nodiscard]] Flow run_while(Context& c, const ast::While& loop);
+[[nodiscard]] Flow run_if(Context& c, const ast::If& choice);
+
+// output.cpp
+void run_print(Context& c, const ast::Print& print, SourceSpan span);
+void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span);
+
+// variable.cpp
+void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span);
+void run_update(Context& c, const ast::Update& update, SourceSpan span);
+// A value for a variable of the type; nullopt after an error.
+[[nodiscard]] std::optional<ValueId> fitted(Context& c, const Operand& operand,
+                                            const TensorType& type);
+
+// differentiate.cpp
+void run_minimize(Context& c, const ast::Minimize& minimize, SourceSpan span);
+
+}  // namespace mtf::host

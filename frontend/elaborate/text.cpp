@@ -1,0 +1,95 @@
+// Strings with interpolated values, some of which may be tensors that only the device can print.
+
+#include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/units.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+// Tensors inside a list print one by one.
+void add_value(Pieces& pieces, const Operand& operand) {
+  const auto* list = operand.value.get<List>();
+  if (list == nullptr || !has_tensor(operand.value)) {
+    pieces.push_back({operand.value.is<Tensor>()
+                          ? Piece{.node = operand}
+                          : Piece{.node = to_string(operand.value)}});
+    return;
+  }
+  pieces.push_back({.node = "["});
+  for (std::size_t i = 0; i < list->items->size(); ++i) {
+    if (i > 0) {
+      pieces.push_back({.node = ", "});
+    }
+    add_value(pieces, {.value = (*list->items)[i], .span = operand.span});
+  }
+  pieces.push_back({.node = "]"});
+}
+
+}  // namespace
+
+std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
+  Pieces pieces;
+  bool known = true;
+  const auto add = [&](const ast::Expr& part) {
+    const Value value = evaluate(c, part);
+    known = known && !is_unknown(value);
+    if (value.is<Nothing>()) {
+      c.error(DiagKind::kWrongType, part.span, "this has no value to show");
+      known = false;
+    }
+    add_value(pieces, {.value = value, .span = part.span});
+  };
+  if (const auto* string = std::get_if<ast::String>(&expr.node)) {
+    for (const ast::StringPart& part : string->parts) {
+      match(
+          part.node,  //
+          [&](const std::string& text) { pieces.push_back({.node = text}); }, add);
+    }
+  } else {
+    add(expr);
+  }
+  return known ? std::optional(std::move(pieces)) : std::nullopt;
+}
+
+std::optional<std::string> text_of(Context& c, const Pieces& pieces) {
+  std::string text;
+  bool known = true;
+  for (const Piece& piece : pieces) {
+    match(
+        piece.node,  //
+        [&](const std::string& part) { text += part; },
+        [&](const Operand& operand) {
+          // Asked of every tensor, known or not: all ranks take part in each.
+          const auto part = device_text(c, *operand.value.get<Tensor>());
+          known = known && part.has_value();
+          text += part.value_or("");
+        });
+  }
+  return known ? std::optional(std::move(text)) : std::nullopt;
+}
+
+Value evaluate_string(Context& c, const ast::Expr& expr) {
+  if (!c.calls_are_units()) {
+    const std::optional<Pieces> pieces = evaluate_pieces(c, expr);
+    if (!pieces) {
+      return unknown();
+    }
+    std::string text;
+    for (const Piece& piece : *pieces) {
+      if (const auto* tensor = std::get_if<Operand>(&piece.node)) {
+        c.error(DiagKind::kWrongType, tensor->span,
+                "the elements of a tensor are not known while a function is built; `print` and "
+                "`assert` can show them");
+        return unknown();
+      }
+      text += std::get<std::string>(piece.node);
+    }
+    return make(std::move(text));
+  }
+  const std::optional<Pieces> pieces = compute_pieces(c, {&expr, 1});
+  const std::optional<std::string> text = pieces ? text_of(c, *pieces) : std::nullopt;
+  return text ? make(*text) : unknown();
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,116 @@
+// Values against the types that are written for them.
+
+#include <array>
+
+#include "frontend/elaborate/call.h"
+
+namespace mtf::host {
+namespace {
+
+struct Checked {
+  Context& c;
+  const Operand& operand;
+  const ast::TypeExpr& type;
+  std::string_view what;
+
+  Value wrong(DiagKind kind, std::string text) const {
+    c.error(kind, operand.span, std::string(what) + " " + std::move(text),
+            {{.span = type.span, .text = "declared here"}});
+    return unknown();
+  }
+};
+
+bool is_callable(const Value& value) {
+  return value.is<Function>() || value.is<const OpDef*>() || value.is<const HostFn*>();
+}
+
+Value checked_word(const Checked& checked, const std::string& word) {
+  const Value& value = checked.operand.value;
+  const bool fits = (word == "dim" && value.is<Dim>()) || (word == "bool" && value.is<bool>()) ||
+                    (word == "int" && value.is<std::int64_t>()) ||
+                    (word == "float" && value.is<double>()) ||
+                    (word == "string" && value.is<std::string>()) ||
+                    (word == "fn" && is_callable(value)) || (word == "tensor" && value.is<Tensor>());
+  if (fits) {
+    return value;
+  }
+  if (word == "int" && value.is<Dim>()) {
+    return make(value.get<Dim>()->size);
+  }
+  if (word == "float" && as_real(value)) {
+    return make(*as_real(value));
+  }
+  return checked.wrong(DiagKind::kWrongType,
+                       "is " + kind_of(value) + "; `" + word + "` is declared");
+}
+
+Value checked_dims(const Checked& checked, const Tensor& tensor, const DeclaredType& declared) {
+  const Shape& shape = tensor.type.shape;
+  const std::string seen = mtf::to_string(tensor.type);
+  for (const Dim& dim : declared.type.shape.dims()) {
+    const Dim* own = shape.find(dim.name);
+    if (own == nullptr) {
+      return checked.wrong(DiagKind::kDimMissing,
+                           "is " + seen + ", without the dim `" + dim.name + "` of size " +
+                               std::to_string(dim.size));
+    }
+    if (own->size != dim.size) {
+      return checked.wrong(DiagKind::kDimSize,
+                           "has " + dim.name + " " + std::to_string(own->size) + " where " +
+                               dim.name + " " + std::to_string(dim.size) + " is declared");
+    }
+  }
+  for (const Dim& dim : shape.dims()) {
+    if (!declared.open && !declared.type.shape.has(dim.name)) {
+      return checked.wrong(DiagKind::kUnknownDim,
+                           "is " + seen + "; `" + dim.name + "` is not in " +
+                               mtf::to_string(declared.type.shape));
+    }
+  }
+  return checked.operand.value;
+}
+
+Value checked_tensor(const Checked& checked) {
+  Context& c = checked.c;
+  if (!find_dtype(checked.type.name.text)) {
+    return unknown();  // the resolver has said so
+  }
+  const std::optional<DeclaredType> declared = evaluate_type(c, checked.type);
+  if (!declared) {
+    return unknown();
+  }
+  if (wants_scalar(checked.type, checked.operand.value)) {
+    const std::optional<ValueId> id = lift(c, checked.operand, declared->type.dtype);
+    c.take_diags();
+    return id ? recorded(c, *id) : unknown();
+  }
+  const auto* tensor = checked.operand.value.get<Tensor>();
+  if (tensor == nullptr) {
+    return checked.wrong(DiagKind::kWrongType,
+                         "is " + kind_of(checked.operand.value) + "; a tensor " +
+                             mtf::to_string(declared->type) + " is declared");
+  }
+  if (tensor->type.dtype != declared->type.dtype) {
+    return checked.wrong(DiagKind::kDtypeMismatch,
+                         "is " + mtf::to_string(tensor->type) + "; " +
+                             std::string(mtf::to_string(declared->type.dtype)) +
+                             " is declared, which `cast` can make of it");
+  }
+  return checked_dims(checked, *tensor, *declared);
+}
+
+}  // namespace
+
+bool wants_scalar(const ast::TypeExpr& type, const Value& value) {
+  return type.dims && type.dims->elements.empty() && find_dtype(type.name.text) && is_number(value);
+}
+
+Value checked_value(Context& c, Operand operand, const ast::TypeExpr& type, std::string_view what) {
+  if (is_unknown(operand.value)) {
+    return unknown();
+  }
+  const Checked checked{.c = c, .operand = operand, .type = type, .what = what};
+  return type.dims ? checked_tensor(checked) : checked_word(checked, type.name.text);
+}
+
+}  // namespace mtf::host
