@@ -49,7 +49,7 @@ struct Checker {
   SourceSpan span;
   std::string_view what;
   DiagSink& diags;
-  std::vector<const Rule*> user = std::vector<const Rule*>(kMaxAxes);  // of each axis
+  std::vector<const Rule*> user;  // of each axis
 
   [[nodiscard]] std::string tensor() const { return std::string(what) + " " + to_string(shape); }
 };
@@ -138,7 +138,12 @@ Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, 
 std::optional<ValueLayout> layout_by_rules(const Shape& shape, const Layout& layout,
                                            SourceSpan span, std::string_view what,
                                            DiagSink& diags) {
-  Checker at{.shape = shape, .layout = layout, .span = span, .what = what, .diags = diags};
+  Checker at{.shape = shape,
+             .layout = layout,
+             .span = span,
+             .what = what,
+             .diags = diags,
+             .user = std::vector<const Rule*>(layout.mesh.axes.size())};
   ValueLayout result = replicated(shape);
   bool fits = true;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
