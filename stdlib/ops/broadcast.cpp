@@ -11,7 +11,7 @@ namespace {
 
 std::optional<TensorType> broadcast_type(OpCall& call, DiagSink& diags) {
   const TensorType& x = call.operands[0];
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   for (const Dim& dim : x.shape.dims()) {
     const Dim* wide = to.find(dim.name);
     if (wide != nullptr && wide->size == dim.size) {
@@ -31,7 +31,7 @@ std::optional<TensorType> broadcast_type(OpCall& call, DiagSink& diags) {
 
 std::optional<TensorType> transpose_type(OpCall& call, DiagSink& diags) {
   const TensorType& x = call.operands[0];
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   if (same_dims(x.shape, to)) {
     return TensorType{.dtype = x.dtype, .shape = to};
   }

@@ -48,7 +48,7 @@ std::optional<TensorType> concat_type(OpCall& call, DiagSink& diags) {
 }
 
 CutDim along(const OpCall& call) {
-  const std::string& over = dim_arg(call.args, "over").name;
+  const std::string over = dim_arg(call.args, "over").name;
   return {.operand = over, .result = over};
 }
 
@@ -108,7 +108,7 @@ std::optional<TensorType> stack_type(OpCall& call, DiagSink& diags) {
 }
 
 void stack_kernel(const KernelCall& call) {
-  const std::string& dim = dim_arg(call.call.args, "dim").name;
+  const std::string dim = dim_arg(call.call.args, "dim").name;
   const Extent want = extent_of(call.out, dim);
   const std::vector<std::int64_t> to = strides_of(call.out.shape);  // the new dim is the first
   for (std::int64_t i = 0; i < want.extent; ++i) {

@@ -70,7 +70,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   if (call.args.get<Shape>("to") == nullptr) {
     call.args.set("to", default_result(call));
   }
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   if (!check_result_dims(call, to, diags)) {
     return std::nullopt;
   }

@@ -27,7 +27,7 @@ std::string problem_of(const std::string& path, const NpyInfo& info, const Shape
 
 std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   const std::string path = text_arg(call.args, "path");
-  const Shape& shape = shape_arg(call.args, "shape");
+  const Shape shape = shape_arg(call.args, "shape");
   const NpyFile file(path);
   const std::string problem = problem_of(path, file.info(), shape);
   if (!problem.empty()) {

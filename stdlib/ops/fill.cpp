@@ -111,7 +111,7 @@ std::vector<OpParam> constant_params() {
 
 std::optional<TensorType> const_type(OpCall& call, DiagSink& diags) {
   const DType dtype = dtype_arg(call.args, "dtype", DType::kF32);
-  const Shape& shape = shape_arg(call.args, "shape");
+  const Shape shape = shape_arg(call.args, "shape");
   const auto* data = call.args.get<std::vector<double>>("data");
   const std::optional<std::int64_t> volume = shape.checked_volume();
   const std::size_t given = data == nullptr ? 0 : data->size();

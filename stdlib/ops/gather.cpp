@@ -97,7 +97,7 @@ std::vector<std::int64_t> bases_of(const KernelCall& call) {
 }
 
 void kernel(const KernelCall& call) {
-  const std::string& over = dim_arg(call.call.args, "over").name;
+  const std::string over = dim_arg(call.call.args, "over").name;
   const Extent own = extent_of(call.in[0], over);
   const std::size_t dim = call.in[0].shape.index_of(over).value();
   const std::int64_t stride = strides_of(call.in[0].shape)[dim];

@@ -9,7 +9,7 @@ namespace mtf::ops {
 namespace {
 
 std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   const double terms =
       static_cast<double>(call.operands[0].shape.volume()) / static_cast<double>(to.volume());
   const ValueId total = b.emit("sum", {operands[0]}, to_shape(to));

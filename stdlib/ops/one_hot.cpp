@@ -48,7 +48,7 @@ void range_kernel(const KernelCall& call) {
 
 std::optional<TensorType> one_hot_type(OpCall& call, DiagSink& diags) {
   const DType dtype = dtype_arg(call.args, "dtype", DType::kF32);
-  const Dim& dim = dim_arg(call.args, "dim");
+  const Dim dim = dim_arg(call.args, "dim");
   const Shape& labels = call.operands[0].shape;
   if (!check_operand(call, 0, Accepts::kIndices, diags) || !check_numbers(call, dtype, diags)) {
     return std::nullopt;

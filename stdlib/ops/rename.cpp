@@ -24,7 +24,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   if (!from || !fit_new_dim(call, "to", from->size, diags)) {
     return std::nullopt;
   }
-  const Dim& to = dim_arg(call.args, "to");
+  const Dim to = dim_arg(call.args, "to");
   if (to.name != from->name && x.shape.has(to.name)) {
     diags.error(DiagKind::kRepeatedDim, call.span,
                 "`rename` of " + quoted(from->name) + " to " + quoted(to.name) + ", which is in " +

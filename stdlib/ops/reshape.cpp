@@ -17,7 +17,7 @@ namespace {
 
 std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   const TensorType& x = call.operands[0];
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   const std::optional<std::int64_t> volume = to.checked_volume();
   if (volume && *volume == x.shape.volume()) {
     return TensorType{.dtype = x.dtype, .shape = to};

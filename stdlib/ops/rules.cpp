@@ -40,13 +40,13 @@ std::string text_arg(const OpArgs& args, std::string_view name) {
   return value == nullptr ? std::string() : *value;
 }
 
-const Dim& dim_arg(const OpArgs& args, std::string_view name) {
+Dim dim_arg(const OpArgs& args, std::string_view name) {
   const auto* dims = args.get<std::vector<Dim>>(name);
   assert(dims != nullptr && dims->size() == 1);
   return dims->front();
 }
 
-const Shape& shape_arg(const OpArgs& args, std::string_view name) {
+Shape shape_arg(const OpArgs& args, std::string_view name) {
   const auto* shape = args.get<Shape>(name);
   assert(shape != nullptr);
   return *shape;

@@ -21,8 +21,8 @@ namespace mtf {
 [[nodiscard]] DType dtype_arg(const OpArgs& args, std::string_view name, DType otherwise);
 [[nodiscard]] std::string text_arg(const OpArgs& args, std::string_view name);
 // requires: given.
-[[nodiscard]] const Dim& dim_arg(const OpArgs& args, std::string_view name);
-[[nodiscard]] const Shape& shape_arg(const OpArgs& args, std::string_view name);
+[[nodiscard]] Dim dim_arg(const OpArgs& args, std::string_view name);
+[[nodiscard]] Shape shape_arg(const OpArgs& args, std::string_view name);
 
 // Arguments with a list of one dim, a shape, a whole number.
 [[nodiscard]] ArgValue one_dim(Dim dim);

@@ -57,7 +57,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
     }
     call.args.set("to", Shape(std::move(dims)));
   }
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   if (!check_dims(call, over, to, diags)) {
     return std::nullopt;
   }
@@ -207,7 +207,7 @@ bool owns_first_block(const KernelCall& call) {
 }
 
 void kernel(const KernelCall& call) {
-  const std::string& over = dim_arg(call.call.args, "over").name;
+  const std::string over = dim_arg(call.call.args, "over").name;
   const Extent rows = extent_of(call.out, over);
   const std::int64_t row_stride = strides_of(call.out.shape)[call.out.shape.index_of(over).value()];
   const std::vector<IdDim> dims = id_dims(call);

@@ -23,7 +23,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
 }
 
 CutDim along(const OpCall& call) {
-  const std::string& over = dim_arg(call.args, "over").name;
+  const std::string over = dim_arg(call.args, "over").name;
   return {.operand = over, .result = over};
 }
 

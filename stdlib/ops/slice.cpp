@@ -35,7 +35,7 @@ IterationSpace index_space(const OpCall& call) {
 }
 
 void index_kernel(const KernelCall& call) {
-  const std::string& dim = dim_arg(call.call.args, "dim").name;
+  const std::string dim = dim_arg(call.call.args, "dim").name;
   const std::int64_t at = int_arg(call.call.args, "at", 0);
   const Extent own = extent_of(call.in[0], dim);
   if (at < own.offset || at >= own.offset + own.extent) {
@@ -60,7 +60,7 @@ void index_grad(GradBuilder& b) {
 // ---- slice -----------------------------------------------------------------------------------
 
 CutDim cut_of(const OpArgs& args) {
-  const std::string& dim = dim_arg(args, "dim").name;
+  const std::string dim = dim_arg(args, "dim").name;
   return {.operand = dim, .result = args.find("to") == nullptr ? dim : dim_arg(args, "to").name};
 }
 

@@ -43,7 +43,7 @@ ValueId finite_maximum(Builder& b, ValueId x, const Shape& rest) {
 
 std::optional<ValueId> expand_logsumexp(Builder& b, const OpCall& call,
                                         std::span<const ValueId> operands) {
-  const Shape& to = shape_arg(call.args, "to");
+  const Shape to = shape_arg(call.args, "to");
   const ValueId max = finite_maximum(b, operands[0], to);
   const ValueId powers = b.emit("exp", {b.emit("sub", {operands[0], max})});
   const ValueId log = b.emit("log", {b.emit("sum", {powers}, to_shape(to))});
