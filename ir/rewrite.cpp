@@ -111,10 +111,11 @@ Program merge_equal(const Program& program) {
 
 }  // namespace
 
-// Products are fused only while nobody else reads them, so the dead readers must be gone before.
+// Products are fused only while nobody else reads them, so dead readers must be gone before; and
+// the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
   const Program clean = merge_equal(drop_dead(program));
-  return drop_dead(merge_equal(contract(clean, ops)));
+  return drop_dead(merge_equal(drop_dead(contract(clean, ops))));
 }
 
 }  // namespace mtf

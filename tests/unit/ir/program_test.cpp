@@ -137,8 +137,7 @@ TEST_CASE("verify looks at inputs, outputs, updates and frames") {
   CHECK(broken([](Program& p) { p.updates[0].value = {2}; }) ==
         "the update of `layer/w` has type f32[batch 4, hidden 2], the variable "
         "f32[io 3, hidden 2]");
-  CHECK(broken([](Program& p) { p.inputs.pop_back(); }) ==
-        "%1 has no operation and is no input");
+  CHECK(broken([](Program& p) { p.inputs.pop_back(); }) == "%1 has no operation and is no input");
   CHECK(broken([](Program& p) { p.inputs[0].value = {2}; }) == "input `x` is not an input value");
   CHECK(broken([](Program& p) { p.inputs.push_back(p.inputs[0]); }) == "input `x` is listed twice");
   CHECK(broken([](Program& p) { p.values[2].op = nullptr; }) ==
