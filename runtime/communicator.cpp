@@ -55,6 +55,9 @@ void join_tile(ReduceKind kind, Ins parts, std::int64_t begin, std::int64_t coun
 }  // namespace
 
 void join_parts(Joining how, Ins parts, std::int64_t count, void* out) {
+  if (count == 0) {
+    return;
+  }
   const ReduceKind kind = kind_of(how.combine);
   with_type(how.dtype, [&](auto zero) {
     using T = decltype(zero);

@@ -242,7 +242,7 @@ class Mpi final : public Communicator {
     return static_cast<std::byte*>(data) + bytes;
   }
   static void move_bytes(void* to, const void* from, std::int64_t bytes) {
-    if (to != from) {
+    if (to != from && bytes > 0) {
       std::memmove(to, from, at(bytes));
     }
   }

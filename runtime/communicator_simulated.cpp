@@ -19,8 +19,10 @@ std::size_t at(std::int64_t index) {
 
 void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
           std::int64_t bytes) {
-  std::memmove(static_cast<std::byte*>(to) + to_offset,
-               static_cast<const std::byte*>(from) + from_offset, at(bytes));
+  if (bytes > 0) {
+    std::memmove(static_cast<std::byte*>(to) + to_offset,
+                 static_cast<const std::byte*>(from) + from_offset, at(bytes));
+  }
 }
 
 class Simulated final : public Communicator {

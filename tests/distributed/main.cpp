@@ -11,9 +11,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
-
 namespace mtf::test {
 namespace {
 
@@ -61,8 +58,7 @@ int main(int argc, char** argv) {
   if (option == "--end") {
     return mtf::test::end_badly(*communicator, argv[2]);
   }
-  Catch::Session session;
-  const int failed = session.run(1, argv);
+  const int failed = mtf::test::run_tests(argv[0]);
   communicator->close(failed == 0 ? 0 : 1, "distributed: tests failed\n");
   return failed == 0 ? 0 : 1;
 }
