@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSummarise = 1'000;  // elements beyond which the middle is left out
 constexpr std::int64_t kEdge = 3;           // elements shown at each end then
-constexpr std::size_t kLineWidth = 75;
+constexpr std::size_t kLineWidth = 74;      // and a bracket
 constexpr int kDecimals = 4;
 
 template <typename... Args>

@@ -120,6 +120,7 @@ extern const OpDef kWrite;
 // print.cpp
 extern const OpDef kPrint;
 extern const OpDef kAssert;
+extern const OpDef kCheckFinite;
 
 }  // namespace ops
 

@@ -1,11 +1,14 @@
-// print and assert: what a program says about its tensors.
+// print, assert and check_finite: what a program says about its tensors.
 //
-// Their text is a template: `{}` stands for the next tensor, `{{` and `}}` for a brace.
+// Text is a template: `{}` stands for the next tensor, `{{` and `}}` for a brace.
+
+#include <cmath>
 
 #include "ir/host_tensor.h"
 #include "ir/kernel.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
 
 namespace mtf::ops {
 namespace {
@@ -107,6 +110,26 @@ void assert_kernel(const KernelCall& call) {
   call.host.fail(DiagKind::kAssertion, text.empty() ? "the assertion does not hold" : text);
 }
 
+// ---- check_finite ------------------------------------------------------------------------------
+
+std::optional<TensorType> check_finite_type(OpCall& call, DiagSink& diags) {
+  if (!check_operand(call, 0, Accepts::kFloats, diags)) {
+    return std::nullopt;
+  }
+  return TensorType{};
+}
+
+void check_finite_kernel(const KernelCall& call) {
+  with_float(call.in[0].dtype, [&](auto type) {
+    for (const auto x : elements<const decltype(type)>(call.in[0])) {
+      if (!std::isfinite(x)) {
+        return call.host.warn(DiagKind::kNotANumber,
+                              std::string("the loss is ") + (std::isnan(x) ? "nan" : "infinite"));
+      }
+    }
+  });
+}
+
 }  // namespace
 
 const OpDef kPrint{
@@ -148,6 +171,24 @@ assert all(ones([io]) == 1), "ones are not one"
     .type = assert_type,
     .space = effect_space,
     .kernel = assert_kernel,
+    .effect = true};
+
+const OpDef kCheckFinite{
+    .name = "check_finite",
+    .summary = "warns if an element is infinite or not a number; `minimize` checks its loss so",
+    .family = "effects",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor, as a rule a scalar"}},
+    .shape_rule = "nothing",
+    .example = R"(dim io = 3
+fn f(x: f32[io]) {
+  check_finite(sum(x))
+  return sum(x)
+}
+print f(ones([io]))
+)",
+    .type = check_finite_type,
+    .space = effect_space,
+    .kernel = check_finite_kernel,
     .effect = true};
 
 }  // namespace mtf::ops
