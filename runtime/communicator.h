@@ -87,8 +87,9 @@ class Communicator {
 
 struct MpiOptions {
   std::int64_t message_limit = 2147483647;  // bytes; a longer message goes in parts
-  // From this many bytes on, an all-reduce scatters its sums before it gathers them.
-  std::int64_t scatter_from = std::int64_t{1} << 15;
+  // From this many bytes on, an all-reduce scatters its sums before it gathers them; an eighth of
+  // it where the number of ranks is no power of two.
+  std::int64_t scatter_from = std::int64_t{1} << 18;
   // Reductions go through scratch memory in pieces of at most this many bytes.
   std::int64_t piece_bytes = std::int64_t{1} << 20;
 };

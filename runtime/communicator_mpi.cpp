@@ -113,15 +113,16 @@ class Mpi final : public Communicator {
 
   void all_reduce(const Group& group, Joining how, std::int64_t count, Ins in, Outs out) override {
     const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const bool doubles = std::has_single_bit(static_cast<std::uint64_t>(group.size));
     if (group.size == 1) {
       move_bytes(out[0], in[0], count * width);
-    } else if (count * width >= options_.scatter_from) {
+    } else if (count * width >= (doubles ? options_.scatter_from : options_.scatter_from / 8)) {
       const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
       for (std::int64_t begin = 0; begin < count; begin += piece) {
         reduce_long(group, how, std::min(piece, count - begin), offset(in[0], begin * width),
                     offset(out[0], begin * width));
       }
-    } else if (std::has_single_bit(static_cast<std::uint64_t>(group.size))) {
+    } else if (doubles) {
       reduce_by_doubling(group, how, count, in[0], out[0]);
     } else {
       reduce_by_gathering(group, how, count, in[0], out[0]);
