@@ -8,30 +8,31 @@
 namespace mtf::parsing {
 namespace {
 
-// A row of prefix operators, primaries with their suffixes, and binary operators.
-struct Item {
-  const Token* op = nullptr;      // null: an operand
-  const Tree* operand = nullptr;  // without its prefix operators
-};
+// An operator, prefix or binary, or an operand. Operands are built before the operators are looked
+// at, so that nested brackets need little of the stack.
+using Item = std::variant<const Token*, ast::Expr>;
+
+bool is_prefix(const Token* token) {
+  return token != nullptr && (token->type == MtfParser::MINUS || token->type == MtfParser::NOT);
+}
 
 std::vector<Item> row_of(const Builder& build, const Tree* context) {
   std::vector<Item> row;
   row.reserve(context->children.size());
   for (antlr4::tree::ParseTree* child : context->children) {
     if (const Token* op = build.leaf(child); op != nullptr) {
-      row.push_back({.op = op, .operand = nullptr});
+      row.emplace_back(op);
       continue;
     }
     auto* operand = as<MtfParser::OperandContext>(child);
     for (antlr4::tree::ParseTree* part : operand->children) {
       const Token* prefix = build.leaf(part);
-      if (prefix == nullptr ||
-          (prefix->type != MtfParser::MINUS && prefix->type != MtfParser::NOT)) {
+      if (!is_prefix(prefix)) {
         break;
       }
-      row.push_back({.op = prefix, .operand = nullptr});
+      row.emplace_back(prefix);
     }
-    row.push_back({.op = nullptr, .operand = operand});
+    row.emplace_back(build_operand(build, operand));
   }
   return row;
 }
@@ -79,7 +80,7 @@ ast::ExprPtr boxed(ast::Expr expr) {
 // has counted.
 class Climber {
  public:
-  Climber(const Builder& build, const std::vector<Item>& row) : build_(build), row_(row) {}
+  Climber(const Builder& build, std::vector<Item> row) : build_(build), row_(std::move(row)) {}
 
   ast::Expr run() { return climb(Tightness::kOr); }
 
@@ -102,17 +103,17 @@ class Climber {
     ast::Chain chain{.first = boxed(std::move(first)), .links = {}};
     while (const Operator* found = operator_at(level)) {
       if (level == Tightness::kCompare && !chain.links.empty()) {
-        build_.error(build_.source.span(*row_[at_].op),
+        build_.error(build_.source.span(*op_at(at_)),
                      "comparisons do not follow each other; write `a < b and b < c`");
       }
-      const SourceSpan where = build_.source.span(*row_[at_++].op);
+      const SourceSpan where = build_.source.span(*op_at(at_++));
       chain.links.push_back({.op = found->op, .op_span = where, .operand = climb(tighter)});
     }
     return whole(std::move(chain));
   }
 
   ast::Expr prefix(ast::UnaryOp op, Tightness level) {
-    const SourceSpan where = build_.source.span(*row_[at_++].op);
+    const SourceSpan where = build_.source.span(*op_at(at_++));
     ast::Expr operand = climb(level);
     const SourceSpan span = join(where, operand.span);
     return {.span = span, .node = ast::Unary{.op = op, .operand = boxed(std::move(operand))}};
@@ -124,7 +125,7 @@ class Climber {
       return base;
     }
     ast::Chain chain{.first = boxed(std::move(base)), .links = {}};
-    const SourceSpan where = build_.source.span(*row_[at_++].op);
+    const SourceSpan where = build_.source.span(*op_at(at_++));
     chain.links.push_back(
         {.op = ast::BinaryOp::kPower, .op_span = where, .operand = climb(Tightness::kUnary)});
     return whole(std::move(chain));
@@ -136,42 +137,45 @@ class Climber {
   }
 
   ast::Expr operand() {
-    while (row_[at_].operand == nullptr) {  // only `not` gets here: `-` binds as tightly
-      build_.error(build_.source.span(*row_[at_++].op),
+    while (op_at(at_) != nullptr) {  // only `not` gets here: `-` binds as tightly
+      build_.error(build_.source.span(*op_at(at_++)),
                    "`not` after an operator needs parentheses: `a == (not b)`");
     }
-    return build_operand(build_, row_[at_++].operand);
+    return std::move(std::get<ast::Expr>(row_[at_++]));
   }
 
-  bool next_is(std::size_t type) const {
-    return at_ < row_.size() && row_[at_].op != nullptr && row_[at_].op->type == type;
+  // Null where an operand stands, and at the end.
+  [[nodiscard]] const Token* op_at(std::size_t at) const {
+    const auto* op = at < row_.size() ? std::get_if<const Token*>(&row_[at]) : nullptr;
+    return op == nullptr ? nullptr : *op;
   }
 
-  const Operator* operator_at(Tightness level) const {
-    if (at_ >= row_.size() || row_[at_].op == nullptr) {
-      return nullptr;
-    }
-    const Operator* found = find_operator(row_[at_].op->type);
+  [[nodiscard]] bool next_is(std::size_t type) const {
+    const Token* op = op_at(at_);
+    return op != nullptr && op->type == type;
+  }
+
+  [[nodiscard]] const Operator* operator_at(Tightness level) const {
+    const Token* op = op_at(at_);
+    const Operator* found = op == nullptr ? nullptr : find_operator(op->type);
     return found != nullptr && found->level == level ? found : nullptr;
   }
 
   const Builder& build_;
-  const std::vector<Item>& row_;
+  std::vector<Item> row_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
 ast::Expr build_expr(const Builder& build, const Tree* context) {
-  if (context->children.size() == 1) {  // most are; a prefix operator makes a row of its own
+  if (context->children.size() == 1) {  // most are
     auto* operand = as<MtfParser::OperandContext>(context->children.front());
-    if (const Token* prefix = build.leaf(operand->children.front());
-        prefix == nullptr || (prefix->type != MtfParser::MINUS && prefix->type != MtfParser::NOT)) {
+    if (!is_prefix(build.leaf(operand->children.front()))) {
       return build_operand(build, operand);
     }
   }
-  const std::vector<Item> row = row_of(build, context);
-  return Climber(build, row).run();
+  return Climber(build, row_of(build, context)).run();
 }
 
 ast::Expr expr_in(const Builder& build, const Tree* parent) {

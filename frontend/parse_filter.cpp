@@ -217,6 +217,9 @@ class Filter {
     const std::size_t level = level_of(token.type);
     if (level == 0 && !in_brackets()) {
       report(token, "this " + backticked(source_.at(token)) + " closes nothing", {});
+      Token stray = token;
+      stray.type = MtfParser::UNKNOWN;
+      ordinary(stray);
       return;
     }
     if (level == 0) {

@@ -50,6 +50,9 @@ ast::Call build_call(const Builder& build, const Tree* context) {
       if (auto* argument = as<MtfParser::ArgumentContext>(child); argument != nullptr) {
         add_argument(build, argument, call.target.has_value(), call);
       } else if (auto* target = as<MtfParser::ExprContext>(child); target != nullptr) {
+        if (!call.arguments.empty() && call.arguments.back().name) {
+          build.error(build.span(target), "`->` comes before every `name = value`");
+        }
         call.target = build_expr(build, target);
       }
     }

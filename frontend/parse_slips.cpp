@@ -117,8 +117,8 @@ std::string word_slip(const Scene& scene) {
   if (scene.expects(MtfParser::LAYOUT) && scene.head().type == MtfParser::USE) {
     return "write `use layout " + std::string(scene.text(0)) + "`";
   }
-  if (scene.type(-1) == MtfParser::AS && scene.expects(MtfParser::STRING_BEGIN)) {
-    return "`as` takes a string here, found " + describe(scene.source, scene.token(0));
+  if (scene.type(0) == MtfParser::AS && scene.type(-1) == MtfParser::CLOSE_PAREN) {
+    return "`as` takes a string here, found " + describe(scene.source, scene.token(1));
   }
   return {};
 }

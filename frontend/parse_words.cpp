@@ -10,7 +10,7 @@ std::string literal(std::size_t type) {
   return name.size() > 2 ? "`" + name.substr(1, name.size() - 2) + "`" : "a string";
 }
 
-std::string expectation(const Mistake& mistake) {
+std::string expectation(const Mistake& mistake, const Token& before) {
   const antlr4::misc::IntervalSet& expected = mistake.expected;
   const auto has = [&](std::size_t type) { return expected.contains(type); };
   if (mistake.rule == MtfParser::RuleStatement) {
@@ -23,6 +23,9 @@ std::string expectation(const Mistake& mistake) {
     return has(MtfParser::STAR) ? "an axis" : has(MtfParser::STRING_BEGIN) ? "a module" : "a name";
   }
   for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
+    if (has(closer) && before.type + 1 == closer) {  // right after its opener
+      return mistake.rule == MtfParser::RuleFunction ? "a name" : "an expression";
+    }
     if (has(closer)) {
       return (mistake.rule == MtfParser::RuleOperand && closer == MtfParser::CLOSE_PAREN
                   ? ""
@@ -58,7 +61,7 @@ std::string explain(const Source& source, std::span<const Token> tokens, const M
                          !mistake.expected.contains(std::size_t{MtfParser::OPEN_BRACE}) &&
                          before.type == MtfParser::NAME &&
                          tokens[mistake.at - 2].type != MtfParser::ARROW;
-  const std::string what = after_dim ? "`->`" : expectation(mistake);
+  const std::string what = after_dim ? "`->`" : expectation(mistake, before);
   const bool reserved = found.type >= MtfParser::AND && found.type <= MtfParser::FALSE;
   const bool named = what == "a name" || what == "a module";
   if (named && is_word(before.type) && before.type != MtfParser::NAME) {
