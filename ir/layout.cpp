@@ -135,6 +135,20 @@ Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, 
   return slice;
 }
 
+ValueLayout layout_that_fits(const Shape& shape, const Layout& layout) {
+  ValueLayout fit = replicated(shape);
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const Rule* rule = layout.rule_for(shape[d].name);
+    if (rule == nullptr || shape[d].size % layout.mesh.size_of(rule->axes) != 0) {
+      continue;
+    }
+    if (std::ranges::none_of(rule->axes, [&](AxisId axis) { return fit.uses(axis); })) {
+      fit.dims[d] = rule->axes;
+    }
+  }
+  return fit;
+}
+
 std::optional<ValueLayout> layout_by_rules(const Shape& shape, const Layout& layout,
                                            SourceSpan span, std::string_view what,
                                            DiagSink& diags) {

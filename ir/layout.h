@@ -60,6 +60,9 @@ struct Slice {
                                                          SourceSpan span, std::string_view what,
                                                          DiagSink& diags);
 
+// The same where the rules may give way: an axis that is taken, or does not divide, is left out.
+[[nodiscard]] ValueLayout layout_that_fits(const Shape& shape, const Layout& layout);
+
 // "[batch: rows, hidden: cols] partial(x)"
 [[nodiscard]] std::string to_string(const Shape& shape, const ValueLayout& layout,
                                     const Mesh& mesh);

@@ -35,6 +35,7 @@ struct Value {
   SourceSpan span;
   std::int32_t frame = -1;  // in Program::frames
   std::string name;         // as the user bound it, or empty
+  bool internal = false;    // made by a rewrite: where the rules do not fit it, they give way
 };
 
 enum class InputKind : std::uint8_t { kArgument, kCaptured, kParam, kState };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/contract.h"
+#include "ir/nest.h"
 #include "ir/transfer.h"
 
 namespace mtf {
@@ -115,7 +116,7 @@ Program merge_equal(const Program& program) {
 // the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
   const Program clean = merge_equal(drop_dead(program));
-  return drop_dead(merge_equal(drop_dead(contract(clean, ops))));
+  return nest(drop_dead(merge_equal(drop_dead(contract(clean, ops)))), ops);
 }
 
 }  // namespace mtf

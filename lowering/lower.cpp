@@ -28,6 +28,10 @@ std::optional<std::vector<ValueLayout>> targets_of(const Program& program, const
     if (value.op != nullptr && value.op->effect) {
       continue;
     }
+    if (value.internal) {
+      targets[i] = layout_that_fits(value.type.shape, layout);
+      continue;
+    }
     DiagSink found;
     std::optional<ValueLayout> target =
         layout_by_rules(value.type.shape, layout, value.span, describe(program, id), found);

@@ -179,16 +179,14 @@ struct Executor::State {
     }
   }
 
-  // Bytes that each local rank holds for the run; a tensor that is two inputs is held once.
+  // Bytes that each local rank holds for the run; a tensor that is two inputs counts as two, as in
+  // the plan.
   void count_memory(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
                     std::span<const RankTensor> outputs) const {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       std::int64_t bytes = prepared.arena_bytes;
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const auto before = inputs.first(i);
-        if (std::ranges::find(before, inputs[i]) == before.end()) {
-          bytes += Arena::rounded(inputs[i]->parts[rank].bytes());
-        }
+      for (const RankTensor* input : inputs) {
+        bytes += Arena::rounded(input->parts[rank].bytes());
       }
       for (const RankTensor& output : outputs) {
         bytes += Arena::rounded(output.parts[rank].bytes());

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ struct Outcome {
 
 // Lowers and runs; nullopt where the layout does not fit the program.
 [[nodiscard]] std::optional<Outcome> run_under(const Program& program, const Layout& layout);
+
+// Equal bits, but that one NaN is as good as another.
+[[nodiscard]] bool same_values(const Program& program, const Outcome& a, const Outcome& b);
 
 struct Report {
   std::int64_t legal = 0;

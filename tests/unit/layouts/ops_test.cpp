@@ -36,7 +36,7 @@ std::string program_text(const Case& test) {
   if (!test.differentiable) {
     return text + "  return r\n}\n";
   }
-  return text + "  let weight = normal(shape(r), seed = 9)\n" +
+  return text + "  let weight = normal(shape(r), seed = 9, dtype = dtype(r))\n" +
          "  return r, grad(sum(r * weight), x)\n}\n";
 }
 

@@ -1,0 +1,310 @@
+#include "tests/unit/layouts/generate.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "ir/autodiff.h"
+#include "ir/builder.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf::tests {
+namespace {
+
+constexpr std::int64_t kMaxElements = 20'000;
+constexpr int kTries = 40;
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const GenerateOptions& options)
+      : random_(seed), options_(options), builder_(program_, op_table(), diags_) {
+    program_.name = "random";
+  }
+
+  Program run() {
+    for (int i = 0; i < 3; ++i) {
+      source();
+    }
+    for (int i = 0; i < options_.operations; ++i) {
+      operation();
+    }
+    std::vector<ValueId> ends = unread();
+    if (options_.gradients) {
+      differentiate(ends);
+    }
+    program_.outputs.insert(program_.outputs.end(), ends.begin(), ends.end());
+    return std::move(program_);
+  }
+
+ private:
+  std::size_t below(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+  }
+  bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
+
+  template <typename T>
+  const T& one_of(const std::vector<T>& list) {
+    return list[below(list.size())];
+  }
+
+  Shape random_shape() {
+    std::vector<Dim> dims = kPool;
+    std::ranges::shuffle(dims, random_);
+    dims.resize(below(4));
+    return Shape(dims);
+  }
+
+  void source() {
+    const Shape shape = random_shape();
+    const DType dtype = chance(0.2) ? DType::kF64 : DType::kF32;
+    OpArgs args;
+    args.set("shape", shape);
+    args.set("seed", static_cast<std::int64_t>(below(1000)));
+    args.set("dtype", dtype);
+    (void)builder_.call(*find_op(op_table(), chance(0.7) ? "normal" : "uniform"), {}, args);
+  }
+
+  ValueId any_value() {
+    const std::size_t count = program_.values.size();
+    const std::size_t back = std::min(below(count), below(count));  // rather a recent one
+    return {static_cast<std::int32_t>(count - 1 - back)};
+  }
+
+  void operation() {
+    for (int i = 0; i < kTries; ++i) {
+      const OpDef& op = *op_table()[below(op_table().size())];
+      const bool drawable =
+          !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
+            return param.kind == ParamKind::kData || (param.kind == ParamKind::kText);
+          });
+      if (drawable && attempt(op)) {
+        return;
+      }
+    }
+  }
+
+  bool attempt(const OpDef& op) {
+    std::vector<ValueId> operands;
+    for (const OpParam& param : op.params) {
+      if (param.kind == ParamKind::kTensor && (param.required || chance(0.5))) {
+        operands.push_back(any_value());
+      } else if (param.kind == ParamKind::kTensors) {
+        const std::size_t count = 1 + below(3);
+        for (std::size_t i = 0; i < count; ++i) {
+          operands.push_back(any_value());
+        }
+      }
+    }
+    for (int i = 0; i < 6; ++i) {
+      const std::optional<OpArgs> args = arguments(op, operands);
+      if (args && append(op, operands, *args)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool append(const OpDef& op, const std::vector<ValueId>& operands, const OpArgs& args) {
+    DiagSink quiet;
+    Program copy = program_;
+    Builder trial(copy, op_table(), quiet);
+    if (!trial.call(op, operands, args)) {
+      return false;
+    }
+    const auto small = [](const Value& value) {
+      const auto volume = value.type.shape.checked_volume();
+      return volume && *volume <= kMaxElements;
+    };
+    if (!std::ranges::all_of(copy.values, small)) {
+      return false;
+    }
+    program_ = std::move(copy);
+    return true;
+  }
+
+  std::vector<Dim> operand_dims(const std::vector<ValueId>& operands) {
+    std::vector<Dim> dims;
+    for (const ValueId id : operands) {
+      for (const Dim& dim : program_.at(id).type.shape.dims()) {
+        if (std::ranges::find(dims, dim.name, &Dim::name) == dims.end()) {
+          dims.push_back(dim);
+        }
+      }
+    }
+    return dims;
+  }
+
+  std::optional<OpArgs> arguments(const OpDef& op, const std::vector<ValueId>& operands) {
+    const std::vector<Dim> dims = operand_dims(operands);
+    OpArgs args;
+    std::int64_t size = 4;  // of the dim that was drawn last
+    for (const OpParam& param : op.params) {
+      const bool tensor =
+          param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+      if (tensor || (!param.required && chance(0.5))) {
+        continue;
+      }
+      if (param.kind == ParamKind::kDim || param.kind == ParamKind::kDims) {
+        const std::vector<Dim>& from = dims.empty() || chance(0.1) ? kPool : dims;
+        const Dim dim = one_of(from);
+        size = dim.size;
+        args.set(param.name, std::vector<Dim>{dim});
+      } else {
+        args.set(param.name, value_for(param, dims, size));
+      }
+    }
+    return args;
+  }
+
+  ArgValue value_for(const OpParam& param, const std::vector<Dim>& dims, std::int64_t size) {
+    switch (param.kind) {
+      case ParamKind::kNewDim:
+        return std::vector<Dim>{{"n" + std::to_string(below(3)), size}};
+      case ParamKind::kShape:
+        return shape_for(dims);
+      case ParamKind::kDType:
+        return one_of<DType>({DType::kF32, DType::kF64, DType::kI32});
+      case ParamKind::kInt:
+        return static_cast<std::int64_t>(below(static_cast<std::size_t>(size) + 1));
+      case ParamKind::kReal:
+        return std::uniform_real_distribution<double>(-2, 2)(random_);
+      case ParamKind::kBool:
+        return chance(0.5);
+      default:
+        return std::monostate{};
+    }
+  }
+
+  ArgValue shape_for(std::vector<Dim> dims) {
+    std::ranges::shuffle(dims, random_);
+    if (dims.empty() || chance(0.1)) {
+      return random_shape();
+    }
+    if (chance(0.3)) {
+      return refactored(dims);
+    }
+    if (chance(0.6)) {
+      dims.resize(below(dims.size() + 1));
+    } else if (chance(0.5)) {
+      const Dim& more = one_of(kPool);
+      if (std::ranges::find(dims, more.name, &Dim::name) == dims.end()) {
+        dims.push_back(more);
+      }
+    }
+    return Shape(dims);
+  }
+
+  // Dims of other names with the same number of elements.
+  Shape refactored(const std::vector<Dim>& dims) {
+    std::int64_t left = 1;
+    for (const Dim& dim : dims) {
+      left *= dim.size;
+    }
+    std::vector<Dim> result;
+    for (const char* name : {"r0", "r1"}) {
+      std::vector<std::int64_t> divisors;
+      for (std::int64_t n = 1; n <= left; ++n) {
+        if (left % n == 0) {
+          divisors.push_back(n);
+        }
+      }
+      const std::int64_t size = one_of(divisors);
+      result.push_back({name, size});
+      left /= size;
+    }
+    result.push_back({"r2", left});
+    return Shape(result);
+  }
+
+  std::vector<ValueId> unread() {
+    std::vector<char> read(program_.values.size(), 0);
+    for (const Value& value : program_.values) {
+      for (const ValueId operand : value.operands) {
+        read[static_cast<std::size_t>(operand.index)] = 1;
+      }
+    }
+    std::vector<ValueId> ends;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (read[i] == 0) {
+        ends.push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    return ends;
+  }
+
+  void differentiate(const std::vector<ValueId>& ends) {
+    for (const ValueId end : ends) {
+      if (!is_float(program_.at(end).type.dtype)) {
+        continue;
+      }
+      OpArgs all;
+      all.set("to", Shape());
+      const ValueId total = builder_.emit("sum", {end}, all);
+      std::vector<ValueId> targets;
+      for (std::int32_t i = 0; i < 3 && i < end.index; ++i) {
+        targets.push_back({i});
+      }
+      for (const ValueId gradient : gradients(builder_, total, targets)) {
+        if (gradient.valid()) {
+          program_.outputs.push_back(gradient);
+        }
+      }
+      return;
+    }
+  }
+
+  inline static const std::vector<Dim> kPool = {{"a", 8}, {"b", 6},  {"c", 5},
+                                                {"d", 4}, {"e", 16}, {"f", 3}};
+
+  std::mt19937_64 random_;
+  GenerateOptions options_;
+  Program program_;
+  DiagSink diags_;
+  Builder builder_;
+};
+
+// The program without one value, if nothing needs it.
+std::optional<Program> without(const Program& program, std::size_t index) {
+  const auto is = [&](ValueId id) { return static_cast<std::size_t>(id.index) == index; };
+  for (const Value& value : program.values) {
+    if (std::ranges::any_of(value.operands, is)) {
+      return std::nullopt;
+    }
+  }
+  Program smaller = program;
+  std::erase_if(smaller.outputs, is);
+  smaller.values.erase(smaller.values.begin() + static_cast<std::ptrdiff_t>(index));
+  const auto shift = [&](ValueId& id) {
+    id.index -= static_cast<std::size_t>(id.index) > index ? 1 : 0;
+  };
+  for (Value& value : smaller.values) {
+    std::ranges::for_each(value.operands, shift);
+  }
+  std::ranges::for_each(smaller.outputs, shift);
+  return smaller;
+}
+
+}  // namespace
+
+Program random_program(std::uint64_t seed, const GenerateOptions& options) {
+  return Generator(seed, options).run();
+}
+
+Program shrink(Program program, const std::function<bool(const Program&)>& fails) {
+  for (std::size_t i = program.outputs.size(); i-- > 0 && program.outputs.size() > 1;) {
+    Program smaller = program;
+    smaller.outputs.erase(smaller.outputs.begin() + static_cast<std::ptrdiff_t>(i));
+    if (fails(smaller)) {
+      program = std::move(smaller);
+    }
+  }
+  for (std::size_t i = program.values.size(); i-- > 0;) {
+    std::optional<Program> smaller = without(program, i);
+    if (smaller && !smaller->outputs.empty() && fails(*smaller)) {
+      program = *std::move(smaller);
+    }
+  }
+  return program;
+}
+
+}  // namespace mtf::tests
