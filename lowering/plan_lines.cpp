@@ -30,7 +30,7 @@ std::string_view word(InputKind kind) {
 
 struct Nested {
   std::string text;
-  bool is_operator = false;
+  int precedence = 0;
 };
 
 class Lines {
@@ -101,22 +101,20 @@ class Lines {
     }
     for (const LocalCall& call : step.calls) {
       const Nested text = {.text = call_text(call, operand_text()),
-                           .is_operator = is_operator(call)};
+                           .precedence = precedence_of(call)};
       const std::string literal = literal_text(call);
-      if (!literal.empty()) {
-        nested_[call.result] = {.text = literal, .is_operator = false};
+      const bool has_result = call.result.valid();  // an effect has none
+      if (has_result && !literal.empty()) {
+        nested_[call.result] = {.text = literal, .precedence = precedence_of(call)};
       }
-      const bool hidden = program_.at(call.result).home == Home::kNone;
+      const bool hidden = has_result && program_.at(call.result).home == Home::kNone;
       if (hidden && (!literal.empty() ||
                      (uses[call.result] == 1 && code_points(text.text) <= kLongestNested))) {
         nested_.try_emplace(call.result, text);
         continue;
       }
-      PlanLine line = line_of(LineKind::kStep, call.result);
-      if (call.call.op->effect) {
-        line.name.clear();
-        line.type.clear();
-      }
+      PlanLine line = has_result ? line_of(LineKind::kStep, call.result) : PlanLine{};
+      line.kind = LineKind::kStep;
       line.op = text.text;
       line.step = index;
       line.aside = !literal.empty();
@@ -129,26 +127,25 @@ class Lines {
   }
 
   OperandText operand_text() const {
-    return [this](SpmdId id, bool inside_operator) {
+    return [this](SpmdId id, int least) {
       const auto found = nested_.find(id);
       if (found == nested_.end()) {
         return names_.of(id);
       }
-      return inside_operator && found->second.is_operator ? "(" + found->second.text + ")"
-                                                          : found->second.text;
+      return found->second.precedence < least ? "(" + found->second.text + ")" : found->second.text;
     };
   }
 
   void add_update(const SpmdUpdate& update) {
     PlanLine line = line_of(LineKind::kUpdate, program_.inputs[update.input]);
-    line.op = "<- " + operand_text()(update.value, false);
+    line.op = "<- " + operand_text()(update.value, 0);
     lines_.push_back(std::move(line));
   }
 
   void add_return() {
     std::string text;
     for (const SpmdId id : program_.outputs) {
-      text += (text.empty() ? "" : ", ") + operand_text()(id, false);
+      text += (text.empty() ? "" : ", ") + operand_text()(id, 0);
     }
     if (!text.empty()) {
       PlanLine line;

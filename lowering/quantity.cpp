@@ -22,15 +22,18 @@ std::string flops_text(double flops) {
   if (flops <= 0) {
     return "";
   }
-  static constexpr std::array kUnits =
-      std::to_array<std::string_view>({" MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"});
+  if (flops < 1e3) {
+    return fixed(flops, 0) + " FLOP";
+  }
+  if (flops < 1e5) {
+    return fixed(flops / 1e3, 1) + " kFLOP";
+  }
+  static constexpr std::array kUnits = std::to_array<std::string_view>(
+      {" MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"});
   double value = flops / 1e6;
   std::size_t unit = 0;
   for (; value >= 999.95 && unit + 1 < kUnits.size(); ++unit) {
     value /= 1e3;
-  }
-  if (value < 0.005) {
-    return "<0.01 MFLOP";
   }
   return fixed(value, value < 9.995 ? 2 : 1) + std::string(kUnits[unit]);
 }

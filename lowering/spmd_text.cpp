@@ -45,7 +45,8 @@ std::string call_line(const LocalCall& call, const Mesh& mesh) {
   }
   const std::string args = to_string(call.call.args);
   text += (text.empty() || args.empty() ? "" : ", ") + args;
-  return id_text(call.result) + " = " + std::string(call.call.op->name) + "(" + text + ") over " +
+  const std::string made = call.result.valid() ? id_text(call.result) + " = " : "";
+  return made + std::string(call.call.op->name) + "(" + text + ") over " +
          loops_text(call, mesh);
 }
 

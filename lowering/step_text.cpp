@@ -6,11 +6,15 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace mtf {
 namespace {
 
 constexpr std::size_t kLongestArgument = 40;
+constexpr int kUnaryPrecedence = 7;
+constexpr int kCallPrecedence = 9;
 
 std::string number_text(double value) {
   std::array<char, 40> buffer{};
@@ -37,6 +41,9 @@ std::string argument_text(std::string_view name, const ArgValue& value) {
 bool is_shown(const LocalCall& call, const ArgValue& value) {
   if (const auto* shape = std::get_if<Shape>(&value)) {
     return !(*shape == call.call.result.shape);
+  }
+  if (const auto* dtype = std::get_if<DType>(&value)) {
+    return *dtype != call.call.result.dtype;
   }
   return !std::holds_alternative<std::monostate>(value);
 }
@@ -120,6 +127,37 @@ std::vector<std::string> pending_dims(const SpmdProgram& program, const Step& st
   return dims;
 }
 
+// The last parts of a variable's path, as few as tell it apart from all other names: `w` of
+// `two_layer/w`, and `q/w` where there is a `k/w` too.
+std::string short_path(const std::string& path, const SpmdProgram& program,
+                       const std::set<std::string>& taken) {
+  const auto shared = [&](const std::string& part) {
+    return taken.contains(part) ||
+           std::ranges::any_of(program.source.inputs, [&](const Input& other) {
+             return other.name != path && other.name.ends_with("/" + part);
+           });
+  };
+  for (std::size_t at = path.rfind('/'); at != std::string::npos && at > 0;
+       at = path.rfind('/', at - 1)) {
+    if (std::string part = path.substr(at + 1); !shared(part)) {
+      return part;
+    }
+  }
+  return path;
+}
+
+// The user's name, or the number of the value; "%9.part" for a pending sum that becomes %9.
+std::string base_name(const SpmdProgram& program, const SpmdValue& value) {
+  if (!value.name.empty()) {
+    return value.name;
+  }
+  const std::string number = "%" + std::to_string(value.origin.index);
+  const bool finished = std::ranges::any_of(program.values, [&](const SpmdValue& other) {
+    return other.origin == value.origin && other.name.empty() && other.layout.partial.empty();
+  });
+  return finished && !value.layout.partial.empty() ? number + ".part" : number;
+}
+
 void append(std::vector<std::string>& list, std::vector<std::string> more) {
   list.insert(list.end(), more.begin(), more.end());
 }
@@ -131,17 +169,21 @@ ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size(
   for (const SpmdValue& value : program.values) {
     taken.insert(value.name);
   }
-  std::set<std::string> used;
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    std::string name = program.values[i].name;
-    if (name.empty()) {
-      name = "%" + std::to_string(program.values[i].origin.index);
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    if (program.source.inputs[i].is_variable()) {
+      names_[static_cast<std::size_t>(program.inputs[i].index)] =
+          short_path(program.source.inputs[i].name, program, taken);
     }
+  }
+  std::set<std::string> used(names_.begin(), names_.end());
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    if (!names_[i].empty()) {
+      continue;
+    }
+    const std::string name = base_name(program, program.values[i]);
     std::string candidate = name;
     for (int copy = 2; !used.insert(candidate).second; ++copy) {
-      do {
-        candidate = name + "." + std::to_string(copy);
-      } while (taken.contains(candidate) && copy++ < 1'000'000);
+      candidate = name + "." + std::to_string(copy);
     }
     names_[i] = std::move(candidate);
   }
@@ -169,25 +211,49 @@ std::string literal_text(const LocalCall& call) {
   return text;
 }
 
-bool is_operator(const LocalCall& call) {
-  return !call.call.op->symbol.empty();
+int precedence_of(const LocalCall& call) {
+  const std::string_view symbol = call.call.op->symbol;
+  static constexpr std::array kLevels =
+      std::to_array<std::pair<std::string_view, int>>({{"or", 1},
+                                                       {"and", 2},
+                                                       {"not", 3},
+                                                       {"==", 4},
+                                                       {"!=", 4},
+                                                       {"<", 4},
+                                                       {"<=", 4},
+                                                       {">", 4},
+                                                       {">=", 4},
+                                                       {"+", 5},
+                                                       {"-", 5},
+                                                       {"*", 6},
+                                                       {"/", 6},
+                                                       {"//", 6},
+                                                       {"%", 6},
+                                                       {"**", 8}});
+  const auto* found = std::ranges::find(kLevels, symbol, &std::pair<std::string_view, int>::first);
+  if (found != kLevels.end()) {
+    return found->second;
+  }
+  return symbol.empty() ? kCallPrecedence : kUnaryPrecedence;
 }
 
 std::string call_text(const LocalCall& call, const OperandText& operand) {
   const OpDef& op = *call.call.op;
+  const int level = precedence_of(call);
   constexpr std::string_view kUnary = "unary ";
   if (!op.symbol.empty() && call.operands.size() == 2) {
-    return operand(call.operands[0], true) + " " + std::string(op.symbol) + " " +
-           operand(call.operands[1], true);
+    const bool chains = level >= 5 && level <= 6;  // from left to right
+    return operand(call.operands[0], chains ? level : level + 1) + " " + std::string(op.symbol) +
+           " " + operand(call.operands[1], level + 1);
   }
   if (!op.symbol.empty() && call.operands.size() == 1) {
     const bool sign = op.symbol.starts_with(kUnary);
     return std::string(sign ? op.symbol.substr(kUnary.size()) : op.symbol) + (sign ? "" : " ") +
-           operand(call.operands[0], true);
+           operand(call.operands[0], level + 1);
   }
   std::vector<std::string> parts;
   for (const SpmdId id : call.operands) {
-    parts.push_back(operand(id, false));
+    parts.push_back(operand(id, 0));
   }
   for (const auto& [name, value] : call.call.args.entries) {
     if (is_shown(call, value)) {

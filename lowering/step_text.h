@@ -24,12 +24,12 @@ class ValueNames {
   std::vector<std::string> names_;
 };
 
-// "relu(%3 + bias)". `operand` gives the text of an operand; with its second argument true, in
-// parentheses where it is not one word or call.
-using OperandText = std::function<std::string(SpmdId, bool)>;
+// "relu(%3 + bias)". `operand` gives the text of an operand, in parentheses where it is an operator
+// that binds less than its second argument says.
+using OperandText = std::function<std::string(SpmdId, int)>;
 [[nodiscard]] std::string call_text(const LocalCall& call, const OperandText& operand);
-// Whether the text of a call is an operator's: `a + b`.
-[[nodiscard]] bool is_operator(const LocalCall& call);
+// How tightly the operator of a call binds; a call that is written `f(x)` beats them all.
+[[nodiscard]] int precedence_of(const LocalCall& call);
 // A scalar constant that is no more than its number: "0.5". Empty for any other call.
 [[nodiscard]] std::string literal_text(const LocalCall& call);
 

@@ -8,7 +8,8 @@ namespace mtf {
 
 TEST_CASE("flops keep three digits and their unit") {
   CHECK(flops_text(0).empty());
-  CHECK(flops_text(100) == "<0.01 MFLOP");
+  CHECK(flops_text(100) == "100 FLOP");
+  CHECK(flops_text(2048) == "2.0 kFLOP");
   CHECK(flops_text(131072) == "0.13 MFLOP");
   CHECK(flops_text(12.34e6) == "12.3 MFLOP");
   CHECK(flops_text(999.96e6) == "1.00 GFLOP");
