@@ -28,11 +28,17 @@ std::string phase_text(Emit emit, const Program& program, const Layout& layout) 
   return emit == Emit::kSharded ? values_text(*spmd) : steps_text(*spmd);
 }
 
+ElaborateOptions check_options(const Options& options) {
+  ElaborateOptions result = elaborate_options(options);
+  result.check = true;
+  return result;
+}
+
 }  // namespace
 
 CheckedProgram::CheckedProgram(Workspace& workspace, bool every_layout)
     : device(op_table(), every_layout),
-      session(elaborate_options(workspace.options), workspace.sources, device, workspace.diags) {}
+      session(check_options(workspace.options), workspace.sources, device, workspace.diags) {}
 
 std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file,
                                               bool every_layout) {

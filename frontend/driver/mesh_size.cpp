@@ -1,5 +1,6 @@
 #include "frontend/driver/mesh_size.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@ namespace {
 
 std::string ranks_text(std::int64_t ranks) {
   return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+}
+
+std::string started(std::int64_t ranks) {
+  return ranks_text(ranks) + (ranks == 1 ? " was started" : " were started");
 }
 
 std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t ranks) {
@@ -55,30 +60,32 @@ void chosen_does_not_fit(const Layout& chosen, std::span<const Layout> declared,
   ways.push_back("`--mesh \"" + resized(chosen.mesh, ranks) + "\"`");
   diags.error(DiagKind::kMeshSize, {},
               "layout `" + chosen.name + "` is for " + ranks_text(chosen.mesh.ranks()) + ", and " +
-                  ranks_text(ranks) + " were started; " + alternatives(ways) + " would do",
+                  started(ranks) + "; " + alternatives(ways) + " would do",
               {{.span = chosen.mesh.span, .text = "its mesh is `" + to_string(chosen.mesh) + "`"}});
 }
 
 void none_chosen(std::span<const Layout> declared, std::int64_t ranks, DiagSink& diags) {
   if (declared.empty()) {
     diags.error(DiagKind::kMeshSize, {},
-                ranks_text(ranks) +
-                    " were started, and the program has no layout; `-n 1` or "
+                started(ranks) +
+                    ", and the program has no layout; `-n 1` or "
                     "`--mesh` with `--rules` would do");
     return;
   }
   std::vector<std::string> ways = fitting(declared, ranks);
-  const bool some = !ways.empty();
-  if (!some) {
+  if (ways.empty()) {
+    std::set<std::int64_t> sizes;
     for (const Layout& layout : declared) {
-      ways.push_back("`-n " + std::to_string(layout.mesh.ranks()) + " --layout " + layout.name +
-                     "`");
+      sizes.insert(layout.mesh.ranks());
+    }
+    for (const std::int64_t size : sizes) {
+      ways.push_back("`-n " + std::to_string(size) + "` with " +
+                     alternatives(fitting(declared, size)));
     }
   }
   diags.error(DiagKind::kMeshSize, {},
-              ranks_text(ranks) + " were started, and the program has " +
-                  std::to_string(declared.size()) + " layouts, none of them chosen; " +
-                  alternatives(ways) + " would do");
+              started(ranks) + ", and the program has " + std::to_string(declared.size()) +
+                  " layouts, none of them chosen; " + alternatives(ways) + " would do");
 }
 
 }  // namespace

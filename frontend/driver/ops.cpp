@@ -92,7 +92,7 @@ std::string listing() {
   return in_columns(std::span(rows).subspan(rows.empty() ? 0 : 1), {.indent = 0});
 }
 
-// Where the operation is called in the programs that its example builds.
+// Its calls in the programs that its example builds; of one that is built from others, theirs.
 std::vector<OpCall> calls_of(const OpDef& op) {
   Workspace workspace(Options{});
   const FileId file =
@@ -102,9 +102,12 @@ std::vector<OpCall> calls_of(const OpDef& op) {
   if (program == nullptr) {
     return calls;
   }
+  const std::size_t place = op.example.find(std::string(op.name) + "(");
   for (const Unit* unit : program->device.units()) {
     for (std::size_t i = 0; i < unit->program.values.size(); ++i) {
-      if (unit->program.values[i].op == &op) {
+      const Value& value = unit->program.values[i];
+      const bool part = op.expand != nullptr && value.op != nullptr && value.span.begin == place;
+      if (value.op == &op || part) {
         calls.push_back(call_of(unit->program, {static_cast<std::int32_t>(i)}));
       }
     }
@@ -139,22 +142,46 @@ std::string role_text(DimRole role, Combine combine) {
   return "";
 }
 
-// One row for each dim of the example's first call, as its iteration space has them.
-std::vector<Row> role_rows(const OpDef& op) {
-  if (op.expand != nullptr || op.space == nullptr) {
-    return {};
-  }
-  const std::vector<OpCall> calls = calls_of(op);
-  const auto call =
-      std::ranges::find_if(calls, [&](const OpCall& one) { return !op.space(one).loops.empty(); });
-  std::vector<Row> rows;
-  if (call != calls.end()) {
-    const IterationSpace space = op.space(*call);
+// One row for each dim of the example's first call, as the iteration spaces have them. What it is
+// built from may keep a dim in one step and reduce it in the next: the stricter role counts.
+std::vector<Row> role_rows(const OpDef& op, std::span<const OpCall> calls) {
+  std::vector<LoopDim> dims;
+  Combine combine = Combine::kSum;
+  for (const OpCall& call : calls) {
+    if (call.op->space == nullptr || (op.expand == nullptr && !dims.empty())) {
+      continue;
+    }
+    const IterationSpace space = call.op->space(call);
     for (const LoopDim& loop : space.loops) {
-      rows.push_back({loop.name, role_text(loop.role, space.combine)});
+      const auto found = std::ranges::find(dims, loop.name, &LoopDim::name);
+      if (found == dims.end()) {
+        dims.push_back(loop);
+      } else {
+        found->role = std::max(found->role, loop.role);
+      }
+      combine = loop.role == DimRole::kReduced ? space.combine : combine;
     }
   }
+  std::vector<Row> rows;
+  for (const LoopDim& dim : dims) {
+    rows.push_back({dim.name, role_text(dim.role, combine)});
+  }
   return rows;
+}
+
+// "`max`, `sub`, `exp`": what the call is built from.
+std::string parts_text(std::span<const OpCall> calls) {
+  std::vector<std::string_view> names;
+  for (const OpCall& call : calls) {
+    if (std::ranges::find(names, call.op->name) == names.end()) {
+      names.push_back(call.op->name);
+    }
+  }
+  std::string text;
+  for (const std::string_view name : names) {
+    text += (text.empty() ? "`" : ", `") + std::string(name) + "`";
+  }
+  return text;
 }
 
 std::string indented(std::string_view text) {
@@ -167,10 +194,14 @@ std::string indented(std::string_view text) {
   return result;
 }
 
-std::string facts(const OpDef& op) {
+std::string facts(const OpDef& op, std::span<const OpCall> calls) {
   std::vector<Row> rows = {{"result", std::string(op.shape_rule)}};
-  if (op.expand != nullptr) {
-    rows.push_back({"built from", "other operations, which say their layouts and gradients"});
+  const std::string parts = parts_text(calls);
+  if (op.expand != nullptr && parts == "`" + std::string(op.name) + "`") {
+    rows.push_back({"gradient", "yes"});  // a call of another form of itself
+  } else if (op.expand != nullptr) {
+    rows.push_back({"built from", parts});
+    rows.push_back({"gradient", "that of what it is built from"});
   } else {
     rows.push_back({"gradient", op.grad == nullptr ? "none flows to its operands" : "yes"});
   }
@@ -190,8 +221,9 @@ std::string page(const OpDef& op) {
                       std::string(param.help)});
   }
   text += params.empty() ? "" : "\n" + in_columns(params);
-  text += "\n" + facts(op);
-  const std::vector<Row> roles = role_rows(op);
+  const std::vector<OpCall> calls = calls_of(op);
+  text += "\n" + facts(op, calls);
+  const std::vector<Row> roles = role_rows(op, calls);
   text += roles.empty() ? "" : "\nits dims, in the example\n" + in_columns(roles);
   return text + "\nexample\n" + indented(op.example);
 }
@@ -223,7 +255,7 @@ Outcome list_or_explain(Workspace& workspace) {
 }  // namespace
 
 int ops_command(const Options& options) {
-  return run_alone(options, ops);
+  return run_alone(options, list_or_explain);
 }
 
 }  // namespace mtf

@@ -65,12 +65,12 @@ TEST_CASE("ranks that did the same are shown once") {
   CHECK(counts_text(counts, kGrid, ranks) ==
         "counted on each of 2 ranks\n\n"
         "step, 1 call\n"
-        "  compute               <0.01 MFLOP\n"
+        "  compute               100 FLOP\n"
         "  memory                4.0 KiB at peak\n"
         "  parameters            8,320\n"
         "  all_reduce over rows  1 call           8 elements in  32 B received\n\n"
         "the whole program\n"
-        "  compute               <0.01 MFLOP\n"
+        "  compute               100 FLOP\n"
         "  memory                4.0 KiB at peak\n"
         "  parameters            0\n"
         "  all_reduce over rows  1 call           8 elements in  32 B received\n");

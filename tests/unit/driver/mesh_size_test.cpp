@@ -49,7 +49,11 @@ TEST_CASE("several layouts and none chosen says which would do") {
         "`--layout four` would do");
   CHECK(error(nullptr, layouts(), 5) ==
         "5 ranks were started, and the program has 2 layouts, none of them chosen; "
-        "`-n 4 --layout four` or `-n 6 --layout six` would do");
+        "`-n 4` with `--layout four` or `-n 6` with `--layout six` would do");
+}
+
+TEST_CASE("one rank was started, not were") {
+  CHECK(error(nullptr, layouts(), 1).starts_with("1 rank was started, and the program has 2"));
 }
 
 TEST_CASE("no layout runs on one rank") {
