@@ -1,94 +1,73 @@
-// Interim: one scalar call per element, so an element's bits depend on its value alone.
+// The entry points, the choice of instruction set, and the functions that are one instruction.
 
 #include "runtime/vector_math.h"
 
-#include <cmath>
-#include <cstddef>
+#include <immintrin.h>
+
+#include "runtime/vector_math_loops.h"
 
 namespace mtf {
 namespace {
 
-template <typename T>
-T gelu(T x) {
-  const T inner = static_cast<T>(0.7978845608028654) *
-                  (x + static_cast<T>(0.044715) * x * x * x);
-  return x / 2 * (1 + std::tanh(inner));
-}
-
-template <typename T>
-T sigmoid(T x) {
-  return 1 / (1 + std::exp(-x));
-}
-
-template <typename T>
-T value(MathFn fn, T x) {
-  switch (fn) {
-    case MathFn::kExp:
-      return std::exp(x);
-    case MathFn::kExpm1:
-      return std::expm1(x);
-    case MathFn::kLog:
-      return std::log(x);
-    case MathFn::kLog1p:
-      return std::log1p(x);
-    case MathFn::kSqrt:
-      return std::sqrt(x);
-    case MathFn::kRsqrt:
-      return 1 / std::sqrt(x);
-    case MathFn::kReciprocal:
-      return 1 / x;
-    case MathFn::kSin:
-      return std::sin(x);
-    case MathFn::kCos:
-      return std::cos(x);
-    case MathFn::kTanh:
-      return std::tanh(x);
-    case MathFn::kSigmoid:
-      return sigmoid(x);
-    case MathFn::kGelu:
-      return gelu(x);
-    case MathFn::kSilu:
-      return x * sigmoid(x);
-    case MathFn::kSoftplus:
-      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-    case MathFn::kErf:
-      break;
+const AllVectorMath& math_of(Isa isa) {
+  switch (isa) {
+    case Isa::kPortable:
+      return kVectorMathPortable;
+    case Isa::kAvx2:
+      return kVectorMathAvx2;
+    case Isa::kAvx512:
+      return kVectorMathAvx512;
   }
-  return std::erf(x);
+  return kVectorMathPortable;
 }
 
-template <typename T>
-void apply(MathFn fn, std::span<const T> x, std::span<T> out) {
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    out[i] = value(fn, x[i]);
+// `root` as 8 floats at a time; by intrinsics, because std::sqrt is kept apart for its errno.
+template <bool kReciprocal>
+void roots(const float* x, std::size_t n, float* out) {
+  const auto root = [](__m256 y) {
+    const __m256 result = _mm256_sqrt_ps(y);
+    return kReciprocal ? _mm256_div_ps(_mm256_set1_ps(1), result) : result;
+  };
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(out + i, root(_mm256_loadu_ps(x + i)));
   }
-}
-
-template <typename T>
-void power(std::span<const T> x, std::span<const T> y, std::span<T> out) {
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    out[i] = std::pow(x[i], y[i]);
+  for (; i < n; ++i) {
+    out[i] = _mm256_cvtss_f32(root(_mm256_set1_ps(x[i])));
   }
 }
 
 }  // namespace
 
-void vector_math(MathFn fn, std::span<const float> x, Isa /*isa*/, std::span<float> out) {
-  apply(fn, x, out);
+void sqrt_of_floats(const float* x, std::size_t n, float* out) {
+  roots<false>(x, n, out);
 }
 
-void vector_math(MathFn fn, std::span<const double> x, Isa /*isa*/, std::span<double> out) {
-  apply(fn, x, out);
+void rsqrt_of_floats(const float* x, std::size_t n, float* out) {
+  roots<true>(x, n, out);
 }
 
-void vector_pow(std::span<const float> x, std::span<const float> y, Isa /*isa*/,
-                std::span<float> out) {
-  power(x, y, out);
+void reciprocal_of_floats(const float* x, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = 1 / x[i];
+  }
 }
 
-void vector_pow(std::span<const double> x, std::span<const double> y, Isa /*isa*/,
+void vector_math(MathFn fn, std::span<const float> x, Isa isa, std::span<float> out) {
+  math_of(isa).floats.each[static_cast<std::size_t>(fn)](x.data(), x.size(), out.data());
+}
+
+void vector_math(MathFn fn, std::span<const double> x, Isa isa, std::span<double> out) {
+  math_of(isa).doubles.each[static_cast<std::size_t>(fn)](x.data(), x.size(), out.data());
+}
+
+void vector_pow(std::span<const float> x, std::span<const float> y, Isa isa, std::span<float> out) {
+  math_of(isa).floats.pow(x.data(), y.data(), x.size(), out.data());
+}
+
+void vector_pow(std::span<const double> x, std::span<const double> y, Isa isa,
                 std::span<double> out) {
-  power(x, y, out);
+  math_of(isa).doubles.pow(x.data(), y.data(), x.size(), out.data());
 }
 
 }  // namespace mtf

@@ -27,7 +27,6 @@ enum class MathFn : std::uint8_t {
   kGelu,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
   kSilu,
   kSoftplus,
-  kErf,
 };
 
 // `out` has as many elements as `x`, and may be `x` itself.
