@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/join.h"
 #include "ir/transfer.h"
 
 namespace mtf {
@@ -26,7 +27,7 @@ std::vector<Dim> reduced_dims(const Program& program, ValueId id) {
   }
   std::vector<Dim> dims;
   for (const LoopDim& loop : space.loops) {
-    if (loop.role == DimRole::kReduced) {
+    if (loop.role == DimRole::kReduced && may_be_split(loop.name)) {
       dims.push_back({loop.name, loop.size});
     }
   }

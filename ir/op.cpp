@@ -3,6 +3,9 @@
 #include "ir/op.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "ir/join.h"
 
 namespace mtf {
 namespace {
@@ -24,6 +27,30 @@ DimMap map_dims(IterationSpace& space, const Shape& shape, DimRole role) {
     map.push_back({loop_of(space, dim, role)});
   }
   return map;
+}
+
+// Puts the loops that no layout can split last, so that their sums nest innermost.
+void unsplittable_last(IterationSpace& space) {
+  std::vector<std::size_t> order(space.loops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_partition(order,
+                                [&](std::size_t l) { return may_be_split(space.loops[l].name); });
+  std::vector<std::size_t> place(order.size());
+  std::vector<LoopDim> loops;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    loops.push_back(space.loops[order[i]]);
+  }
+  space.loops = std::move(loops);
+  const auto renumber = [&](DimMap& map) {
+    for (std::vector<std::size_t>& dim : map) {
+      for (std::size_t& loop : dim) {
+        loop = place[loop];
+      }
+    }
+  };
+  renumber(space.result);
+  std::ranges::for_each(space.operands, renumber);
 }
 
 }  // namespace
@@ -59,6 +86,7 @@ IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combin
   for (const TensorType& operand : call.operands) {
     space.operands.push_back(map_dims(space, operand.shape, missing));
   }
+  unsplittable_last(space);
   return space;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/contract.h"
+#include "ir/join.h"
 #include "ir/nest.h"
 #include "ir/transfer.h"
 
@@ -116,7 +117,8 @@ Program merge_equal(const Program& program) {
 // the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
   const Program clean = merge_equal(drop_dead(program));
-  return nest(drop_dead(merge_equal(drop_dead(contract(clean, ops)))), ops);
+  const Program contracted = drop_dead(merge_equal(drop_dead(contract(clean, ops))));
+  return nest(drop_dead(join_terms(contracted, ops)), ops);
 }
 
 }  // namespace mtf

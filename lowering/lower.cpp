@@ -107,7 +107,7 @@ void add_up(SpmdProgram& program) {
 Layout one_rank() { return {}; }
 
 std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, OpTable ops,
-                                 DiagSink& diags) {
+                                 DiagSink& diags, bool exact) {
   SpmdProgram out;
   out.source = simplify(program, ops);
   out.mesh = layout.mesh;
@@ -117,7 +117,7 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   if (!targets) {
     return std::nullopt;
   }
-  partition(out, layout, *targets);
+  partition(out, layout, *targets, exact);
   fuse(out);
   name_values(out);
   plan_memory(out);

@@ -10,8 +10,9 @@ namespace mtf {
 
 // Simplifies, gives every value its layout, partitions each operation, joins element-wise chains,
 // plans memory and adds up the totals. nullopt: the layout does not fit, and `diags` says where.
+// Without `exact`, sums of any pending sums stay pending: fewer all-reduces, other bits.
 [[nodiscard]] std::optional<SpmdProgram> lower(const Program& program, const Layout& layout,
-                                               OpTable ops, DiagSink& diags);
+                                               OpTable ops, DiagSink& diags, bool exact = true);
 
 // The layout of one rank: no axes, no rules.
 [[nodiscard]] Layout one_rank();

@@ -12,11 +12,13 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(SpmdProgram& out, const Layout& layout, std::span<const ValueLayout> targets)
+  Partitioner(SpmdProgram& out, const Layout& layout, std::span<const ValueLayout> targets,
+              bool exact)
       : out_(out),
         source_(out.source),
         layout_(layout),
         targets_(targets),
+        exact_(exact),
         resharder_(out.mesh),
         forms_(out.source.values.size()),
         makers_(out.source.values.size(), -1) {}
@@ -219,7 +221,8 @@ class Partitioner {
   // The operands' layouts when their pending sums may pass through the operation; else empty.
   std::vector<ValueLayout> pending_operands(const Value& value, const IterationSpace& space) {
     std::vector<ValueLayout> layouts;
-    if (value.op->linear == Linear::kNo || value.operands.empty()) {
+    const bool adds = value.op->linear == Linear::kJoint;
+    if (value.op->linear == Linear::kNo || value.operands.empty() || (adds && exact_)) {
       return {};
     }
     for (const ValueId operand : value.operands) {
@@ -267,6 +270,7 @@ class Partitioner {
   const Program& source_;
   const Layout& layout_;
   std::span<const ValueLayout> targets_;
+  bool exact_;
   Resharder resharder_;
   std::vector<std::vector<SpmdId>> forms_;  // per value, the first is as its step leaves it
   std::vector<std::int32_t> makers_;        // per value, its kernel step
@@ -274,8 +278,9 @@ class Partitioner {
 
 }  // namespace
 
-void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets) {
-  Partitioner(program, layout, targets).run();
+void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets,
+               bool exact) {
+  Partitioner(program, layout, targets, exact).run();
 }
 
 }  // namespace mtf

@@ -12,8 +12,10 @@
 
 namespace mtf {
 
+// `exact`: pending sums are not added up before they are finished.
 // `targets`: the layout that the rules give each value of the program.
 // requires: program.source, mesh and layout are set, and the rest is empty.
-void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets);
+void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets,
+               bool exact);
 
 }  // namespace mtf

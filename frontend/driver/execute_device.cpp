@@ -66,7 +66,8 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
   }
   std::unique_ptr<Compiled>& compiled = compiled_[&unit];
   if (compiled == nullptr) {
-    compiled = compile(unit.program, diags);
+    compiled = compile(unit.program,
+                       unit.is_entry ? "`" + unit.program.name + "`" : "this statement", diags);
     if (compiled == nullptr) {
       return std::nullopt;
     }
@@ -90,9 +91,10 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
 }
 
 std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
+                                                                std::string_view what,
                                                                 DiagSink& diags) {
-  std::optional<SpmdProgram> lowered = lower(program, layout_, options_.ops, diags);
-  if (!lowered || !fits_memory(*lowered, diags)) {
+  std::optional<SpmdProgram> lowered = lower(program, layout_, options_.ops, diags, options_.exact);
+  if (!lowered || !fits_memory(*lowered, what, diags)) {
     return nullptr;
   }
   auto compiled = std::make_unique<Compiled>(*std::move(lowered));
@@ -101,7 +103,8 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& p
 }
 
 // All ranks decide alike, though each sees its own machine's memory.
-bool ExecuteDevice::fits_memory(const SpmdProgram& program, DiagSink& diags) {
+bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
+                                DiagSink& diags) {
   const std::optional<Launch> launch = launched();
   const bool alone = simulated_ != nullptr;
   const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
@@ -110,22 +113,23 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, DiagSink& diags) {
   std::optional<Diag> shortage;
   if (left) {
     const std::int64_t ours = executor_->pool().live_bytes() * processes;
-    shortage = memory_shortage(program, here, *left + ours);
+    shortage = memory_shortage(program, what, here, *left + ours);
   }
   if (!communicator_->any(shortage.has_value())) {
     return true;
   }
   diags.add(shortage ? *std::move(shortage)
                      : Diag{.kind = DiagKind::kMemory,
-                            .text = "`" + program.source.name +
-                                    "` needs more memory than another rank's machine has"});
+                            .text = std::string(what) +
+                                    " needs more memory than another rank's machine has"});
   return false;
 }
 
 bool ExecuteDevice::initialise(DiagSink& diags) {
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
-    const std::unique_ptr<Compiled> compiled = compile(variable.init, diags);
+    const std::unique_ptr<Compiled> compiled =
+        compile(variable.init, "`" + variable.path + "`", diags);
     if (compiled == nullptr) {
       return false;
     }

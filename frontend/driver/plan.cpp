@@ -74,7 +74,9 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
   for (const std::string& name : names) {
     const Unit* unit = program.session.build(name);
     const std::optional<SpmdProgram> spmd =
-        unit == nullptr ? std::nullopt : lower(unit->program, layout, op_table(), workspace.diags);
+        unit == nullptr
+            ? std::nullopt
+            : lower(unit->program, layout, op_table(), workspace.diags, !workspace.options.fast);
     if (!spmd) {
       return "";
     }

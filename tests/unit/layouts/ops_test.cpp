@@ -71,6 +71,9 @@ std::vector<Case> cases() {
       {"einsum of three", "einsum(x, z, v -> [a, c])"},
       {"einsum of a product", "sum(x * y, over = b)"},
       {"two terms", "einsum(x, z -> [a, c]) + einsum(y, z -> [a, c])"},
+      {"three terms", "einsum(x, z -> [a, c]) + einsum(z, y -> [a, c]) + einsum(x * y, z -> [c, a])"},
+      {"sums of two kinds", "einsum(x, z -> [a, c]) + sum(x, over = b) + sum(y, over = b)"},
+      {"sign", "sign(x)", false},
       {"broadcast", "broadcast(x -> [c, a, b])"},
       {"transpose", "transpose(x -> [b, a])"},
       {"rename", "rename(x, a -> other)"},
@@ -86,7 +89,7 @@ std::vector<Case> cases() {
       {"shift", "shift(x, over = b, by = 3)"},
       {"shift around", "shift(x, over = a, by = -5, wrap = true)"},
       {"one_hot", "one_hot(i, c)", false},
-      {"gather", "gather(z, i, over = b)", false},
+      {"gather", "gather(rename(z, b -> vocab), i, over = vocab)", false},
       {"argmax", "argmax(x, over = b)", false},
       {"range of numbers", "range(b) + 0", false},
       {"constants", "zeros([a, b]) + ones([b]) + fill([a], 0.5)", false},
@@ -99,7 +102,7 @@ std::vector<Case> cases() {
       {"stop_gradient", "stop_gradient(x) * x"},
   };
   for (const std::string op : {"exp", "sin", "cos", "tanh", "sigmoid", "relu", "gelu", "silu",
-                               "abs", "sign", "square"}) {
+                               "abs", "square"}) {
     list.push_back({op, op + "(x)"});
   }
   for (const std::string op : {"log", "sqrt", "rsqrt", "reciprocal"}) {

@@ -1,0 +1,21 @@
+// Sums of contractions over the same dims become one contraction.
+//
+// x·u + y·v adds two sums. Were each split over an axis, one all-reduce should serve both, but
+// adding pending sums first is another order than one rank's. So the terms are stacked along a dim
+// of their own, `+`, and contracted over it innermost: one sum, exact on every layout (exact.md).
+
+#pragma once
+
+#include <string_view>
+
+#include "ir/program.h"
+
+namespace mtf {
+
+// No rule can name the dim that terms are stacked along.
+[[nodiscard]] inline bool may_be_split(std::string_view dim) { return !dim.starts_with('+'); }
+
+// Part of `simplify`. requires: no value is read by nobody.
+[[nodiscard]] Program join_terms(const Program& program, OpTable ops);
+
+}  // namespace mtf
