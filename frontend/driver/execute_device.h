@@ -65,9 +65,9 @@ class ExecuteDevice final : public Device {
   struct Compiled;
   struct Held;
 
-  // Lowers and prepares; null after an error.
-  std::unique_ptr<Compiled> compile(const Program& program, DiagSink& diags);
-  bool fits_memory(const SpmdProgram& program, DiagSink& diags);
+  // Lowers and prepares; null after an error. `what`: the program, in messages.
+  std::unique_ptr<Compiled> compile(const Program& program, std::string_view what, DiagSink& diags);
+  bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
   bool initialise(DiagSink& diags);
   std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
                                                  std::span<RankTensor* const> inputs,

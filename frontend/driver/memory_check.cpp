@@ -58,8 +58,8 @@ std::optional<std::int64_t> available_memory() {
   return machine ? machine : group;
 }
 
-std::optional<Diag> memory_shortage(const SpmdProgram& program, std::int64_t ranks,
-                                    std::int64_t available) {
+std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
+                                    std::int64_t ranks, std::int64_t available) {
   const std::int64_t peak = program.totals.peak_bytes;
   const std::int64_t needed = saturating_product(peak, ranks);
   if (needed <= available / 10 * 9) {
@@ -68,7 +68,7 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, std::int64_t ran
   const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
     return value.home == Home::kNone ? 0 : value.local.bytes();
   });
-  std::string text = "`" + program.source.name + "` needs " + bytes_text(needed) + " of memory";
+  std::string text = std::string(what) + " needs " + bytes_text(needed) + " of memory";
   text += ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(ranks) +
                           " ranks on this machine"
                     : "";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "ir/support/diag.h"
 #include "lowering/spmd.h"
@@ -15,7 +16,8 @@ namespace mtf {
 [[nodiscard]] std::optional<std::int64_t> available_memory();
 
 // What is said when `ranks` ranks on this machine need more than `available`; nullopt if they fit.
-[[nodiscard]] std::optional<Diag> memory_shortage(const SpmdProgram& program, std::int64_t ranks,
-                                                  std::int64_t available);
+// `what`: the program, as "`train_step`" or "this statement".
+[[nodiscard]] std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
+                                                  std::int64_t ranks, std::int64_t available);
 
 }  // namespace mtf

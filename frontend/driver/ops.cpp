@@ -245,7 +245,7 @@ Outcome list_or_explain(Workspace& workspace) {
     names.emplace_back(known->name);
   }
   const std::string_view match = closest(name, names);
-  return {.status = kProgramError,
+  return {.status = kUsageError,
           .message = "mtf: no operation `" + name + "`" +
                      (match.empty() ? "; `mtf ops` lists them"
                                     : "; did you mean `" + std::string(match) + "`?") +

@@ -102,6 +102,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_text<&Options::mesh>},
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile,
      set_text<&Options::rules>},
+    {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several behind commas", kWithFile,
+     set_text<&Options::settings>},
     {"--rank", "", "N", "the rank to show", kPlan, set_number<&Options::rank>},
     {"--count", "", "", "report what each rank computed, sent and held", kRun,
      set_flag<&Options::count>},

@@ -27,6 +27,7 @@ struct Options {
   std::string layout;
   std::string mesh;
   std::string rules;
+  std::string settings;
   std::int64_t rank = 0;   // whose coordinates a plan shows
   std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
   std::uint64_t seed = 0;

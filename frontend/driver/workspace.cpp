@@ -2,6 +2,7 @@
 
 #include "frontend/driver/workspace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -56,6 +57,9 @@ std::vector<Diag> Messages::take(const DiagSink& diags) {
       result.push_back(diag);
     }
   }
+  std::ranges::stable_sort(result, {}, [](const Diag& diag) {
+    return std::pair(diag.span.file.index, diag.span.begin);
+  });
   return result;
 }
 
@@ -97,6 +101,7 @@ ElaborateOptions elaborate_options(const Options& options) {
   result.layout = options.layout;
   result.mesh = options.mesh;
   result.rules = options.rules;
+  result.settings = options.settings;
   result.module_text = [](std::string_view name) -> std::optional<std::string> {
     const std::string_view text = stdlib_module(name);
     return text.empty() ? std::nullopt : std::optional<std::string>(text);

@@ -31,6 +31,7 @@ class Messages {
  public:
   explicit Messages(const SourceMap& sources) : sources_(sources) {}
 
+  // Ordered by place.
   [[nodiscard]] std::vector<Diag> take(const DiagSink& diags);
 
  private:

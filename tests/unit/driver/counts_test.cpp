@@ -97,8 +97,8 @@ TEST_CASE("a program that does not fit names its largest tensor") {
                             .origin = {0},
                             .name = "h",
                             .home = Home::kArena});
-  CHECK_FALSE(memory_shortage(program, 2, std::int64_t{4} << 30));
-  const std::optional<Diag> shortage = memory_shortage(program, 4, std::int64_t{4} << 30);
+  CHECK_FALSE(memory_shortage(program, "`step`", 2, std::int64_t{4} << 30));
+  const std::optional<Diag> shortage = memory_shortage(program, "`step`", 4, std::int64_t{4} << 30);
   REQUIRE(shortage);
   CHECK(shortage->text ==
         "`step` needs 4.0 GiB of memory, 1.0 GiB for each of 4 ranks on this machine, and 4.0 GiB "
