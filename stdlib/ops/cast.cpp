@@ -24,7 +24,8 @@ To converted(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
     // The first float above the range: a power of two, so it is exact.
-    constexpr From kHigh = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
+    constexpr To kHalf = std::numeric_limits<To>::max() / 2 + 1;
+    constexpr From kHigh = static_cast<From>(kHalf) * From{2};
     const bool fits = x > kLow - From{1} && x < kHigh;
     const To edge = x >= kHigh  ? std::numeric_limits<To>::max()
                     : x <= kLow ? std::numeric_limits<To>::min()

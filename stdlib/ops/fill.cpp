@@ -32,7 +32,8 @@ bool holds(DType dtype, double value) {
   }
   return with_type(dtype, [&](auto type) {
     using T = decltype(type);
-    constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+    constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+    constexpr double kHigh = static_cast<double>(kHalf) * 2;  // just above the range
     const double low = dtype == DType::kBool ? 0 : std::numeric_limits<T>::min();
     return value == std::trunc(value) && value >= low &&
            value < (dtype == DType::kBool ? 2 : kHigh);

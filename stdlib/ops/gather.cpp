@@ -96,40 +96,65 @@ std::vector<std::int64_t> bases_of(const KernelCall& call) {
   return bases;
 }
 
-void kernel(const KernelCall& call) {
+// Writes the rows of the result, one per id.
+struct Server {
+  const KernelCall& call;
+  Row row;
+  Extent own;             // the table's rows on this rank
+  std::int64_t rows = 0;  // of the whole table
+  std::int64_t stride = 0;
+  bool first = true;  // gives the zeros for numbers outside the table
+  std::vector<std::byte> zeros;
+  std::vector<std::byte> nothing;  // for what another rank serves
+
+  void serve(std::int64_t id, std::int64_t base, std::byte* out) const {
+    if (id < own.offset || id >= own.offset + own.extent) {
+      const bool outside = id < 0 || id >= rows;
+      const std::vector<std::byte>& blank = outside && first ? zeros : nothing;
+      std::memcpy(out, blank.data(), blank.size());
+      return;
+    }
+    const std::byte* from = at(call.in[0], base + (id - own.offset) * stride);
+    if (row.contiguous) {
+      std::memcpy(out, from, zeros.size());
+    } else {
+      copy_strided(row.dims, bytes_of(call.out.dtype), from, out);
+    }
+  }
+};
+
+std::vector<std::byte> blank_row(DType dtype, std::int64_t volume, bool negative) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(volume) * bytes_of(dtype));
+  fill_zero({.data = bytes.data(),
+             .shape = Shape({{.name = "row", .size = volume}}),
+             .offset = {},
+             .dtype = dtype},
+            negative);
+  return bytes;
+}
+
+Server server_of(const KernelCall& call) {
   const std::string over = dim_arg(call.call.args, "over").name;
-  const Extent own = extent_of(call.in[0], over);
   const std::size_t dim = call.in[0].shape.index_of(over).value();
-  const std::int64_t stride = strides_of(call.in[0].shape)[dim];
-  const std::size_t loop = call.space.operands[0][dim].front();
-  const std::int64_t rows = call.call.operands[0].shape[dim].size;
   const Row row = row_of(call, over);
+  return {.call = call,
+          .row = row,
+          .own = extent_of(call.in[0], over),
+          .rows = call.call.operands[0].shape[dim].size,
+          .stride = strides_of(call.in[0].shape)[dim],
+          .first = call.shares[call.space.operands[0][dim].front()].index == 0,
+          .zeros = blank_row(call.out.dtype, row.volume, false),
+          .nothing = blank_row(call.out.dtype, row.volume, kNothing)};
+}
+
+void kernel(const KernelCall& call) {
+  const Server server = server_of(call);
   const std::vector<std::int64_t> bases = bases_of(call);
-  const std::size_t width = bytes_of(call.out.dtype);
-  // A number outside the table gives 0, from one rank; what other ranks serve is left at -0.
-  const bool first = call.shares[loop].index == 0;
-  fill_zero(call.out, kNothing);
   with_type(call.in[1].dtype, [&](auto element) {
     const auto ids = elements<const decltype(element)>(call.in[1]);
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const auto id = static_cast<std::int64_t>(ids[i]);
-      const std::int64_t place = static_cast<std::int64_t>(i) * row.volume;
-      if (id < 0 || id >= rows) {
-        if (first) {
-          std::memset(at_mutable(call.out, place), 0, static_cast<std::size_t>(row.volume) * width);
-        }
-        continue;
-      }
-      if (id < own.offset || id >= own.offset + own.extent) {
-        continue;
-      }
-      const std::byte* from = at(call.in[0], bases[i] + (id - own.offset) * stride);
-      if (row.contiguous) {
-        std::memcpy(at_mutable(call.out, place), from,
-                    static_cast<std::size_t>(row.volume) * width);
-      } else {
-        copy_strided(row.dims, width, from, at_mutable(call.out, place));
-      }
+      server.serve(static_cast<std::int64_t>(ids[i]), bases[i],
+                   at_mutable(call.out, static_cast<std::int64_t>(i) * server.row.volume));
     }
   });
 }

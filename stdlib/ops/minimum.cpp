@@ -12,7 +12,7 @@
 namespace mtf::ops {
 namespace {
 
-// The comparison is false for NaN, and then a + b is one.
+// With a NaN both comparisons are false, and a + b is one.
 struct Minimum {
   template <typename T>
   T operator()(T a, T b) const {
@@ -20,7 +20,7 @@ struct Minimum {
       return std::min(a, b);
     } else {
       const T smaller = a < b || (a == b && std::signbit(a)) ? a : b;
-      return a == a && b == b ? smaller : a + b;
+      return std::isunordered(a, b) ? a + b : smaller;
     }
   }
 };
@@ -32,7 +32,7 @@ struct Maximum {
       return std::max(a, b);
     } else {
       const T larger = a > b || (a == b && !std::signbit(a)) ? a : b;
-      return a == a && b == b ? larger : a + b;
+      return std::isunordered(a, b) ? a + b : larger;
     }
   }
 };

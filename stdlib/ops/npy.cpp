@@ -135,16 +135,16 @@ bool read_bytes(int file, std::int64_t at, std::span<std::byte> out) {
 }
 
 NpyInfo read_header(int file, std::int64_t file_size) {
-  const NpyInfo unknown{.problem = "is not a .npy file"};
+  constexpr const char* kUnknown = "is not a .npy file";
   std::array<unsigned char, 12> start{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
   if (!read_bytes(file, 0, bytes.first(10)) ||
       std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-    return unknown;
+    return {.problem = kUnknown};
   }
   const bool small = start[6] == 1;
   if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {
-    return unknown;
+    return {.problem = kUnknown};
   }
   std::uint32_t length = start[8] + (std::uint32_t{start[9]} << 8U);
   if (!small) {
@@ -156,7 +156,7 @@ NpyInfo read_header(int file, std::int64_t file_size) {
   }
   std::string dict(length, ' ');
   if (!read_bytes(file, begin, std::as_writable_bytes(std::span(dict)))) {
-    return unknown;
+    return {.problem = kUnknown};
   }
   NpyInfo info = parse_npy_dict(dict);
   info.data_begin = begin + length;
@@ -191,44 +191,44 @@ std::string header_text(const TensorType& type) {
   return header + dict;
 }
 
+// The value behind a key; false if it cannot be read.
+bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
+  if (key == "descr") {
+    read_descr(reader, info);
+    return true;
+  }
+  if (key == "fortran_order") {
+    if (!reader.take("True")) {
+      return reader.take("False");
+    }
+    info.problem = "is in Fortran order; `numpy.ascontiguousarray` makes it readable";
+    return true;
+  }
+  std::optional<std::vector<std::int64_t>> sizes = read_sizes(reader);
+  if (key != "shape" || !sizes) {
+    return false;
+  }
+  info.sizes = *std::move(sizes);
+  return true;
+}
+
 }  // namespace
 
 NpyInfo parse_npy_dict(std::string_view dict) {
-  const NpyInfo broken{.problem = "has a header that cannot be read"};
   NpyInfo info;
   Reader reader{dict};
   bool has_sizes = false;
-  if (!reader.take("{")) {
-    return broken;
-  }
-  while (!reader.take("}")) {
+  bool fine = reader.take("{");
+  while (fine && info.problem.empty() && !reader.take("}")) {
     const std::optional<std::string_view> key = reader.quoted();
-    if (!key || !reader.take(":")) {
-      return broken;
-    }
-    if (*key == "descr") {
-      read_descr(reader, info);
-      if (!info.problem.empty()) {
-        return info;
-      }
-    } else if (*key == "fortran_order") {
-      if (reader.take("True")) {
-        info.problem = "is in Fortran order; `numpy.ascontiguousarray` makes it readable";
-      } else if (!reader.take("False")) {
-        return broken;
-      }
-    } else if (std::optional<std::vector<std::int64_t>> sizes = read_sizes(reader);
-               *key == "shape" && sizes) {
-      info.sizes = *std::move(sizes);
-      has_sizes = true;
-    } else {
-      return broken;
-    }
-    if (!reader.take(",") && !reader.text.starts_with("}")) {
-      return broken;
-    }
+    fine = key && reader.take(":") && read_value(*key, reader, info) &&
+           (reader.take(",") || reader.text.starts_with("}"));
+    has_sizes = has_sizes || (key && *key == "shape");
   }
-  return has_sizes ? info : broken;
+  if (info.problem.empty() && !(fine && has_sizes)) {
+    info.problem = "has a header that cannot be read";
+  }
+  return info;
 }
 
 std::string to_string(const std::vector<std::int64_t>& sizes) {
@@ -280,7 +280,7 @@ std::string write_npy(const std::string& path, const TensorType& type,
   if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) {
     return "";
   }
-  const std::string problem = std::strerror(ok ? errno : error);
+  std::string problem = std::strerror(ok ? errno : error);
   static_cast<void>(std::remove(temporary.c_str()));
   return problem;
 }

@@ -23,7 +23,7 @@ Shape rest_of(const OpCall& call) {
   Shape rest = call.operands[0].shape;
   const auto* over = call.args.get<std::vector<Dim>>("over");
   if (over == nullptr) {
-    return Shape();
+    return {};
   }
   for (const Dim& dim : *over) {
     rest = rest.without(dim.name);
