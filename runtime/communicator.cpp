@@ -36,6 +36,7 @@ constexpr std::size_t kTileBytes = 4096;
 template <typename T>
 void join_tile(ReduceKind kind, Ins parts, std::int64_t begin, std::int64_t count, T* out) {
   std::array<const T*, kTreeDepth> stack{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing them would take longer
   alignas(64) std::array<std::array<T, kTileBytes / sizeof(T)>, kTreeDepth> tiles;
   std::size_t top = 0;
   const auto leaves = static_cast<std::int64_t>(parts.size());

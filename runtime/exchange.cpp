@@ -261,35 +261,48 @@ void Exchange::run_part(Communicator& communicator, Staging& staging, std::int64
   unpack(staging, begin, end, to);
 }
 
+namespace {
+
+// "" or what is wrong with the blocks that a rank receives.
+std::string problem_of_blocks(const ExchangeSpec& spec, const Slices& slices, std::size_t me) {
+  if (spec.kind == StepKind::kReduceScatter) {
+    const std::int64_t kept = volume_of(intersection(slices.from[me], slices.to[me]));
+    return kept == volume_of(slices.to[me]) ? "" : "would receive sums of what it does not hold";
+  }
+  std::int64_t received = 0;
+  const Slice first = intersection(slices.from[0], slices.to[me]);
+  for (const Slice& slice : slices.from) {
+    const Slice block = intersection(slice, slices.to[me]);
+    if (block.extent != first.extent) {
+      return "would receive blocks of several shapes";
+    }
+    received += volume_of(block);
+  }
+  return received == volume_of(slices.to[me]) ? "" : "would not receive all of its slice";
+}
+
+std::string problem_of(const ExchangeSpec& spec, const Slices& slices, std::size_t me) {
+  if (has_blocks(spec.kind)) {
+    return problem_of_blocks(spec, slices, me);
+  }
+  if (spec.kind == StepKind::kPermute) {
+    const std::vector<std::int64_t> sources = sources_of(slices);
+    return std::ranges::count(sources, -1) == 0 ? "" : "needs a slice that nobody holds";
+  }
+  const bool same = slices.from[me].offset == slices.to[me].offset &&
+                    slices.from[me].extent == slices.to[me].extent;
+  return same ? "" : "would hold another slice";
+}
+
+}  // namespace
+
 std::string problem_with(const Mesh& mesh, const ExchangeSpec& spec) {
-  const bool same_slices = spec.kind == StepKind::kAllReduce;
+  const Axes axes = spec.kind == StepKind::kSlice ? Axes{} : spec.axes;
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    const Axes axes = spec.kind == StepKind::kSlice ? Axes{} : spec.axes;
     const Slices slices = slices_of(mesh, spec, mesh.group_of(rank, axes));
-    const std::size_t me = at(mesh.index_along(rank, axes));
-    if (same_slices && (slices.from[me].offset != slices.to[me].offset ||
-                        slices.from[me].extent != slices.to[me].extent)) {
-      return "rank " + std::to_string(rank) + " would hold another slice";
-    }
-    if (spec.kind == StepKind::kPermute && std::ranges::count(sources_of(slices), -1) > 0) {
-      return "nobody holds the slice of rank " + std::to_string(rank);
-    }
-    if (!has_blocks(spec.kind)) {
-      continue;
-    }
-    std::int64_t received = 0;
-    for (const Slice& slice : slices.from) {
-      const Slice block = intersection(slice, slices.to[me]);
-      if (block.extent != intersection(slices.from[0], slices.to[me]).extent) {
-        return "rank " + std::to_string(rank) + " would receive blocks of several shapes";
-      }
-      received += spec.kind == StepKind::kReduceScatter ? 0 : volume_of(block);
-    }
-    if (spec.kind == StepKind::kReduceScatter) {
-      received = volume_of(intersection(slices.from[me], slices.to[me]));
-    }
-    if (received != volume_of(slices.to[me])) {
-      return "rank " + std::to_string(rank) + " would not receive all of its slice";
+    const std::string problem = problem_of(spec, slices, at(mesh.index_along(rank, axes)));
+    if (!problem.empty()) {
+      return "rank " + std::to_string(rank) + " " + problem;
     }
   }
   return "";

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "ir/support/match.h"
@@ -167,7 +169,8 @@ struct Executor::State {
     return true;
   }
 
-  void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> inputs) {
+  void update_variables(const PreparedProgram& prepared,
+                        std::span<RankTensor* const> inputs) const {
     for (const SpmdUpdate& update : prepared.program->updates) {
       for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         const Buffer& variable = inputs[update.input]->parts[rank];
@@ -203,11 +206,16 @@ void Executor::State::check_agreement(const MoveStep& step) {
   std::vector<std::array<std::int64_t, 2>> found(hosts.size(), range);
   std::vector<const void*> from(hosts.size(), range.data());
   std::vector<void*> to;
+  to.reserve(found.size());
   for (std::array<std::int64_t, 2>& one : found) {
     to.push_back(one.data());
   }
   communicator.all_reduce(step.exchange.group(), lowest, 2, from, to);
   if (found.front()[0] != mine || found.front()[1] != ~mine) {
+    // One rank of the group speaks, the others wait until it has stopped them.
+    if (step.exchange.group().index.front() != 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
     const std::string rank = std::to_string(communicator.local_ranks().front());
     throw std::logic_error("rank " + rank + " is at another collective than its group: " +
                            std::string(to_string(step.kind)));

@@ -34,8 +34,8 @@ class Executable {
  public:
   explicit Executable(std::unique_ptr<PreparedProgram> program);
   ~Executable();
-  Executable(Executable&&) noexcept;
-  Executable& operator=(Executable&&) noexcept;
+  Executable(Executable&& other) noexcept;
+  Executable& operator=(Executable&& other) noexcept;
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 

@@ -80,6 +80,7 @@ std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector
     return std::nullopt;
   }
   std::vector<std::string> mine;
+  mine.reserve(hosts.size());
   for (const RankHost& host : hosts) {
     mine.push_back(host.failure() ? encode(*host.failure()) : "");
   }

@@ -66,58 +66,75 @@ std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t opera
   return along;
 }
 
-// A step whose calls all run tile by tile, in one pass.
-TileStep tile_step(const SpmdProgram& program, const Step& step) {
-  const Shape& shape = program.at(step.calls.back().result).local.shape;
-  std::vector<std::int64_t> extents;
-  for (const Dim& dim : shape.dims()) {
-    extents.push_back(dim.size);
+// A step whose calls all run tile by tile, put together as one pass.
+class TileSketch {
+ public:
+  TileSketch(const SpmdProgram& program, const Step& step)
+      : program_(program), shape_(program.at(step.calls.back().result).local.shape) {
+    for (const LocalCall& call : step.calls) {
+      add(call);
+    }
   }
-  std::vector<SpmdId> made;
-  std::vector<SpmdId> read;
-  std::vector<SpmdId> stored;
-  std::vector<TileInput> inputs;
-  std::vector<TileStage> stages;
-  for (const LocalCall& call : step.calls) {
-    TileStage& stage = stages.emplace_back();
-    const SpmdValue& result = program.at(call.result);
-    assert(result.local.shape == shape);
+
+  [[nodiscard]] TileStep finish() && {
+    std::vector<std::int64_t> extents;
+    for (const Dim& dim : shape_.dims()) {
+      extents.push_back(dim.size);
+    }
+    return {.pass = TilePass(std::move(extents), inputs_, std::move(stages_)),
+            .inputs = std::move(read_),
+            .outputs = std::move(stored_)};
+  }
+
+ private:
+  void add(const LocalCall& call) {
+    const SpmdValue& result = program_.at(call.result);
+    assert(result.local.shape == shape_);
+    TileStage stage;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      stage.operands.push_back(operand(call, i));
+    }
     stage.tile = call.call.op->tile;
     stage.call = {.dtype = call.operands.empty() ? result.type.dtype
-                                                 : program.at(call.operands.back()).type.dtype,
+                                                 : program_.at(call.operands.back()).type.dtype,
                   .to = result.type.dtype,
                   .args = &call.call.args};
-    for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      const SpmdId operand = call.operands[i];
-      const auto maker = std::ranges::find(made, operand);
-      if (maker != made.end()) {
-        stage.operands.push_back(~static_cast<std::int32_t>(maker - made.begin()));
-        continue;
-      }
-      const SpmdValue& value = program.at(operand);
-      TileInput input{.dtype = value.type.dtype,
-                      .strides = strides_along(call, i, value.local.shape, shape.rank())};
-      std::size_t place = 0;
-      while (place < read.size() &&
-             (read[place] != operand || inputs[place].strides != input.strides)) {
-        ++place;
-      }
-      if (place == read.size()) {
-        read.push_back(operand);
-        inputs.push_back(std::move(input));
-      }
-      stage.operands.push_back(static_cast<std::int32_t>(place));
-    }
     stage.stored = result.home != Home::kNone;
     if (stage.stored) {
-      stored.push_back(call.result);
+      stored_.push_back(call.result);
     }
-    made.push_back(call.result);
+    made_.push_back(call.result);
+    stages_.push_back(std::move(stage));
   }
-  return {.pass = TilePass(std::move(extents), inputs, std::move(stages)),
-          .inputs = std::move(read),
-          .outputs = std::move(stored)};
-}
+
+  // As TileStage names it: made by an earlier stage, or an input of the pass, each listed once.
+  std::int64_t operand(const LocalCall& call, std::size_t i) {
+    const SpmdId id = call.operands[i];
+    const auto maker = std::ranges::find(made_, id);
+    if (maker != made_.end()) {
+      return ~(maker - made_.begin());
+    }
+    const SpmdValue& value = program_.at(id);
+    TileInput input{.dtype = value.type.dtype,
+                    .strides = strides_along(call, i, value.local.shape, shape_.rank())};
+    for (std::size_t known = 0; known < read_.size(); ++known) {
+      if (read_[known] == id && inputs_[known].strides == input.strides) {
+        return static_cast<std::int64_t>(known);
+      }
+    }
+    read_.push_back(id);
+    inputs_.push_back(std::move(input));
+    return static_cast<std::int64_t>(read_.size()) - 1;
+  }
+
+  const SpmdProgram& program_;
+  const Shape& shape_;
+  std::vector<SpmdId> made_;
+  std::vector<SpmdId> read_;
+  std::vector<SpmdId> stored_;
+  std::vector<TileInput> inputs_;
+  std::vector<TileStage> stages_;
+};
 
 MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t number,
                    const PrepareContext& context) {
@@ -185,7 +202,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
       }
       ready.body = std::move(move);
     } else if (step.calls.front().call.op->tile != nullptr) {
-      ready.body = tile_step(program, step);
+      ready.body = TileSketch(program, step).finish();
     } else {
       assert(step.calls.size() == 1);
       prepared->may_fail = true;

@@ -120,34 +120,41 @@ TilePass::Access TilePass::access_of(const Input& input) const {
   return inner > 0 && input.strides[inner - 1] == input.width ? Access::kTransposed : Access::kRows;
 }
 
-// Results that only later stages read share places; a stored one keeps its own, for the case that
-// it must not be written before the tile's operands are read.
-void TilePass::place_scratch() {
-  const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * 8);
-  const auto take = [&](std::int64_t bytes) {
-    return std::exchange(scratch_bytes_, scratch_bytes_ + bytes);
-  };
-  for (Input& input : inputs_) {
-    if (input.access == Access::kTransposed) {
-      input.place = take(tile * kTurnedRows);
-    } else if (input.access != Access::kInPlace && input.access != Access::kRow) {
-      input.place = take(tile);
-    }
-  }
+// The last stage that reads the result of each.
+std::vector<std::size_t> TilePass::last_uses() const {
   std::vector<std::size_t> last_use(stages_.size());
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     last_use[s] = s;
-    for (const std::int32_t operand : stages_[s].spec.operands) {
+    for (const std::int64_t operand : stages_[s].spec.operands) {
       if (operand < 0) {
         last_use[static_cast<std::size_t>(~operand)] = s;
       }
     }
   }
+  return last_use;
+}
+
+void TilePass::place_scratch() {
+  const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * 8);
+  for (Input& input : inputs_) {
+    if (input.access != Access::kInPlace && input.access != Access::kRow) {
+      input.place = scratch_bytes_;
+      scratch_bytes_ += tile * (input.access == Access::kTransposed ? kTurnedRows : 1);
+    }
+  }
+  place_results(tile);
+}
+
+// Results that only later stages read share places; a stored one keeps its own, for the case that
+// it must not be written before the tile's operands are read.
+void TilePass::place_results(std::int64_t tile) {
+  const std::vector<std::size_t> last_use = last_uses();
   std::vector<std::int64_t> unused;
   for (std::size_t s = 0; s < stages_.size(); ++s) {
-    const bool shared = !stages_[s].spec.stored && !unused.empty();
-    stages_[s].place = shared ? unused.back() : take(tile);
-    if (shared) {
+    if (stages_[s].spec.stored || unused.empty()) {
+      stages_[s].place = std::exchange(scratch_bytes_, scratch_bytes_ + tile);
+    } else {
+      stages_[s].place = unused.back();
       unused.pop_back();
     }
     for (std::size_t before = 0; before <= s; ++before) {

@@ -27,7 +27,7 @@ struct TileInput {
 struct TileStage {
   TileFn tile = nullptr;
   TileCall call;
-  std::vector<std::int32_t> operands;
+  std::vector<std::int64_t> operands;
   bool stored = false;  // its result is wanted in memory; otherwise only later stages read it
 };
 
@@ -86,6 +86,8 @@ class TilePass {
   void choose_tile();
   [[nodiscard]] Access access_of(const Input& input) const;
   void place_scratch();
+  void place_results(std::int64_t tile);
+  [[nodiscard]] std::vector<std::size_t> last_uses() const;
   [[nodiscard]] std::int64_t row_offset(const Input& input, std::int64_t row) const;
   const std::byte* load(const Input& input, const std::byte* data, const Tile& tile,
                         std::byte* memory) const;
@@ -94,6 +96,7 @@ class TilePass {
   void load_turned(const Input& input, const std::byte* data, const Tile& tile,
                    std::byte* place) const;
   void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch) const;
+  void start(std::span<void* const> outputs, TileScratch& scratch) const;
 
   std::vector<std::int64_t> extents_;  // merged; the last is a row
   std::vector<Input> inputs_;

@@ -120,7 +120,7 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = stages_[s];
     scratch.operands.clear();
-    for (const std::int32_t operand : stage.spec.operands) {
+    for (const std::int64_t operand : stage.spec.operands) {
       scratch.operands.push_back(operand >= 0
                                      ? scratch.inputs[static_cast<std::size_t>(operand)]
                                      : scratch.results[static_cast<std::size_t>(~operand)]);
@@ -140,11 +140,7 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
   }
 }
 
-void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
-                   TileScratch& scratch) const {
-  if (volume_ == 0) {
-    return;
-  }
+void TilePass::start(std::span<void* const> outputs, TileScratch& scratch) const {
   if (scratch.memory.bytes() < scratch_bytes_) {
     scratch.memory = Buffer();
     scratch.memory = scratch.pool->take(scratch_bytes_);
@@ -158,23 +154,34 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
       scratch.outputs[s] = static_cast<std::byte*>(outputs[stored++]);
     }
   }
+}
+
+// Groups of rows; in a group, column by column of tiles, so that rows turned together are used
+// while they are in the cache. A tile of several rows is a group of its own.
+void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                   TileScratch& scratch) const {
+  if (volume_ == 0) {
+    return;
+  }
+  start(outputs, scratch);
+  const bool whole_rows = tile_rows_ > 1;
   const std::int64_t row = extents_.back();
   const std::int64_t rows = volume_ / row;
-  const std::int64_t group_dim = extents_.size() > 1 ? extents_[extents_.size() - 2] : 1;
+  const std::int64_t turning = extents_.size() > 1 ? extents_[extents_.size() - 2] : 1;
   Tile tile;
   while (tile.group_row < rows) {
-    tile.group_rows = tile_rows_ > 1 ? std::min(tile_rows_, rows - tile.group_row)
-                                     : std::min(row_group_, group_dim - tile.group_row % group_dim);
-    tile.rows = tile_rows_ > 1 ? tile.group_rows : 1;
+    tile.group_rows = whole_rows ? std::min(tile_rows_, rows - tile.group_row)
+                                 : std::min(row_group_, turning - tile.group_row % turning);
+    tile.rows = whole_rows ? tile.group_rows : 1;
+    const std::int64_t end = tile.group_row + tile.group_rows;
     for (tile.column = 0; tile.column < row; tile.column += tile_columns_) {
       tile.columns = std::min(tile_columns_, row - tile.column);
-      for (std::int64_t i = 0; i < tile.group_rows; i += tile.rows) {
-        tile.row = tile.group_row + i;
+      for (tile.row = tile.group_row; tile.row < end; tile.row += tile.rows) {
         run_tile(inputs, tile, scratch);
         tile.first = false;
       }
     }
-    tile.group_row += tile.group_rows;
+    tile.group_row = end;
   }
 }
 

@@ -92,7 +92,8 @@ TEST_CASE("every reshard step moves every element to its place") {
       checked.staging.limit = round % 2 == 0 ? 1 << 20 : 24;  // in one part, in many
       const Shape shape = random_shape(random);
       ValueLayout from = random_layout(random, shape, checked.mesh);
-      for (AxisId axis = 0; axis < checked.mesh.axes.size(); ++axis) {
+      for (std::size_t i = 0; i < checked.mesh.axes.size(); ++i) {
+        const auto axis = static_cast<AxisId>(i);
         if (!from.uses(axis) && random() % 3 == 0) {
           from.partial.push_back(axis);
         }
@@ -142,7 +143,8 @@ TEST_CASE("a step that cannot be is named") {
   };
   CHECK(problem(StepKind::kAllGather, along({0, 1}), along({1})) ==
         "rank 0 would receive blocks of several shapes");
-  CHECK(problem(StepKind::kPermute, along({0}), along({1})) == "nobody holds the slice of rank 0");
+  CHECK(problem(StepKind::kPermute, along({0}), along({1})) ==
+        "rank 0 needs a slice that nobody holds");
   CHECK(problem(StepKind::kAllReduce, along({0}), along({1})) == "rank 1 would hold another slice");
 }
 

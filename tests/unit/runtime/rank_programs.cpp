@@ -16,14 +16,15 @@ OpDef named(std::string_view name) {
   return op;
 }
 
-void add_tile(const TileCall&, std::span<const void* const> in, void* out, std::size_t n) {
+void add_tile(const TileCall& /*call*/, std::span<const void* const> in, void* out, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     static_cast<float*>(out)[i] =
         static_cast<const float*>(in[0])[i] + static_cast<const float*>(in[1])[i];
   }
 }
 
-void scale_tile(const TileCall&, std::span<const void* const> in, void* out, std::size_t n) {
+void scale_tile(const TileCall& /*call*/, std::span<const void* const> in, void* out,
+                std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     static_cast<float*>(out)[i] = 2 * static_cast<const float*>(in[0])[i];
   }
@@ -196,6 +197,7 @@ SummingResult run_summing(Communicator& communicator, const Mesh& mesh, int time
   const Executable executable = executor.prepare(program);
   std::vector<RankTensor> inputs;
   std::vector<RankTensor*> given;
+  given.reserve(program.inputs.size());
   for (const SpmdId id : program.inputs) {
     const SpmdValue& value = program.at(id);
     const std::vector<float> whole = numbers<float>(id.index, value.type.shape.volume());

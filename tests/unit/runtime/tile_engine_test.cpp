@@ -13,7 +13,7 @@ namespace mtf::test {
 namespace {
 
 // 2 a - 3 b + n, not commutative; sums of small integers are exact.
-void mix(const TileCall&, std::span<const void* const> in, void* out, std::size_t n) {
+void mix(const TileCall& /*call*/, std::span<const void* const> in, void* out, std::size_t n) {
   const auto* a = static_cast<const float*>(in[0]);
   const auto* b = static_cast<const float*>(in[1]);
   for (std::size_t i = 0; i < n; ++i) {
@@ -21,7 +21,7 @@ void mix(const TileCall&, std::span<const void* const> in, void* out, std::size_
   }
 }
 
-void widen(const TileCall&, std::span<const void* const> in, void* out, std::size_t n) {
+void widen(const TileCall& /*call*/, std::span<const void* const> in, void* out, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     static_cast<double*>(out)[i] = static_cast<const float*>(in[0])[i] + 0.5;
   }
