@@ -168,6 +168,8 @@ constexpr std::array kFunctions{
     HostFn{.name = "int", .summary = "a number without its fraction", .call = int_call},
     HostFn{.name = "float", .summary = "a number as a float", .call = float_call},
     HostFn{.name = "split", .summary = "equal ranges along a dim, as a list", .call = split_call},
+    HostFn{.name = "exists", .summary = "whether a file is there", .call = exists_call},
+    HostFn{.name = "setting", .summary = "what `--set NAME=TEXT` says, or the second argument", .call = setting_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 

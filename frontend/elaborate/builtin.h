@@ -18,6 +18,11 @@ struct HostFn {
 [[nodiscard]] std::span<const HostFn> host_functions();
 [[nodiscard]] const HostFn* find_host_fn(std::string_view name);  // or null
 
+// exists(path) and setting(name, otherwise), in outside.cpp.
+[[nodiscard]] Value exists_call(Context& c, const HostFn& self, const ast::Call& call,
+                                SourceSpan span);
+[[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,
+                                 SourceSpan span);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

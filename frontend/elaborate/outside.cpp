@@ -1,0 +1,75 @@
+// What a program may ask of its surroundings: settings of the command line, and whether a file is
+// there. All ranks of a run get the same answers as long as they see the same files.
+
+#include <filesystem>
+#include <system_error>
+
+#include "frontend/elaborate/builtin.h"
+#include "frontend/elaborate/call.h"
+
+namespace mtf::host {
+namespace {
+
+// The plain arguments, evaluated; nullopt after an error.
+std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
+                                              const std::vector<Formal>& formals,
+                                              const ast::Call& call, SourceSpan span) {
+  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  if (!bound) {
+    return std::nullopt;
+  }
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if ((*bound)[i].empty()) {
+      report_missing(c, self.name, formals, i, span);
+      return std::nullopt;
+    }
+    const ast::Expr& expr = *(*bound)[i].front();
+    operands.push_back({.value = evaluate(c, expr), .span = expr.span});
+    if (is_unknown(operands.back().value)) {
+      return std::nullopt;
+    }
+  }
+  return operands;
+}
+
+const std::string* text_of(Context& c, const HostFn& self, const Operand& operand) {
+  const auto* text = operand.value.get<std::string>();
+  if (text == nullptr) {
+    c.error(DiagKind::kWrongType, operand.span,
+            "`" + std::string(self.name) + "` takes a string; this is " + kind_of(operand.value));
+  }
+  return text;
+}
+
+}  // namespace
+
+Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const std::string* path = operands ? text_of(c, self, operands->front()) : nullptr;
+  if (path == nullptr) {
+    return unknown();
+  }
+  std::error_code ignored;
+  return make(std::filesystem::exists(*path, ignored));
+}
+
+Value setting_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
+  const std::string* name = operands ? text_of(c, self, operands->front()) : nullptr;
+  if (name == nullptr) {
+    return unknown();
+  }
+  const std::string& settings = c.options.settings;
+  for (std::size_t at = 0; at < settings.size();) {
+    const std::size_t end = std::min(settings.find(',', at), settings.size());
+    const std::string_view one = std::string_view(settings).substr(at, end - at);
+    if (one.starts_with(*name + "=")) {
+      return make(std::string(one.substr(name->size() + 1)));
+    }
+    at = end + 1;
+  }
+  return operands->back().value;
+}
+
+}  // namespace mtf::host
