@@ -29,8 +29,10 @@ std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   const std::string path = text_arg(call.args, "path");
   const Shape shape = shape_arg(call.args, "shape");
   const NpyFile file(path);
+  // A file that is still to be written can be planned for, if its dtype is known.
+  const bool later = file.info().missing && call.args.find("dtype") != nullptr;
   const std::string problem = problem_of(path, file.info(), shape);
-  if (!problem.empty()) {
+  if (!problem.empty() && !later) {
     diags.error(DiagKind::kFile, call.span, problem);
     return std::nullopt;
   }
@@ -156,11 +158,11 @@ const OpDef kLoad{.name = "load",
                              {.name = "dtype",
                               .kind = ParamKind::kDType,
                               .required = false,
-                              .help = "converts (the file's)"}},
+                              .help = "converts; then the file may come later (the file's)"}},
                   .shape_rule = "the shape",
                   .example = R"(dim io = 3
 write("load_example.npy", const([io], [1, 2, 3]))
-print load("load_example.npy", [io])
+print load("load_example.npy", [io], dtype = f32)
 )",
                   .type = load_type,
                   .space = kept_space,

@@ -243,6 +243,7 @@ NpyFile::NpyFile(const std::string& path) {
   struct stat status {};
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0 || ::fstat(file_, &status) != 0) {
+    info_.missing = errno == ENOENT;
     info_.problem = std::string("cannot be opened: ") + std::strerror(errno);
     return;
   }

@@ -19,6 +19,7 @@ struct NpyInfo {
   std::vector<std::int64_t> sizes;
   std::int64_t data_begin = 0;  // where the elements start in the file
   std::string problem;          // "" or why the file cannot be read, as a message
+  bool missing = false;         // there is no file of that name
 };
 
 // An open file, closed when it goes.

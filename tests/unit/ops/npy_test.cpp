@@ -120,6 +120,20 @@ TEST_CASE("a file that does not fit is an error with both shapes") {
         "`" + folder.file("none.npy") + "` cannot be opened: No such file or directory [file]");
 }
 
+TEST_CASE("a file that is still to be written can be planned for") {
+  const Folder folder;
+  const std::string path = folder.file("later.npy");
+  Sketch s;
+  const ValueId x =
+      s.call("load", {}, args("path", path, "shape", shape({{"a", 1}}), "dtype", DType::kF32));
+  CHECK(s.type_of(x) == f32({{"a", 1}}));
+  REQUIRE(s.run().failure);
+  CHECK(s.run().failure->first == DiagKind::kFile);
+  REQUIRE(write_npy(path, f32({{"a", 1}}), tensor_of(f32({{"a", 1}}), std::vector{2.5}).data) ==
+          "");
+  CHECK(s.numbers(x) == std::vector<double>{2.5});
+}
+
 TEST_CASE("files that cannot be read say why") {
   const Folder folder;
   const auto broken = [&](const std::string& dict, const std::string& data = "") {
