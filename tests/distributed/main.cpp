@@ -1,7 +1,8 @@
 // The tests that run under mpirun, and ways for a rank to end badly (tests/CMakeLists.txt).
 //
 //   distributed [--limit N]     all tests; with messages of at most N bytes
-//   distributed --end HOW       abort, throw, exit, return: what rank 1 does while the others wait
+//   distributed --end HOW       what rank 1 does while the others wait: abort, throw, exit, return,
+//                               disagree (another collective than theirs); all: they all fail
 
 #include "tests/distributed/main.h"
 
@@ -11,13 +12,36 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tests/unit/runtime/rank_programs.h"
+#include "tests/unit/runtime/rank_values.h"
+
 namespace mtf::test {
 namespace {
 
 Communicator* joined = nullptr;
 
+// Rank 1 has a longer tensor than the others.
+void disagree(Communicator& communicator) {
+  const bool guilty = communicator.local_ranks().front() == 1;
+  ProgramSketch sketch(mesh_of({communicator.ranks()}));
+  const Shape shape({{"batch", guilty ? 5 : 4}});
+  const SpmdId x = sketch.input(shape, {.dims = {{}}, .partial = {0}});
+  const SpmdId y = sketch.value(DType::kF32, shape, {.dims = {{}}, .partial = {}}, Home::kOutput);
+  sketch.move(StepKind::kAllReduce, x, y, {0});
+  Executor executor(communicator, {.check_agreement = true});
+  const Executable executable = executor.prepare(sketch.program);
+  RankTensor tensor = make_tensor(executor.pool(), communicator, sketch.program.mesh,
+                                  sketch.program.at(x).type, replicated(shape));
+  std::vector<RankTensor*> inputs = {&tensor};
+  DiagSink diags;
+  static_cast<void>(executor.run(executable, inputs, diags));
+}
+
 int end_badly(Communicator& communicator, std::string_view how) {
   const bool guilty = communicator.local_ranks().front() == 1;
+  if (how == "disagree") {
+    disagree(communicator);
+  }
   if (guilty && how == "throw") {
     throw std::runtime_error("thrown on rank 1");
   }
