@@ -152,10 +152,12 @@ std::string base_name(const SpmdProgram& program, const SpmdValue& value) {
     return value.name;
   }
   const std::string number = "%" + std::to_string(value.origin.index);
-  const bool finished = std::ranges::any_of(program.values, [&](const SpmdValue& other) {
-    return other.origin == value.origin && other.name.empty() && other.layout.partial.empty();
-  });
-  return finished && !value.layout.partial.empty() ? number + ".part" : number;
+  const bool becomes_one =
+      !value.layout.partial.empty() &&
+      std::ranges::any_of(program.values, [&](const SpmdValue& other) {
+        return other.origin == value.origin && other.name.empty() && other.layout.partial.empty();
+      });
+  return becomes_one ? number + ".part" : number;
 }
 
 void append(std::vector<std::string>& list, std::vector<std::string> more) {
