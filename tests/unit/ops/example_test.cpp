@@ -1,0 +1,61 @@
+// The example of every operation is a whole program that runs.
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "frontend/driver/execute_device.h"
+#include "frontend/elaborate.h"
+#include "frontend/parse.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf::tests {
+namespace {
+
+// The lines that a program prints, or its first error.
+std::vector<std::string> lines_of(std::string_view text, const std::filesystem::path& folder) {
+  SourceMap sources;
+  DiagSink diags;
+  std::vector<std::string> lines;
+  const FileId file = sources.add(
+      {.name = "example.mtf", .path = folder / "example.mtf", .text = std::string(text)});
+  std::optional<ast::File> tree = parse(file, sources, diags);
+  ExecuteDevice device({.ops = op_table(),
+                        .layout = std::nullopt,
+                        .print = [&](std::string_view line) { lines.emplace_back(line); },
+                        .after_run = nullptr,
+                        .observe = nullptr},
+                       nullptr);
+  if (tree) {
+    Session session({.ops = op_table(),
+                     .layout = "",
+                     .mesh = "",
+                     .rules = "",
+                     .settings = "",
+                     .module_text = nullptr,
+                     .module_names = {}},
+                    sources, device, diags);
+    session.run(*std::move(tree));
+  }
+  return diags.diags().empty() ? lines : std::vector{"error: " + diags.diags()[0].text};
+}
+
+TEST_CASE("the example of every operation runs and shows something") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("mtf_examples_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  for (const OpDef* op : op_table()) {
+    INFO(op->example);
+    const std::vector<std::string> lines = lines_of(op->example, folder);
+    CHECK(lines.empty() == (op->example.rfind("\nassert ") != std::string_view::npos));
+    if (!lines.empty()) {
+      CHECK_FALSE(lines[0].starts_with("error: "));
+    }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace mtf::tests
