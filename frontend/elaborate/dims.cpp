@@ -20,9 +20,12 @@ std::optional<Dim> dim_of(std::span<const Shape> operands, std::string_view name
 void unknown_dim(Context& c, std::string_view name, SourceSpan span,
                  std::span<const Shape> operands) {
   std::vector<std::string> candidates;
-  std::string seen;
+  std::vector<std::string> seen;
   for (const Shape& shape : operands) {
-    seen += (seen.empty() ? "" : " or ") + mtf::to_string(shape);
+    const std::string text = mtf::to_string(shape);
+    if (std::ranges::find(seen, text) == seen.end()) {
+      seen.push_back(text);
+    }
     for (const Dim& dim : shape.dims()) {
       candidates.push_back(dim.name);
     }
@@ -35,9 +38,12 @@ void unknown_dim(Context& c, std::string_view name, SourceSpan span,
     }
   }
   const Suggestion suggestion = suggest(name, candidates);
-  const std::string where = seen.empty() ? "" : ", and not in " + seen;
+  std::string where;
+  for (const std::string& text : seen) {
+    where += (where.empty() ? ", and it is not in " : " or ") + text;
+  }
   c.error(DiagKind::kUnknownDim, span,
-          "no dim `" + std::string(name) + "` is known here" + where + suggestion.text, {},
+          "no dim `" + std::string(name) + "` is declared" + where + suggestion.text, {},
           suggestion.fix);
 }
 

@@ -134,6 +134,7 @@ Arguments as_inputs(Recording& unit, const ast::Fn& fn, Arguments arguments) {
       const std::string& parameter = fn.parameters[i].name.text;
       const std::string name =
           is_list ? parameter + "[" + std::to_string(count++) + "]" : parameter;
+      unit.builder.at(fn.parameters[i].name.span, unit.builder.frame());
       const ValueId id = unit.argument(name, tensor);
       tensor = {.where = Where::kRecorded,
                 .type = tensor.type,

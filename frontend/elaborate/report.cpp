@@ -53,16 +53,24 @@ void Reporter::add(Diag diag) {
 }
 
 void Reporter::add_calls(Diag& diag) const {
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const CallFrame& frame = calls[calls.size() - 1 - i];  // innermost first
-    if (i + 1 == kShownCalls && calls.size() > kShownCalls) {
-      diag.notes.push_back(
-          {.span = frame.call,
-           .text = "in `" + frame.function + "`, called here, after " +
-                   std::to_string(calls.size() - kShownCalls) + " more calls"});
-      return;
+  std::size_t shown = 0;
+  for (std::size_t end = calls.size(); end > 0;) {  // innermost first
+    const CallFrame& frame = calls[end - 1];
+    std::size_t begin = end - 1;
+    while (begin > 0 && calls[begin - 1].function == frame.function &&
+           calls[begin - 1].call == frame.call) {
+      --begin;
     }
-    diag.notes.push_back({.span = frame.call, .text = "in `" + frame.function + "`, called here"});
+    std::string text = "in `" + frame.function + "`, called here";
+    if (end - begin > 1) {
+      text += " " + std::to_string(end - begin) + " times, each inside the other";
+    }
+    if (++shown == kShownCalls && begin > 0) {
+      text += ", after " + std::to_string(begin) + " more calls";
+      begin = 0;
+    }
+    diag.notes.push_back({.span = frame.call, .text = std::move(text)});
+    end = begin;
   }
 }
 

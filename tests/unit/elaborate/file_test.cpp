@@ -1,0 +1,169 @@
+// Layouts, imports and entries: what a file is to the rest of the world.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/elaborate/harness.h"
+
+#include <catch2/catch.hpp>
+
+namespace mtf::elaborate_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLayouts = R"(dim batch = 4, io = 2
+mesh grid = [rows: 2, cols: 2]
+layout both on grid { batch -> rows, io -> cols }
+layout all_batch on grid { batch -> all }
+)";
+
+TEST_CASE("which layout is in force") {
+  const auto layout_of = [](const std::string& text, ElaborateOptions options = {}) {
+    Bench bench(std::move(options));
+    bench.run(text);
+    CHECK(bench.errors().empty());
+    CHECK(bench.device.uses == 1);
+    return bench.device.layout;
+  };
+  const std::string file = kLayouts;
+  CHECK(layout_of("let a = 1") == "one rank");
+  CHECK(layout_of(file) == "one rank");
+  CHECK(layout_of(file + "use layout both") == "both");
+  CHECK(layout_of(file + "use layout both", {.layout = "all_batch"}) == "all_batch");
+  CHECK(layout_of("mesh m = [x: 2]\nlayout a on m { batch -> x }") == "a");
+  CHECK(layout_of(file, {.rules = "batch:rows;io:cols"}) == "rules");
+  CHECK(layout_of("let a = 1", {.mesh = "x=2", .rules = "batch:x"}) == "rules");
+}
+
+TEST_CASE("the command line resizes meshes") {
+  Bench bench({.mesh = "rows=8"});
+  bench.run(kLayouts);
+  CHECK(to_string(bench.session->meshes()[0]) == "grid[rows: 8, cols: 2]");
+  CHECK(bench.session->layouts()[1].rules[0].axes == Axes{0, 1});
+  Bench wrong({.mesh = "planes=8"});
+  wrong.run(kLayouts);
+  CHECK(wrong.errors() == Lines{"unknown-axis: `--mesh` gives the axis `planes` a size; the meshes "
+                                "have `rows` and `cols`"});
+}
+
+TEST_CASE("layouts that do not fit their mesh") {
+  const auto error_of = [](const std::string& rules) {
+    return printed("mesh grid = [rows: 2, cols: 2]\nlayout l on grid { " + rules + " }")[0];
+  };
+  CHECK(error_of("batch -> row") == "2:29 unknown-axis: the mesh grid[rows: 2, cols: 2] has no axis "
+                                    "`row`; did you mean `rows`?");
+  CHECK(error_of("batch -> (rows, rows)").starts_with("2:36 layout-conflict"));
+  CHECK(error_of("batch -> rows, batch -> cols").starts_with("2:35 duplicate-name"));
+  CHECK(error_of("batch -> *") ==
+        "2:29 later-feature: `*`, the axes that a tensor leaves unused, is not built yet");
+  CHECK(printed("mesh m = [x: 2]\nlayout a on n { }")[0].starts_with("2:13 unknown-name"));
+  CHECK(printed("mesh m = [x: 2]\nlayout data on m { }\nuse layout dota")[0] ==
+        "3:12 unknown-layout: no layout `dota` is declared; did you mean `data`?");
+}
+
+TEST_CASE("constructs of later versions say so") {
+  for (const std::string text :
+       {"let x = recompute_later", "fn f(x) { recompute { let y = x } }", "save \"a.safetensors\"",
+        "mesh m = [x: 2]\nlayout a on m { }\nwith layout a { let y = 1 }"}) {
+    const Lines errors = printed(text + "\nf(1)");
+    REQUIRE_FALSE(errors.empty());
+  }
+  CHECK(printed("save \"a.safetensors\"") == Lines{"1:1 later-feature: `save` is not built yet"});
+}
+
+TEST_CASE("standard modules are found by name") {
+  Bench bench;
+  bench.modules["nn"] = "fn twice(x) { return 2 * x }\nlet two = 2\n";
+  bench.run("import nn\nimport nn as n\nprint nn.twice(3), n.two\n");
+  CHECK(bench.device.lines == Lines{"6 2"});
+  Bench wrong;
+  wrong.modules["nn"] = "fn twice(x) { return 2 * x }\n";
+  wrong.run("import optin\nimport nn\nprint nn.twise(1)\n");
+  CHECK(wrong.errors() ==
+        Lines{"1:8 bad-import: there is no standard module `optin`; did you mean `optim`?",
+              "3:10 unknown-name: the module `nn` has no `twise`; did you mean `twice`?"});
+}
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("mtf-elaborate-" + std::to_string(::getpid()))) {
+    fs::create_directories(path / "inner");
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder(Folder&&) = delete;
+  Folder& operator=(Folder&&) = delete;
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+  }
+  [[nodiscard]] Lines run(const std::string& name, const std::string& text) const {
+    Bench bench;
+    bench.path = (path / name).string();
+    bench.run(text);
+    return bench.diags.ok() ? bench.device.lines : bench.errors();
+  }
+
+  fs::path path;
+};
+
+TEST_CASE("files are imported from the importing file's folder, once") {
+  const Folder folder;
+  folder.write("inner/a.mtf", "import \"b.mtf\" as b\nprint \"a\"\nlet x = b.x + 1\n");
+  folder.write("inner/b.mtf", "print \"b\"\nlet x = 1\n");
+  CHECK(folder.run("main.mtf", "import \"inner/a.mtf\" as a\nimport \"inner/b.mtf\" as b\n"
+                               "print a.x, b.x\n") == Lines{"b", "a", "2 1"});
+}
+
+TEST_CASE("imports stay inside, and do not go round in circles") {
+  const Folder folder;
+  folder.write("out.mtf", "let x = 1\n");
+  fs::create_symlink(folder.path / "out.mtf", folder.path / "inner/link.mtf");
+  CHECK(folder.run("inner/main.mtf", "import \"../out.mtf\" as o")[0].starts_with("1:8 bad-import"));
+  CHECK(folder.run("inner/main.mtf", "import \"link.mtf\" as o")[0].starts_with("1:8 bad-import"));
+  CHECK(folder.run("main.mtf", "import \"/etc/passwd\" as o")[0].starts_with("1:8 bad-import"));
+  CHECK(folder.run("main.mtf", "import \"missing.mtf\" as o")[0].starts_with("1:8 file"));
+  folder.write("a.mtf", "import \"b.mtf\" as b\n");
+  folder.write("b.mtf", "import \"a.mtf\" as a\n");
+  CHECK(folder.run("main.mtf", "import \"a.mtf\" as a") ==
+        Lines{"1:8 import-cycle: this closes a cycle: a.mtf imports b.mtf imports a.mtf"});
+}
+
+TEST_CASE("functions with fully typed parameters are entries") {
+  Bench bench({.check = true});
+  bench.run(R"(dim batch = 2, io = 3
+model net(x: f32[batch, io]) { return x }
+fn step(x: f32[batch, io], lr: float = 0.1) { return lr * net(x) }
+fn generic(x) { return x }
+fn open(x: f32[batch, ..]) { return x }
+)");
+  const std::vector<Entry> entries = bench.session->entries();
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[0].is_model);
+  CHECK(entries[1].name == "step");
+  CHECK(entries[1].calls == Lines{"net"});
+  const Unit* unit = bench.session->build("step");
+  REQUIRE(unit != nullptr);
+  CHECK(unit->program.inputs.size() == 1);
+  CHECK(bench.session->build("stap") == nullptr);
+  CHECK(bench.errors() == Lines{"unknown-entry: no entry `stap`; did you mean `step`?"});
+}
+
+TEST_CASE("a check builds entries that the program does not call") {
+  Bench bench({.check = true});
+  bench.run("dim a = 2, b = 3\nfn f(x: f32[a], y: f32[a]) { return x[a: 2] }\n");
+  CHECK(bench.errors().size() == 1);
+}
+
+TEST_CASE("a session goes on with more files, which may declare names anew") {
+  Bench bench;
+  bench.run("let a = 1\ndim d = 2").run("let a = a + 1\ndim d = 3").run("print a, d\nfn f() { return a }");
+  bench.run("print f()");
+  CHECK(bench.device.lines == Lines{"2 d 3", "2"});
+}
+
+}  // namespace
+}  // namespace mtf::elaborate_test
