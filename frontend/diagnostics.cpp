@@ -18,6 +18,7 @@ struct Style {
   std::string_view color;
 };
 
+constexpr std::string_view kReplacement = "\uFFFD";
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kReset = "\x1b[0m";
 constexpr std::string_view kCaretColor = "\x1b[1;32m";
@@ -59,6 +60,10 @@ bool is_control(char32_t code) {
          (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFFFD;
 }
 
+std::string_view shown_as(const Glyph& glyph) {
+  return is_control(glyph.code) ? kReplacement : glyph.bytes;
+}
+
 struct CodeRange {
   char32_t first;
   char32_t last;
@@ -82,6 +87,9 @@ std::size_t width(char32_t code) {
                                                                 {0x20000, 0x3FFFD}});
   static constexpr std::array kZero = std::to_array<CodeRange>(
       {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}});
+  if (is_control(code)) {
+    return 1;  // of what is shown for it
+  }
   return in(kZero, code) ? 0 : in(kWide, code) ? 2 : 1;
 }
 
@@ -89,43 +97,49 @@ std::string safe(std::string_view text) {
   std::string result;
   for (; !text.empty();) {
     const Glyph glyph = next_glyph(text);
-    result += is_control(glyph.code) ? std::string_view("\uFFFD") : glyph.bytes;
+    result += shown_as(glyph);
     text.remove_prefix(glyph.bytes.size());
   }
   return result;
 }
 
-// The line with carets under its code points [begin, end), counted from 0.
-std::string excerpt(std::string_view line, std::size_t begin, std::size_t end, ColorMode color) {
-  std::string shown = "  ";
-  std::string carets = "  ";
+// Code points [first, last) of a line; all of it where it is not long.
+struct Window {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+Window window_of(std::string_view line, std::size_t begin) {
   const auto count = static_cast<std::size_t>(
       std::ranges::count_if(line, [](char byte) { return (byte & 0xC0) != 0x80; }));
   const std::size_t first = count <= kExcerptWidth ? 0 : begin - std::min(begin, kContextBefore);
-  const std::size_t last = std::min(count, first + kExcerptWidth);
-  if (first > 0) {
-    shown += "…";
-    carets += " ";
-  }
-  std::size_t position = 0;
+  return {.first = first, .last = std::min(count, first + kExcerptWidth)};
+}
+
+// The line with carets under its code points [begin, end), counted from 0.
+std::string excerpt(std::string_view line, std::size_t begin, std::size_t end, ColorMode color) {
+  const Window window = window_of(line, begin);
+  std::string shown = window.first > 0 ? "  …" : "  ";
+  std::string before = window.first > 0 ? "   " : "  ";
   std::string underline;
-  for (; !line.empty() && position < last; ++position) {
+  for (std::size_t position = 0; !line.empty() && position < window.last; ++position) {
     const Glyph glyph = next_glyph(line);
     line.remove_prefix(glyph.bytes.size());
-    if (position < first) {
+    if (position < window.first) {
       continue;
     }
-    const bool control = is_control(glyph.code);
-    shown += control ? std::string_view("\uFFFD") : glyph.bytes;
+    const std::size_t columns = width(glyph.code);
+    shown += shown_as(glyph);
     if (position < begin) {
-      carets += glyph.code == '\t' ? "\t" : std::string(control ? 1 : width(glyph.code), ' ');
+      before += glyph.code == '\t' ? "\t" : std::string(columns, ' ');
     } else if (position < end) {
-      underline.append(control ? 1 : width(glyph.code), '~');
+      underline.append(columns, '~');
     }
   }
-  shown += line.empty() ? "" : "…";
-  (underline.empty() ? underline = "^" : underline).front() = '^';
-  return shown + "\n" + carets + painted(underline, kCaretColor, color) + "\n";
+  underline.resize(std::max<std::size_t>(underline.size(), 1), '~');
+  underline.front() = '^';
+  return shown + (line.empty() ? "\n" : "…\n") + before + painted(underline, kCaretColor, color) +
+         "\n";
 }
 
 std::string message(SourceSpan span, const SourceMap& sources, const Style& style,

@@ -198,7 +198,7 @@ class Filter {
   }
 
   // The level that a closing bracket belongs to; 0 if to none.
-  std::size_t level_of(std::size_t closer) const {
+  [[nodiscard]] std::size_t level_of(std::size_t closer) const {
     for (std::size_t i = levels_.size() - 1; i > 0; --i) {
       const std::size_t opener = levels_[i].opener;
       if (closer_of(opener) == closer) {
@@ -312,16 +312,16 @@ class Filter {
     }
   }
 
-  bool in_brackets() const {
+  [[nodiscard]] bool in_brackets() const {
     return levels_.size() > 1 && levels_.back().opener != MtfParser::OPEN_BRACE;
   }
 
-  std::size_t previous() const {
+  [[nodiscard]] std::size_t previous() const {
     return out_.empty() ? std::size_t{MtfParser::SEP} : out_.back().type;
   }
 
   // The first word of the innermost statement.
-  std::size_t statement_keyword() const {
+  [[nodiscard]] std::size_t statement_keyword() const {
     return statement_ + 1 < out_.size() ? out_[statement_ + 1].type : MtfParser::EOF;
   }
 

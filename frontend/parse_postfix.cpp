@@ -5,22 +5,25 @@
 namespace mtf::parsing {
 namespace {
 
+std::variant<ast::Expr, ast::Sized, ast::Rest> build_element(const Builder& build,
+                                                             const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
+  if (parts.empty()) {
+    return ast::Rest{};
+  }
+  ast::Expr first = build_expr(build, parts[0]);
+  if (parts.size() == 1) {
+    return first;
+  }
+  std::optional<ast::Name> name = name_of(build, first, "what stands before `:`");
+  return ast::Sized{.name = name.value_or(ast::Name{}), .size = build_expr(build, parts[1])};
+}
+
 ast::Bracket build_elements(const Builder& build, const Tree* context) {
   ast::Bracket bracket;
   for (MtfParser::ElementContext* element : all<MtfParser::ElementContext>(context)) {
-    const SourceSpan span = build.span(element);
-    const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(element);
-    if (parts.empty()) {
-      bracket.elements.emplace_back(span, ast::Rest{});
-      continue;
-    }
-    ast::Expr first = build_expr(build, parts[0]);
-    if (parts.size() == 1) {
-      bracket.elements.emplace_back(span, std::move(first));
-    } else if (std::optional<ast::Name> name = name_of(build, first, "what stands before `:`")) {
-      ast::Sized sized{.name = std::move(*name), .size = build_expr(build, parts[1])};
-      bracket.elements.emplace_back(span, std::move(sized));
-    }
+    bracket.elements.push_back(
+        {.span = build.span(element), .node = build_element(build, element)});
   }
   return bracket;
 }

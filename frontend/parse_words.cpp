@@ -1,5 +1,8 @@
 // A mistake in plain words: what was found, and the one thing that would have fitted.
 
+#include <algorithm>
+#include <array>
+
 #include "frontend/parse_grammar.h"
 
 namespace mtf::parsing {
@@ -10,9 +13,25 @@ std::string literal(std::size_t type) {
   return name.size() > 2 ? "`" + name.substr(1, name.size() - 2) + "`" : "a string";
 }
 
+// What closes the brackets around, if that would fit; empty if not.
+std::string closing(const Mistake& mistake, const Token& before) {
+  for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
+    if (!mistake.expected.contains(closer)) {
+      continue;
+    }
+    if (before.type + 1 == closer) {  // right after its opener
+      return mistake.rule == MtfParser::RuleFunction ? "a name" : "an expression";
+    }
+    const bool one_value =
+        mistake.rule == MtfParser::RuleOperand && closer == MtfParser::CLOSE_PAREN;
+    return (one_value ? "" : "`,` or ") + literal(closer);
+  }
+  return {};
+}
+
+// Empty: the end of the statement.
 std::string expectation(const Mistake& mistake, const Token& before) {
-  const antlr4::misc::IntervalSet& expected = mistake.expected;
-  const auto has = [&](std::size_t type) { return expected.contains(type); };
+  const auto has = [&](std::size_t type) { return mistake.expected.contains(type); };
   if (mistake.rule == MtfParser::RuleStatement) {
     return "a statement";
   }
@@ -22,30 +41,22 @@ std::string expectation(const Mistake& mistake, const Token& before) {
   if (has(MtfParser::NAME)) {
     return has(MtfParser::STAR) ? "an axis" : has(MtfParser::STRING_BEGIN) ? "a module" : "a name";
   }
-  for (const std::size_t closer : {MtfParser::CLOSE_PAREN, MtfParser::CLOSE_BRACKET}) {
-    if (has(closer) && before.type + 1 == closer) {  // right after its opener
-      return mistake.rule == MtfParser::RuleFunction ? "a name" : "an expression";
-    }
-    if (has(closer)) {
-      return (mistake.rule == MtfParser::RuleOperand && closer == MtfParser::CLOSE_PAREN
-                  ? ""
-                  : "`,` or ") +
-             literal(closer);
-    }
+  if (std::string closer = closing(mistake, before); !closer.empty()) {
+    return closer;
   }
-  for (const std::size_t sign : {MtfParser::OPEN_BRACE, MtfParser::ASSIGN, MtfParser::ARROW,
-                                 MtfParser::IN, MtfParser::WITH, MtfParser::COLON}) {
-    if (has(sign)) {
-      return literal(sign);
-    }
+  static constexpr std::array<std::size_t, 6> kSigns{MtfParser::OPEN_BRACE, MtfParser::ASSIGN,
+                                                     MtfParser::ARROW,      MtfParser::IN,
+                                                     MtfParser::WITH,       MtfParser::COLON};
+  if (const auto* sign = std::ranges::find_if(kSigns, has); sign != kSigns.end()) {
+    return literal(*sign);
   }
   if (has(MtfParser::EXPR_END)) {
     return "`}`";
   }
-  if (has(MtfParser::SEP) || has(MtfParser::CLOSE_BRACE) || expected.isEmpty()) {
-    return {};
-  }
-  return literal(static_cast<std::size_t>(expected.getMinElement()));
+  const bool end = has(MtfParser::SEP) || has(MtfParser::CLOSE_BRACE);
+  return end || mistake.expected.isEmpty()
+             ? ""
+             : literal(static_cast<std::size_t>(mistake.expected.getMinElement()));
 }
 
 }  // namespace
