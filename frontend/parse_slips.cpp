@@ -5,7 +5,10 @@
 
 #include <array>
 
+#include <antlr4-runtime.h>
+
 #include "frontend/parse_grammar.h"
+#include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
 namespace {

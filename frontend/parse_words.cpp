@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include <antlr4-runtime.h>
+
 #include "frontend/parse_grammar.h"
+#include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
 namespace {
