@@ -12,12 +12,11 @@ namespace mtf {
 namespace {
 
 std::string success(const Workspace& workspace, const CheckedProgram& program) {
-  const auto count = [](std::size_t n, std::string one, const std::string& many) {
-    return std::to_string(n) + " " + (n == 1 ? std::move(one) : many);
-  };
-  return workspace.options.file + ": ok, " +
-         count(program.session.entries().size(), "entry", "entries") + ", " +
-         count(program.session.layouts().size(), "layout", "layouts") + "\n";
+  const std::size_t entries = program.session.entries().size();
+  const std::size_t layouts = program.session.layouts().size();
+  return workspace.options.file + ": ok, " + std::to_string(entries) +
+         (entries == 1 ? " entry, " : " entries, ") + std::to_string(layouts) +
+         (layouts == 1 ? " layout\n" : " layouts\n");
 }
 
 Outcome check(Workspace& workspace) {

@@ -32,15 +32,16 @@ Difference largest(const HostTensor& a, const HostTensor& b) {
   for (std::size_t i = 0; i < a.data.size() / sizeof(T); ++i) {
     const auto x = static_cast<double>(element<T>(a, i));
     const auto y = static_cast<double>(element<T>(b, i));
-    if (x == y || (std::isnan(x) && std::isnan(y))) {
-      scale = std::isfinite(x) ? std::max(scale, std::abs(x)) : scale;
-      continue;
+    if (std::isfinite(x)) {
+      scale = std::max(scale, std::abs(x));
     }
-    const double apart = std::abs(x - y);
-    result.absolute = std::isnan(apart) ? kInfinite : std::max(result.absolute, apart);
-    scale = std::isfinite(x) ? std::max(scale, std::abs(x)) : scale;
+    const bool same = x == y || (std::isnan(x) && std::isnan(y));
+    const double apart = same ? 0.0 : std::abs(x - y);
+    result.absolute = std::max(result.absolute, std::isnan(apart) ? kInfinite : apart);
   }
-  result.relative = result.absolute == 0 ? 0 : scale == 0 ? kInfinite : result.absolute / scale;
+  if (result.absolute > 0) {
+    result.relative = scale > 0 ? result.absolute / scale : kInfinite;
+  }
   return result;
 }
 

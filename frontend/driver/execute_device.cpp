@@ -109,10 +109,11 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   const bool alone = simulated_ != nullptr;
   const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
   const auto here = static_cast<std::int64_t>(communicator_->local_ranks().size()) * processes;
-  const std::optional<std::int64_t> left = available_memory();
+  const auto limit = static_cast<std::int64_t>(options_.max_memory) << 20;
+  const std::optional<std::int64_t> left = limit > 0 ? limit * 10 / 9 : available_memory();
   std::optional<Diag> shortage;
   if (left) {
-    const std::int64_t ours = executor_->pool().live_bytes() * processes;
+    const std::int64_t ours = limit > 0 ? 0 : executor_->pool().live_bytes() * processes;
     shortage = memory_shortage(program, what, here, *left + ours);
   }
   if (!communicator_->any(shortage.has_value())) {

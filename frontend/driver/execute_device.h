@@ -27,6 +27,7 @@ struct ExecuteOptions {
   OpTable ops;
   bool exact = true;
   std::uint64_t seed = 0;
+  std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
   std::optional<Layout> layout;                 // runs under this one, whatever the program chooses
   std::function<void(std::string_view)> print;  // lines of the program, on the first rank

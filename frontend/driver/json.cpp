@@ -52,7 +52,7 @@ Axes axes_of(const Step& step) {
     }
   }
   std::ranges::sort(axes);
-  axes.erase(std::ranges::unique(axes).begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 

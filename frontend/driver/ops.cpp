@@ -80,7 +80,7 @@ std::string listing() {
   }
   std::vector<Row> rows;
   for (const std::string_view family : families) {
-    rows.push_back({});
+    rows.emplace_back();
     rows.push_back({std::string(family) + ":"});
     for (const OpDef* op : op_table()) {
       if (op->family == family) {
@@ -163,6 +163,7 @@ std::vector<Row> role_rows(const OpDef& op, std::span<const OpCall> calls) {
     }
   }
   std::vector<Row> rows;
+  rows.reserve(dims.size());
   for (const LoopDim& dim : dims) {
     rows.push_back({dim.name, role_text(dim.role, combine)});
   }

@@ -76,6 +76,11 @@ bool set_number(Options& options, std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() && number >= 0;
 }
 
+bool add_setting(Options& options, std::string_view text) {
+  options.settings += (options.settings.empty() ? "" : ",") + std::string(text);
+  return text.find('=') != std::string_view::npos;
+}
+
 bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
@@ -103,10 +108,12 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile,
      set_text<&Options::rules>},
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several behind commas", kWithFile,
-     set_text<&Options::settings>},
+     add_setting},
     {"--rank", "", "N", "the rank to show", kPlan, set_number<&Options::rank>},
     {"--count", "", "", "report what each rank computed, sent and held", kRun,
      set_flag<&Options::count>},
+    {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
+     set_number<&Options::max_memory>},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)", kExecuting,
      set_flag<&Options::exact>},
@@ -256,6 +263,7 @@ class Parser {
 
 Answer unknown_command(std::string_view word) {
   std::vector<std::string> names;
+  names.reserve(kCommands.size());
   for (const CommandDef& def : kCommands) {
     names.emplace_back(def.name);
   }

@@ -28,8 +28,9 @@ struct Options {
   std::string mesh;
   std::string rules;
   std::string settings;
-  std::int64_t rank = 0;   // whose coordinates a plan shows
-  std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
+  std::uint64_t max_memory = 0;  // MiB; 0: what the machine has
+  std::int64_t rank = 0;         // whose coordinates a plan shows
+  std::int64_t ranks = 0;        // `-n`: start so many; 0: not given
   std::uint64_t seed = 0;
   std::optional<Emit> emit;
   ColorChoice color = ColorChoice::kAuto;

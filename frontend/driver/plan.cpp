@@ -93,6 +93,7 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
 std::string emitted_entries(Workspace& workspace, FileId file, CheckedProgram& program,
                             const std::vector<std::string>& names) {
   std::vector<const Unit*> units;
+  units.reserve(names.size());
   for (const std::string& name : names) {
     units.push_back(program.session.build(name));
   }

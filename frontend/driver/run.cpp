@@ -50,6 +50,7 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   ExecuteDevice device({.ops = op_table(),
                         .exact = !options.fast,
                         .seed = options.seed,
+                        .max_memory = options.max_memory,
                         .count = options.count,
                         .print = print_line,
                         .after_run = show_warnings},

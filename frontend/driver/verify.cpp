@@ -31,6 +31,7 @@ Result run_under(Workspace& workspace, FileId file, const Layout& layout) {
       {.ops = op_table(),
        .exact = !workspace.options.fast,
        .seed = workspace.options.seed,
+       .max_memory = workspace.options.max_memory,
        .layout = layout,
        .print = [&](std::string_view line) { trace.lines.emplace_back(line); },
        .observe =

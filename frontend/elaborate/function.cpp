@@ -211,7 +211,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments,
   built->path = site.name;
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
-  const Entered entered(c, *function.fn, site.span);
+  const Entered entered(c, *function.fn, root.any_call ? SourceSpan() : site.span);
   const Value result = run_as_root(c, function, as_inputs(unit, *function.fn, arguments),
                                    std::move(root), site.name);
   built->result = as_result(unit, frozen(c, result, function.fn->name.span));

@@ -1,6 +1,7 @@
 // What a program may ask of its surroundings: settings of the command line, and whether a file is
 // there. All ranks of a run get the same answers as long as they see the same files.
 
+#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -54,6 +55,26 @@ Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   return make(std::filesystem::exists(*path, ignored));
 }
 
+namespace {
+
+// The text as a value of the same kind as `like`; nullopt: it is none.
+std::optional<Value> read_as(const Value& like, std::string_view text) {
+  const auto number = [&](auto value) -> std::optional<Value> {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool all = error == std::errc() && end == text.data() + text.size();
+    return all ? std::optional(make(value)) : std::nullopt;
+  };
+  if (like.get<std::int64_t>() != nullptr) {
+    return number(std::int64_t{0});
+  }
+  if (like.get<double>() != nullptr) {
+    return number(0.0);
+  }
+  return make(std::string(text));
+}
+
+}  // namespace
+
 Value setting_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const auto operands = evaluated(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
   const std::string* name = operands ? text_of(c, self, operands->front()) : nullptr;
@@ -65,7 +86,13 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
     const std::size_t end = std::min(settings.find(',', at), settings.size());
     const std::string_view one = std::string_view(settings).substr(at, end - at);
     if (one.starts_with(*name + "=")) {
-      return make(std::string(one.substr(name->size() + 1)));
+      const std::optional<Value> value = read_as(operands->back().value, one.substr(name->size() + 1));
+      if (!value) {
+        c.error(DiagKind::kBadArgument, span,
+                "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +
+                    " is needed");
+      }
+      return value ? *value : unknown();
     }
     at = end + 1;
   }

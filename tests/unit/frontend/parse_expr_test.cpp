@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "parse_helpers.h"
+#include "tests/unit/frontend/parse_helpers.h"
 
 namespace mtf::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "parse_helpers.h"
+#include "tests/unit/frontend/parse_helpers.h"
 
 namespace mtf::test {
 
