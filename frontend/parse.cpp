@@ -13,14 +13,41 @@ using parsing::Problems;
 using parsing::Source;
 using parsing::Token;
 
-std::vector<std::unique_ptr<antlr4::Token>> as_antlr(std::span<const Token> tokens) {
-  std::vector<std::unique_ptr<antlr4::Token>> result;
-  result.reserve(tokens.size());
-  for (const Token& token : tokens) {
-    result.push_back(std::make_unique<antlr4::CommonToken>(token.type));
+// Our tokens as the generated parser reads them, in one piece of memory.
+class TokenFeed : public antlr4::TokenStream {
+ public:
+  explicit TokenFeed(std::span<const Token> tokens) {
+    tokens_.reserve(tokens.size());
+    for (const Token& token : tokens) {
+      tokens_.emplace_back(token.type).setTokenIndex(tokens_.size() - 1);
+    }
   }
-  return result;
-}
+
+  void consume() override { at_ += at_ + 1 < tokens_.size() ? 1 : 0; }  // the last is EOF
+  std::size_t LA(ssize_t ahead) override { return LT(ahead)->getType(); }
+  antlr4::Token* LT(ssize_t ahead) override {  // 1 is the next, -1 the last one read
+    const auto at = static_cast<ssize_t>(at_) + (ahead > 0 ? ahead - 1 : ahead);
+    return get(static_cast<std::size_t>(std::max<ssize_t>(at, 0)));
+  }
+  [[nodiscard]] antlr4::Token* get(std::size_t index) const override {
+    return &tokens_[std::min(index, tokens_.size() - 1)];
+  }
+  ssize_t mark() override { return 0; }
+  void release(ssize_t /*marker*/) override {}
+  std::size_t index() override { return at_; }
+  void seek(std::size_t index) override { at_ = index; }
+  std::size_t size() override { return tokens_.size(); }
+  [[nodiscard]] std::string getSourceName() const override { return {}; }
+  [[nodiscard]] antlr4::TokenSource* getTokenSource() const override { return nullptr; }
+  std::string getText() override { return {}; }
+  std::string getText(const antlr4::misc::Interval& /*interval*/) override { return {}; }
+  std::string getText(antlr4::RuleContext* /*context*/) override { return {}; }
+  std::string getText(antlr4::Token* /*start*/, antlr4::Token* /*stop*/) override { return {}; }
+
+ private:
+  mutable std::vector<antlr4::CommonToken> tokens_;  // ANTLR wants them not const
+  std::size_t at_ = 0;
+};
 
 ast::File build_file(const Source& source, std::span<const Token> tokens, Problems& problems,
                      const parsing::Tree* tree) {
@@ -44,9 +71,8 @@ std::optional<ast::File> run(const Source& source, Problems& problems) {
   if (problems.enough()) {
     return std::nullopt;
   }
-  antlr4::ListTokenSource feed(as_antlr(tokens));
-  antlr4::CommonTokenStream stream(&feed);
-  MtfParser parser(&stream);
+  TokenFeed feed(tokens);
+  MtfParser parser(&feed);
   parser.removeErrorListeners();
   parser.setErrorHandler(std::make_shared<parsing::Recovery>(source, tokens, problems));
   MtfParser::FileContext* tree = nullptr;
