@@ -148,10 +148,7 @@ void write_kernel(const KernelCall& call) {
 const OpDef kLoad{.name = "load",
                   .summary = "a tensor from a .npy file; each rank reads its own slice",
                   .family = "files",
-                  .params = {{.name = "path",
-                              .kind = ParamKind::kText,
-                              .help = "the file, from the script's "
-                                      "folder"},
+                  .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                              {.name = "shape",
                               .kind = ParamKind::kShape,
                               .help = "the dims, of the file's sizes"},
@@ -172,10 +169,7 @@ const OpDef kWrite{
     .name = "write",
     .summary = "a tensor into a .npy file, whole, under its name only once it is complete",
     .family = "files",
-    .params = {{.name = "path",
-                .kind = ParamKind::kText,
-                .help = "the file, from the script's "
-                        "folder"},
+    .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                {.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"}},
     .shape_rule = "nothing",
     .example = R"(dim io = 3

@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+"""Every operation against NumPy: one program reads .npy files, computes, and writes .npy files.
+
+    numpy_test.py MTF      exits with 77 (skipped) where NumPy is missing
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    SYSTEM = "/usr/bin/python3"  # has Debian's NumPy, which another Python on the path has not
+    if sys.executable == SYSTEM or not os.path.exists(SYSTEM):
+        sys.exit(77)
+    os.execv(SYSTEM, [SYSTEM, "-B"] + sys.argv)
+
+A, B, C, V = 7, 5, 3, 6
+DIMS = f"dim a = {A}, b = {B}, c = {C}, vocab = {V}, joined = {A * B}, twice = {2 * A}\n"
+
+
+def inputs():
+    draw = np.random.default_rng(1)
+    x = draw.normal(size=(A, B)).astype(np.float32)
+    special = x.copy()
+    special[0] = [np.inf, -np.inf, np.nan, 0.0, -0.0]
+    return {
+        "x": ("a, b", x),
+        "y": ("a, b", draw.normal(size=(A, B)).astype(np.float32)),
+        "z": ("b, c", draw.normal(size=(B, C)).astype(np.float32)),
+        "v": ("b", draw.normal(size=B).astype(np.float32)),
+        "w": ("c", draw.normal(size=C).astype(np.float32)),
+        "p": ("a, b", draw.uniform(0.2, 3, size=(A, B)).astype(np.float32)),
+        "d": ("a, b", draw.normal(size=(A, B))),
+        "s": ("a, b", special),
+        "i": ("a, b", draw.integers(-20, 20, size=(A, B), dtype=np.int32)),
+        "j": ("a, b", draw.integers(1, 6, size=(A, B), dtype=np.int32)),
+        "l": ("a", draw.integers(-(2**40), 2**40, size=A, dtype=np.int64)),
+        "u": ("a", draw.integers(0, 255, size=A, dtype=np.uint8)),
+        "t": ("a, b", draw.integers(0, 2, size=(A, B)).astype(bool)),
+        "q": ("b", draw.integers(0, 2, size=B).astype(bool)),
+        "ids": ("a", draw.integers(0, V, size=A, dtype=np.int32)),
+        "table": ("vocab, c", draw.normal(size=(V, C)).astype(np.float32)),
+    }
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def scatter(n):
+    sums = np.zeros((V, B), np.float32)
+    np.add.at(sums, n.ids, n.x)
+    return sums
+
+
+def one_hot(ids, size):
+    return (ids[:, None] == np.arange(size)).astype(np.float32)
+
+
+# An expression of mtf, and the same in NumPy.
+CASES = [
+    ("x + y", lambda n: n.x + n.y),
+    ("x - v", lambda n: n.x - n.v),
+    ("v * x", lambda n: n.v * n.x),
+    ("v * w", lambda n: n.v[:, None] * n.w),
+    ("x * z", lambda n: n.x[:, :, None] * n.z),
+    ("x / p", lambda n: n.x / n.p),
+    ("2 * x - 1", lambda n: 2 * n.x - 1),
+    ("-x", lambda n: -n.x),
+    ("d * d + 0.5", lambda n: n.d * n.d + 0.5),
+    ("i + j", lambda n: n.i + n.j),
+    ("i // j", lambda n: n.i // n.j),
+    ("i % j", lambda n: n.i % n.j),
+    ("-i // j", lambda n: -n.i // n.j),
+    ("i * i - 3", lambda n: n.i * n.i - 3),
+    ("l * 3 // 7", lambda n: n.l * 3 // 7),
+    ("x // p", lambda n: n.x // n.p),
+    ("x % p", lambda n: n.x % n.p),
+    ("p ** 2.5", lambda n: n.p ** np.float32(2.5)),
+    ("p ** x", lambda n: n.p ** n.x),
+    ("x ** 3", lambda n: n.x ** 3),
+    ("minimum(x, y)", lambda n: np.minimum(n.x, n.y)),
+    ("maximum(s, y)", lambda n: np.maximum(n.s, n.y)),
+    ("x < y", lambda n: n.x < n.y),
+    ("i <= j", lambda n: n.i <= n.j),
+    ("s > v", lambda n: n.s > n.v),
+    ("s >= 0", lambda n: n.s >= 0),
+    ("i == 3", lambda n: n.i == 3),
+    ("s != s", lambda n: n.s != n.s),
+    ("t and not q or x > 1", lambda n: n.t & ~n.q | (n.x > 1)),
+    ("u == u", lambda n: n.u == n.u),
+    ("exp(x)", lambda n: np.exp(n.x)),
+    ("exp(d)", lambda n: np.exp(n.d)),
+    ("exp(s)", lambda n: np.exp(n.s)),
+    ("expm1(x)", lambda n: np.expm1(n.x)),
+    ("log(p)", lambda n: np.log(n.p)),
+    ("log1p(p)", lambda n: np.log1p(n.p)),
+    ("sqrt(p)", lambda n: np.sqrt(n.p)),
+    ("sqrt(s)", lambda n: np.sqrt(n.s)),
+    ("rsqrt(p)", lambda n: 1 / np.sqrt(n.p)),
+    ("reciprocal(p)", lambda n: 1 / n.p),
+    ("square(x)", lambda n: np.square(n.x)),
+    ("abs(s)", lambda n: np.abs(n.s)),
+    ("abs(i)", lambda n: np.abs(n.i)),
+    ("sign(s)", lambda n: np.sign(n.s)),
+    ("sin(x)", lambda n: np.sin(n.x)),
+    ("cos(d)", lambda n: np.cos(n.d)),
+    ("tanh(s)", lambda n: np.tanh(n.s)),
+    ("sigmoid(x)", lambda n: sigmoid(n.x)),
+    ("relu(s)", lambda n: np.where(n.s < 0, 0, n.s).astype(np.float32)),
+    ("silu(x)", lambda n: n.x * sigmoid(n.x)),
+    ("gelu(x)", lambda n: n.x / 2 * (1 + np.tanh(0.7978845608 * (n.x + 0.044715 * n.x**3)))),
+    ("softplus(x)", lambda n: np.log1p(np.exp(n.x))),
+    ("where(t, x, y)", lambda n: np.where(n.t, n.x, n.y)),
+    ("where(q, s, 0)", lambda n: np.where(n.q, n.s, np.float32(0))),
+    ("cast(x * 10, i32)", lambda n: (n.x * 10).astype(np.int32)),
+    ("cast(i, f64)", lambda n: n.i.astype(np.float64)),
+    ("cast(t, f32)", lambda n: n.t.astype(np.float32)),
+    ("cast(i, bool)", lambda n: n.i.astype(bool)),
+    ("cast(u, f32) / 255", lambda n: n.u.astype(np.float32) / 255),
+    ("sum(x)", lambda n: n.x.sum()),
+    ("sum(x, over = a)", lambda n: n.x.sum(0)),
+    ("sum(x * z -> [c, a])", lambda n: (n.x @ n.z).T),
+    ("sum(i, over = b)", lambda n: n.i.sum(1, dtype=np.int32)),
+    ("mean(d, over = b)", lambda n: n.d.mean(1)),
+    ("mean(x)", lambda n: n.x.mean()),
+    ("max(s, over = b)", lambda n: n.s.max(1)),
+    ("min(x -> [b])", lambda n: n.x.min(0)),
+    ("max(i)", lambda n: n.i.max()),
+    ("prod(p, over = a)", lambda n: n.p.prod(0)),
+    ("any(t, over = b)", lambda n: n.t.any(1)),
+    ("all(t)", lambda n: n.t.all()),
+    ("logsumexp(x, over = b)", lambda n: np.log(np.exp(n.x).sum(1))),
+    ("softmax(x, over = a)", lambda n: softmax(n.x, 0)),
+    ("log_softmax(x, over = b)", lambda n: np.log(softmax(n.x, 1))),
+    ("argmax(x, over = b)", lambda n: n.x.argmax(1).astype(np.int32)),
+    ("argmax(s, over = b)", lambda n: n.s.argmax(1).astype(np.int32)),
+    ("einsum(x, z -> [a, c])", lambda n: n.x @ n.z),
+    ("einsum(x, z)", lambda n: n.x @ n.z),
+    ("einsum(z, x -> [c, a])", lambda n: (n.x @ n.z).T),
+    ("einsum(x, y -> [])", lambda n: (n.x * n.y).sum()),
+    ("einsum(x, y -> [b])", lambda n: (n.x * n.y).sum(0)),
+    ("einsum(x, z, w -> [a])", lambda n: n.x @ n.z @ n.w),
+    ("einsum(x, z, v -> [c, b, a])", lambda n: np.einsum("ab,bc,b->cba", n.x, n.z, n.v)),
+    ("einsum(i, j -> [a])", lambda n: (n.i * n.j).sum(1, dtype=np.int32)),
+    ("einsum(x -> [b, a])", lambda n: n.x.T),
+    ("broadcast(v -> [b, a])", lambda n: np.broadcast_to(n.v[:, None], (B, A))),
+    ("transpose(x -> [b, a])", lambda n: n.x.T),
+    ("reshape(x -> [joined])", lambda n: n.x.reshape(-1)),
+    ("reshape(x -> [k: 5, m: 7])", lambda n: n.x.reshape(5, 7)),
+    ("x[a: 3]", lambda n: n.x[3]),
+    ("x[b: -1]", lambda n: n.x[:, -1]),
+    ("u[a: 2..5]", lambda n: n.u[2:5]),
+    ("x[a: 1..4 as c]", lambda n: n.x[1:4]),
+    ("pad(x, a, begin = 2, size = 14)", lambda n: np.pad(n.x, ((2, 5), (0, 0)))),
+    ("concat([x, y], over = a)", lambda n: np.concatenate([n.x, n.y])),
+    ("stack([x, y], pair)", lambda n: np.stack([n.x, n.y])),
+    ("shift(x, over = a, by = 2, wrap = true)", lambda n: np.roll(n.x, 2, 0)),
+    ("gather(table, ids, over = vocab)", lambda n: n.table[n.ids]),
+    ("scatter_add(x, ids, over = vocab)", scatter),
+    ("one_hot(ids, vocab)", lambda n: one_hot(n.ids, V)),
+    ("range(a)", lambda n: np.arange(A, dtype=np.int32)),
+    ("fill([a], 0.5)", lambda n: np.full(A, 0.5, np.float32)),
+    ("const([c], [1, 2, 3], dtype = i64)", lambda n: np.array([1, 2, 3])),
+    ("grad(sum(tanh(x) * v), x)", lambda n: (1 - np.tanh(n.x) ** 2) * n.v),
+    ("grad(sum(square(einsum(x, z -> [a, c]))), z)", lambda n: 2 * n.x.T @ (n.x @ n.z)),
+]
+
+
+class Names:
+    """The inputs as attributes."""
+
+    def __init__(self, arrays):
+        self.__dict__.update(arrays)
+
+
+def program(data):
+    text = DIMS
+    for name, (dims, _) in data.items():
+        text += f'let {name} = load("{name}.npy", [{dims}])\n'
+    for number, (expression, _) in enumerate(CASES):
+        text += f'write("out{number}.npy", {expression})\n'
+    return text
+
+
+def same(found, wanted):
+    """Exact but for floats, whose functions and sums may round differently."""
+    if found.dtype != wanted.dtype or found.shape != wanted.shape:
+        return False
+    if found.dtype.kind != "f":
+        return bool((found == wanted).all())
+    rtol = 2e-5 if found.dtype == np.float32 else 1e-12
+    return np.allclose(found, wanted, rtol=rtol, atol=rtol / 10, equal_nan=True)
+
+
+def main():
+    mtf = os.path.abspath(sys.argv[1])
+    np.seterr(all="ignore")
+    data = inputs()
+    names = Names({name: array for name, (_, array) in data.items()})
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (_, array) in data.items():
+            np.save(os.path.join(folder, name + ".npy"), array)
+        with open(os.path.join(folder, "ops.mtf"), "w", encoding="utf-8") as file:
+            file.write(program(data))
+        done = subprocess.run([mtf, "run", "ops.mtf"], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        for number, (expression, reference) in enumerate(CASES):
+            found = np.load(os.path.join(folder, f"out{number}.npy"))
+            wanted = np.asarray(reference(names))
+            if not same(found, wanted):
+                wrong += 1
+                print(f"{expression}\nmtf {found.dtype}:\n{found}\nNumPy {wanted.dtype}:\n{wanted}")
+    print(f"{len(CASES) - wrong} of {len(CASES)} expressions agree with NumPy")
+    sys.exit(1 if wrong else 0)
+
+
+main()
