@@ -23,15 +23,16 @@ std::int64_t rounded(std::int64_t bytes) {
 }
 
 std::byte* allocate(std::int64_t bytes) {
-  const std::int64_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-  const std::int64_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* data =
-      std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(whole));
-  if (data == nullptr) {
+  const bool large = bytes >= kHugePage;
+  const std::int64_t alignment = large ? kHugePage : kAlignment;
+  void* data = nullptr;
+  if (posix_memalign(&data, static_cast<std::size_t>(alignment), static_cast<std::size_t>(bytes)) !=
+      0) {
     throw std::bad_alloc();
   }
-  if (alignment == kHugePage) {
-    madvise(data, static_cast<std::size_t>(whole), MADV_HUGEPAGE);  // fewer page faults; may fail
+  if (large) {
+    // Fewer page faults, and cheaper messages. It may fail; then pages are small.
+    madvise(data, static_cast<std::size_t>(bytes / kHugePage * kHugePage), MADV_HUGEPAGE);
   }
   return static_cast<std::byte*>(data);
 }

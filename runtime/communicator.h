@@ -91,7 +91,7 @@ struct MpiOptions {
   // it where the number of ranks is no power of two.
   std::int64_t scatter_from = std::int64_t{1} << 18;
   // Reductions go through scratch memory in pieces of at most this many bytes.
-  std::int64_t piece_bytes = std::int64_t{1} << 20;
+  std::int64_t piece_bytes = std::int64_t{1} << 21;
 };
 
 // Starts MPI in this process, with the settings of the launch (see runtime/world.h), and joins the

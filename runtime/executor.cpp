@@ -164,6 +164,9 @@ struct Executor::State {
     reports.warnings.clear();
     if (std::optional<Diag> failure = agreed_failure(communicator, hosts)) {
       diags.add(std::move(*failure));
+      for (RankHost& host : hosts) {
+        host.forget_failure();
+      }
       return false;
     }
     return true;

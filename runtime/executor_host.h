@@ -43,6 +43,7 @@ class RankHost final : public KernelHost {
   [[nodiscard]] bool first_rank() const override { return rank_ == 0; }
 
   [[nodiscard]] const std::optional<Diag>& failure() const { return failure_; }
+  void forget_failure() { failure_.reset(); }
 
  private:
   Reports& reports_;
