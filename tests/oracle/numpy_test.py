@@ -12,10 +12,7 @@ import tempfile
 try:
     import numpy as np
 except ImportError:
-    SYSTEM = "/usr/bin/python3"  # has Debian's NumPy, which another Python on the path has not
-    if sys.executable == SYSTEM or not os.path.exists(SYSTEM):
-        sys.exit(77)
-    os.execv(SYSTEM, [SYSTEM, "-B"] + sys.argv)
+    sys.exit(77)
 
 A, B, C, V = 7, 5, 3, 6
 DIMS = f"dim a = {A}, b = {B}, c = {C}, vocab = {V}, joined = {A * B}, twice = {2 * A}\n"
