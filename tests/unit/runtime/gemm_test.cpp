@@ -192,7 +192,8 @@ TEMPLATE_TEST_CASE("large products have the same bits on every instruction set a
   }
 }
 
-TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank", "[gemm]") {
+TEST_CASE("products of ranks that each own consecutive blocks add up to the bits of one rank",
+          "[gemm]") {
   std::mt19937 random(5);
   const Cpu cpu = {.isa = widest_isa(), .threads = 1};
   for (const std::int64_t ranks : {2, 4, 8, 16}) {
