@@ -1,5 +1,5 @@
-// What the elaborator runs units on. The driver gives it one that executes, or one that only checks;
-// the elaborator cannot tell, but that a check may not know a tensor's value.
+// What the elaborator runs units on. The driver gives it one that executes, or one that only
+// checks; the elaborator cannot tell, but that a check may not know a tensor's value.
 
 #pragma once
 

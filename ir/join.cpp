@@ -29,7 +29,9 @@ std::vector<int> count_uses(const Program& program) {
   return uses;
 }
 
-bool is_addition(const Value& value) { return value.op != nullptr && value.op->symbol == "+"; }
+bool is_addition(const Value& value) {
+  return value.op != nullptr && value.op->symbol == "+";
+}
 
 // Which additions are inner nodes of a tree of additions.
 std::vector<char> inner_additions(const Program& program, const std::vector<int>& uses) {
@@ -38,8 +40,7 @@ std::vector<char> inner_additions(const Program& program, const std::vector<int>
     for (const ValueId operand : value.operands) {
       const auto index = static_cast<std::size_t>(operand.index);
       const Value& term = program.at(operand);
-      if (is_addition(value) && is_addition(term) && uses[index] == 1 &&
-          term.type == value.type) {
+      if (is_addition(value) && is_addition(term) && uses[index] == 1 && term.type == value.type) {
         inner[index] = 1;
       }
     }
@@ -79,9 +80,8 @@ std::string dims_key(const Shape& shape) {
 // A contraction's operands in an order that does not depend on how the user wrote the product.
 std::vector<ValueId> sorted_operands(const Program& program, ValueId term) {
   std::vector<ValueId> operands = program.at(term).operands;
-  std::ranges::stable_sort(operands, {}, [&](ValueId id) {
-    return dims_key(program.at(id).type.shape);
-  });
+  std::ranges::stable_sort(operands, {},
+                           [&](ValueId id) { return dims_key(program.at(id).type.shape); });
   return operands;
 }
 
@@ -176,8 +176,8 @@ Program join_terms(const Program& program, OpTable ops) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.at(id);
     const bool root = is_addition(value) && state.in_tree[i] == 0;
-    state.transfer.map(id, root ? joined_sum(state, id)
-                                : append(state.transfer, moved_value(state.transfer, id)));
+    state.transfer.map(
+        id, root ? joined_sum(state, id) : append(state.transfer, moved_value(state.transfer, id)));
   }
   return finish_transfer(std::move(state.transfer));
 }

@@ -13,7 +13,9 @@
 namespace mtf {
 
 // No rule can name the dim that terms are stacked along.
-[[nodiscard]] inline bool may_be_split(std::string_view dim) { return !dim.starts_with('+'); }
+[[nodiscard]] inline bool may_be_split(std::string_view dim) {
+  return !dim.starts_with('+');
+}
 
 // Part of `simplify`. requires: no value is read by nobody.
 [[nodiscard]] Program join_terms(const Program& program, OpTable ops);

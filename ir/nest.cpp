@@ -86,8 +86,7 @@ Program nest(const Program& program, OpTable ops) {
     const Value& value = program.at(id);
     const std::vector<Dim> dims = reduced_dims(program, id);
     const OpDef* next = dims.size() < 2 ? nullptr : continues(*value.op, ops);
-    const bool cut = next != nullptr &&
-                     affordable(program, value, between(value.type.shape, dims));
+    const bool cut = next != nullptr && affordable(program, value, between(value.type.shape, dims));
     Value moved = moved_value(transfer, id);
     transfer.map(id, cut ? chain(transfer, std::move(moved), dims, *next)
                          : append(transfer, std::move(moved)));

@@ -109,6 +109,8 @@ class Fuser {
 
 }  // namespace
 
-void fuse(SpmdProgram& program) { Fuser(program).run(); }
+void fuse(SpmdProgram& program) {
+  Fuser(program).run();
+}
 
 }  // namespace mtf

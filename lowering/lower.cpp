@@ -92,9 +92,8 @@ void add_up(SpmdProgram& program) {
     total->received += step.received;
     total->bytes += step.bytes;
   }
-  std::ranges::sort(totals.collectives, {}, [](const CollectiveTotal& total) {
-    return std::tie(total.kind, total.axes);
-  });
+  std::ranges::sort(totals.collectives, {},
+                    [](const CollectiveTotal& total) { return std::tie(total.kind, total.axes); });
   for (const Input& input : program.source.inputs) {
     if (input.kind == InputKind::kParam) {
       totals.parameters += program.source.at(input.value).type.shape.volume();
@@ -104,7 +103,9 @@ void add_up(SpmdProgram& program) {
 
 }  // namespace
 
-Layout one_rank() { return {}; }
+Layout one_rank() {
+  return {};
+}
 
 std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, OpTable ops,
                                  DiagSink& diags, bool exact) {
@@ -112,8 +113,7 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   out.source = simplify(program, ops);
   out.mesh = layout.mesh;
   out.layout = layout.name;
-  const std::optional<std::vector<ValueLayout>> targets =
-      targets_of(out.source, layout, diags);
+  const std::optional<std::vector<ValueLayout>> targets = targets_of(out.source, layout, diags);
   if (!targets) {
     return std::nullopt;
   }

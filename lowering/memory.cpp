@@ -216,6 +216,8 @@ class Planner {
 
 }  // namespace
 
-void plan_memory(SpmdProgram& program) { Planner(program).run(); }
+void plan_memory(SpmdProgram& program) {
+  Planner(program).run();
+}
 
 }  // namespace mtf

@@ -160,8 +160,8 @@ class Partitioner {
 
   void measure(Step& step) const {
     const SpmdValue& from = out_.at(step.from);
-    const Volume volume = volume_of(step.kind, from.local.shape.volume(),
-                                    out_.mesh.size_of(step.axes));
+    const Volume volume =
+        volume_of(step.kind, from.local.shape.volume(), out_.mesh.size_of(step.axes));
     step.elements = volume.elements;
     step.received = volume.received;
     step.bytes = volume.received * static_cast<std::int64_t>(bytes_of(from.type.dtype));
@@ -183,11 +183,9 @@ class Partitioner {
         operands.push_back(target(operand));
       }
     }
-    const LoopSplit split = choose_split({.call = local.call,
-                                          .space = local.space,
-                                          .operands = operands,
-                                          .result = wanted},
-                                         resharder_, out_.mesh);
+    const LoopSplit split = choose_split(
+        {.call = local.call, .space = local.space, .operands = operands, .result = wanted},
+        resharder_, out_.mesh);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       ValueLayout needed = split.operands[i];
       needed.partial = pending ? operands[i].partial : Axes{};
@@ -235,7 +233,8 @@ class Partitioner {
       }
       layouts.push_back(made.layout);
     }
-    const bool grows = value.type.shape.volume() > source_.at(value.operands[0]).type.shape.volume();
+    const bool grows =
+        value.type.shape.volume() > source_.at(value.operands[0]).type.shape.volume();
     const std::vector<Axes> loops = project(space.operands[0], layouts[0], space, out_.mesh);
     const std::optional<ValueLayout> back =
         layout_from_loops(space.operands[0], loops, space, out_.mesh);

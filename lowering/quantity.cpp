@@ -28,8 +28,8 @@ std::string flops_text(double flops) {
   if (flops < 1e5) {
     return fixed(flops / 1e3, 1) + " kFLOP";
   }
-  static constexpr std::array kUnits = std::to_array<std::string_view>(
-      {" MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"});
+  static constexpr std::array kUnits =
+      std::to_array<std::string_view>({" MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"});
   double value = flops / 1e6;
   std::size_t unit = 0;
   for (; value >= 999.95 && unit + 1 < kUnits.size(); ++unit) {

@@ -8,8 +8,8 @@ namespace {
 
 class Explainer {
  public:
-  Explainer(const SpmdProgram& program, const Layout& layout,
-            std::span<const std::int32_t> makers, const Step& step, const Need& need)
+  Explainer(const SpmdProgram& program, const Layout& layout, std::span<const std::int32_t> makers,
+            const Step& step, const Need& need)
       : program_(program), layout_(layout), makers_(makers), step_(step), need_(need) {}
 
   std::vector<Reason> run() {
@@ -24,14 +24,13 @@ class Explainer {
   }
 
  private:
-  [[nodiscard]] std::string names(const Axes& axes) const {
-    return to_string(program_.mesh, axes);
-  }
+  [[nodiscard]] std::string names(const Axes& axes) const { return to_string(program_.mesh, axes); }
 
   void add(std::string text, SourceSpan span, const std::string& dim) {
     const Rule* rule = layout_.rule_for(dim);
-    reasons_.push_back(
-        {.text = std::move(text), .span = span, .rule = rule == nullptr ? SourceSpan{} : rule->span});
+    reasons_.push_back({.text = std::move(text),
+                        .span = span,
+                        .rule = rule == nullptr ? SourceSpan{} : rule->span});
   }
 
   [[nodiscard]] const LocalCall* maker(ValueId id) const {
@@ -100,12 +99,14 @@ class Explainer {
     const ValueId made = program_.at(step_.from).origin;
     if (need_.user == made) {
       const std::string who = need_.what.empty() ? "the layout" : std::string(need_.what);
-      return has.empty() ? who + " keeps " + dim + " whole, it was computed split over " + names(had)
-                         : who + " splits " + dim + " over " + names(has);
+      return has.empty()
+                 ? who + " keeps " + dim + " whole, it was computed split over " + names(had)
+                 : who + " splits " + dim + " over " + names(has);
     }
     const std::string op = "`" + std::string(program_.source.at(need_.user).op->name) + "`";
     if (has.size() < had.size()) {
-      return op + " needs " + (has.empty() ? "all of " + dim : dim + " split only over " + names(has)) +
+      return op + " needs " +
+             (has.empty() ? "all of " + dim : dim + " split only over " + names(has)) +
              ", which is split over " + names(had);
     }
     return op + " needs " + dim + " split over " + names(has);

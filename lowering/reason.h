@@ -11,7 +11,7 @@ namespace mtf {
 
 // Who asked for a value in another layout.
 struct Need {
-  ValueId user;           // the operation that reads it; the value itself when its result is finished
+  ValueId user;  // the operation that reads it; the value itself when its result is finished
   std::string_view what;  // or a part of the program: "the result"
   std::size_t operand = 0;
 };

@@ -67,8 +67,7 @@ class Search {
   }
 
   void step(const Dims& from, Cost cost, StepKind kind, Axes axes, Dims to) {
-    const std::int64_t received =
-        volume_of(kind, local_volume(from), mesh_.size_of(axes)).received;
+    const std::int64_t received = volume_of(kind, local_volume(from), mesh_.size_of(axes)).received;
     const Cost next{cost.first + received, cost.second + 1};
     ValueLayout layout{.dims = to, .partial = {}};
     reach(to, next, &from, {.kind = kind, .to = std::move(layout), .axes = std::move(axes)});
@@ -217,8 +216,8 @@ std::vector<Move> merged(std::vector<Move> moves) {
 std::optional<std::size_t> scatter_dim(const Dims& dims, const Dims& to, AxisId axis) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const Axes& have = dims[d];
-    const bool prefix = have.size() < to[d].size() &&
-                        std::equal(have.begin(), have.end(), to[d].begin());
+    const bool prefix =
+        have.size() < to[d].size() && std::equal(have.begin(), have.end(), to[d].begin());
     if (prefix && to[d][have.size()] == axis) {
       return d;
     }
@@ -304,8 +303,7 @@ const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayo
   std::int64_t received = 0;
   const ValueLayout* at = &from;
   for (const Move& move : moves) {
-    received +=
-        volume_of(move.kind, local_volume(shape, *at), mesh_.size_of(move.axes)).received;
+    received += volume_of(move.kind, local_volume(shape, *at), mesh_.size_of(move.axes)).received;
     at = &move.to;
   }
   entry->second = {.moves = std::move(moves), .received = received};

@@ -15,10 +15,7 @@ struct Claim {
 class Chooser {
  public:
   Chooser(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
-      : problem_(problem),
-        resharder_(resharder),
-        mesh_(mesh),
-        order_(problem.space.loops.size()) {
+      : problem_(problem), resharder_(resharder), mesh_(mesh), order_(problem.space.loops.size()) {
     for (std::size_t i = 0; i < problem.operands.size(); ++i) {
       claim(project(problem.space.operands[i], problem.operands[i], problem.space, mesh));
     }
@@ -78,8 +75,8 @@ class Chooser {
     std::vector<Axes> loops(order_.size());
     for (std::size_t l = 0; l < loops.size(); ++l) {
       for (const AxisId axis : order_[l]) {
-        const auto c = static_cast<std::size_t>(
-            std::ranges::find(claims_, axis, &Claim::axis) - claims_.begin());
+        const auto c = static_cast<std::size_t>(std::ranges::find(claims_, axis, &Claim::axis) -
+                                                claims_.begin());
         if (claims_[c].loops[pick[c]] == l) {
           loops[l].push_back(axis);
         }
@@ -99,11 +96,9 @@ class Chooser {
       best_ = std::move(split);
       return;
     }
-    const bool better =
-        std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume);
+    const bool better = std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume);
     const std::int64_t other = better ? best_->bytes : split.bytes;
-    const std::int64_t runner_up =
-        best_->chosen ? std::min(best_->runner_up_bytes, other) : other;
+    const std::int64_t runner_up = best_->chosen ? std::min(best_->runner_up_bytes, other) : other;
     if (better) {
       best_ = std::move(split);
     }
@@ -119,8 +114,7 @@ class Chooser {
       split.volume *= static_cast<double>(space.loops[l].size / mesh_.size_of(loops[l]));
     }
     for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
-      std::optional<ValueLayout> needed =
-          layout_from_loops(space.operands[i], loops, space, mesh_);
+      std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
       if (!needed) {
         return std::nullopt;
       }
@@ -164,8 +158,8 @@ class Chooser {
 
 }  // namespace
 
-std::vector<Axes> project(const DimMap& map, const ValueLayout& layout,
-                          const IterationSpace& space, const Mesh& mesh) {
+std::vector<Axes> project(const DimMap& map, const ValueLayout& layout, const IterationSpace& space,
+                          const Mesh& mesh) {
   std::vector<Axes> loops(space.loops.size());
   for (std::size_t d = 0; d < map.size(); ++d) {
     std::size_t factor = 0;

@@ -96,6 +96,8 @@ std::string_view to_string(StepKind kind) {
   return "reduce_scatter";
 }
 
-std::string verify(const SpmdProgram& program) { return Verifier(program).run(); }
+std::string verify(const SpmdProgram& program) {
+  return Verifier(program).run();
+}
 
 }  // namespace mtf

@@ -32,21 +32,21 @@ enum class Home : std::uint8_t {
 };
 
 struct SpmdValue {
-  TensorType type;     // of the whole tensor
+  TensorType type;  // of the whole tensor
   ValueLayout layout;
-  TensorType local;    // of one rank's slice
-  ValueId origin;      // in SpmdProgram::source
-  std::string name;    // as the user bound it, or "%9"
+  TensorType local;  // of one rank's slice
+  ValueId origin;    // in SpmdProgram::source
+  std::string name;  // as the user bound it, or "%9"
   Home home = Home::kNone;
   std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput: which
 };
 
 enum class StepKind : std::uint8_t {
   kKernel,
-  kSlice,          // each rank keeps a part of what it has
+  kSlice,  // each rank keeps a part of what it has
   kAllGather,
   kAllToAll,
-  kPermute,        // every rank's slice moves to another rank
+  kPermute,  // every rank's slice moves to another rank
   kAllReduce,
   kReduceScatter,
 };
@@ -55,12 +55,12 @@ enum class StepKind : std::uint8_t {
 
 // One operation inside a kernel step.
 struct LocalCall {
-  OpCall call;                // global types; the loop split is in `loops`
+  OpCall call;  // global types; the loop split is in `loops`
   IterationSpace space;
   std::vector<SpmdId> operands;
   SpmdId result;
-  std::vector<Axes> loops;    // per loop of the space, the axes that split it
-  ValueId origin;             // in SpmdProgram::source; its number feeds random streams
+  std::vector<Axes> loops;  // per loop of the space, the axes that split it
+  ValueId origin;           // in SpmdProgram::source; its number feeds random streams
 };
 
 struct Reason {

@@ -46,8 +46,7 @@ std::string call_line(const LocalCall& call, const Mesh& mesh) {
   const std::string args = to_string(call.call.args);
   text += (text.empty() || args.empty() ? "" : ", ") + args;
   const std::string made = call.result.valid() ? id_text(call.result) + " = " : "";
-  return made + std::string(call.call.op->name) + "(" + text + ") over " +
-         loops_text(call, mesh);
+  return made + std::string(call.call.op->name) + "(" + text + ") over " + loops_text(call, mesh);
 }
 
 }  // namespace

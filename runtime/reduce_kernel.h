@@ -1,5 +1,5 @@
-// Sums, products, maxima and minima over dims of a strided tensor, in an order that is a function of
-// the canonical blocks alone: never of memory layout, alignment or instruction set.
+// Sums, products, maxima and minima over dims of a strided tensor, in an order that is a function
+// of the canonical blocks alone: never of memory layout, alignment or instruction set.
 //
 // A leaf is one block per reduced dim. Its elements, numbered row-major in the order of the reduced
 // dims, are dealt to kReduceLanes lanes (number modulo kReduceLanes); each lane starts from the
@@ -21,7 +21,7 @@ enum class ReduceKind : std::uint8_t { kSum, kProd, kMax, kMin };
 
 struct KeptDim {
   std::int64_t extent = 1;
-  std::int64_t in = 0;   // element strides
+  std::int64_t in = 0;  // element strides
   std::int64_t out = 0;
 };
 
@@ -45,9 +45,9 @@ void reduce(const Reduction& reduction, const std::int32_t* in, Isa isa, std::in
 void reduce(const Reduction& reduction, const std::int64_t* in, Isa isa, std::int64_t* out);
 void reduce(const Reduction& reduction, const std::uint8_t* in, Isa isa, std::uint8_t* out);
 
-// out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two messages.
-// Maximum and minimum are associative and commutative to the bit (+0 above -0, one NaN), so only
-// sums and products depend on the order. `out` may be `left` or `right`.
+// out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two
+// messages. Maximum and minimum are associative and commutative to the bit (+0 above -0, one NaN),
+// so only sums and products depend on the order. `out` may be `left` or `right`.
 void combine(ReduceKind kind, const float* left, const float* right, std::int64_t n, float* out);
 void combine(ReduceKind kind, const double* left, const double* right, std::int64_t n, double* out);
 void combine(ReduceKind kind, const std::int32_t* left, const std::int32_t* right, std::int64_t n,

@@ -21,9 +21,7 @@ struct Binder {
     return text + ")";
   }
 
-  [[nodiscard]] Note note() const {
-    return {.span = {}, .text = "it takes " + signature()};
-  }
+  [[nodiscard]] Note note() const { return {.span = {}, .text = "it takes " + signature()}; }
 
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> list;

@@ -149,8 +149,8 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   if (dim == nullptr || dim->size % *parts != 0) {
     c.error(dim == nullptr ? DiagKind::kUnknownDim : DiagKind::kBadArgument, over.span,
             dim == nullptr ? "`split` over one dim of " + mtf::to_string(shape)
-                           : "`split` of " + dim->name + " " + std::to_string(dim->size) + " into " +
-                                 std::to_string(*parts) + " equal parts");
+                           : "`split` of " + dim->name + " " + std::to_string(dim->size) +
+                                 " into " + std::to_string(*parts) + " equal parts");
     return unknown();
   }
   Values values;
@@ -162,20 +162,27 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
 
 constexpr std::array kFunctions{
     HostFn{.name = "shape", .summary = "the shape of a tensor", .call = shape_call},
-    HostFn{.name = "size", .summary = "how many elements a tensor, shape or dim has", .call = size_call},
+    HostFn{.name = "size",
+           .summary = "how many elements a tensor, shape or dim has",
+           .call = size_call},
     HostFn{.name = "dtype", .summary = "the dtype of a tensor", .call = dtype_call},
-    HostFn{.name = "len", .summary = "how many items a list, shape or string has", .call = len_call},
+    HostFn{
+        .name = "len", .summary = "how many items a list, shape or string has", .call = len_call},
     HostFn{.name = "int", .summary = "a number without its fraction", .call = int_call},
     HostFn{.name = "float", .summary = "a number as a float", .call = float_call},
     HostFn{.name = "split", .summary = "equal ranges along a dim, as a list", .call = split_call},
     HostFn{.name = "exists", .summary = "whether a file is there", .call = exists_call},
-    HostFn{.name = "setting", .summary = "what `--set NAME=TEXT` says, or the second argument", .call = setting_call},
+    HostFn{.name = "setting",
+           .summary = "what `--set NAME=TEXT` says, or the second argument",
+           .call = setting_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 
 }  // namespace
 
-std::span<const HostFn> host_functions() { return kFunctions; }
+std::span<const HostFn> host_functions() {
+  return kFunctions;
+}
 
 const HostFn* find_host_fn(std::string_view name) {
   const auto* found = std::ranges::find(kFunctions, name, &HostFn::name);

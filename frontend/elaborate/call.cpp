@@ -34,8 +34,7 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
   return values;
 }
 
-Value call_function(Context& c, const Function& function, const ast::Call& call,
-                    SourceSpan span) {
+Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
   CallSite site{.span = span, .name = c.call_name, .owned_path = {}};
   const Restore name(c.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);
@@ -51,9 +50,9 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
     }
   }
   const bool is_unit = c.calls_are_units();
-  const Values values =
-      is_unit ? compute(c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
-              : evaluate_bound_arguments(c, *bound);
+  const Values values = is_unit ? compute(
+                                      c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
+                                : evaluate_bound_arguments(c, *bound);
   if (call.name) {
     const std::optional<std::string> part = name_part(c, *call.name);
     if (!part) {

@@ -13,8 +13,8 @@ bool Context::in_function() const {
 }
 
 bool Context::calls_are_units() const {
-  return recordings.empty() || (recordings.back()->kind == UnitKind::kStatement &&
-                                !recordings.back()->inline_calls);
+  return recordings.empty() ||
+         (recordings.back()->kind == UnitKind::kStatement && !recordings.back()->inline_calls);
 }
 
 Recording& Context::open(UnitKind kind, std::string name) {

@@ -1,4 +1,5 @@
-// The state of one session: what evaluation reads and changes as it goes from statement to statement.
+// The state of one session: what evaluation reads and changes as it goes from statement to
+// statement.
 
 #pragma once
 
@@ -22,7 +23,8 @@ namespace mtf::host {
 template <typename T>
 class Restore {
  public:
-  Restore(T& variable, T value) : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
+  Restore(T& variable, T value)
+      : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
   ~Restore() { variable_ = std::move(old_); }
   Restore(const Restore&) = delete;
   Restore& operator=(const Restore&) = delete;
@@ -71,12 +73,12 @@ struct Context {
   std::shared_ptr<Scope> scope;
   Module* module = nullptr;
   std::vector<std::unique_ptr<Recording>> recordings;
-  std::int32_t frame = -1;          // in the program under construction
+  std::int32_t frame = -1;  // in the program under construction
   Root* root = nullptr;
-  std::string path;                 // of the variables declared here
-  std::string call_name;            // what the value of the next call is bound to
+  std::string path;                  // of the variables declared here
+  std::string call_name;             // what the value of the next call is bound to
   const TensorType* fill = nullptr;  // the type of the variable whose initial value this is
-  Value result;                     // of the `return` that was reached
+  Value result;                      // of the `return` that was reached
   std::size_t statements = 0;
   bool dry = false;    // after an error in a run: checks on, computes nothing
   bool ended = false;  // a check that went on for long enough
@@ -86,7 +88,7 @@ struct Context {
   std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> variables;  // by path
   std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
   std::unordered_map<std::string, std::unique_ptr<Unit>> statement_units;  // by text and place
-  std::vector<std::unique_ptr<Module>> files;  // what the session was given, in order
+  std::vector<std::unique_ptr<Module>> files;              // what the session was given, in order
   std::map<std::string, std::shared_ptr<Module>> modules;  // by name or canonical path
   std::vector<std::string> loading;                        // chain of imports
   std::set<std::string> dim_names;                         // every dim a tensor may have

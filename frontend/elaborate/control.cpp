@@ -1,4 +1,5 @@
-// for, while and if. They run on the host; a check that cannot know a condition takes every way once.
+// for, while and if. They run on the host; a check that cannot know a condition takes every way
+// once.
 
 #include <algorithm>
 
@@ -123,15 +124,15 @@ Flow run_turn(Context& c, const ast::For& loop, Value value) {
   }
   const std::uint64_t unit = c.at_top_level() ? 0 : c.recording().serial;
   const Restore scope(c.scope, std::make_shared<Scope>(c.scope, unit));
-  c.scope->declare(loop.variable.text, {.value = std::move(value),
-                                        .kind = NameKind::kLoop,
-                                        .span = loop.variable.span});
+  c.scope->declare(
+      loop.variable.text,
+      {.value = std::move(value), .kind = NameKind::kLoop, .span = loop.variable.span});
   return run_statements(c, loop.body.statements);
 }
 
 Flow run_unknown_turn(Context& c, const ast::For& loop) {
-  const Restore scope(c.scope, std::make_shared<Scope>(
-                                   c.scope, c.at_top_level() ? 0 : c.recording().serial));
+  const Restore scope(
+      c.scope, std::make_shared<Scope>(c.scope, c.at_top_level() ? 0 : c.recording().serial));
   c.scope->declare(loop.variable.text,
                    {.value = unknown(), .kind = NameKind::kLoop, .span = loop.variable.span});
   Uncertain uncertain(c);

@@ -181,7 +181,8 @@ std::vector<Target> trained_variables(Context& c, SourceSpan span) {
                           .index = -1,
                           .unit = 0,
                           .name = use.variable->variable.path};
-      targets.push_back({.operand = {.value = make(tensor), .span = span}, .versions = use.versions});
+      targets.push_back(
+          {.operand = {.value = make(tensor), .span = span}, .versions = use.versions});
     }
   }
   return targets;
@@ -228,10 +229,10 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     static_cast<void>(call_inline(c, *function, *arguments, site));
   }
   if (!any) {
-    c.error(DiagKind::kNoGradient, loss.span,
-            "the loss depends on no param" +
-                std::string(targets.empty() ? "; a function has to compute it and `minimize` it"
-                                            : ""));
+    c.error(
+        DiagKind::kNoGradient, loss.span,
+        "the loss depends on no param" +
+            std::string(targets.empty() ? "; a function has to compute it and `minimize` it" : ""));
     return;
   }
   watch_for_nan(c, loss);

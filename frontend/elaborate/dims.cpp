@@ -66,8 +66,7 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
   bool known = true;
   for (const ast::Element& element : bracket.elements) {
     Value value = match(
-        element.node,
-        [&](const ast::Expr& expr) { return element_value(c, expr, operands); },
+        element.node, [&](const ast::Expr& expr) { return element_value(c, expr, operands); },
         [&](const ast::Sized& sized) {
           const std::optional<Dim> dim = evaluate_sized(c, sized);
           if (dim) {
@@ -117,8 +116,7 @@ std::optional<Shape> type_part(Context& c, const ast::Element& element) {
   }
   const std::optional<Shape> shape = as_shape(value);
   if (!shape) {
-    c.error(DiagKind::kWrongType, expr.span,
-            "a type is made of dims; this is " + kind_of(value));
+    c.error(DiagKind::kWrongType, expr.span, "a type is made of dims; this is " + kind_of(value));
   }
   return shape;
 }

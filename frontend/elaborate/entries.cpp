@@ -97,7 +97,8 @@ std::vector<Entry> entries_of(const Context& c) {
   std::vector<Entry> entries;
   for (const ast::Fn* fn : functions) {
     const std::set<std::string, std::less<>> words = words_of(fn->body);
-    Entry entry{.name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
+    Entry entry{
+        .name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
     for (const ast::Fn* other : functions) {
       if (other != fn && words.contains(other->name.text)) {
         entry.calls.push_back(other->name.text);
@@ -137,8 +138,8 @@ void check_entries(Context& c) {
       std::vector<TensorHandle> arguments;
       for (const Input& input : function->unit->program.inputs) {
         if (!input.is_variable()) {
-          arguments.push_back(std::make_shared<const DeviceTensor>(
-              function->unit->program.at(input.value).type));
+          arguments.push_back(
+              std::make_shared<const DeviceTensor>(function->unit->program.at(input.value).type));
         }
       }
       static_cast<void>(run_unit(c, *function->unit, arguments));

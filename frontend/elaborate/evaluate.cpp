@@ -81,9 +81,9 @@ Value evaluate_logical(Context& c, const Operand& left, const ast::Link& link, S
   }
   for (const Operand* side : {&left, &right}) {
     if (!side->value.is<bool>()) {
-      c.error(DiagKind::kWrongType, side->span,
-              "`" + std::string(to_string(link.op)) + "` joins bools; this is " +
-                  kind_of(side->value));
+      c.error(
+          DiagKind::kWrongType, side->span,
+          "`" + std::string(to_string(link.op)) + "` joins bools; this is " + kind_of(side->value));
       return unknown();
     }
   }
@@ -116,8 +116,9 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   }
   const auto* module = base.value.get<std::shared_ptr<Module>>();
   if (module == nullptr) {
-    c.error(DiagKind::kWrongType, base.span,
-            "`." + member.name.text + "` of " + kind_of(base.value) + "; only modules have members");
+    c.error(
+        DiagKind::kWrongType, base.span,
+        "`." + member.name.text + "` of " + kind_of(base.value) + "; only modules have members");
     return unknown();
   }
   Binding* binding = (*module)->scope->own(member.name.text);

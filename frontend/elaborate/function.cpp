@@ -1,5 +1,5 @@
-// Functions of the user: bound to arguments, inlined into the unit under construction, or built as a
-// unit of their own and kept.
+// Functions of the user: bound to arguments, inlined into the unit under construction, or built as
+// a unit of their own and kept.
 
 #include <algorithm>
 
@@ -34,8 +34,7 @@ bool declare_parameters(Context& c, const ast::Fn& fn, const Arguments& argument
                                    : Operand{.value = evaluate(c, *parameter.initial),
                                              .span = parameter.initial->span};
     if (parameter.type) {
-      operand.value =
-          checked_value(c, operand, *parameter.type, "`" + parameter.name.text + "`");
+      operand.value = checked_value(c, operand, *parameter.type, "`" + parameter.name.text + "`");
     }
     if (is_unknown(operand.value)) {
       return false;
@@ -78,8 +77,7 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan sp
 
 // Runs the body in a scope of its own.
 Value run_body(Context& c, const Function& function, const Arguments& arguments) {
-  const Restore scope(c.scope,
-                      std::make_shared<Scope>(function.scope, c.recording().serial));
+  const Restore scope(c.scope, std::make_shared<Scope>(function.scope, c.recording().serial));
   const Restore result(c.result, nothing());
   const Restore name(c.call_name, std::string());
   const Restore fill(c.fill, static_cast<const TensorType*>(nullptr));
@@ -202,8 +200,8 @@ std::vector<std::optional<Value>> argument_patterns(const Arguments& arguments) 
   return patterns;
 }
 
-Built build(Context& c, const Function& function, const Arguments& arguments,
-            const CallSite& site, Root root) {
+Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
+            Root root) {
   Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
   const Restore frame(c.frame, std::int32_t{-1});
   auto built = std::make_unique<BuiltFunction>();
@@ -309,8 +307,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::optional<ast::TypeExpr>& type = function.fn->parameters[i].type;
     if (arguments[i] && type && wants_scalar(*type, arguments[i]->value)) {
-      const auto handle =
-          device_number(c, *arguments[i], find_dtype(type->name.text).value());
+      const auto handle = device_number(c, *arguments[i], find_dtype(type->name.text).value());
       if (!handle) {
         return unknown();
       }
@@ -336,8 +333,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   return result_of(*built->function, built->slots, outputs);
 }
 
-const BuiltFunction* build_entry(Context& c, const Function& function,
-                                 const Arguments& arguments) {
+const BuiltFunction* build_entry(Context& c, const Function& function, const Arguments& arguments) {
   const CallSite site{.span = function.fn->name.span, .name = {}, .owned_path = {}};
   std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {

@@ -128,7 +128,8 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
     return index_range(site, base, *dim, *range);
   }
   if (site.item.as) {
-    c.error(DiagKind::kBadIndex, site.item.as->span, "`as` renames a range; one index leaves no dim");
+    c.error(DiagKind::kBadIndex, site.item.as->span,
+            "`as` renames a range; one index leaves no dim");
     return unknown();
   }
   if (index.is<Tensor>()) {
@@ -136,7 +137,8 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
             "the index is a tensor; `gather(x, index, over = " + name + ")` looks elements up");
     return unknown();
   }
-  const auto at = position(site, index, static_cast<std::size_t>(dim->size), "the dim `" + name + "`");
+  const auto at =
+      position(site, index, static_cast<std::size_t>(dim->size), "the dim `" + name + "`");
   if (!at) {
     return unknown();
   }

@@ -56,9 +56,10 @@ std::optional<Mesh> mesh_for(Context& c, const ast::Layout& layout) {
   }
   if (!layout.mesh) {
     c.error(DiagKind::kMissingArgument, layout.name.span,
-            meshes.empty() ? "no mesh is declared for the layout `" + layout.name.text + "`"
-                           : "the layout `" + layout.name.text + "` does not say which mesh it is on: " +
-                                 quoted_list(names_of(meshes)));
+            meshes.empty()
+                ? "no mesh is declared for the layout `" + layout.name.text + "`"
+                : "the layout `" + layout.name.text +
+                      "` does not say which mesh it is on: " + quoted_list(names_of(meshes)));
     return std::nullopt;
   }
   const Mesh* mesh = named(meshes, layout.mesh->text);
@@ -145,8 +146,8 @@ void resize_mesh(Context& c, Mesh& mesh) {
   }
   const auto sizes = parse_axis_sizes(c.options.mesh);
   const bool has_all = sizes && std::ranges::all_of(*sizes, [&](const MeshAxis& axis) {
-    return mesh.find(axis.name).has_value();
-  });
+                         return mesh.find(axis.name).has_value();
+                       });
   for (const MeshAxis& axis : has_all ? *sizes : std::vector<MeshAxis>()) {
     mesh.axes[*mesh.find(axis.name)].size = axis.size;
   }
@@ -195,8 +196,8 @@ void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span) {
             .span = declared.name.span};
   bool fits = true;
   for (const ast::Sized& axis : declared.axes) {
-    const auto size = checked_size(c, compute(c, axis.size), "the axis `" + axis.name.text + "`",
-                                   axis.size.span);
+    const auto size =
+        checked_size(c, compute(c, axis.size), "the axis `" + axis.name.text + "`", axis.size.span);
     if (mesh.find(axis.name.text)) {
       c.error(DiagKind::kDuplicateName, axis.name.span,
               "the mesh has an axis `" + axis.name.text + "` already");
@@ -252,7 +253,7 @@ void use_layout(Context& c, const ast::UseLayout& use) {
 const Layout* choose_layout(Context& c) {
   const std::vector<Layout>& layouts = c.layouts.layouts;
   const bool by_option = !c.options.layout.empty();
-  const std::string name = by_option                 ? c.options.layout
+  const std::string name = by_option                  ? c.options.layout
                            : !c.options.rules.empty() ? "rules"
                            : c.layouts.use            ? c.layouts.use->text
                                                       : "";
@@ -263,11 +264,10 @@ const Layout* choose_layout(Context& c) {
   if (layout == nullptr && (by_option || c.options.rules.empty())) {
     const Suggestion suggestion = suggest(name, names_of(layouts));
     const std::string known =
-        layouts.empty() ? "the file declares none"
-                        : "there is " + quoted_list(names_of(layouts));
-    c.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : c.layouts.use->span,
-            "no layout `" + name + "`" +
-                (suggestion.text.empty() ? "; " + known : suggestion.text));
+        layouts.empty() ? "the file declares none" : "there is " + quoted_list(names_of(layouts));
+    c.error(
+        DiagKind::kUnknownLayout, by_option ? SourceSpan() : c.layouts.use->span,
+        "no layout `" + name + "`" + (suggestion.text.empty() ? "; " + known : suggestion.text));
   }
   return layout;
 }

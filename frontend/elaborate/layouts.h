@@ -1,4 +1,5 @@
-// Meshes and layouts: what a file declares, what the command line changes, and which one is in force.
+// Meshes and layouts: what a file declares, what the command line changes, and which one is in
+// force.
 
 #pragma once
 
@@ -17,11 +18,11 @@ struct Context;
 struct Layouts {
   std::vector<Mesh> meshes;
   std::vector<Layout> layouts;
-  std::optional<ast::Name> use;         // `use layout`
-  const Layout* chosen = nullptr;       // once in use; null: one rank
-  std::optional<Layout> in_use;         // what `chosen` points to
-  bool is_used = false;                 // the device knows
-  bool is_refused = false;              // and cannot
+  std::optional<ast::Name> use;    // `use layout`
+  const Layout* chosen = nullptr;  // once in use; null: one rank
+  std::optional<Layout> in_use;    // what `chosen` points to
+  bool is_used = false;            // the device knows
+  bool is_refused = false;         // and cannot
 };
 
 void declare_mesh(Context& c, const ast::Mesh& mesh, SourceSpan span);

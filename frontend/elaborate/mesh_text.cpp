@@ -95,10 +95,11 @@ void declare_rules(Context& c) {
   }
   const Mesh* mesh = mesh_with(c, *pairs);
   if (mesh == nullptr) {
-    option_error(c, DiagKind::kUnknownAxis,
-                 "`--rules " + c.options.rules + "`: " +
-                     (c.layouts.meshes.empty() ? "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one"
-                                               : "no mesh has all of these axes"));
+    option_error(
+        c, DiagKind::kUnknownAxis,
+        "`--rules " + c.options.rules + "`: " +
+            (c.layouts.meshes.empty() ? "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one"
+                                      : "no mesh has all of these axes"));
     return;
   }
   Layout layout{.name = "rules", .mesh = *mesh, .rules = {}, .span = {}};
@@ -136,7 +137,9 @@ std::optional<std::vector<MeshAxis>> parse_axis_sizes(std::string_view text) {
   return axes;
 }
 
-std::optional<Pairs> parse_rules(std::string_view text) { return parse_pairs(text); }
+std::optional<Pairs> parse_rules(std::string_view text) {
+  return parse_pairs(text);
+}
 
 void declare_from_options(Context& c) {
   if (!c.options.mesh.empty()) {

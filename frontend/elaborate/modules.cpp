@@ -57,8 +57,9 @@ std::optional<Source> find_file(Context& c, const Module& from, const ast::Impor
   const fs::path path = fs::weakly_canonical(folder / name, problem);
   if (problem || !is_inside(path, folder)) {
     return bad_import(c, import,
-                      "`" + name + "` is outside the folder of the importing file; imports stay "
-                      "inside it");
+                      "`" + name +
+                          "` is outside the folder of the importing file; imports stay "
+                          "inside it");
   }
   std::optional<std::string> text = read_text(path);
   if (!text) {
@@ -155,10 +156,9 @@ void load_imports(Context& c, Module& module) {
 }
 
 void run_import(Context& c, const ast::Import& import) {
-  const auto found = std::ranges::find(c.module->imports, &import,
-                                       &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
-  const std::shared_ptr<Module> module =
-      found == c.module->imports.end() ? nullptr : found->second;
+  const auto found = std::ranges::find(
+      c.module->imports, &import, &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
+  const std::shared_ptr<Module> module = found == c.module->imports.end() ? nullptr : found->second;
   const ast::Name& name = name_of(import);
   c.scope->declare(name.text, {.value = module == nullptr ? unknown() : make(module),
                                .kind = NameKind::kModule,
@@ -181,10 +181,9 @@ void run_module(Context& c, Module& module) {
       continue;
     }
     c.closures.push_back(module.scope);  // functions may be called above their place in the file
-    module.scope->declare(fn->name.text,
-                          {.value = make(Function{.fn = fn, .scope = module.scope}),
-                           .kind = NameKind::kFunction,
-                           .span = fn->name.span});
+    module.scope->declare(fn->name.text, {.value = make(Function{.fn = fn, .scope = module.scope}),
+                                          .kind = NameKind::kFunction,
+                                          .span = fn->name.span});
   }
   static_cast<void>(run_statements(c, module.file.statements));
 }

@@ -83,14 +83,13 @@ std::optional<ArgValue> data_argument(const OpCallSite& site, const ast::Expr& e
     if (shape == nullptr || extents.size() < 2) {
       continue;
     }
-    const bool fits = std::ranges::equal(
-        shape->dims(), extents, [](const Dim& dim, std::size_t extent) {
+    const bool fits =
+        std::ranges::equal(shape->dims(), extents, [](const Dim& dim, std::size_t extent) {
           return dim.size == static_cast<std::int64_t>(extent);
         });
     if (!fits) {
       site.c.error(DiagKind::kBadArgument, expr.span,
-                   "data of " + extents_text(extents) + " for the shape " +
-                       mtf::to_string(*shape));
+                   "data of " + extents_text(extents) + " for the shape " + mtf::to_string(*shape));
       return std::nullopt;
     }
   }
@@ -219,7 +218,8 @@ std::optional<OpArgs> evaluate_arguments(const OpCallSite& site, std::span<const
   for (std::size_t i = 0; i < formals.size(); ++i) {
     const OpParam& param = site.op.params[i];
     if (bound[i].empty()) {
-      std::optional<ArgValue> filled = has_operands(site.op) ? std::nullopt : from_type(site.c, param);
+      std::optional<ArgValue> filled =
+          has_operands(site.op) ? std::nullopt : from_type(site.c, param);
       if (filled) {
         args.set(param.name, *std::move(filled));
       } else if (param.required) {

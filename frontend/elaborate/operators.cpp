@@ -72,16 +72,17 @@ Value int_arithmetic(const Site& site, std::int64_t x, std::int64_t y) {
     case BinaryOp::kMultiply:
       return __builtin_mul_overflow(x, y, &result) ? overflow(site) : make(result);
     case BinaryOp::kDivide:
-      return y == 0 ? division_by_zero(site) : make(static_cast<double>(x) / static_cast<double>(y));
+      return y == 0 ? division_by_zero(site)
+                    : make(static_cast<double>(x) / static_cast<double>(y));
     case BinaryOp::kFloorDivide:
     case BinaryOp::kModulo:
       if (y == 0) {
         return division_by_zero(site);
       }
       if (y == -1) {  // the smallest number has no opposite
-        return site.op == BinaryOp::kModulo                     ? make(std::int64_t{0})
+        return site.op == BinaryOp::kModulo                          ? make(std::int64_t{0})
                : __builtin_sub_overflow(std::int64_t{0}, x, &result) ? overflow(site)
-                                                                : make(result);
+                                                                     : make(result);
       }
       return make(site.op == BinaryOp::kFloorDivide ? floor_quotient(x, y)
                                                     : x - floor_quotient(x, y) * y);

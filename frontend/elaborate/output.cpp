@@ -63,9 +63,9 @@ void assert_now(Context& c, const ast::Assert& assertion) {
   std::optional<bool> holds;
   if (const auto* tensor = value.get<Tensor>()) {
     if (tensor->type.shape.rank() > 0) {
-      c.error(DiagKind::kWrongType, span,
-              "the condition is " + mtf::to_string(tensor->type) +
-                  "; `all(…)` makes one bool of it");
+      c.error(
+          DiagKind::kWrongType, span,
+          "the condition is " + mtf::to_string(tensor->type) + "; `all(…)` makes one bool of it");
       return;
     }
     const std::optional<double> number = device_scalar(c, *tensor);

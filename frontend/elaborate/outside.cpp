@@ -86,7 +86,8 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
     const std::size_t end = std::min(settings.find(',', at), settings.size());
     const std::string_view one = std::string_view(settings).substr(at, end - at);
     if (one.starts_with(*name + "=")) {
-      const std::optional<Value> value = read_as(operands->back().value, one.substr(name->size() + 1));
+      const std::optional<Value> value =
+          read_as(operands->back().value, one.substr(name->size() + 1));
       if (!value) {
         c.error(DiagKind::kBadArgument, span,
                 "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +

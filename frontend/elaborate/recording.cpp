@@ -6,7 +6,8 @@
 
 namespace mtf::host {
 
-Recording::Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name, OpTable ops)
+Recording::Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name,
+                     OpTable ops)
     : kind(unit_kind),
       serial(number),
       unit(std::make_unique<Unit>()),

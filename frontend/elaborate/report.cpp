@@ -45,8 +45,8 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 
 void Reporter::add(Diag diag) {
   failed_ = failed_ || diag.severity == Severity::kError;
-  const bool is_new = seen_.insert({diag.kind, diag.span.file.index, diag.span.begin, diag.span.end})
-                          .second;
+  const bool is_new =
+      seen_.insert({diag.kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
   if (is_new) {
     sink_.add(std::move(diag));
   }

@@ -1,7 +1,7 @@
 // Errors with the calls that led to them, each place reported once.
 //
-// A loop that runs into the same error a thousand times says it once; and what follows from an error
-// is `Unknown`, which nobody complains about.
+// A loop that runs into the same error a thousand times says it once; and what follows from an
+// error is `Unknown`, which nobody complains about.
 
 #pragma once
 

@@ -78,7 +78,9 @@ void Resolver::run() {
   }
 }
 
-bool Resolver::at_top_level() const { return levels_.size() == 2; }
+bool Resolver::at_top_level() const {
+  return levels_.size() == 2;
+}
 
 Resolver::Found Resolver::find(std::string_view name) const {
   Found found;
@@ -135,8 +137,7 @@ void Resolver::declare(const ast::Name& name, NameKind kind) {
 
 void Resolver::declare_inline(const ast::Name& name) {
   if (find(name.text).known == nullptr) {
-    levels_.back().names.emplace(name.text,
-                                 Known{.kind = NameKind::kInlineDim, .span = name.span});
+    levels_.back().names.emplace(name.text, Known{.kind = NameKind::kInlineDim, .span = name.span});
   }
 }
 
@@ -158,8 +159,8 @@ void Resolver::assign(const ast::Name& name) {
   const std::string hint = kind == NameKind::kVar
                                ? "; a function returns new values instead of assigning outside"
                            : kind == NameKind::kVariable ? "; `<-` assigns to it"
-                           : kind == NameKind::kLet ? "; declare it with `var` to assign to it"
-                                                    : "";
+                           : kind == NameKind::kLet      ? "; declare it with `var` to assign to it"
+                                                         : "";
   c_.report.error(DiagKind::kReassignedLet, name.span,
                   "`" + name.text + "` is " + std::string(to_string(kind)) +
                       (kind == NameKind::kVar ? " outside of this function" : "") + hint,
@@ -178,9 +179,9 @@ void Resolver::function(const ast::Fn& fn) {
   levels_.back().is_function = true;
   for (const ast::Parameter& parameter : fn.parameters) {
     if (fn.is_model && !parameter.type) {
-      c_.report.error(DiagKind::kWrongType, parameter.name.span,
-                      "every parameter of a model has a type; `" + parameter.name.text +
-                          "` has none");
+      c_.report.error(
+          DiagKind::kWrongType, parameter.name.span,
+          "every parameter of a model has a type; `" + parameter.name.text + "` has none");
     }
     if (parameter.type) {
       type(*parameter.type);

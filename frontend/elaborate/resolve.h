@@ -1,5 +1,5 @@
-// Names, before anything runs: unknown ones, declared twice, assigned where they may not be. Also in
-// functions that nobody calls, so that one run reports all of them.
+// Names, before anything runs: unknown ones, declared twice, assigned where they may not be. Also
+// in functions that nobody calls, so that one run reports all of them.
 
 #pragma once
 

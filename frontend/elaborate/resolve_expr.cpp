@@ -11,8 +11,8 @@
 namespace mtf::host {
 namespace {
 
-constexpr std::array<std::string_view, 7> kWords{"dim", "int", "float", "bool",
-                                                 "string", "fn", "tensor"};
+constexpr std::array<std::string_view, 7> kWords{"dim",    "int", "float", "bool",
+                                                 "string", "fn",  "tensor"};
 
 bool takes_dims(ParamKind kind) {
   return kind == ParamKind::kDim || kind == ParamKind::kNewDim || kind == ParamKind::kDims ||
@@ -141,10 +141,10 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
       continue;
     }
     const Suggestion suggestion = suggest(member.name.text, module->members);
-    c_.report.error(DiagKind::kUnknownName, member.name.span,
-                    "the module `" + base->text + "` has no `" + member.name.text + "`" +
-                        suggestion.text,
-                    {}, suggestion.fix);
+    c_.report.error(
+        DiagKind::kUnknownName, member.name.span,
+        "the module `" + base->text + "` has no `" + member.name.text + "`" + suggestion.text, {},
+        suggestion.fix);
   }
 }
 
@@ -153,8 +153,8 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   const ast::NameRef* base = ast::as_name(*postfix.base);
   const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
   const OpDef* op = is_builtin ? find_op(c_.options.ops, base->text) : nullptr;
-  const bool is_split = is_builtin && op == nullptr && find_host_fn(base->text) != nullptr &&
-                        base->text == "split";
+  const bool is_split =
+      is_builtin && op == nullptr && find_host_fn(base->text) != nullptr && base->text == "split";
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
     match(
@@ -199,9 +199,10 @@ void Resolver::type(const ast::TypeExpr& type) {
   std::vector<std::string> candidates(kWords.begin(), kWords.end());
   candidates.insert(candidates.end(), {"f32", "f64", "i32", "i64", "u8"});
   const Suggestion suggestion = suggest(name, candidates);
-  c_.report.error(DiagKind::kUnknownName, type.name.span,
-                  is_word ? "`" + name + "` has no dims" : "`" + name + "` is no type" + suggestion.text,
-                  {}, is_word ? "" : suggestion.fix);
+  c_.report.error(
+      DiagKind::kUnknownName, type.name.span,
+      is_word ? "`" + name + "` has no dims" : "`" + name + "` is no type" + suggestion.text, {},
+      is_word ? "" : suggestion.fix);
 }
 
 void Resolver::type_dims(const ast::Bracket& dims) {

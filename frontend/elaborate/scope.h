@@ -19,7 +19,7 @@ enum class NameKind : std::uint8_t {
   kLet,
   kVar,
   kParameter,
-  kLoop,      // the variable of a `for`
+  kLoop,  // the variable of a `for`
   kDim,
   kInlineDim,  // written in place, `[length: 128]`: gives way to any other declaration
   kFunction,

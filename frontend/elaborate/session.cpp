@@ -57,13 +57,21 @@ void Session::run(ast::File file) {
   }
 }
 
-std::span<const Layout> Session::layouts() const { return state_->context.layouts.layouts; }
+std::span<const Layout> Session::layouts() const {
+  return state_->context.layouts.layouts;
+}
 
-std::span<const Mesh> Session::meshes() const { return state_->context.layouts.meshes; }
+std::span<const Mesh> Session::meshes() const {
+  return state_->context.layouts.meshes;
+}
 
-const Layout* Session::layout() const { return state_->context.layouts.chosen; }
+const Layout* Session::layout() const {
+  return state_->context.layouts.chosen;
+}
 
-std::vector<Entry> Session::entries() const { return host::entries_of(state_->context); }
+std::vector<Entry> Session::entries() const {
+  return host::entries_of(state_->context);
+}
 
 const Unit* Session::build(std::string_view entry) {
   host::Context& c = state_->context;

@@ -45,8 +45,8 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
   const auto* results = value.get<Results>();
   const auto* list = value.get<List>();
   if (value.is<Nothing>()) {
-    c.error(DiagKind::kWrongType, expr.span, "this returns nothing that could be bound to `" +
-                                                 names.front().text + "`");
+    c.error(DiagKind::kWrongType, expr.span,
+            "this returns nothing that could be bound to `" + names.front().text + "`");
     return none;
   }
   if (names.size() == 1 && results == nullptr) {
@@ -87,13 +87,13 @@ void run_assign(Context& c, const ast::Assign& assign) {
 void run_dims(Context& c, const ast::Dims& dims) {
   for (const ast::Sized& sized : dims.dims) {
     const Value size = c.at_top_level() ? compute(c, sized.size) : evaluate(c, sized.size);
-    const auto number =
-        checked_size(c, size, "the dim `" + sized.name.text + "`", sized.size.span);
+    const auto number = checked_size(c, size, "the dim `" + sized.name.text + "`", sized.size.span);
     c.dim_names.insert(sized.name.text);
-    c.scope->declare(sized.name.text,
-                     {.value = number ? make(Dim{.name = sized.name.text, .size = *number}) : unknown(),
-                      .kind = NameKind::kDim,
-                      .span = sized.name.span});
+    c.scope->declare(
+        sized.name.text,
+        {.value = number ? make(Dim{.name = sized.name.text, .size = *number}) : unknown(),
+         .kind = NameKind::kDim,
+         .span = sized.name.span});
   }
 }
 
@@ -106,9 +106,10 @@ Flow run_return(Context& c, const ast::Return& statement) {
       return Flow::kReturn;
     }
   }
-  c.result = values.empty()       ? nothing()
-             : values.size() == 1 ? values.front()
-                                  : make(Results{std::make_shared<const Values>(std::move(values))});
+  c.result = values.empty() ? nothing()
+             : values.size() == 1
+                 ? values.front()
+                 : make(Results{std::make_shared<const Values>(std::move(values))});
   return Flow::kReturn;
 }
 

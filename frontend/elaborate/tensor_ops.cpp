@@ -1,5 +1,5 @@
-// Operations on tensors: operands brought into the unit, numbers lifted, results checked by the rule
-// of the operation.
+// Operations on tensors: operands brought into the unit, numbers lifted, results checked by the
+// rule of the operation.
 
 #include <algorithm>
 #include <cmath>
@@ -31,8 +31,7 @@ Value number_like(const OpDef& op, std::span<const Operand> operands, double num
     call.operands.push_back({.dtype = dtype, .shape = {}});
   }
   DiagSink ignored;
-  const std::optional<TensorType> type =
-      op.type == nullptr ? std::nullopt : op.type(call, ignored);
+  const std::optional<TensorType> type = op.type == nullptr ? std::nullopt : op.type(call, ignored);
   if (type ? type->dtype == DType::kBool : is_bool) {
     return make(number != 0);
   }
@@ -96,7 +95,10 @@ std::optional<ValueId> operand_id(Context& c, const OpDef& op, const Operand& op
   }
   const bool by_element = op.tile != nullptr || op.expand != nullptr;
   const bool keeps_int = !by_element && is_float(numbers) && as_int(operand.value);
-  return lift(c, operand, operand.value.is<bool>() ? DType::kBool : keeps_int ? DType::kI32 : numbers);
+  return lift(c, operand,
+              operand.value.is<bool>() ? DType::kBool
+              : keeps_int              ? DType::kI32
+                                       : numbers);
 }
 
 }  // namespace
@@ -119,9 +121,9 @@ std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype) {
                       : is_small            ? 255
                                             : std::numeric_limits<std::int32_t>::max();
   if (!is_float(dtype) && dtype != DType::kI64 && (value < low || value > high)) {
-    c.error(DiagKind::kOverflow, number.span,
-            to_string(number.value) + " is beyond the range of " +
-                std::string(mtf::to_string(dtype)));
+    c.error(
+        DiagKind::kOverflow, number.span,
+        to_string(number.value) + " is beyond the range of " + std::string(mtf::to_string(dtype)));
     return std::nullopt;
   }
   Recording& unit = c.recording();

@@ -11,9 +11,8 @@ namespace {
 void add_value(Pieces& pieces, const Operand& operand) {
   const auto* list = operand.value.get<List>();
   if (list == nullptr || !has_tensor(operand.value)) {
-    pieces.push_back({operand.value.is<Tensor>()
-                          ? Piece{.node = operand}
-                          : Piece{.node = to_string(operand.value)}});
+    pieces.push_back({operand.value.is<Tensor>() ? Piece{.node = operand}
+                                                 : Piece{.node = to_string(operand.value)}});
     return;
   }
   pieces.push_back({.node = "["});

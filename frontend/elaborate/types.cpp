@@ -26,11 +26,11 @@ bool is_callable(const Value& value) {
 
 Value checked_word(const Checked& checked, const std::string& word) {
   const Value& value = checked.operand.value;
-  const bool fits = (word == "dim" && value.is<Dim>()) || (word == "bool" && value.is<bool>()) ||
-                    (word == "int" && value.is<std::int64_t>()) ||
-                    (word == "float" && value.is<double>()) ||
-                    (word == "string" && value.is<std::string>()) ||
-                    (word == "fn" && is_callable(value)) || (word == "tensor" && value.is<Tensor>());
+  const bool fits =
+      (word == "dim" && value.is<Dim>()) || (word == "bool" && value.is<bool>()) ||
+      (word == "int" && value.is<std::int64_t>()) || (word == "float" && value.is<double>()) ||
+      (word == "string" && value.is<std::string>()) || (word == "fn" && is_callable(value)) ||
+      (word == "tensor" && value.is<Tensor>());
   if (fits) {
     return value;
   }
@@ -50,21 +50,19 @@ Value checked_dims(const Checked& checked, const Tensor& tensor, const DeclaredT
   for (const Dim& dim : declared.type.shape.dims()) {
     const Dim* own = shape.find(dim.name);
     if (own == nullptr) {
-      return checked.wrong(DiagKind::kDimMissing,
-                           "is " + seen + ", without the dim `" + dim.name + "` of size " +
-                               std::to_string(dim.size));
+      return checked.wrong(DiagKind::kDimMissing, "is " + seen + ", without the dim `" + dim.name +
+                                                      "` of size " + std::to_string(dim.size));
     }
     if (own->size != dim.size) {
-      return checked.wrong(DiagKind::kDimSize,
-                           "has " + dim.name + " " + std::to_string(own->size) + " where " +
-                               dim.name + " " + std::to_string(dim.size) + " is declared");
+      return checked.wrong(DiagKind::kDimSize, "has " + dim.name + " " + std::to_string(own->size) +
+                                                   " where " + dim.name + " " +
+                                                   std::to_string(dim.size) + " is declared");
     }
   }
   for (const Dim& dim : shape.dims()) {
     if (!declared.open && !declared.type.shape.has(dim.name)) {
-      return checked.wrong(DiagKind::kUnknownDim,
-                           "is " + seen + "; `" + dim.name + "` is not in " +
-                               mtf::to_string(declared.type.shape));
+      return checked.wrong(DiagKind::kUnknownDim, "is " + seen + "; `" + dim.name + "` is not in " +
+                                                      mtf::to_string(declared.type.shape));
     }
   }
   return checked.operand.value;
@@ -86,9 +84,9 @@ Value checked_tensor(const Checked& checked) {
   }
   const auto* tensor = checked.operand.value.get<Tensor>();
   if (tensor == nullptr) {
-    return checked.wrong(DiagKind::kWrongType,
-                         "is " + kind_of(checked.operand.value) + "; a tensor " +
-                             mtf::to_string(declared->type) + " is declared");
+    return checked.wrong(DiagKind::kWrongType, "is " + kind_of(checked.operand.value) +
+                                                   "; a tensor " + mtf::to_string(declared->type) +
+                                                   " is declared");
   }
   if (tensor->type.dtype != declared->type.dtype) {
     return checked.wrong(DiagKind::kDtypeMismatch,

@@ -54,7 +54,9 @@ void add_outputs(Recording& unit, Values& values) {
   }
 }
 
-Values all_unknown(std::size_t count) { return Values(count, unknown()); }
+Values all_unknown(std::size_t count) {
+  return Values(count, unknown());
+}
 
 void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
   for (Value& value : values) {
@@ -106,7 +108,9 @@ Values compute(Context& c, const std::function<Values()>& evaluate, bool freeze)
 }
 
 Value compute(Context& c, const ast::Expr& expr, bool freeze) {
-  return compute(c, [&] { return Values{evaluate(c, expr)}; }, freeze).front();
+  return compute(
+             c, [&] { return Values{evaluate(c, expr)}; }, freeze)
+      .front();
 }
 
 std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs) {

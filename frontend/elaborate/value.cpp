@@ -118,8 +118,7 @@ std::string to_string(const Value& value) {
       [](const Unknown&) -> std::string { return "unknown"; },
       [](bool flag) -> std::string { return flag ? "true" : "false"; },
       [](std::int64_t number) { return std::to_string(number); },
-      [](double number) { return to_text(number); },
-      [](const std::string& text) { return text; },
+      [](double number) { return to_text(number); }, [](const std::string& text) { return text; },
       [](const Dim& dim) { return dim.name + " " + std::to_string(dim.size); },
       [](const Shape& shape) { return mtf::to_string(shape); },
       [](DType dtype) { return std::string(mtf::to_string(dtype)); },
@@ -133,38 +132,39 @@ std::string to_string(const Value& value) {
 
 bool equal(const Value& a, const Value& b) {
   return std::visit(
-      Overloaded{[](const Nothing&, const Nothing&) { return true; },
-                 [](bool x, bool y) { return x == y; },
-                 [](std::int64_t x, std::int64_t y) { return x == y; },
-                 [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); },
-                 [](std::int64_t x, double y) { return static_cast<double>(x) == y; },
-                 [](double x, std::int64_t y) { return x == static_cast<double>(y); },
-                 [](const std::string& x, const std::string& y) { return x == y; },
-                 [](const Dim& x, const Dim& y) { return x == y; },
-                 [](const Dim& x, std::int64_t y) { return x.size == y; },
-                 [](std::int64_t x, const Dim& y) { return x == y.size; },
-                 [](const Shape& x, const Shape& y) { return same_dims(x, y); },
-                 [](DType x, DType y) { return x == y; },
-                 [](const List& x, const List& y) { return all_equal(*x.items, *y.items); },
-                 [](const Results& x, const Results& y) { return all_equal(*x.items, *y.items); },
-                 [](const Range& x, const Range& y) { return x.begin == y.begin && x.end == y.end; },
-                 [](const Function& x, const Function& y) {
-                   return x.fn == y.fn && x.scope == y.scope;
-                 },
-                 [](const OpDef* x, const OpDef* y) { return x == y; },
-                 [](const HostFn* x, const HostFn* y) { return x == y; },
-                 [](const std::shared_ptr<Module>& x, const std::shared_ptr<Module>& y) {
-                   return x == y;
-                 },
-                 [](const MeshRef& x, const MeshRef& y) { return x.index == y.index; },
-                 [](const LayoutRef& x, const LayoutRef& y) { return x.index == y.index; },
-                 [](const Tensor& x, const Tensor& y) { return same_tensor(x, y); },
-                 [](const auto&, const auto&) { return false; }},
+      Overloaded{
+          [](const Nothing&, const Nothing&) { return true; },
+          [](bool x, bool y) { return x == y; },
+          [](std::int64_t x, std::int64_t y) { return x == y; },
+          [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); },
+          [](std::int64_t x, double y) { return static_cast<double>(x) == y; },
+          [](double x, std::int64_t y) { return x == static_cast<double>(y); },
+          [](const std::string& x, const std::string& y) { return x == y; },
+          [](const Dim& x, const Dim& y) { return x == y; },
+          [](const Dim& x, std::int64_t y) { return x.size == y; },
+          [](std::int64_t x, const Dim& y) { return x == y.size; },
+          [](const Shape& x, const Shape& y) { return same_dims(x, y); },
+          [](DType x, DType y) { return x == y; },
+          [](const List& x, const List& y) { return all_equal(*x.items, *y.items); },
+          [](const Results& x, const Results& y) { return all_equal(*x.items, *y.items); },
+          [](const Range& x, const Range& y) { return x.begin == y.begin && x.end == y.end; },
+          [](const Function& x, const Function& y) { return x.fn == y.fn && x.scope == y.scope; },
+          [](const OpDef* x, const OpDef* y) { return x == y; },
+          [](const HostFn* x, const HostFn* y) { return x == y; },
+          [](const std::shared_ptr<Module>& x, const std::shared_ptr<Module>& y) { return x == y; },
+          [](const MeshRef& x, const MeshRef& y) { return x.index == y.index; },
+          [](const LayoutRef& x, const LayoutRef& y) { return x.index == y.index; },
+          [](const Tensor& x, const Tensor& y) { return same_tensor(x, y); },
+          [](const auto&, const auto&) { return false; }},
       a.node, b.node);
 }
 
-bool is_unknown(const Value& value) { return value.is<Unknown>() || any_item(value, is_unknown); }
+bool is_unknown(const Value& value) {
+  return value.is<Unknown>() || any_item(value, is_unknown);
+}
 
-bool has_tensor(const Value& value) { return value.is<Tensor>() || any_item(value, has_tensor); }
+bool has_tensor(const Value& value) {
+  return value.is<Tensor>() || any_item(value, has_tensor);
+}
 
 }  // namespace mtf::host

@@ -103,8 +103,12 @@ template <typename T>
 [[nodiscard]] Value make(T value) {
   return Value{.node = std::move(value)};
 }
-[[nodiscard]] inline Value unknown() { return Value{.node = Unknown{}}; }
-[[nodiscard]] inline Value nothing() { return Value{.node = Nothing{}}; }
+[[nodiscard]] inline Value unknown() {
+  return Value{.node = Unknown{}};
+}
+[[nodiscard]] inline Value nothing() {
+  return Value{.node = Nothing{}};
+}
 [[nodiscard]] Value make_list(Values items);
 
 // "an int", "a tensor f32[batch 8]": what a message says of the value.

@@ -1,4 +1,5 @@
-// param, state and `<-`: variables by path, each declared once and initialised by a program of its own.
+// param, state and `<-`: variables by path, each declared once and initialised by a program of its
+// own.
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/statement.h"
@@ -15,7 +16,9 @@ struct Declaration {
   SourceSpan call;  // the innermost one
 };
 
-std::string_view word(bool trained) { return trained ? "param" : "state"; }
+std::string_view word(bool trained) {
+  return trained ? "param" : "state";
+}
 
 void bind(const Declaration& declaration, Value value) {
   const ast::Name& name = declaration.variable.name;
@@ -40,8 +43,7 @@ void declared_twice(const Declaration& declaration, SourceSpan first) {
       DiagKind::kDuplicateParameter,
       declaration.call.file.valid() ? declaration.call : declaration.variable.name.span,
       "`" + declaration.path + "` is declared " +
-          (same_place ? "twice by this call, which runs more than once"
-                      : "by two calls") +
+          (same_place ? "twice by this call, which runs more than once" : "by two calls") +
           "; give each its own name: `f(…) as \"name_{i}\"`",
       same_place ? std::vector<Note>() : std::move(notes));
 }
@@ -138,12 +140,11 @@ std::shared_ptr<VariableRecord> create(const Declaration& declaration, const Ten
   if (!put_in_use(c)) {
     return nullptr;
   }
-  auto record = std::make_shared<VariableRecord>(
-      VariableRecord{.variable = *std::move(variable),
-                     .ordinal = c.variables.size(),
-                     .owner = c.root->owner,
-                     .root = c.root->call,
-                     .call = declaration.call});
+  auto record = std::make_shared<VariableRecord>(VariableRecord{.variable = *std::move(variable),
+                                                                .ordinal = c.variables.size(),
+                                                                .owner = c.root->owner,
+                                                                .root = c.root->call,
+                                                                .call = declaration.call});
   c.variables.emplace(declaration.path, record);
   if (!c.dry) {
     c.device.declare(record->variable);
@@ -225,7 +226,8 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
       .path = c.path.empty() ? variable.name.text : c.path + "/" + variable.name.text,
       .call = calls.empty() ? variable.name.span : calls.back().call};
   std::optional<DeclaredType> type;
-  const bool is_tensor_type = variable.type && variable.type->dims && find_dtype(variable.type->name.text);
+  const bool is_tensor_type =
+      variable.type && variable.type->dims && find_dtype(variable.type->name.text);
   if (is_tensor_type) {
     if (!c.at_top_level()) {
       type = evaluate_type(c, *variable.type);

@@ -16,13 +16,13 @@ namespace mtf {
 // Every kind is produced by at least one golden test (a lint checks it).
 enum class DiagKind : std::uint8_t {
   kSyntax,
-  kBadText,             // not UTF-8, NUL bytes, too large
-  kNestingLimit,        // brackets, prefix operators or calls too deep
-  kLaterFeature,        // a construct of the language that this version does not build yet
+  kBadText,       // not UTF-8, NUL bytes, too large
+  kNestingLimit,  // brackets, prefix operators or calls too deep
+  kLaterFeature,  // a construct of the language that this version does not build yet
   kUnknownName,
   kUnknownDim,
   kUnknownAxis,
-  kUnusedAxis,          // warning
+  kUnusedAxis,  // warning
   kUnknownLayout,
   kUnknownEntry,
   kDuplicateName,
@@ -35,17 +35,17 @@ enum class DiagKind : std::uint8_t {
   kMissingArgument,
   kUnknownArgument,
   kDimMissing,
-  kDimSize,             // one name, two sizes
+  kDimSize,  // one name, two sizes
   kRepeatedDim,
   kBroadcastConflict,
   kBadReshape,
   kBadEinsum,
   kBadIndex,
   kNotDifferentiable,
-  kNoGradient,          // nothing to minimize, or a value the loss does not depend on
-  kLayoutConflict,      // one axis would split a tensor twice
+  kNoGradient,      // nothing to minimize, or a value the loss does not depend on
+  kLayoutConflict,  // one axis would split a tensor twice
   kIndivisible,
-  kMeshSize,            // the mesh against the number of ranks
+  kMeshSize,  // the mesh against the number of ranks
   kFile,
   kBadImport,
   kImportCycle,
@@ -53,7 +53,7 @@ enum class DiagKind : std::uint8_t {
   kOverflow,
   kMemory,
   kDivisionByZero,
-  kNotANumber,          // warning
+  kNotANumber,  // warning
   kAssertion,
 };
 

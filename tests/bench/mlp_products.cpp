@@ -20,16 +20,12 @@ constexpr std::int64_t kIo = 1024;
 constexpr std::int64_t kHidden = 4096;
 
 // c[m, n] = a[m, k] b[k, n], each stored transposed if so asked; k in 16 canonical blocks.
-Gemm product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed,
-             bool b_transposed) {
+Gemm product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed, bool b_transposed) {
   Gemm gemm;
   gemm.rows = {{.extent = m, .a = a_transposed ? 1 : k, .b = 0, .out = n}};
   gemm.cols = {{.extent = n, .a = 0, .b = b_transposed ? k : 1, .out = 1}};
-  gemm.inner = {{.extent = k,
-                 .a = a_transposed ? m : 1,
-                 .b = b_transposed ? 1 : n,
-                 .out = 0,
-                 .blocks = 16}};
+  gemm.inner = {
+      {.extent = k, .a = a_transposed ? m : 1, .b = b_transposed ? 1 : n, .out = 0, .blocks = 16}};
   return gemm;
 }
 
@@ -48,8 +44,7 @@ double median_ms(const Product& run) {
     run(product(kHidden, kIo, kBatch, true, false), y, z, dw);
     run(product(kBatch, kHidden, kIo, false, true), z, w, y);
     run(product(kIo, kHidden, kBatch, true, false), x, y, dw);
-    const std::chrono::duration<double, std::milli> time =
-        std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     times.push_back(time.count());
   }
   std::ranges::nth_element(times, times.begin() + 4);

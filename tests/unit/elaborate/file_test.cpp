@@ -1,13 +1,12 @@
 // Layouts, imports and entries: what a file is to the rest of the world.
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
-
-#include "tests/unit/elaborate/harness.h"
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+
+#include "tests/unit/elaborate/harness.h"
 
 namespace mtf::elaborate_test {
 namespace {
@@ -53,8 +52,9 @@ TEST_CASE("layouts that do not fit their mesh") {
   const auto error_of = [](const std::string& rules) {
     return printed("mesh grid = [rows: 2, cols: 2]\nlayout l on grid { " + rules + " }")[0];
   };
-  CHECK(error_of("batch -> row") == "2:29 unknown-axis: the mesh grid[rows: 2, cols: 2] has no axis "
-                                    "`row`; did you mean `rows`?");
+  CHECK(error_of("batch -> row") ==
+        "2:29 unknown-axis: the mesh grid[rows: 2, cols: 2] has no axis "
+        "`row`; did you mean `rows`?");
   CHECK(error_of("batch -> (rows, rows)").starts_with("2:36 layout-conflict"));
   CHECK(error_of("batch -> rows, batch -> cols").starts_with("2:35 duplicate-name"));
   CHECK(error_of("batch -> *") ==
@@ -114,15 +114,17 @@ TEST_CASE("files are imported from the importing file's folder, once") {
   const Folder folder;
   folder.write("inner/a.mtf", "import \"b.mtf\" as b\nprint \"a\"\nlet x = b.x + 1\n");
   folder.write("inner/b.mtf", "print \"b\"\nlet x = 1\n");
-  CHECK(folder.run("main.mtf", "import \"inner/a.mtf\" as a\nimport \"inner/b.mtf\" as b\n"
-                               "print a.x, b.x\n") == Lines{"b", "a", "2 1"});
+  CHECK(folder.run("main.mtf",
+                   "import \"inner/a.mtf\" as a\nimport \"inner/b.mtf\" as b\n"
+                   "print a.x, b.x\n") == Lines{"b", "a", "2 1"});
 }
 
 TEST_CASE("imports stay inside, and do not go round in circles") {
   const Folder folder;
   folder.write("out.mtf", "let x = 1\n");
   fs::create_symlink(folder.path / "out.mtf", folder.path / "inner/link.mtf");
-  CHECK(folder.run("inner/main.mtf", "import \"../out.mtf\" as o")[0].starts_with("1:8 bad-import"));
+  CHECK(
+      folder.run("inner/main.mtf", "import \"../out.mtf\" as o")[0].starts_with("1:8 bad-import"));
   CHECK(folder.run("inner/main.mtf", "import \"link.mtf\" as o")[0].starts_with("1:8 bad-import"));
   CHECK(folder.run("main.mtf", "import \"/etc/passwd\" as o")[0].starts_with("1:8 bad-import"));
   CHECK(folder.run("main.mtf", "import \"missing.mtf\" as o")[0].starts_with("1:8 file"));
@@ -160,7 +162,9 @@ TEST_CASE("a check builds entries that the program does not call") {
 
 TEST_CASE("a session goes on with more files, which may declare names anew") {
   Bench bench;
-  bench.run("let a = 1\ndim d = 2").run("let a = a + 1\ndim d = 3").run("print a, d\nfn f() { return a }");
+  bench.run("let a = 1\ndim d = 2")
+      .run("let a = a + 1\ndim d = 3")
+      .run("print a, d\nfn f() { return a }");
   bench.run("print f()");
   CHECK(bench.device.lines == Lines{"2 d 3", "2"});
 }

@@ -79,8 +79,7 @@ struct Bench {
   }
 
   Bench& run(std::string text) {
-    const FileId file =
-        sources.add({.name = "test.mtf", .path = path, .text = std::move(text)});
+    const FileId file = sources.add({.name = "test.mtf", .path = path, .text = std::move(text)});
     std::optional<ast::File> tree = parse(file, sources, diags);
     if (tree) {
       session->run(std::move(*tree));

@@ -1,8 +1,8 @@
 // Values on the host: arithmetic, shapes, lists, strings, control flow.
 
-#include "tests/unit/elaborate/harness.h"
-
 #include <catch2/catch.hpp>
+
+#include "tests/unit/elaborate/harness.h"
 
 namespace mtf::elaborate_test {
 namespace {
@@ -33,7 +33,8 @@ TEST_CASE("shapes are values") {
 let s = [batch, io]
 print s, s - [io] + [hidden], size(s), len(s), s[1], s == [io, batch]
 for d in s { print d, d * 2, d == io }
-)") == Lines{"[batch 2, io 3] [batch 2, hidden 4] 6 2 io 3 true", "batch 2 4 false", "io 3 6 true"});
+)") == Lines{"[batch 2, io 3] [batch 2, hidden 4] 6 2 io 3 true", "batch 2 4 false",
+             "io 3 6 true"});
   CHECK(printed("dim a = 2\nprint [a, a]") ==
         Lines{"2:11 repeated-dim: `a` is in this shape twice; rename one of the two"});
   CHECK(printed("dim a = 2, b = 3\nprint [a] - [b]") ==
@@ -72,8 +73,7 @@ print twice(inc, 3)
 TEST_CASE("calls that do not fit say what does") {
   CHECK(printed("fn f(width) { return width }\nprint f(widht = 1)") ==
         Lines{"2:9 unknown-argument: `f` has no argument `widht`; did you mean `width`?"});
-  CHECK(printed("fn f(a) { return a }\nprint f()") ==
-        Lines{"2:7 missing-argument: `f` needs `a`"});
+  CHECK(printed("fn f(a) { return a }\nprint f()") == Lines{"2:7 missing-argument: `f` needs `a`"});
   CHECK(printed("fn f(a) { return a }\nprint f(1, 2)") ==
         Lines{"2:12 unknown-argument: one argument too many for `f`"});
   CHECK(printed("fn f(a: dim) { return a }\nprint f(1)") ==

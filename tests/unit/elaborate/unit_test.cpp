@@ -1,8 +1,8 @@
 // Units: what becomes one program, what is built again, and what is handed over.
 
-#include "tests/unit/elaborate/harness.h"
-
 #include <catch2/catch.hpp>
+
+#include "tests/unit/elaborate/harness.h"
 
 namespace mtf::elaborate_test {
 namespace {
@@ -104,8 +104,9 @@ TEST_CASE("numbers are lifted to the tensor's dtype") {
 
 TEST_CASE("a number for a scalar tensor does not build the function again") {
   Bench bench;
-  bench.run(std::string(kDims) +
-            "fn f(x, step: i32[]) { return x + cast(step, f32) }\nlet a = f(x, 1)\nlet b = f(x, 2)\n");
+  bench.run(
+      std::string(kDims) +
+      "fn f(x, step: i32[]) { return x + cast(step, f32) }\nlet a = f(x, 1)\nlet b = f(x, 2)\n");
   CHECK(bench.errors().empty());
   std::size_t entries = 0;
   const Unit* last = nullptr;
@@ -124,8 +125,9 @@ TEST_CASE("a tensor may be the condition at top level only") {
   bench.device.scalars = {1, 1, 0};
   bench.run(std::string(kDims) + "var n = 0\nwhile sum(x) > 0.1 { n = n + 1 }\nprint n\n");
   CHECK(bench.device.lines == Lines{"2"});
-  CHECK(printed(std::string(kDims) + "fn f(a) { if sum(a) > 1 { return a }\n return -a }\nf(x)\n")[0]
-            .starts_with("3:14 wrong-type: the condition is a tensor"));
+  CHECK(
+      printed(std::string(kDims) + "fn f(a) { if sum(a) > 1 { return a }\n return -a }\nf(x)\n")[0]
+          .starts_with("3:14 wrong-type: the condition is a tensor"));
 }
 
 TEST_CASE("a check takes every way once and forgets what it cannot know") {

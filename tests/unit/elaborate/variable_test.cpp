@@ -1,8 +1,8 @@
 // param, state, their paths, gradients and minimize.
 
-#include "tests/unit/elaborate/harness.h"
-
 #include <catch2/catch.hpp>
+
+#include "tests/unit/elaborate/harness.h"
 
 namespace mtf::elaborate_test {
 namespace {
@@ -27,7 +27,7 @@ let b = loss(x)
 )");
   CHECK(bench.errors().empty());
   CHECK(bench.paths() == Lines{"net/h/w", "net/out/w"});
-  CHECK(to_string(bench.device.variables[0].init) .find("stddev = 0.57735") != std::string::npos);
+  CHECK(to_string(bench.device.variables[0].init).find("stddev = 0.57735") != std::string::npos);
 }
 
 TEST_CASE("paths follow names through operators and operations, not into other calls") {
@@ -62,7 +62,8 @@ let a = net(x)
 let a = net(x)
 )");
   REQUIRE(other.errors().size() == 1);
-  CHECK(other.errors()[0].starts_with("8:10 duplicate-parameter: `net/w` is declared by two calls"));
+  CHECK(
+      other.errors()[0].starts_with("8:10 duplicate-parameter: `net/w` is declared by two calls"));
 }
 
 TEST_CASE("minimize updates every param that the loss depends on, in declaration order") {

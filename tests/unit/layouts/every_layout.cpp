@@ -21,8 +21,8 @@ std::string problems(const DiagSink& diags) {
 
 bool same_totals(const Totals& planned, const Totals& counted) {
   const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
-    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls &&
-           a.elements == b.elements && a.received == b.received && a.bytes == b.bytes;
+    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls && a.elements == b.elements &&
+           a.received == b.received && a.bytes == b.bytes;
   };
   return planned.peak_bytes == counted.peak_bytes && planned.flops == counted.flops &&
          std::ranges::is_permutation(planned.collectives, counted.collectives, same);

@@ -73,10 +73,9 @@ class Generator {
   void operation() {
     for (int i = 0; i < kTries; ++i) {
       const OpDef& op = *op_table()[below(op_table().size())];
-      const bool drawable =
-          !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
-            return param.kind == ParamKind::kData || (param.kind == ParamKind::kText);
-          });
+      const bool drawable = !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
+        return param.kind == ParamKind::kData || (param.kind == ParamKind::kText);
+      });
       if (drawable && attempt(op)) {
         return;
       }
@@ -139,8 +138,7 @@ class Generator {
     OpArgs args;
     std::int64_t size = 4;  // of the dim that was drawn last
     for (const OpParam& param : op.params) {
-      const bool tensor =
-          param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+      const bool tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
       if (tensor || (!param.required && chance(0.5))) {
         continue;
       }

@@ -13,8 +13,8 @@ namespace {
 
 struct Case {
   std::string name;
-  std::string result;           // an expression of x, y, p, i, t
-  bool differentiable = true;   // with respect to x
+  std::string result;          // an expression of x, y, p, i, t
+  bool differentiable = true;  // with respect to x
 };
 
 // x, y and z are any numbers, p is positive, i are integers, t are truth values.
@@ -71,7 +71,8 @@ std::vector<Case> cases() {
       {"einsum of three", "einsum(x, z, v -> [a, c])"},
       {"einsum of a product", "sum(x * y, over = b)"},
       {"two terms", "einsum(x, z -> [a, c]) + einsum(y, z -> [a, c])"},
-      {"three terms", "einsum(x, z -> [a, c]) + einsum(z, y -> [a, c]) + einsum(x * y, z -> [c, a])"},
+      {"three terms",
+       "einsum(x, z -> [a, c]) + einsum(z, y -> [a, c]) + einsum(x * y, z -> [c, a])"},
       {"sums of two kinds", "einsum(x, z -> [a, c]) + sum(x, over = b) + sum(y, over = b)"},
       {"sign", "sign(x)", false},
       {"broadcast", "broadcast(x -> [c, a, b])"},
@@ -101,8 +102,8 @@ std::vector<Case> cases() {
       {"softplus of a product", "softplus(x * y)"},
       {"stop_gradient", "stop_gradient(x) * x"},
   };
-  for (const std::string op : {"exp", "sin", "cos", "tanh", "sigmoid", "relu", "gelu", "silu",
-                               "abs", "square"}) {
+  for (const std::string op :
+       {"exp", "sin", "cos", "tanh", "sigmoid", "relu", "gelu", "silu", "abs", "square"}) {
     list.push_back({op, op + "(x)"});
   }
   for (const std::string op : {"log", "sqrt", "rsqrt", "reciprocal"}) {

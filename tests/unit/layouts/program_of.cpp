@@ -24,9 +24,7 @@ class NoDevice final : public Device {
     return std::nullopt;
   }
   std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
-  std::optional<std::string> text(const TensorHandle& /*tensor*/) override {
-    return std::nullopt;
-  }
+  std::optional<std::string> text(const TensorHandle& /*tensor*/) override { return std::nullopt; }
   void print(std::string_view /*line*/) override {}
 };
 

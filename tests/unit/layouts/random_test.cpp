@@ -1,6 +1,7 @@
 // Random programs give one rank's bits under random legal layouts; a failing one is shrunk first.
 //
-// The short form runs in CI. The long one: MTF_RANDOM_PROGRAMS=10000 MTF_RANDOM_LAYOUTS=8 unit_layouts.
+// The short form runs in CI. The long one: MTF_RANDOM_PROGRAMS=10000 MTF_RANDOM_LAYOUTS=8
+// unit_layouts.
 
 #include <cstdlib>
 #include <random>
@@ -64,8 +65,7 @@ TEST_CASE("random programs give one rank's bits under random layouts") {
       return !first_difference(smaller, seed, layouts, ignored).empty();
     });
     FAIL_CHECK("seed " << seed << ": " << difference << "\n"
-                       << mtf::to_string(small)
-                       << first_difference(small, seed, layouts, ignored));
+                       << mtf::to_string(small) << first_difference(small, seed, layouts, ignored));
   }
   CHECK(compared > programs);
 }

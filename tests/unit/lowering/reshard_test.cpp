@@ -55,8 +55,7 @@ std::string text_of(const Mesh& mesh, const std::vector<Move>& moves) {
 std::string plan(const Mesh& mesh, const std::string& from, const std::string& to) {
   const ValueLayout source = layout_of(mesh, from);
   Resharder resharder(mesh);
-  return text_of(mesh,
-                 resharder.plan(cube(source.dims.size()), source, layout_of(mesh, to)));
+  return text_of(mesh, resharder.plan(cube(source.dims.size()), source, layout_of(mesh, to)));
 }
 
 TEST_CASE("the planner finds the shortest sequences of the literature") {
@@ -90,8 +89,7 @@ TEST_CASE("a pending sum is scattered where the target wants the axis, else redu
   Resharder resharder(mesh);
   ValueLayout pending = layout_of(mesh, "|");
   pending.partial = {0, 1};
-  CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|"))) ==
-        "all_reduce x y");
+  CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|"))) == "all_reduce x y");
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "x|y"))) ==
         "reduce_scatter y; reduce_scatter x");
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|y"))) ==
@@ -113,7 +111,7 @@ TEST_CASE("received elements are those of bandwidth-optimal collectives") {
 TEST_CASE("three dims on a cube of ranks: every pair of layouts has a plan that ends there") {
   const Mesh mesh = mesh_of({2, 2, 2});
   std::vector<ValueLayout> layouts;
-  const std::vector<std::string> texts = {"||",  "x||",  "|y|",   "x|y|z", "z|x|y", "xyz||",
+  const std::vector<std::string> texts = {"||",   "x||",  "|y|",   "x|y|z", "z|x|y", "xyz||",
                                           "|zx|", "||yx", "x||zy", "yz|x|", "|x|",   "zy||x"};
   Resharder resharder(mesh);
   for (const std::string& from : texts) {
