@@ -12,6 +12,7 @@
 
 #include "runtime/gemm_block.h"
 #include "runtime/gemm_scratch.h"
+#include "runtime/gemm_thin.h"
 
 namespace mtf {
 namespace {
@@ -21,6 +22,7 @@ constexpr double kThreadedProducts = 4e6;       // below, starting threads takes
 
 // For cores with 48 KB of first-level and 2 MB of second-level cache.
 constexpr std::int64_t kPanelBytes = 2048;         // of one lane in a panel
+constexpr std::int64_t kThinPanelBytes = 512;      // the same where b is used but once
 constexpr std::int64_t kBlockBytes = 1024 * 1024;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
 constexpr std::int64_t kInPlaceA = 600 * 1024;  // bytes of an operand that is not worth packing
@@ -66,7 +68,7 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   }
   const std::int64_t row_bytes = result.panel * static_cast<std::int64_t>(sizeof(T));
   result.rows = ceil_div(rows, std::max(kBlockBytes / row_bytes, work.kernel.rows));
-  result.cols = ceil_div(cols, kBlockCols);
+  result.cols = ceil_div(cols, rows <= kThinRows ? work.width() : kBlockCols);
   result.row_tiles = ceil_div(ceil_div(rows, result.rows), work.kernel.rows);
   result.col_tiles = ceil_div(ceil_div(cols, result.cols), work.width());
   return result;
@@ -100,16 +102,34 @@ struct Tensors {
 };
 
 template <typename T>
+void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T>& tensors) {
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.chain) * size));
+  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
+    run_thin(work.plan, work.chain,
+             {.rows = share.rows,
+              .cols = share.cols,
+              .a = tensors.a + work.plan.a_batch.at(n),
+              .b = tensors.b + work.plan.b_batch.at(n),
+              .out = tensors.out + work.plan.out_batch.at(n)},
+             scratch);
+  }
+}
+
+template <typename T>
 void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) {
   const GemmPlan& plan = work.plan;
   if (share.rows.size() <= 0 || share.cols.size() <= 0) {
     return;
   }
+  if (is_thin(plan, share.rows, share.cols)) {
+    return run_thin_share(work, share, tensors);
+  }
   choose_packing(work, share.rows.size(), share.cols.size());
   const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
   allocate(work,
            {work.a_in_place ? 0 : blocking.row_tiles * work.kernel.rows * blocking.panel,
-            work.width() * blocking.panel,
+            kGemmGroup * work.width() * blocking.panel,
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
   const std::int64_t cols = blocking.col_tiles * work.width();
@@ -161,7 +181,8 @@ void run_gemm(const Gemm& product, Tensors<T> tensors, Cpu cpu) {
   std::array<std::byte, kTableBytes> tables;
   std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
   const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
-  const Chain chain = cut_chain(plan, kPanelBytes / static_cast<std::int64_t>(sizeof(T)), &memory);
+  const std::int64_t panel_bytes = plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes;
+  const Chain chain = cut_chain(plan, panel_bytes / static_cast<std::int64_t>(sizeof(T)), &memory);
   if (plan.swapped) {
     std::swap(tensors.a, tensors.b);
   }

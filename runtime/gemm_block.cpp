@@ -4,6 +4,7 @@
 #include "runtime/gemm_block.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "runtime/gemm_pack.h"
 
@@ -63,6 +64,7 @@ bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
          work.plan.out_col.run(tile.cols.begin) >= work.width();
 }
 
+// A tile as packed, in as many as the leaves of a part leave registers for.
 template <typename T>
 void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
               const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
@@ -76,24 +78,34 @@ void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPan
   }
   const bool last = panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
-  const auto& kernels = work.a_in_place ? work.kernel.strided : work.kernel.packed;
-  const auto& by_rows = kernels[at(ceil_div(tile.cols.size(), work.kernel.lanes) - 1)];
-  by_rows[at(tile.rows.size() - 1)](
-      {.parts = work.chain.parts.data() + panel.first_part,
-       .count = static_cast<std::int64_t>(panel.last_part - panel.first_part),
-       .a = a.at,
-       .a_row = a.lane,
-       .a_inner = a.inner,
-       .b = b.at,
-       .b_inner = b.inner,
-       .places = places.data(),
-       .place_stride = work.width(),
-       .result = direct ? block.out + work.plan.out_row.at(tile.rows.begin) +
-                              work.plan.out_col.at(tile.cols.begin)
-                        : nullptr,
-       .result_stride = work.plan.out_row.step});
+  const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
+  const auto& by_rows =
+      (work.a_in_place ? kernels.strided
+                       : kernels.packed)[at(ceil_div(tile.cols.size(), work.kernel.lanes) - 1)];
+  TileRun<T> run = {.parts = work.chain.parts.data() + panel.first_part,
+                    .count = static_cast<std::int64_t>(panel.last_part - panel.first_part),
+                    .a = a.at,
+                    .a_row = a.lane,
+                    .a_inner = a.inner,
+                    .b = b.at,
+                    .b_inner = b.inner,
+                    .places = places.data(),
+                    .place_stride = work.width(),
+                    .result_stride = work.plan.out_row.step};
+  for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
+    if (direct) {
+      run.result = block.out + work.plan.out_row.at(tile.rows.begin + i) +
+                   work.plan.out_col.at(tile.cols.begin);
+    }
+    by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
+    run.a += kernels.rows * a.lane;
+    for (int d = 0; d < work.chain.max_depth; ++d) {
+      places[at(d)] += kernels.rows * work.width();
+    }
+  }
   if (last && !direct) {
-    write_tile(work, block, tile, places[0]);
+    write_tile(work, block, tile,
+               places[0] - ceil_div(tile.rows.size(), kernels.rows) * kernels.rows * work.width());
   }
 }
 
@@ -127,40 +139,90 @@ Operand<T> row_operand(const GemmWork<T>& work, const GemmBlock<T>& block, const
 }
 
 template <typename T>
+bool reads_in_place(const GemmWork<T>& work, const ChainPanel& panel, Range cols) {
+  return work.b_in_place && cols.size() == work.width() && panel.length > 0 &&
+         work.plan.b_col.run(cols.begin) >= work.width();
+}
+
+template <typename T>
+Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
+  return {.begin = begin, .end = std::min(begin + work.width(), cols.end)};
+}
+
+// Column tiles to pack together. One stays in the nearest cache until it is used; but where each
+// inner index is on a memory page of its own, longer visits to a page are worth more.
+template <typename T>
+std::int64_t group_size(const GemmWork<T>& work) {
+  constexpr std::int64_t kPage = 4096 / sizeof(T);
+  const Offsets& inner = work.plan.b_inner;
+  return inner.even && std::abs(inner.step) < kPage ? 1 : kGemmGroup;
+}
+
+// Packs a panel of the columns of a group of tiles: where columns lie side by side, a few indices
+// of all tiles in turn.
+template <typename T>
+void pack_cols(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
+               Range group) {
+  constexpr std::int64_t kRows = 32;
+  const std::int64_t step = work.plan.b_col.run(group.begin) > 1 ? kRows : panel.length;
+  for (std::int64_t k = 0; k < panel.length; k += step) {
+    T* packed = work.packed_b + k * work.width();
+    for (std::int64_t j = group.begin; j < group.end; j += work.width()) {
+      const Range cols = tile_cols(work, group, j);
+      if (!reads_in_place(work, panel, cols)) {
+        pack(block.b, work.plan.b_col, work.plan.b_inner,
+             {.first_lane = cols.begin,
+              .lanes = cols.size(),
+              .first_inner = panel.begin + k,
+              .inner = std::min(step, panel.length - k),
+              .width = work.width()},
+             packed);
+      }
+      packed += panel.length * work.width();
+    }
+  }
+}
+
+// Columns of tile `j` of a group: in place, or packed by pack_cols.
+template <typename T>
 Operand<T> col_operand(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-                       Range cols) {
-  if (work.b_in_place && cols.size() == work.width() && panel.length > 0 &&
-      work.plan.b_col.run(cols.begin) >= work.width()) {
+                       Range cols, std::int64_t j) {
+  if (reads_in_place(work, panel, cols)) {
     return {.at = block.b + work.plan.b_col.at(cols.begin) + work.plan.b_inner.at(panel.begin),
             .lane = 1,
             .inner = work.plan.b_inner.step};
   }
-  pack(block.b, work.plan.b_col, work.plan.b_inner,
-       {.first_lane = cols.begin,
-        .lanes = cols.size(),
-        .first_inner = panel.begin,
-        .inner = panel.length,
-        .width = work.width()},
-       work.packed_b);
-  return {.at = work.packed_b, .lane = 1, .inner = work.width()};
+  return {.at = work.packed_b + j * panel.length * work.width(), .lane = 1, .inner = work.width()};
+}
+
+template <typename T>
+void run_group(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
+               Range group) {
+  const std::int64_t row_tiles = ceil_div(block.rows.size(), work.kernel.rows);
+  const std::int64_t first = (group.begin - block.cols.begin) / work.width();
+  for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
+    const Range cols = tile_cols(work, group, group.begin + j * work.width());
+    const Operand<T> b = col_operand(work, block, panel, cols, j);
+    for (std::int64_t i = 0; i < row_tiles; ++i) {
+      const Range rows = part_of(block.rows, i, row_tiles);
+      run_tile(work, block, panel,
+               {.rows = rows, .cols = cols, .index = (first + j) * row_tiles + i},
+               row_operand(work, block, panel, rows, i), b);
+    }
+  }
 }
 
 template <typename T>
 void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
-  const std::int64_t row_tiles = ceil_div(block.rows.size(), work.kernel.rows);
+  const std::int64_t step = group_size(work) * work.width();
   for (const ChainPanel& panel : work.chain.panels) {
     if (!work.a_in_place) {
       pack_rows(work, block, panel);
     }
-    std::int64_t index = 0;
-    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += work.width()) {
-      const Range cols = {.begin = j, .end = std::min(j + work.width(), block.cols.end)};
-      const Operand<T> b = col_operand(work, block, panel, cols);
-      for (std::int64_t i = 0; i < row_tiles; ++i) {
-        const Range rows = part_of(block.rows, i, row_tiles);
-        run_tile(work, block, panel, {.rows = rows, .cols = cols, .index = index++},
-                 row_operand(work, block, panel, rows, i), b);
-      }
+    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += step) {
+      const Range group = {.begin = j, .end = std::min(j + step, block.cols.end)};
+      pack_cols(work, block, panel, group);
+      run_group(work, block, panel, group);
     }
   }
 }

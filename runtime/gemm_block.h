@@ -29,6 +29,8 @@ struct Range {
   return {.begin = begin, .end = begin + least + (i < longer ? 1 : 0)};
 }
 
+inline constexpr std::int64_t kGemmGroup = 4;  // column tiles that are packed together
+
 // What all blocks share.
 template <typename T>
 struct GemmWork {
@@ -38,7 +40,7 @@ struct GemmWork {
   bool a_in_place = false;  // not packed
   bool b_in_place = false;  // where a tile's columns lie side by side
   T* packed_a = nullptr;    // one panel of all rows of a block
-  T* packed_b = nullptr;    // one panel of one tile's columns
+  T* packed_b = nullptr;    // one panel of the columns of kGemmGroup tiles
   T* carried = nullptr;     // partial tiles of a block, from one panel to the next
   T* local = nullptr;       // partial tiles inside a panel
 

@@ -37,10 +37,16 @@ struct GemmKernel {
   using Run = void (*)(const TileRun<T>&);
   using ByRows = std::array<Run, kGemmMaxRows>;  // [rows - 1]
 
-  std::int64_t rows = 0;                         // of the tallest tile
-  std::int64_t lanes = 0;                        // of one register
-  std::array<ByRows, kGemmVectors> packed = {};  // [vectors - 1]; a_row = 1, a_inner = rows
-  std::array<ByRows, kGemmVectors> strided = {};
+  // For parts of one leaf, or of two side by side.
+  struct Tiles {
+    std::int64_t rows = 0;                         // of the tallest
+    std::array<ByRows, kGemmVectors> packed = {};  // [vectors - 1]; a_row = 1, a_inner = all rows
+    std::array<ByRows, kGemmVectors> strided = {};
+  };
+
+  std::int64_t rows = 0;            // of a packed tile
+  std::int64_t lanes = 0;           // of one register
+  std::array<Tiles, 2> tiles = {};  // one leaf or two
 };
 
 [[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, float);

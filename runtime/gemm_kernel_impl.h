@@ -38,6 +38,17 @@ void add_left(const typename V::Value* tile, std::int64_t stride,
 }
 
 template <typename V, int kRows, int kVectors>
+void add_right(const Registers<V, kRows, kVectors>& right, Registers<V, kRows, kVectors>& acc) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = V::add(acc[i][j], right[i][j]);
+    }
+  }
+}
+
+template <typename V, int kRows, int kVectors>
 void store(const Registers<V, kRows, kVectors>& acc, typename V::Value* tile, std::int64_t stride) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -48,60 +59,101 @@ void store(const Registers<V, kRows, kVectors>& acc, typename V::Value* tile, st
   }
 }
 
-// kPackedRows > 0: rows of a side by side, that many elements per index.
-template <typename V, int kPackedRows, int kRows, int kVectors>
+// One index of a chain, for all elements of a tile.
+template <typename V, int kRows, int kVectors>
+void add_index(const typename V::Value* a, std::int64_t a_row, const typename V::Value* b,
+               Registers<V, kRows, kVectors>& acc) {
+  typename V::Reg col[kVectors];
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectors; ++j) {
+    col[j] = V::load(b + j * V::kLanes);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    const typename V::Reg row = V::broadcast(a + i * a_row);
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = V::fma(row, col[j], acc[i][j]);
+    }
+  }
+}
+
+// Hides where a pointer comes from, or the compiler would replace two pointers by one and twice as
+// many offsets, for which there are no registers.
+template <typename T>
+const T* opaque(const T* pointer) {
+  asm("" : "+r"(pointer));
+  return pointer;
+}
+
+// kPackedRows > 0: rows of a side by side, that many elements per index. A part is one leaf, or two
+// side by side whose sum needs no memory.
+template <typename V, int kPackedRows, int kLeaves, int kRows, int kVectors>
 void run_tile(const TileRun<typename V::Value>& run) {
-  Registers<V, kRows, kVectors> acc;
+  Registers<V, kRows, kVectors> acc[kLeaves];
   const std::int64_t a_row = kPackedRows > 0 ? 1 : run.a_row;
   const std::int64_t a_inner = kPackedRows > 0 ? kPackedRows : run.a_inner;
   for (std::int64_t p = 0; p < run.count; ++p) {
     const ChainPart& part = run.parts[p];
     typename V::Value* const* place = run.places + part.depth;
-    load<V, kRows, kVectors>(part.resumes ? *place : nullptr, run.place_stride, acc);
-    const typename V::Value* a = run.a + part.begin * a_inner;
-    const typename V::Value* b = run.b + part.begin * run.b_inner;
+    const typename V::Value* a[kLeaves];
+    const typename V::Value* b[kLeaves];
+#pragma GCC unroll 2
+    for (int l = 0; l < kLeaves; ++l) {
+      const std::int64_t begin = part.begin + l * part.length;
+      a[l] = run.a + begin * a_inner;
+      b[l] = run.b + begin * run.b_inner;
+      if constexpr (kPackedRows == 0) {
+        a[l] = opaque(a[l]);
+        b[l] = opaque(b[l]);
+      }
+      load<V, kRows, kVectors>(part.resumes ? *place : nullptr, run.place_stride, acc[l]);
+    }
 #pragma GCC unroll 4
     for (std::int64_t k = 0; k < part.length; ++k) {
-      typename V::Reg col[kVectors];
 #pragma GCC unroll 2
-      for (int j = 0; j < kVectors; ++j) {
-        col[j] = V::load(b + j * V::kLanes);
+      for (int l = 0; l < kLeaves; ++l) {
+        add_index<V, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
+        a[l] += a_inner;
+        b[l] += run.b_inner;
       }
-#pragma GCC unroll 12
-      for (int i = 0; i < kRows; ++i) {
-        const typename V::Reg row = V::broadcast(a + i * a_row);
-#pragma GCC unroll 2
-        for (int j = 0; j < kVectors; ++j) {
-          acc[i][j] = V::fma(row, col[j], acc[i][j]);
-        }
-      }
-      a += a_inner;
-      b += run.b_inner;
+    }
+    if constexpr (kLeaves == 2) {
+      add_right<V, kRows, kVectors>(acc[1], acc[0]);
     }
     for (int m = 1; m <= part.merges; ++m) {
-      add_left<V, kRows, kVectors>(place[-m], run.place_stride, acc);
+      add_left<V, kRows, kVectors>(place[-m], run.place_stride, acc[0]);
     }
     if (p + 1 == run.count && run.result != nullptr) {
-      store<V, kRows, kVectors>(acc, run.result, run.result_stride);
+      store<V, kRows, kVectors>(acc[0], run.result, run.result_stride);
       return;
     }
-    store<V, kRows, kVectors>(acc, place[-part.merges], run.place_stride);
+    store<V, kRows, kVectors>(acc[0], place[-part.merges], run.place_stride);
   }
 }
 
-template <typename V, int kPackedRows, int kVectors, int... kIndex>
+template <typename V, int kPackedRows, int kLeaves, int kVectors, int... kIndex>
 constexpr typename GemmKernel<typename V::Value>::ByRows tiles_by_rows(
     std::integer_sequence<int, kIndex...>) {
-  return {run_tile<V, kPackedRows, kIndex + 1, kVectors>...};
+  return {run_tile<V, kPackedRows, kLeaves, kIndex + 1, kVectors>...};
+}
+
+// Tiles of kRows / kLeaves rows, so that the leaves fill the same registers.
+template <typename V, int kRows, int kLeaves>
+constexpr typename GemmKernel<typename V::Value>::Tiles make_tiles() {
+  const auto rows = std::make_integer_sequence<int, kRows / kLeaves>();
+  return {
+      .rows = kRows / kLeaves,
+      .packed = {tiles_by_rows<V, kRows, kLeaves, 1>(rows),
+                 tiles_by_rows<V, kRows, kLeaves, 2>(rows)},
+      .strided = {tiles_by_rows<V, 0, kLeaves, 1>(rows), tiles_by_rows<V, 0, kLeaves, 2>(rows)}};
 }
 
 template <typename V, int kRows>
 constexpr GemmKernel<typename V::Value> make_gemm_kernel() {
-  const auto rows = std::make_integer_sequence<int, kRows>();
   return {.rows = kRows,
           .lanes = V::kLanes,
-          .packed = {tiles_by_rows<V, kRows, 1>(rows), tiles_by_rows<V, kRows, 2>(rows)},
-          .strided = {tiles_by_rows<V, 0, 1>(rows), tiles_by_rows<V, 0, 2>(rows)}};
+          .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>()}};
 }
 
 }  // namespace mtf

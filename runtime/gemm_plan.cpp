@@ -13,6 +13,8 @@
 namespace mtf {
 namespace {
 
+constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares its registers
+
 using Stride = std::int64_t GemmDim::*;
 using Dims = std::pmr::vector<GemmDim>;
 
@@ -146,6 +148,16 @@ Dims leaf_major(const Dims& inner) {
   return dims;
 }
 
+// Whether the tree adds the leaves in pairs first.
+bool adds_pairs(const std::vector<int>& merges) {
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    if (i % 2 == 0 ? merges[i] != 0 : merges[i] == 0) {
+      return false;
+    }
+  }
+  return merges.size() % 2 == 0;
+}
+
 }  // namespace
 
 GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
@@ -186,23 +198,28 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
 Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
                 std::pmr::memory_resource* memory) {
   Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
-                 .panels = std::pmr::vector<ChainPanel>(memory)};
+                 .panels = std::pmr::vector<ChainPanel>(memory),
+                 .leaves = plan.leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
   int depth = 0;
+  const std::int64_t part_length = plan.leaf_length * chain.leaves;
   // Pieces of a leaf are of nearly equal length.
   const std::int64_t pieces =
-      std::max<std::int64_t>(1, (plan.leaf_length + panel_length - 1) / panel_length);
-  std::int64_t leaf_begin = 0;
-  for (const int merges : plan.merges) {
+      chain.leaves > 1 ? 1
+                       : std::max<std::int64_t>(1, (part_length + panel_length - 1) / panel_length);
+  std::int64_t part_begin = 0;
+  const auto step = static_cast<std::size_t>(chain.leaves);
+  for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
+    const int merges = plan.merges[leaf] + 1 - chain.leaves;
     for (std::int64_t i = 0; i < pieces; ++i) {
-      const std::int64_t begin = leaf_begin + i * plan.leaf_length / pieces;
-      const std::int64_t end = leaf_begin + (i + 1) * plan.leaf_length / pieces;
+      const std::int64_t begin = part_begin + i * part_length / pieces;
+      const std::int64_t end = part_begin + (i + 1) * part_length / pieces;
       if (chain.panels.empty() || end - chain.panels.back().begin > panel_length) {
         chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
         chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
       }
       ChainPanel& panel = chain.panels.back();
       chain.parts.push_back({.begin = begin - panel.begin,
-                             .length = end - begin,
+                             .length = (end - begin) / chain.leaves,
                              .depth = depth,
                              .merges = i + 1 == pieces ? merges : 0,
                              .resumes = i > 0});
@@ -211,7 +228,7 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
     }
     chain.max_depth = std::max(chain.max_depth, depth + 1);
     depth += 1 - merges;
-    leaf_begin += plan.leaf_length;
+    part_begin += part_length;
   }
   return chain;
 }

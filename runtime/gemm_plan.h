@@ -35,11 +35,11 @@ struct Offsets {
   }
 };
 
-// A leaf of the canonical tree, or a piece of a long one. Values wait on a stack; `depth` of them
-// lie below this part, whose value goes to place `depth - merges`.
+// A leaf of the canonical tree, a piece of a long one, or two short ones. Values wait on a stack;
+// `depth` of them lie below this part, whose value goes to place `depth - merges`.
 struct ChainPart {
-  std::int64_t begin = 0;  // from the panel's first index
-  std::int64_t length = 0;
+  std::int64_t begin = 0;   // from the panel's first index
+  std::int64_t length = 0;  // of one leaf
   int depth = 0;
   int merges = 0;
   bool resumes = false;  // goes on with the chain found at place `depth`
@@ -56,6 +56,7 @@ struct ChainPanel {
 struct Chain {
   std::pmr::vector<ChainPart> parts;
   std::pmr::vector<ChainPanel> panels;
+  int leaves = 1;         // per part: 1 or 2
   int max_depth = 0;      // values that wait at any time
   int carried_depth = 0;  // values that wait from one panel to the next
 };
@@ -86,7 +87,7 @@ struct GemmPlan {
 [[nodiscard]] GemmPlan plan_gemm(const Gemm& product, std::int64_t lanes,
                                  std::pmr::memory_resource* memory);
 
-// Parts and panels of at most `panel_length` indices.
+// Parts and panels of at most `panel_length` indices. Short leaves are taken two at a time.
 [[nodiscard]] Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
                               std::pmr::memory_resource* memory);
 

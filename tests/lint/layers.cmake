@@ -19,7 +19,7 @@ set(layers
 # Which files may include a library's headers.
 set(wrappers
     "^<mpi\\.h>"                "^runtime/communicator[^/]*\\.cpp$"
-    "^<(Eigen|dnnl|oneapi|cblas)" "^runtime/(dense|gemm)"
+    "^<(Eigen|dnnl|oneapi|cblas)" "^(runtime/(dense|gemm)|tests/bench/)"
     "^<antlr4"                  "^frontend/parse")
 
 set(max_lines 400)
