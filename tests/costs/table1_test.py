@@ -47,15 +47,20 @@ def elements(totals):
             if kind == "all_reduce"}
 
 
-def two_layer(b, io, h, r, c):
+def two_layer(b, io, h, r, c, p):
     """Values all-reduced per rank in one step, the scalar loss included where it is split."""
+    loss = 1  # after the sum over io, which leaves one value per example
     return {
         "replicated": {},
         # All gradients: w, v and the bias; and the scalar loss.
-        "data_parallel": {("rows",): 2 * io * h + h + 1},
+        "data_parallel": {("rows",): 2 * io * h + h + loss},
         # y; x needs no gradient.
         "model_parallel": {("cols",): b * io},
-        "both": {("cols",): b // r * io, ("rows",): 2 * io * h // c + h // c + 1},
+        "both": {("cols",): b // r * io, ("rows",): 2 * io * h // c + h // c + loss},
+        # Every product all-reduces over one axis; h's two, forward and backward, over planes.
+        "three_way": {("planes",): 2 * (b // r) * (h // c) + b // r,
+                      ("cols",): b // r * io // p,
+                      ("rows",): 2 * (io // p) * (h // c) + h // c + loss},
     }
 
 
@@ -65,11 +70,12 @@ def table_1():
              re.findall(r"(batch|io|hidden) = (\d+)", text)}
     declared = re.findall(r"^layout (\w+)", text, re.M)
     check("two_layer declares the paper's five layouts", len(declared), 5)
-    for mesh in ({"rows": 2, "cols": 2}, {"rows": 4, "cols": 2}, {"rows": 2, "cols": 4}):
-        wanted = two_layer(sizes["batch"], sizes["io"], sizes["hidden"], mesh["rows"],
-                           mesh["cols"])
-        option = ",".join(f"{axis}={size}" for axis, size in mesh.items())
+    for rows, cols, planes in ((2, 2, 2), (4, 2, 2), (2, 4, 8)):
+        wanted = two_layer(sizes["batch"], sizes["io"], sizes["hidden"], rows, cols, planes)
         for layout, volumes in wanted.items():
+            option = f"rows={rows},cols={cols}"
+            if layout == "three_way":
+                option += f",planes={planes}"
             found = plan(TWO_LAYER, "train_step", layout, "--mesh", option)
             check(f"{layout} on {option}", elements(found["totals"]), volumes)
             kinds = {c["kind"] for c in found["totals"]["collectives"]}
