@@ -40,6 +40,9 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
     layout_ = chosen == nullptr ? one_rank() : *chosen;
   }
   if (communicator_ == nullptr) {
+    if (!check_simulated_size(layout_, diags)) {
+      return false;
+    }
     simulated_ = simulated_communicator(layout_.mesh.ranks());
     communicator_ = simulated_.get();
   } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {

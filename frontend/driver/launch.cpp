@@ -11,6 +11,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "frontend/driver/workspace.h"
+
 namespace mtf {
 namespace {
 
@@ -62,6 +64,9 @@ int start_ranks(const Options& options) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::vector<std::string> line = mpirun_line(options, self.string(), cores_of_this_process());
+  if (options.color == ColorChoice::kAuto && color_mode(options) == ColorMode::kColor) {
+    line.insert(line.end(), {"--color", "always"});  // the ranks see a pipe, not this terminal
+  }
   if (options.verbose) {
     show(line);
   }
@@ -69,6 +74,8 @@ int start_ranks(const Options& options) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", /*overwrite=*/1);
   }
+  // mpirun's event loop warns now and then of a descriptor that a failing rank had open.
+  setenv("EVENT_NOEPOLL", "1", /*overwrite=*/0);
   std::vector<char*> words;
   words.reserve(line.size() + 1);
   for (std::string& word : line) {

@@ -7,6 +7,8 @@
 namespace mtf {
 namespace {
 
+constexpr std::int64_t kMostSimulated = 4096;
+
 std::string ranks_text(std::int64_t ranks) {
   return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
 }
@@ -101,6 +103,17 @@ bool check_mesh_size(const Layout* chosen, std::span<const Layout> declared, std
     return false;
   }
   return true;
+}
+
+bool check_simulated_size(const Layout& layout, DiagSink& diags) {
+  if (layout.mesh.ranks() <= kMostSimulated) {
+    return true;
+  }
+  diags.error(DiagKind::kMeshSize, layout.mesh.span,
+              "`" + to_string(layout.mesh) + "` has " + std::to_string(layout.mesh.ranks()) +
+                  " ranks, more than the " + std::to_string(kMostSimulated) +
+                  " that one process simulates; `mtf plan` takes any number");
+  return false;
 }
 
 }  // namespace mtf

@@ -13,4 +13,7 @@ namespace mtf {
 [[nodiscard]] bool check_mesh_size(const Layout* chosen, std::span<const Layout> declared,
                                    std::int64_t ranks, DiagSink& diags);
 
+// False: the mesh has more ranks than one process simulates.
+[[nodiscard]] bool check_simulated_size(const Layout& layout, DiagSink& diags);
+
 }  // namespace mtf

@@ -103,11 +103,11 @@ int run_command(const Options& options) {
   }
   Workspace workspace(options);
   std::unique_ptr<Communicator> world;
-  const Outcome outcome = guarded(workspace, [&] {
+  Outcome outcome = guarded(workspace, [&] {
     world = launch ? mpi_communicator() : nullptr;
     return check_and_run(workspace, world.get());
   });
-  std::fflush(stdout);
+  flush_output(outcome);
   if (world != nullptr && outcome.status != kDone) {
     world->close(outcome.status, outcome.message);
     return outcome.status;

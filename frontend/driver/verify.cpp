@@ -44,7 +44,12 @@ Result run_under(Workspace& workspace, FileId file, const Layout& layout) {
   if (tree) {
     Session session(elaborate_options(workspace.options), workspace.sources, device, diags);
     session.run(*std::move(tree));
-    result.declared.assign(session.layouts().begin(), session.layouts().end());
+    const bool named = !workspace.options.layout.empty() || !workspace.options.rules.empty();
+    if (named && session.layout() != nullptr) {
+      result.declared = {*session.layout()};
+    } else {
+      result.declared.assign(session.layouts().begin(), session.layouts().end());
+    }
     if (diags.ok()) {
       trace.variables = device.variables();
       result.trace = std::move(trace);

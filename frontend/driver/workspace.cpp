@@ -116,14 +116,22 @@ Outcome outcome_of(Workspace& workspace, const DiagSink& diags) {
   return {.status = diags.ok() ? kDone : kProgramError, .message = take_text(workspace, diags)};
 }
 
+void flush_output(Outcome& outcome) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!written && outcome.status == kDone) {
+    outcome.status = kProgramError;
+    outcome.message += "mtf: standard output cannot be written\n";
+  }
+}
+
 int run_alone(const Options& options, Outcome (*body)(Workspace&)) {
   const std::optional<Launch> launch = launched();
   if (launch && launch->rank != 0) {
     return kDone;
   }
   Workspace workspace(options);
-  const Outcome outcome = guarded(workspace, [&] { return body(workspace); });
-  std::fflush(stdout);
+  Outcome outcome = guarded(workspace, [&] { return body(workspace); });
+  flush_output(outcome);
   std::fputs(outcome.message.c_str(), stderr);
   return outcome.status;
 }

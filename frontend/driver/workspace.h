@@ -63,6 +63,9 @@ struct Workspace {
 // Errors in `diags` end with status 1; their text, and that of warnings, is the message.
 [[nodiscard]] Outcome outcome_of(Workspace& workspace, const DiagSink& diags);
 
+// Writes out what was printed; where that fails, so does the command.
+void flush_output(Outcome& outcome);
+
 // A command that needs no other ranks: started by mpirun, the first one does it alone.
 [[nodiscard]] int run_alone(const Options& options, Outcome (*body)(Workspace&));
 
