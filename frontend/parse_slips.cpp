@@ -170,6 +170,9 @@ std::string sign_slip(const Scene& scene) {
     return head == MtfParser::PRINT ? "`print` takes no parentheses around its parts"
                                     : "parentheses hold one value; a list is written `[a, b]`";
   }
+  if (scene.type(0) == MtfParser::RANGE && ends_operand(scene.type(-1))) {
+    return "a range `a..b` stands in a `for` and in an index, not here";
+  }
   if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
     return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
   }

@@ -40,7 +40,11 @@ void Context::fail() {
   for (const std::unique_ptr<Recording>& unit : recordings) {
     unit->failed = true;
   }
-  dry = dry || !options.check;
+  if (!options.check && !dry) {
+    constexpr std::size_t kStatementsAfterError = 10'000;
+    dry = true;
+    options.max_check_statements = statements + kStatementsAfterError;
+  }
 }
 
 void Context::take_diags() {

@@ -98,7 +98,9 @@ void independent(Context& c, const Target& target) {
   const std::string name = tensor.name.empty() ? "this tensor" : "`" + tensor.name + "`";
   c.error(DiagKind::kNoGradient, target.operand.span,
           "the loss does not depend on " + name +
-              "; at top level, `grad` has to hold the whole computation of the loss");
+              (c.in_function()
+                   ? ""
+                   : "; at top level, `grad` has to hold the whole computation of the loss"));
 }
 
 Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_expr,
@@ -229,10 +231,9 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     static_cast<void>(call_inline(c, *function, *arguments, site));
   }
   if (!any) {
-    c.error(
-        DiagKind::kNoGradient, loss.span,
-        "the loss depends on no param" +
-            std::string(targets.empty() ? "; a function has to compute it and `minimize` it" : ""));
+    c.error(DiagKind::kNoGradient, loss.span,
+            std::string("the loss depends on no param") +
+                (c.in_function() ? "" : "; a function has to compute it and `minimize` it"));
     return;
   }
   watch_for_nan(c, loss);

@@ -78,6 +78,8 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
+// The parts of a `print`: side by side, but for tensors of more than one line.
+[[nodiscard]] Pieces joined(std::span<const Pieces> parts);
 // nullopt: some part is unknown.
 [[nodiscard]] std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr);
 // requires: the tensors are the device's. nullopt: a check does not know.

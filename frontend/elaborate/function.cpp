@@ -84,13 +84,11 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
   if (!declare_parameters(c, *function.fn, arguments)) {
     return unknown();
   }
-  const std::size_t before = c.report.sink().errors();
   static_cast<void>(run_block(c, function.fn->body));
-  const SourceSpan span = function.fn->name.span;
-  if (c.report.sink().errors() != before && c.result.is<Nothing>()) {
+  if (c.recording().failed && c.result.is<Nothing>()) {
     return unknown();
   }
-  return checked_results(c, *function.fn, c.result, span);
+  return checked_results(c, *function.fn, c.result, function.fn->name.span);
 }
 
 struct Entered {  // a call on the stack of calls

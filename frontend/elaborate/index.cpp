@@ -64,6 +64,10 @@ Value index_list(const IndexSite& site, const Value& list) {
       wrong_index(site, range->begin < 0 ? range->begin : range->end, items.size(), what);
       return unknown();
     }
+    if (const auto* shape = list.get<Shape>()) {
+      return make(
+          Shape({shape->dims().begin() + range->begin, shape->dims().begin() + range->end}));
+    }
     return make_list(Values(items.begin() + range->begin, items.begin() + range->end));
   }
   const std::optional<std::size_t> at = position(site, index, items.size(), what);

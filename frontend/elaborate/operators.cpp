@@ -18,10 +18,15 @@ struct Site {
   SourceSpan span;
 };
 
+std::string number_text(const Value& value) {
+  const std::optional<std::int64_t> number = as_int(value);
+  return number ? std::to_string(*number) : to_string(value);
+}
+
 Value overflow(const Site& site) {
   site.c.error(DiagKind::kOverflow, site.span,
-               "`" + to_string(site.a.value) + " " + std::string(to_string(site.op)) + " " +
-                   to_string(site.b.value) + "` is beyond the range of 64-bit whole numbers");
+               "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
+                   number_text(site.b.value) + "` is beyond the range of 64-bit whole numbers");
   return unknown();
 }
 

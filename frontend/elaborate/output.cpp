@@ -32,20 +32,14 @@ void effect(Context& c, std::string_view op, const Pieces& pieces, std::vector<O
   static_cast<void>(apply_op(c, *find_op(c.options.ops, op), operands, std::move(args), span));
 }
 
-std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> parts) {
-  Pieces pieces;
-  bool known = true;
-  for (const ast::Expr& part : parts) {
-    const std::optional<Pieces> more = evaluate_pieces(c, part);
-    known = known && more.has_value();
-    if (&part != &parts.front()) {
-      pieces.push_back({.node = " "});
-    }
-    if (more) {
-      pieces.insert(pieces.end(), more->begin(), more->end());
+std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> exprs) {
+  std::vector<Pieces> parts;
+  for (const ast::Expr& expr : exprs) {
+    if (std::optional<Pieces> part = evaluate_pieces(c, expr)) {
+      parts.push_back(*std::move(part));
     }
   }
-  return known ? std::optional(std::move(pieces)) : std::nullopt;
+  return parts.size() == exprs.size() ? std::optional(joined(parts)) : std::nullopt;
 }
 
 std::string message_of(Context& c, const ast::Assert& assertion) {

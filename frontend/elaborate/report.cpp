@@ -61,6 +61,11 @@ void Reporter::add_calls(Diag& diag) const {
            calls[begin - 1].call == frame.call) {
       --begin;
     }
+    const bool is_shown = frame.call == diag.span && end - begin == 1;
+    if (is_shown || !frame.call.file.valid()) {  // or an entry, built for its own sake
+      end = begin;
+      continue;
+    }
     std::string text = "in `" + frame.function + "`, called here";
     if (end - begin > 1) {
       text += " " + std::to_string(end - begin) + " times, each inside the other";

@@ -16,7 +16,7 @@ namespace mtf::host {
 
 struct CallFrame {
   std::string function;
-  SourceSpan call;
+  SourceSpan call;  // without a file: an entry that is built and not called
 };
 
 class Reporter {

@@ -1,5 +1,7 @@
 // Strings with interpolated values, some of which may be tensors that only the device can print.
 
+#include <algorithm>
+
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/units.h"
 #include "ir/support/match.h"
@@ -49,6 +51,25 @@ std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
     add(expr);
   }
   return known ? std::optional(std::move(pieces)) : std::nullopt;
+}
+
+Pieces joined(std::span<const Pieces> parts) {
+  const auto has_rows = [](const Piece& piece) {
+    const auto* operand = std::get_if<Operand>(&piece.node);
+    const auto* tensor = operand == nullptr ? nullptr : operand->value.get<Tensor>();
+    return tensor != nullptr && tensor->type.shape.rank() > 0;
+  };
+  Pieces pieces;
+  bool after_rows = false;
+  for (const Pieces& part : parts) {
+    const bool is_rows = std::ranges::any_of(part, has_rows);
+    if (&part != &parts.front()) {
+      pieces.push_back({.node = is_rows || after_rows ? "\n" : " "});
+    }
+    pieces.insert(pieces.end(), part.begin(), part.end());
+    after_rows = is_rows;
+  }
+  return pieces;
 }
 
 std::optional<std::string> text_of(Context& c, const Pieces& pieces) {

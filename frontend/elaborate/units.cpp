@@ -114,21 +114,17 @@ Value compute(Context& c, const ast::Expr& expr, bool freeze) {
 }
 
 std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs) {
-  std::optional<Pieces> pieces = Pieces();
+  std::vector<Pieces> parts;
+  Pieces pieces;
   const auto evaluate = [&] {
     Values tensors;
     for (const ast::Expr& expr : exprs) {
-      std::optional<Pieces> more = evaluate_pieces(c, expr);
-      if (!more || !pieces) {
-        pieces.reset();
-        continue;
+      if (std::optional<Pieces> part = evaluate_pieces(c, expr)) {
+        parts.push_back(*std::move(part));
       }
-      if (&expr != &exprs.front()) {
-        pieces->push_back({.node = " "});
-      }
-      pieces->insert(pieces->end(), more->begin(), more->end());
     }
-    for (const Piece& piece : pieces.value_or(Pieces())) {
+    pieces = joined(parts);
+    for (const Piece& piece : pieces) {
       if (const auto* operand = std::get_if<Operand>(&piece.node)) {
         tensors.push_back(operand->value);
       }
@@ -137,7 +133,7 @@ std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> expr
   };
   const Values tensors = compute(c, evaluate);
   std::size_t next = 0;
-  for (Piece& piece : pieces ? std::span(*pieces) : std::span<Piece>()) {
+  for (Piece& piece : pieces) {
     if (auto* operand = std::get_if<Operand>(&piece.node)) {
       operand->value = tensors[next++];
       if (!operand->value.is<Tensor>()) {
@@ -145,7 +141,7 @@ std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> expr
       }
     }
   }
-  return pieces;
+  return parts.size() == exprs.size() ? std::optional(std::move(pieces)) : std::nullopt;
 }
 
 Value evaluate_bound(Context& c, const ast::Expr& expr) {

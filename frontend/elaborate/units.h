@@ -16,7 +16,7 @@ namespace mtf::host {
 [[nodiscard]] Values compute(Context& c, const std::function<Values()>& evaluate,
                              bool freeze = true);
 [[nodiscard]] Value compute(Context& c, const ast::Expr& expr, bool freeze = true);
-// The parts of a text, joined by spaces.
+// The parts of a `print`, joined.
 [[nodiscard]] std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs);
 
 // What a name is bound to: in a function the value of a variable as of now, at top level tensors

@@ -97,7 +97,7 @@ TEST_CASE("a tensor that is returned as it came needs no unit") {
 
 TEST_CASE("numbers are lifted to the tensor's dtype") {
   CHECK(printed(std::string(kDims) + "print 2 * x, x // 2, 1 - cast(x, i64)") ==
-        Lines{"<f32[batch 2, io 3]> <f32[batch 2, io 3]> <i64[batch 2, io 3]>"});
+        Lines{"<f32[batch 2, io 3]>\n<f32[batch 2, io 3]>\n<i64[batch 2, io 3]>"});
   CHECK(printed(std::string(kDims) + "print cast(x, i32) * 0.5")[0].starts_with(
       "3:22 dtype-mismatch"));
 }

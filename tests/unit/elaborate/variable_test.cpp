@@ -133,7 +133,7 @@ let h = grad(f(x), x)
 print g, len(gs), h
 )");
   CHECK(bench.errors().empty());
-  CHECK(bench.device.lines == Lines{"<f32[io 2]> 2 <f32[io 2]>"});
+  CHECK(bench.device.lines == Lines{"<f32[io 2]>\n2\n<f32[io 2]>"});
 }
 
 TEST_CASE("gradients that do not exist are errors") {

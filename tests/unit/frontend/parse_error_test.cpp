@@ -141,6 +141,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"y @ [batch: x]", "1:11 a rule is written `dim -> axis`, found `:`"},
       {"layout l on m { batch: x }", "1:22 a rule is written `dim -> axis`, found `:`"},
       {"mesh m = [2, 2]", "1:11 a mesh axis has a name, as in `[rows: 2, cols: 2]`"},
+      {"print 0..3", "1:8 a range `a..b` stands in a `for` and in an index, not here"},
+      {"[0..3]", "1:3 a range `a..b` stands in a `for` and in an index, not here"},
       {"use both", "1:5 write `use layout both`"},
   });
 }
