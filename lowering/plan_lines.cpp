@@ -64,7 +64,7 @@ class Lines {
   }
 
   // "holds batch 0..32", of the dims that are split.
-  std::string part_text(const SpmdValue& value) const {
+  [[nodiscard]] std::string part_text(const SpmdValue& value) const {
     const Slice slice = slice_of(value.type.shape, value.layout, program_.mesh, rank_);
     std::string text;
     for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
@@ -93,32 +93,14 @@ class Lines {
 
   void add_kernel(const Step& step, std::size_t index) {
     const std::size_t first = lines_.size();
-    std::map<SpmdId, int> uses;
+    std::map<std::int32_t, int> uses;
     for (const LocalCall& call : step.calls) {
       for (const SpmdId operand : call.operands) {
-        ++uses[operand];
+        ++uses[operand.index];
       }
     }
     for (const LocalCall& call : step.calls) {
-      const Nested text = {.text = call_text(call, operand_text()),
-                           .precedence = precedence_of(call)};
-      const std::string literal = literal_text(call);
-      const bool has_result = call.result.valid();  // an effect has none
-      if (has_result && !literal.empty()) {
-        nested_[call.result] = {.text = literal, .precedence = precedence_of(call)};
-      }
-      const bool hidden = has_result && program_.at(call.result).home == Home::kNone;
-      if (hidden && (!literal.empty() ||
-                     (uses[call.result] == 1 && code_points(text.text) <= kLongestNested))) {
-        nested_.try_emplace(call.result, text);
-        continue;
-      }
-      PlanLine line = has_result ? line_of(LineKind::kStep, call.result) : PlanLine{};
-      line.kind = LineKind::kStep;
-      line.op = text.text;
-      line.step = index;
-      line.aside = !literal.empty();
-      lines_.push_back(std::move(line));
+      add_call(call, uses[call.result.index] == 1, index);
     }
     if (lines_.size() > first) {
       lines_.back().amount = flops_text(step.flops);
@@ -126,9 +108,32 @@ class Lines {
     }
   }
 
-  OperandText operand_text() const {
+  // A line, or nothing where the value is shown in the text of its one user.
+  void add_call(const LocalCall& call, bool used_once, std::size_t step) {
+    const Nested text = {.text = call_text(call, operand_text()),
+                         .precedence = precedence_of(call)};
+    const std::string literal = literal_text(call);
+    const bool has_result = call.result.valid();  // an effect has none
+    const bool passing = has_result && program_.at(call.result).home == Home::kNone;
+    if (has_result && !literal.empty()) {
+      nested_[call.result.index] = {.text = literal, .precedence = text.precedence};
+    } else if (passing && used_once && code_points(text.text) <= kLongestNested) {
+      nested_[call.result.index] = text;
+    }
+    if (passing && nested_.contains(call.result.index)) {
+      return;
+    }
+    PlanLine line = has_result ? line_of(LineKind::kStep, call.result) : PlanLine{};
+    line.kind = LineKind::kStep;
+    line.op = text.text;
+    line.step = step;
+    line.aside = !literal.empty();
+    lines_.push_back(std::move(line));
+  }
+
+  [[nodiscard]] OperandText operand_text() const {
     return [this](SpmdId id, int least) {
-      const auto found = nested_.find(id);
+      const auto found = nested_.find(id.index);
       if (found == nested_.end()) {
         return names_.of(id);
       }
@@ -156,7 +161,7 @@ class Lines {
     }
   }
 
-  PlanLine line_of(LineKind kind, SpmdId id) const {
+  [[nodiscard]] PlanLine line_of(LineKind kind, SpmdId id) const {
     const SpmdValue& value = program_.at(id);
     const Axes& partial = value.layout.partial;
     PlanLine line;
@@ -171,7 +176,7 @@ class Lines {
   const SourceMap& sources_;
   std::int64_t rank_;
   ValueNames names_;
-  std::map<SpmdId, Nested> nested_;  // values that are shown where they are used
+  std::map<std::int32_t, Nested> nested_;  // values that are shown where they are used
   std::vector<PlanLine> lines_;
 };
 
