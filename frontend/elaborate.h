@@ -58,6 +58,8 @@ class Session {
   [[nodiscard]] std::span<const Layout> layouts() const;
   [[nodiscard]] std::span<const Mesh> meshes() const;
   [[nodiscard]] std::vector<Entry> entries() const;
+  // The file that was run last.
+  [[nodiscard]] const ast::File& file() const;
   // The layout in force: chosen on the command line or by the file; null for one rank.
   [[nodiscard]] const Layout* layout() const;
   // Builds an entry on abstract arguments of its declared types; null after an error.

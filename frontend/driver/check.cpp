@@ -32,7 +32,7 @@ Outcome check(Workspace& workspace) {
   }
   Outcome outcome = outcome_of(workspace, workspace.diags);
   if (outcome.status == kDone && workspace.options.emit) {
-    std::fputs(emitted(workspace, *file, *program, program->device.units()).c_str(), stdout);
+    std::fputs(emitted(*workspace.options.emit, *program, program->device.units()).c_str(), stdout);
   } else if (outcome.status == kDone) {
     std::fputs(success(workspace, *program).c_str(), stdout);
   }

@@ -76,13 +76,9 @@ std::vector<std::string> top_entries(const Session& session) {
   return names;
 }
 
-std::string emitted(Workspace& workspace, FileId file, const CheckedProgram& program,
-                    std::span<const Unit* const> units) {
-  const Emit emit = *workspace.options.emit;
+std::string emitted(Emit emit, const CheckedProgram& program, std::span<const Unit* const> units) {
   if (emit == Emit::kAst) {
-    DiagSink known;
-    const std::optional<ast::File> tree = parse(file, workspace.sources, known);
-    return tree ? ast::to_string(*tree) : "";
+    return ast::to_string(program.session.file());
   }
   const Layout* layout = program.session.layout();
   std::string text;

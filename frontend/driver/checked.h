@@ -26,7 +26,7 @@ struct CheckedProgram {
 [[nodiscard]] std::vector<std::string> top_entries(const Session& session);
 
 // What `--emit` shows: the tree of the file, or a later phase of each of the units.
-[[nodiscard]] std::string emitted(Workspace& workspace, FileId file, const CheckedProgram& program,
+[[nodiscard]] std::string emitted(Emit emit, const CheckedProgram& program,
                                   std::span<const Unit* const> units);
 
 }  // namespace mtf

@@ -90,14 +90,14 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
   return text;
 }
 
-std::string emitted_entries(Workspace& workspace, FileId file, CheckedProgram& program,
+std::string emitted_entries(Emit emit, CheckedProgram& program,
                             const std::vector<std::string>& names) {
   std::vector<const Unit*> units;
   units.reserve(names.size());
   for (const std::string& name : names) {
     units.push_back(program.session.build(name));
   }
-  return emitted(workspace, file, program, units);
+  return emitted(emit, program, units);
 }
 
 Outcome plan(Workspace& workspace) {
@@ -111,7 +111,7 @@ Outcome plan(Workspace& workspace) {
   const Layout* layout = program->session.layout();
   if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {
     const std::string text = workspace.options.emit
-                                 ? emitted_entries(workspace, *file, *program, names)
+                                 ? emitted_entries(*workspace.options.emit, *program, names)
                                  : plan_text(workspace, *program, names);
     std::fputs(text.c_str(), stdout);
   }

@@ -42,6 +42,14 @@ std::vector<const ast::Fn*> entry_functions(const Context& c) {
   return list;
 }
 
+// The entry of that name; null if there is none.
+const ast::Fn* entry_called(const Context& c, std::string_view name) {
+  const Binding* binding = c.files.back()->scope->own(name);
+  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
+  const bool found = function != nullptr && function->fn->name.text == name;
+  return found && is_entry(*function->fn) ? function->fn : nullptr;
+}
+
 // Every word of a body, names among them.
 std::set<std::string, std::less<>> words_of(const ast::Block& body) {
   std::set<std::string, std::less<>> words;
@@ -94,14 +102,18 @@ const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
 
 std::vector<Entry> entries_of(const Context& c) {
   const std::vector<const ast::Fn*> functions = entry_functions(c);
+  std::set<std::string_view> names;
+  for (const ast::Fn* fn : functions) {
+    names.insert(fn->name.text);
+  }
   std::vector<Entry> entries;
   for (const ast::Fn* fn : functions) {
     const std::set<std::string, std::less<>> words = words_of(fn->body);
     Entry entry{
         .name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
-    for (const ast::Fn* other : functions) {
-      if (other != fn && words.contains(other->name.text)) {
-        entry.calls.push_back(other->name.text);
+    for (const std::string& word : words) {
+      if (word != fn->name.text && names.contains(word)) {
+        entry.calls.push_back(word);
       }
     }
     entries.push_back(std::move(entry));
@@ -110,12 +122,12 @@ std::vector<Entry> entries_of(const Context& c) {
 }
 
 const Unit* build_named(Context& c, std::string_view name) {
+  if (const ast::Fn* fn = entry_called(c, name)) {
+    const BuiltFunction* built = build_function(c, *fn);
+    return built == nullptr ? nullptr : built->unit.get();
+  }
   std::vector<std::string> names;
   for (const ast::Fn* fn : entry_functions(c)) {
-    if (fn->name.text == name) {
-      const BuiltFunction* built = build_function(c, *fn);
-      return built == nullptr ? nullptr : built->unit.get();
-    }
     names.push_back(fn->name.text);
   }
   const Suggestion suggestion = suggest(name, names);

@@ -69,6 +69,10 @@ const Layout* Session::layout() const {
   return state_->context.layouts.chosen;
 }
 
+const ast::File& Session::file() const {
+  return state_->context.files.back()->file;
+}
+
 std::vector<Entry> Session::entries() const {
   return host::entries_of(state_->context);
 }
