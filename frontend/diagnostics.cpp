@@ -61,6 +61,9 @@ bool is_control(char32_t code) {
 }
 
 std::string_view shown_as(const Glyph& glyph) {
+  if (glyph.code == '\n') {  // of a tensor in the message of an assertion
+    return " ";
+  }
   return is_control(glyph.code) ? kReplacement : glyph.bytes;
 }
 

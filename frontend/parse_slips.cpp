@@ -86,6 +86,17 @@ std::string_view find(const std::array<Word, n>& words, std::string_view word) {
   return {};
 }
 
+std::string misspelt_keyword(std::string_view word) {
+  const std::vector<std::string> keywords{
+      "import", "dim",   "mesh",   "layout",   "use",  "with",    "fn",       "model",
+      "let",    "var",   "param",  "state",    "for",  "while",   "if",       "else",
+      "return", "print", "assert", "minimize", "save", "restore", "recompute"};
+  const std::string_view meant = closest(word, keywords);
+  return meant.empty()
+             ? ""
+             : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
+}
+
 std::string head_slip(const Scene& scene) {
   const std::string head = backticked(scene.source.at(scene.head()));
   if (scene.position() == 0 && scene.type(0) == MtfParser::ELSE) {
@@ -99,6 +110,7 @@ std::string head_slip(const Scene& scene) {
     if (const auto hint = find(kForeignHeads, scene.source.at(scene.head())); !hint.empty()) {
       return head + " means nothing here; " + std::string(hint);
     }
+    return misspelt_keyword(scene.source.at(scene.head()));
   }
   return {};
 }

@@ -18,7 +18,24 @@ struct ExecuteDevice::Compiled {
 
   SpmdProgram program;
   std::optional<Executable> executable;
+  std::int64_t runs = 0;
 };
+
+namespace {
+
+// A loss that is no number was one some steps before: which step it is, is what helps.
+void add_warnings(const DiagSink& found, std::string_view entry, std::int64_t step,
+                  DiagSink& diags) {
+  for (Diag diag : found.diags()) {
+    if (diag.kind == DiagKind::kNotANumber && !entry.empty()) {
+      const std::string number = std::to_string(step);
+      diag.text += " at step " + number + " (call " + number + " of `" + std::string(entry) + "`)";
+    }
+    diags.add(std::move(diag));
+  }
+}
+
+}  // namespace
 
 struct ExecuteDevice::Held final : DeviceTensor {
   explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
@@ -155,8 +172,10 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
                                                               std::string_view entry,
                                                               std::span<RankTensor* const> inputs,
                                                               DiagSink& diags) {
+  DiagSink found;
   std::optional<std::vector<RankTensor>> outputs =
-      executor_->run(*compiled.executable, inputs, diags);
+      executor_->run(*compiled.executable, inputs, found);
+  add_warnings(found, entry, ++compiled.runs, diags);
   if (!outputs) {
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 #include "frontend/driver/execute_device.h"
 #include "frontend/driver/json.h"
 #include "frontend/driver/launch.h"
+#include "frontend/driver/mesh_size.h"
 #include "frontend/parse.h"
 #include "runtime/world.h"
 #include "stdlib/ops/ops.h"
@@ -64,6 +65,12 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   return outcome_of(workspace, diags);
 }
 
+bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {
+  const Layout* chosen = session.layout();
+  return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, diags)
+                          : check_mesh_size(chosen, session.layouts(), world->ranks(), diags);
+}
+
 Outcome check_and_run(Workspace& workspace, Communicator* world) {
   const std::optional<FileId> file = read_program(workspace);
   if (!file) {
@@ -76,8 +83,11 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
       return outcome_of(workspace, workspace.diags);
     }
     if (workspace.options.emit) {
-      const std::string text = emitted(workspace, *file, *program, program->device.units());
+      const std::string text = emitted(*workspace.options.emit, *program, program->device.units());
       std::fputs(world == nullptr || world->has_first_rank() ? text.c_str() : "", stdout);
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (!fits_ranks(program->session, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
   }

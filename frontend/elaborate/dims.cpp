@@ -190,8 +190,10 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan /*spa
   return shape ? make(std::move(*shape)) : unknown();
 }
 
-std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
-                                    std::span<const Shape> operands) {
+namespace {
+
+std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
+                                  std::span<const Shape> operands, std::string_view wanted) {
   const auto* bracket = std::get_if<ast::Bracket>(&expr.node);
   const Value value = bracket != nullptr ? evaluate_bracket(c, *bracket, expr.span, operands)
                                          : element_value(c, expr, operands);
@@ -201,9 +203,16 @@ std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
   std::optional<Shape> shape = as_shape(value);
   if (!shape) {
     c.error(DiagKind::kWrongType, expr.span,
-            "a shape, as [batch, io], is needed; this is " + kind_of(value));
+            std::string(wanted) + ", is needed; this is " + kind_of(value));
   }
   return shape;
+}
+
+}  // namespace
+
+std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
+                                    std::span<const Shape> operands) {
+  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]");
 }
 
 std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
@@ -226,7 +235,8 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
       return std::nullopt;
     }
   }
-  const std::optional<Shape> shape = evaluate_shape(c, expr, operands);
+  const std::optional<Shape> shape = shape_or_dim(
+      c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`");
   if (!shape) {
     return std::nullopt;
   }

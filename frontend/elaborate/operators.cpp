@@ -261,7 +261,7 @@ Value host_unary(Context& c, ast::UnaryOp op, const Operand& a, SourceSpan span)
     return make(-*real);
   }
   c.error(DiagKind::kWrongType, a.span,
-          "`" + std::string(to_string(op)) + "` of " + kind_of(a.value));
+          std::string(op == ast::UnaryOp::kNot ? "`not`" : "`-`") + " of " + kind_of(a.value));
   return unknown();
 }
 

@@ -45,8 +45,10 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 
 void Reporter::add(Diag diag) {
   failed_ = failed_ || diag.severity == Severity::kError;
+  // A name that the resolver did not know is no dim either.
+  const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
   const bool is_new =
-      seen_.insert({diag.kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
+      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
   if (is_new) {
     sink_.add(std::move(diag));
   }
