@@ -58,6 +58,8 @@ void declare_inline(Context& c, const Dim& dim, SourceSpan span);
                              OpArgs args, SourceSpan span);
 [[nodiscard]] Value apply_operator(Context& c, std::string_view symbol,
                                    std::span<const Operand> operands, SourceSpan span);
+// requires: the tensor's dtype converts.
+[[nodiscard]] ValueId as_dtype(Context& c, ValueId id, DType dtype);
 // A host number as a scalar tensor; nullopt if the dtype cannot hold it, an error.
 [[nodiscard]] std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype);
 [[nodiscard]] bool is_number(const Value& value);  // int, float, bool, dim

@@ -138,7 +138,8 @@ Arguments as_inputs(Recording& unit, const ast::Fn& fn, Arguments arguments) {
                 .variable = nullptr,
                 .index = id.index,
                 .unit = unit.serial,
-                .name = name};
+                .name = name,
+                .whole = tensor.whole};
     });
   }
   return arguments;

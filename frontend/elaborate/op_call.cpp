@@ -1,6 +1,7 @@
 // Calls of operations: each argument as the kind its parameter declares.
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/elaborate/call.h"
 
@@ -12,6 +13,7 @@ struct OpCallSite {
   const OpDef& op;
   SourceSpan span;
   std::vector<Shape> operands;  // of those that are tensors
+  DType written = DType::kF32;  // kBool, kI32: all numbers that are written out are such
 };
 
 bool is_tensor_kind(ParamKind kind) {
@@ -36,9 +38,23 @@ std::string extents_text(const std::vector<std::size_t>& extents) {
   return text;
 }
 
-// Nested lists into one row; `extents` collects the length at each depth.
-bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth,
-             std::vector<std::size_t>& extents, std::vector<double>& numbers) {
+// Nested lists in one row.
+struct Row {
+  std::vector<double> numbers;
+  std::vector<std::size_t> extents;  // the length at each depth
+  bool only_flags = true;
+  bool only_ints = true;  // that any dtype of numbers holds exactly
+};
+
+void append(Row& row, const Value& item, double number) {
+  constexpr double kExact = 1 << 24;
+  row.numbers.push_back(number);
+  row.only_flags = row.only_flags && item.is<bool>();
+  row.only_ints = row.only_ints && as_int(item) && std::abs(number) <= kExact;
+}
+
+bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth, Row& row) {
+  std::vector<std::size_t>& extents = row.extents;
   const auto* list = data.value.get<List>();
   if (list == nullptr) {
     const bool* flag = data.value.get<bool>();
@@ -50,10 +66,10 @@ bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth,
                           : "data is made of numbers, not of " + kind_of(data.value));
       return false;
     }
-    numbers.push_back(*number);
+    append(row, data.value, *number);
     return true;
   }
-  if (depth == extents.size() && numbers.empty()) {
+  if (depth == extents.size() && row.numbers.empty()) {
     extents.push_back(list->items->size());
   }
   if (depth >= extents.size() || extents[depth] != list->items->size()) {
@@ -62,41 +78,41 @@ bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth,
     return false;
   }
   return std::ranges::all_of(*list->items, [&](const Value& item) {
-    return flatten(site, {.value = item, .span = data.span}, depth + 1, extents, numbers);
+    return flatten(site, {.value = item, .span = data.span}, depth + 1, row);
   });
 }
 
 // Flat, or nested as the shape in the same call is.
-std::optional<ArgValue> data_argument(const OpCallSite& site, const ast::Expr& expr,
-                                      const OpArgs& args) {
+std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, const OpArgs& args) {
   const Value value = evaluate(site.c, expr);
   if (is_unknown(value)) {
     return std::nullopt;
   }
-  std::vector<std::size_t> extents;
-  std::vector<double> numbers;
-  if (!flatten(site, {.value = value, .span = expr.span}, 0, extents, numbers)) {
+  Row row;
+  if (!flatten(site, {.value = value, .span = expr.span}, 0, row)) {
     return std::nullopt;
   }
+  site.written = row.only_flags ? DType::kBool : row.only_ints ? DType::kI32 : DType::kF32;
   for (const auto& [name, arg] : args.entries) {
     const auto* shape = std::get_if<Shape>(&arg);
-    if (shape == nullptr || extents.size() < 2) {
+    if (shape == nullptr || row.extents.size() < 2) {
       continue;
     }
     const bool fits =
-        std::ranges::equal(shape->dims(), extents, [](const Dim& dim, std::size_t extent) {
+        std::ranges::equal(shape->dims(), row.extents, [](const Dim& dim, std::size_t extent) {
           return dim.size == static_cast<std::int64_t>(extent);
         });
     if (!fits) {
-      site.c.error(DiagKind::kBadArgument, expr.span,
-                   "data of " + extents_text(extents) + " for the shape " + mtf::to_string(*shape));
+      site.c.error(
+          DiagKind::kBadArgument, expr.span,
+          "data of " + extents_text(row.extents) + " for the shape " + mtf::to_string(*shape));
       return std::nullopt;
     }
   }
-  return numbers;
+  return std::move(row.numbers);
 }
 
-std::optional<ArgValue> plain_argument(const OpCallSite& site, const OpParam& param,
+std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
                                        const ast::Expr& expr) {
   const Value value = evaluate(site.c, expr);
   std::string_view wanted;
@@ -115,6 +131,7 @@ std::optional<ArgValue> plain_argument(const OpCallSite& site, const OpParam& pa
       break;
     case ParamKind::kReal:
       if (const bool* flag = value.get<bool>()) {
+        site.written = param.required ? DType::kBool : DType::kF32;
         return *flag ? 1.0 : 0.0;
       }
       if (const std::optional<double> number = as_real(value)) {
@@ -139,8 +156,8 @@ std::optional<ArgValue> plain_argument(const OpCallSite& site, const OpParam& pa
   return std::nullopt;
 }
 
-std::optional<ArgValue> argument(const OpCallSite& site, const OpParam& param,
-                                 const ast::Expr& expr, const OpArgs& args) {
+std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
+                                 const OpArgs& args) {
   switch (param.kind) {
     case ParamKind::kDim:
     case ParamKind::kNewDim:
@@ -211,7 +228,7 @@ bool has_operands(const OpDef& op) {
 }
 
 // nullopt after an error.
-std::optional<OpArgs> evaluate_arguments(const OpCallSite& site, std::span<const Formal> formals,
+std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Formal> formals,
                                          const Bound& bound) {
   OpArgs args;
   bool is_known = true;
@@ -269,7 +286,19 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
     }
   }
   std::optional<OpArgs> args = evaluate_arguments(site, formals, *bound);
-  return args ? apply_op(c, op, operands, *std::move(args), span) : unknown();
+  if (!args) {
+    return unknown();
+  }
+  const auto dtype = std::ranges::find(op.params, ParamKind::kDType, &OpParam::kind);
+  const bool is_free = dtype != op.params.end() && args->find(dtype->name) == nullptr;
+  if (is_free && site.written == DType::kBool) {
+    args->set(dtype->name, DType::kBool);
+  }
+  Value result = apply_op(c, op, operands, *std::move(args), span);
+  if (auto* tensor = std::get_if<Tensor>(&result.node); tensor != nullptr) {
+    tensor->whole = is_free && site.written == DType::kI32;
+  }
+  return result;
 }
 
 }  // namespace mtf::host

@@ -15,7 +15,7 @@ bool matches_tensor(const Tensor& pattern, const Tensor& tensor, std::vector<Ten
     return pattern.where == tensor.where && pattern.variable == tensor.variable;
   }
   if (pattern.where != Where::kSlot || tensor.where != Where::kHandle ||
-      !(pattern.type == tensor.type)) {
+      !(pattern.type == tensor.type) || pattern.whole != tensor.whole) {
     return false;
   }
   if (pattern.index < 0) {  // only its type was looked at

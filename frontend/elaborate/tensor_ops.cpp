@@ -101,7 +101,55 @@ std::optional<ValueId> operand_id(Context& c, const OpDef& op, const Operand& op
                                        : numbers);
 }
 
+std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
+                                    std::vector<TensorType> operands) {
+  OpCall call{.op = &op,
+              .operands = std::move(operands),
+              .args = args,
+              .result = {},
+              .span = {},
+              .operand_spans = {}};
+  DiagSink ignored;
+  return op.type(call, ignored);
+}
+
+// Whole numbers that were written without a dtype serve as labels, too: where the operation
+// refuses them as they are, they are cast to what it takes.
+void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> operands,
+                       const OpArgs& args, std::vector<ValueId>& ids) {
+  const auto is_whole = [](const Operand& operand) {
+    const auto* tensor = operand.value.get<Tensor>();
+    return tensor != nullptr && tensor->whole;
+  };
+  std::vector<TensorType> types;
+  for (const ValueId id : ids) {
+    types.push_back(c.recording().builder.type_of(id));
+  }
+  if (op.type == nullptr || std::ranges::none_of(operands, is_whole) ||
+      type_with(op, args, types)) {
+    return;
+  }
+  for (const DType dtype : {DType::kI32, DType::kI64}) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      types[i].dtype = is_whole(operands[i]) ? dtype : types[i].dtype;
+    }
+    if (!type_with(op, args, types)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ids[i] = is_whole(operands[i]) ? as_dtype(c, ids[i], dtype) : ids[i];
+    }
+    return;
+  }
+}
+
 }  // namespace
+
+ValueId as_dtype(Context& c, ValueId id, DType dtype) {
+  OpArgs args;
+  args.set("dtype", dtype);
+  return c.recording().builder.emit("cast", {id}, args);
+}
 
 bool is_number(const Value& value) {
   return value.is<bool>() || value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
@@ -164,7 +212,8 @@ Value recorded(Context& c, ValueId id) {
                      .variable = nullptr,
                      .index = id.index,
                      .unit = c.recording().serial,
-                     .name = {}});
+                     .name = {},
+                     .whole = false});
 }
 
 Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands, OpArgs args,
@@ -188,6 +237,7 @@ Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands, O
   }
   Recording& unit = c.recording();
   unit.builder.at(span, c.frame);
+  fit_whole_numbers(c, op, operands, args, ids);
   const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);
   c.take_diags();
   if (!result) {

@@ -68,6 +68,10 @@ Value checked_dims(const Checked& checked, const Tensor& tensor, const DeclaredT
   return checked.operand.value;
 }
 
+bool takes_whole(DType dtype) {
+  return dtype == DType::kI32 || dtype == DType::kI64;
+}
+
 Value checked_tensor(const Checked& checked) {
   Context& c = checked.c;
   if (!find_dtype(checked.type.name.text)) {
@@ -87,6 +91,17 @@ Value checked_tensor(const Checked& checked) {
     return checked.wrong(DiagKind::kWrongType, "is " + kind_of(checked.operand.value) +
                                                    "; a tensor " + mtf::to_string(declared->type) +
                                                    " is declared");
+  }
+  if (tensor->whole && takes_whole(declared->type.dtype)) {
+    const std::optional<ValueId> id = record(c, *tensor, checked.operand.span);
+    c.take_diags();
+    if (!id) {
+      return unknown();
+    }
+    const Operand cast{.value = recorded(c, as_dtype(c, *id, declared->type.dtype)),
+                       .span = checked.operand.span};
+    return checked_dims({.c = c, .operand = cast, .type = checked.type, .what = checked.what},
+                        *cast.value.get<Tensor>(), *declared);
   }
   if (tensor->type.dtype != declared->type.dtype) {
     return checked.wrong(DiagKind::kDtypeMismatch,

@@ -7,7 +7,8 @@
 namespace mtf::host {
 namespace {
 
-Tensor held(TensorHandle handle, std::string name) {
+// `from`: what it was while it was computed.
+Tensor held(TensorHandle handle, const Tensor& from) {
   TensorType type = handle->type;
   return {.where = Where::kHandle,
           .type = std::move(type),
@@ -15,7 +16,8 @@ Tensor held(TensorHandle handle, std::string name) {
           .variable = nullptr,
           .index = -1,
           .unit = 0,
-          .name = std::move(name)};
+          .name = from.name,
+          .whole = from.whole};
 }
 
 // The same text from the same place is the same unit, in every turn of a loop.
@@ -40,7 +42,7 @@ void add_outputs(Recording& unit, Values& values) {
       }
       const ValueId id{tensor.index};
       if (const std::optional<std::size_t> slot = unit.slot_of(id)) {
-        tensor = held(unit.arguments()[*slot], tensor.name);
+        tensor = held(unit.arguments()[*slot], tensor);
         return;
       }
       std::vector<ValueId>& outputs = unit.program().outputs;
@@ -62,7 +64,7 @@ void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
   for (Value& value : values) {
     value = map_tensors(std::move(value), [&handles](Tensor& tensor) {
       if (tensor.where == Where::kOutput) {
-        tensor = held(handles[static_cast<std::size_t>(tensor.index)], tensor.name);
+        tensor = held(handles[static_cast<std::size_t>(tensor.index)], tensor);
       }
     });
   }

@@ -81,6 +81,7 @@ struct Tensor {
   std::int32_t index = -1;  // of the value, slot or output
   std::uint64_t unit = 0;   // the unit that a recorded value belongs to
   std::string name;         // as the user bound it
+  bool whole = false;       // whole numbers, written without a dtype: i32 where one is needed
 };
 
 struct Value {
