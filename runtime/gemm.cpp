@@ -21,13 +21,12 @@ constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no alloc
 constexpr double kThreadedProducts = 4e6;       // below, starting threads takes longer
 
 // For cores with 48 KB of first-level and 2 MB of second-level cache.
-constexpr std::int64_t kPanelBytes = 2048;         // of one lane in a panel
-constexpr std::int64_t kThinPanelBytes = 512;      // the same where b is used but once
-constexpr std::int64_t kBlockBytes = 1024 * 1024;  // of a panel of all rows of a block
+constexpr std::int64_t kPanelBytes = 4096;             // of one lane in a panel
+constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
+constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
-constexpr std::int64_t kInPlaceA = 600 * 1024;  // bytes of an operand that is not worth packing
-constexpr std::int64_t kInPlaceB = 100 * 1024;
-constexpr std::int64_t kInPlaceLanes = 128;  // nor one that is used so few times
+constexpr std::int64_t kInPlaceB =
+    40 * 1024;  // bytes of an operand that stays in the nearest cache
 
 // Bytes from the first to the last element of an operand.
 std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
@@ -74,17 +73,16 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   return result;
 }
 
-// Small operands are read where they are.
+// What is used but once, or stays in the nearest cache as it is, is read where it is.
 template <typename T>
 void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const GemmPlan& plan = work.plan;
-  const auto element = static_cast<std::int64_t>(sizeof(T));
-  work.a_in_place = plan.a_row.even && plan.a_inner.even &&
-                    (rows <= kInPlaceLanes || cols <= kInPlaceLanes ||
-                     span_bytes(plan.a_row, plan.a_inner, element) <= kInPlaceA);
+  work.a_in_place =
+      plan.a_row.even && plan.a_inner.even && (rows <= work.kernel.rows || cols <= work.width());
   work.b_in_place =
       plan.b_inner.even &&
-      (rows <= work.kernel.rows || span_bytes(plan.b_col, plan.b_inner, element) <= kInPlaceB);
+      (rows <= work.kernel.rows ||
+       span_bytes(plan.b_col, plan.b_inner, static_cast<std::int64_t>(sizeof(T))) <= kInPlaceB);
 }
 
 // The part of a product that one thread does.

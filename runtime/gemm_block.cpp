@@ -1,5 +1,6 @@
-// The loops inside a block: panels of the chain outermost, so that rows are packed once; then tiles
-// by columns, each packed just before its first use, while it is in the nearest cache.
+// The loops inside a block: panels of the chain outermost, so that rows are packed once; then
+// groups of column tiles, packed just before their use and staying in the second-level cache; then
+// rows, whose tile stays in the nearest cache for all columns of a group.
 
 #include "runtime/gemm_block.h"
 
@@ -90,7 +91,6 @@ void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPan
                     .b = b.at,
                     .b_inner = b.inner,
                     .places = places.data(),
-                    .place_stride = work.width(),
                     .result_stride = work.plan.out_row.step};
   for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
     if (direct) {
@@ -149,15 +149,6 @@ Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
   return {.begin = begin, .end = std::min(begin + work.width(), cols.end)};
 }
 
-// Column tiles to pack together. One stays in the nearest cache until it is used; but where each
-// inner index is on a memory page of its own, longer visits to a page are worth more.
-template <typename T>
-std::int64_t group_size(const GemmWork<T>& work) {
-  constexpr std::int64_t kPage = 4096 / sizeof(T);
-  const Offsets& inner = work.plan.b_inner;
-  return inner.even && std::abs(inner.step) < kPage ? 1 : kGemmGroup;
-}
-
 // Packs a panel of the columns of a group of tiles: where columns lie side by side, a few indices
 // of all tiles in turn.
 template <typename T>
@@ -200,21 +191,22 @@ void run_group(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPa
                Range group) {
   const std::int64_t row_tiles = ceil_div(block.rows.size(), work.kernel.rows);
   const std::int64_t first = (group.begin - block.cols.begin) / work.width();
-  for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
-    const Range cols = tile_cols(work, group, group.begin + j * work.width());
-    const Operand<T> b = col_operand(work, block, panel, cols, j);
-    for (std::int64_t i = 0; i < row_tiles; ++i) {
-      const Range rows = part_of(block.rows, i, row_tiles);
+  for (std::int64_t i = 0; i < row_tiles; ++i) {
+    const Range rows = part_of(block.rows, i, row_tiles);
+    const Operand<T> a = row_operand(work, block, panel, rows, i);
+    for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
+      const Range cols = tile_cols(work, group, group.begin + j * work.width());
       run_tile(work, block, panel,
-               {.rows = rows, .cols = cols, .index = (first + j) * row_tiles + i},
-               row_operand(work, block, panel, rows, i), b);
+               {.rows = rows, .cols = cols, .index = (first + j) * row_tiles + i}, a,
+               col_operand(work, block, panel, cols, j));
     }
   }
 }
 
 template <typename T>
 void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
-  const std::int64_t step = group_size(work) * work.width();
+  const bool used_once = block.rows.size() <= work.kernel.rows;  // then the nearest cache is enough
+  const std::int64_t step = (used_once ? 1 : kGemmGroup) * work.width();
   for (const ChainPanel& panel : work.chain.panels) {
     if (!work.a_in_place) {
       pack_rows(work, block, panel);

@@ -23,9 +23,8 @@ struct TileRun {
   std::int64_t a_inner = 0;
   const T* b = nullptr;  // a tile's columns lie side by side
   std::int64_t b_inner = 0;
-  T* const* places = nullptr;  // of the stack
-  std::int64_t place_stride = 0;
-  T* result = nullptr;  // where the last part goes, if not to its place
+  T* const* places = nullptr;  // of the stack; rows are kGemmVectors registers apart
+  T* result = nullptr;         // where the last part goes, if not to its place
   std::int64_t result_stride = 0;
 };
 

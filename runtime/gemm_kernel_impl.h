@@ -14,25 +14,29 @@ namespace mtf {
 template <typename V, int kRows, int kVectors>
 using Registers = typename V::Reg[kRows][kVectors];
 
+// Between the rows of a tile on the stack. A constant, because registers for addresses are few: the
+// compiler would keep some in vector registers, behind the multiply-adds.
+template <typename V>
+inline constexpr std::int64_t kPlaceStride = kGemmVectors* V::kLanes;
+
 template <typename V, int kRows, int kVectors>
-void load(const typename V::Value* tile, std::int64_t stride, Registers<V, kRows, kVectors>& acc) {
+void load(const typename V::Value* tile, Registers<V, kRows, kVectors>& acc) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
-      acc[i][j] = tile == nullptr ? V::zero() : V::load(tile + i * stride + j * V::kLanes);
+      acc[i][j] = tile == nullptr ? V::zero() : V::load(tile + i * kPlaceStride<V> + j * V::kLanes);
     }
   }
 }
 
 template <typename V, int kRows, int kVectors>
-void add_left(const typename V::Value* tile, std::int64_t stride,
-              Registers<V, kRows, kVectors>& acc) {
+void add_left(const typename V::Value* tile, Registers<V, kRows, kVectors>& acc) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
-      acc[i][j] = V::add(V::load(tile + i * stride + j * V::kLanes), acc[i][j]);
+      acc[i][j] = V::add(V::load(tile + i * kPlaceStride<V> + j * V::kLanes), acc[i][j]);
     }
   }
 }
@@ -55,6 +59,17 @@ void store(const Registers<V, kRows, kVectors>& acc, typename V::Value* tile, st
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
       V::store(tile + i * stride + j * V::kLanes, acc[i][j]);
+    }
+  }
+}
+
+// Lines that will be written, asked for before the chain that they would wait for at its end.
+template <typename V, int kRows, int kVectors>
+void prefetch_rows(const typename V::Value* tile, std::int64_t stride) {
+  constexpr int kLine = 64 / sizeof(typename V::Value);
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kVectors * V::kLanes; j += kLine) {
+      __builtin_prefetch(tile + i * stride + j, 1);
     }
   }
 }
@@ -93,7 +108,11 @@ void run_tile(const TileRun<typename V::Value>& run) {
   Registers<V, kRows, kVectors> acc[kLeaves];
   const std::int64_t a_row = kPackedRows > 0 ? 1 : run.a_row;
   const std::int64_t a_inner = kPackedRows > 0 ? kPackedRows : run.a_inner;
+  if (run.result != nullptr) {
+    prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
+  }
   for (std::int64_t p = 0; p < run.count; ++p) {
+    asm volatile("" ::: "memory");  // `run` is read again, not kept behind the multiply-adds
     const ChainPart& part = run.parts[p];
     typename V::Value* const* place = run.places + part.depth;
     const typename V::Value* a[kLeaves];
@@ -107,7 +126,7 @@ void run_tile(const TileRun<typename V::Value>& run) {
         a[l] = opaque(a[l]);
         b[l] = opaque(b[l]);
       }
-      load<V, kRows, kVectors>(part.resumes ? *place : nullptr, run.place_stride, acc[l]);
+      load<V, kRows, kVectors>(part.resumes ? *place : nullptr, acc[l]);
     }
 #pragma GCC unroll 4
     for (std::int64_t k = 0; k < part.length; ++k) {
@@ -122,13 +141,13 @@ void run_tile(const TileRun<typename V::Value>& run) {
       add_right<V, kRows, kVectors>(acc[1], acc[0]);
     }
     for (int m = 1; m <= part.merges; ++m) {
-      add_left<V, kRows, kVectors>(place[-m], run.place_stride, acc[0]);
+      add_left<V, kRows, kVectors>(place[-m], acc[0]);
     }
     if (p + 1 == run.count && run.result != nullptr) {
       store<V, kRows, kVectors>(acc[0], run.result, run.result_stride);
       return;
     }
-    store<V, kRows, kVectors>(acc[0], place[-part.merges], run.place_stride);
+    store<V, kRows, kVectors>(acc[0], place[-part.merges], kPlaceStride<V>);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <dnnl.h>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -107,7 +108,7 @@ std::vector<double> medians(const std::vector<std::function<void()>>& runs, doub
 std::vector<Shape> all_shapes() {
   std::vector<Shape> shapes;
   for (const std::int64_t n : {64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048}) {
-    shapes.push_back({.name = "square", .m = n, .k = n, .n = n});
+    shapes.push_back({.name = "square " + std::to_string(n), .m = n, .k = n, .n = n});
   }
   shapes.push_back({.name = "mlp y=xw", .m = 512, .k = 1024, .n = 4096});
   shapes.push_back({.name = "mlp z=yv", .m = 512, .k = 4096, .n = 1024});
@@ -173,14 +174,21 @@ CblasSgemm find_openblas() {
 
 }  // namespace
 
-int main() {
+// bench_gemm [PART…]: all shapes, or those whose name has one of these parts.
+int main(int argc, char** argv) {
+  const std::span<char*> parts(argv + 1, static_cast<std::size_t>(argc - 1));
   const mtf::Cpu cpu = {.isa = mtf::host_isa(), .threads = 1};
   float one = 1;
   mtf::gemm_fast({.rows = {{}}, .cols = {{}}, .inner = {{}}}, &one, &one, &one, cpu);  // one thread
   const CblasSgemm sgemm = find_openblas();
   double logs = 0;
   double worst = HUGE_VAL;
-  const std::vector<Shape> shapes = all_shapes();
+  std::vector<Shape> shapes = all_shapes();
+  std::erase_if(shapes, [parts](const Shape& shape) {
+    return !parts.empty() && std::ranges::none_of(parts, [&shape](const char* part) {
+      return shape.name.find(part) != std::string::npos;
+    });
+  });
   for (const Shape& shape : shapes) {
     const double ratio = report(shape, sgemm, cpu);
     logs += std::log(ratio);
