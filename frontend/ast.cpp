@@ -54,6 +54,10 @@ class Printer {
     for (const RulesAt& at : layout.at) {
       nested_rules("at " + quote(at.glob.text), at.rules);
     }
+    for (const LayoutOption& option : layout.options) {
+      out_.append(indent_, ' ');
+      out_ += option.name.text + " = " + option.value.text + "\n";
+    }
     indent_ -= 2;
     out_.append(indent_, ' ');
     out_ += '}';

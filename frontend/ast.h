@@ -54,6 +54,12 @@ struct ParamRules {
   std::vector<Rule> rules;
 };
 
+// gather = again
+struct LayoutOption {
+  Name name;
+  Name value;
+};
+
 // layout both on grid { batch -> rows, hidden -> cols }
 struct Layout {
   Name name;
@@ -64,6 +70,7 @@ struct Layout {
   std::vector<Rule> rules;
   std::optional<ParamRules> params;
   std::vector<RulesAt> at;
+  std::vector<LayoutOption> options;
 };
 
 // use layout both

@@ -169,7 +169,7 @@ struct Target {
 struct Rule {
   SourceSpan span;
   Name dim;
-  std::vector<Target> targets;  // at least one; major first
+  std::vector<Target> targets;  // major first; none: not split
 };
 
 // h @ [batch -> x, ..]

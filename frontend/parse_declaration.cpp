@@ -24,7 +24,8 @@ std::vector<ast::Rule> build_rules(const Builder& build, const Tree* context, Ot
       if (build.leaf(child)->type != MtfParser::COMMA) {
         rules.end();
       }
-    } else if (const Tree* rule = first<MtfParser::RuleItemContext>(item); rule != nullptr) {
+    } else if (const Tree* rule = first<MtfParser::RuleItemContext>(item);
+               rule != nullptr && build.leaf(rule, MtfParser::ASSIGN) == nullptr) {
       rules.add(rule);
     } else {
       other(item);
@@ -39,8 +40,17 @@ std::vector<ast::Rule> only_rules(const Builder& build, const Tree* context) {
   });
 }
 
+ast::Name last_word(const Builder& build, const Tree* context) {
+  const Token& token = build.token(context->stop);
+  return {.text = std::string(build.source.at(token)), .span = build.source.span(token)};
+}
+
 void add_part(const Builder& build, const Tree* item, ast::Layout& layout) {
   const SourceSpan span = build.span(item);
+  if (const Tree* option = first<MtfParser::RuleItemContext>(item); option != nullptr) {
+    layout.options.push_back({.name = name_in(build, option), .value = last_word(build, option)});
+    return;
+  }
   const Tree* body = first<MtfParser::LayoutBodyContext>(item);
   if (const Tree* glob = first<MtfParser::StringContext>(item); glob != nullptr) {
     layout.at.push_back(
@@ -96,7 +106,8 @@ ast::Layout build_layout(const Builder& build, const Tree* context) {
                      .uneven = flag(build, context, MtfParser::UNEVEN),
                      .rules = {},
                      .params = std::nullopt,
-                     .at = {}};
+                     .at = {},
+                     .options = {}};
   if (names.size() > 1) {
     layout.mesh = build_name(build, names[1]);
   }

@@ -89,6 +89,10 @@ ast::Pin build_pin(const Builder& build, const Tree* context) {
       build.error(build.span(item), "`..` stands at the end, for all other dims");
     }
     if (const Tree* rule = first<MtfParser::RuleItemContext>(item); rule != nullptr) {
+      if (build.leaf(rule, MtfParser::ASSIGN) != nullptr) {
+        build.error(build.span(rule), "only rules stand here, as `dim -> axis`");
+        continue;
+      }
       rules.add(rule);
     } else {
       pin.open = true;

@@ -33,7 +33,10 @@ layout : LAYOUT name (ON name)? (INFER | AUTO | UNEVEN)* layoutBody ;
 layoutBody : '{' (SEP layoutItem? (',' layoutItem?)*)* '}' ;
 layoutItem : ruleItem | PARAMS layoutBody | AT string layoutBody ;
 // Several dims may share what the last of them maps to: vocab, d_ff, heads -> y
-ruleItem : name ('->' (target | '(' target (',' target)* ')'))? ;
+// Of a layout also an option: gather = again
+ruleItem
+  : name ('->' (target | '(' (target (',' target)*)? ')') | '=' (name | INT))?
+  ;
 target : name | '*' ;
 
 useLayout : USE LAYOUT name ;

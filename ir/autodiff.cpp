@@ -106,6 +106,9 @@ std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const Val
   std::vector<ValueId> grad_of(wanted.size());
   const SourceSpan span = builder.span();
   const std::int32_t frame = builder.frame();
+  const std::int32_t region = builder.region();
+  const bool outer = builder.is_backward();
+  builder.backward(true);
   if (wanted[at(of)] != 0) {
     grad_of[at(of)] = builder.scalar(1.0, builder.type_of(of).dtype);
   }
@@ -116,6 +119,7 @@ std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const Val
     const ValueId id{static_cast<std::int32_t>(i)};
     const OpDef* op = builder.program().at(id).op;
     builder.at(builder.program().at(id).span, builder.program().at(id).frame);
+    builder.within(builder.program().at(id).region);
     grad_of[i] = with_dims_of(builder, grad_of[i], id);
     if (passes_on(builder.program().at(id), wanted)) {
       GradBuilder grad(builder, id, grad_of[i], grad_of, wanted);
@@ -123,6 +127,8 @@ std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const Val
     }
   }
   builder.at(span, frame);
+  builder.within(region);
+  builder.backward(outer);
   std::vector<ValueId> result;
   for (const ValueId target : targets) {
     const bool reached = at(target) < grad_of.size() && grad_of[at(target)].valid();

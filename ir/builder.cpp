@@ -14,7 +14,11 @@ ValueId Builder::input(InputKind kind, std::string name, TensorType type) {
                              .type = std::move(type),
                              .span = span_,
                              .frame = frame_,
-                             .name = name});
+                             .name = name,
+                             .internal = false,
+                             .backward = false,
+                             .region = -1,
+                             .variable = {}});
   program_.inputs.push_back({.value = program_.last(), .kind = kind, .name = std::move(name)});
   return program_.last();
 }
@@ -50,7 +54,11 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
                              .type = std::move(call.result),
                              .span = span_,
                              .frame = frame_,
-                             .name = {}});
+                             .name = {},
+                             .internal = false,
+                             .backward = backward_,
+                             .region = region_,
+                             .variable = {}});
   return program_.last();
 }
 

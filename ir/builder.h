@@ -27,8 +27,19 @@ class Builder {
     span_ = span;
     frame_ = frame;
   }
+  // The same as another value has, and what a rewrite keeps of it.
+  void at(const Value& like) {
+    at(like.span, like.frame);
+    within(like.region);
+    backward(like.backward);
+  }
+  // The region of `with layout`, and whether the next values belong to a gradient.
+  void within(std::int32_t region) { region_ = region; }
+  void backward(bool backward) { backward_ = backward; }
   [[nodiscard]] SourceSpan span() const { return span_; }
   [[nodiscard]] std::int32_t frame() const { return frame_; }
+  [[nodiscard]] std::int32_t region() const { return region_; }
+  [[nodiscard]] bool is_backward() const { return backward_; }
 
   ValueId input(InputKind kind, std::string name, TensorType type);
 
@@ -50,6 +61,8 @@ class Builder {
   DiagSink& diags_;
   SourceSpan span_;
   std::int32_t frame_ = -1;
+  std::int32_t region_ = -1;
+  bool backward_ = false;
 };
 
 }  // namespace mtf

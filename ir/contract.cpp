@@ -109,7 +109,7 @@ std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra k
   }
   DiagSink ignored;
   Builder builder(state.transfer.to, state.ops, ignored);
-  builder.at(like.span, like.frame);
+  builder.at(like);
   const std::optional<ValueId> value = builder.call(*op, operands, std::move(args));
   return value && builder.type_of(*value) == like.type ? value : std::nullopt;
 }

@@ -110,7 +110,7 @@ ValueId contraction(Joining& state, const Value& like, const std::vector<ValueId
   Program& to = state.transfer.to;
   DiagSink none;
   Builder builder(to, state.ops, none);
-  builder.at(like.span, like.frame);
+  builder.at(like);
   std::vector<std::vector<ValueId>> columns;
   for (const ValueId term : terms) {
     const std::vector<ValueId> operands = sorted_operands(state.transfer.from, term);

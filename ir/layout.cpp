@@ -1,17 +1,12 @@
-// Layouts of values, and the one place that judges whether rules fit a tensor.
+// Layouts of values: whose rules, which slices, in words.
 
 #include "ir/layout.h"
 
 #include <algorithm>
 #include <cassert>
-#include <utility>
 
 namespace mtf {
 namespace {
-
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
 
 // "x", or "(x, y)" for several.
 std::string grouped(const Mesh& mesh, const Axes& axes) {
@@ -19,85 +14,61 @@ std::string grouped(const Mesh& mesh, const Axes& axes) {
   return axes.size() == 1 ? list : "(" + list + ")";
 }
 
-Note note_of(const Rule& rule, const Layout& layout) {
-  return {
-      .span = rule.span,
-      .text = quoted(to_string(rule, layout.mesh)) + " is a rule of layout " + quoted(layout.name)};
-}
-
-// "2", or "2 x 4 = 8".
-std::string ways(const Mesh& mesh, const Axes& axes) {
-  std::string text;
-  for (const AxisId axis : axes) {
-    text += text.empty() ? "" : " x ";
-    text += std::to_string(mesh.axes[axis].size);
+// Whether `*` in the glob can stand for text that makes it the path.
+bool matches(std::string_view glob, std::string_view path) {
+  if (glob.empty()) {
+    return path.empty();
   }
-  return axes.size() == 1 ? text : text + " = " + std::to_string(mesh.size_of(axes));
-}
-
-// "64 or 68": the nearest multiples on both sides; 0 is no size.
-std::string nearest_sizes(std::int64_t size, std::int64_t parts) {
-  const std::int64_t below = size / parts * parts;
-  const std::string above = std::to_string(below + parts);
-  return below == 0 ? above : std::to_string(below) + " or " + above;
-}
-
-// What has been decided for one tensor so far.
-struct Checker {
-  const Shape& shape;
-  const Layout& layout;
-  SourceSpan span;
-  std::string_view what;
-  DiagSink& diags;
-  std::vector<const Rule*> user;  // of each axis
-
-  [[nodiscard]] std::string tensor() const { return std::string(what) + " " + to_string(shape); }
-};
-
-bool claim_axes(Checker& at, const Rule& rule) {
-  for (const AxisId axis : rule.axes) {
-    const Rule* other = std::exchange(at.user[axis], &rule);
-    if (other == nullptr) {
-      continue;
-    }
-    const std::string name = quoted(at.layout.mesh.axes[axis].name);
-    if (other == &rule) {
-      at.diags.error(DiagKind::kLayoutConflict, at.span,
-                     at.tensor() + " names axis " + name + " twice for " + quoted(rule.dim) +
-                         "; an axis splits a tensor once",
-                     {note_of(rule, at.layout)});
-      return false;
-    }
-    at.diags.error(DiagKind::kLayoutConflict, at.span,
-                   "axis " + name + " would split two dims of " + at.tensor() + ": " +
-                       quoted(other->dim) + " and " + quoted(rule.dim) +
-                       "; give one of them another axis, another name here, or no rule",
-                   {note_of(*other, at.layout), note_of(rule, at.layout)});
-    return false;
+  if (glob.front() == '*') {
+    return matches(glob.substr(1), path) || (!path.empty() && matches(glob, path.substr(1)));
   }
-  return true;
-}
-
-bool check_size(Checker& at, const Rule& rule, const Dim& dim) {
-  const Mesh& mesh = at.layout.mesh;
-  const std::int64_t parts = mesh.size_of(rule.axes);
-  if (dim.size % parts == 0) {
-    return true;
-  }
-  at.diags.error(DiagKind::kIndivisible, at.span,
-                 quoted(dim.name) + " of " + at.tensor() + " does not split evenly over " +
-                     (rule.axes.size() == 1 ? "axis " : "axes ") +
-                     quoted(to_string(mesh, rule.axes)) + " (" + ways(mesh, rule.axes) +
-                     " ways); a size of " + nearest_sizes(dim.size, parts) + " would",
-                 {note_of(rule, at.layout)});
-  return false;
+  return !path.empty() && glob.front() == path.front() && matches(glob.substr(1), path.substr(1));
 }
 
 }  // namespace
 
-const Rule* Layout::rule_for(std::string_view dim) const {
-  const auto found = std::ranges::find(rules, dim, &Rule::dim);
-  return found == rules.end() ? nullptr : &*found;
+bool VariableRules::names(std::string_view path) const {
+  if (glob.empty() || matches(glob, path)) {
+    return true;
+  }
+  for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
+       end = path.rfind('/', end - 1)) {
+    if (matches(glob, path.substr(0, end))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Layout::Rules Layout::rules_for(std::string_view variable) const {
+  Rules found;
+  for (const VariableRules& block : variables) {
+    if (!variable.empty() && block.names(variable)) {
+      for (const Rule& rule : block.rules) {
+        found.list.push_back(&rule);
+      }
+    }
+  }
+  found.firm = found.list.size();
+  for (const Rule& rule : rules) {
+    found.list.push_back(&rule);
+  }
+  found.firm = found.firm == 0 ? found.list.size() : found.firm;
+  return found;
+}
+
+ValueLayout Target::firm_layout() const {
+  ValueLayout result = layout;
+  for (std::size_t d = 0; d < result.dims.size(); ++d) {
+    result.dims[d].resize(firm[d]);
+  }
+  return result;
+}
+
+Target unsplit(const Shape& shape) {
+  return {.layout = replicated(shape),
+          .firm = std::vector<std::size_t>(shape.rank()),
+          .causes = std::vector<std::vector<Cause>>(shape.rank())};
 }
 
 bool ValueLayout::is_replicated() const {
@@ -135,43 +106,6 @@ Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, 
   return slice;
 }
 
-ValueLayout layout_that_fits(const Shape& shape, const Layout& layout) {
-  ValueLayout fit = replicated(shape);
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    const Rule* rule = layout.rule_for(shape[d].name);
-    if (rule == nullptr || shape[d].size % layout.mesh.size_of(rule->axes) != 0) {
-      continue;
-    }
-    if (std::ranges::none_of(rule->axes, [&](AxisId axis) { return fit.uses(axis); })) {
-      fit.dims[d] = rule->axes;
-    }
-  }
-  return fit;
-}
-
-std::optional<ValueLayout> layout_by_rules(const Shape& shape, const Layout& layout,
-                                           SourceSpan span, std::string_view what,
-                                           DiagSink& diags) {
-  Checker at{.shape = shape,
-             .layout = layout,
-             .span = span,
-             .what = what,
-             .diags = diags,
-             .user = std::vector<const Rule*>(layout.mesh.axes.size())};
-  ValueLayout result = replicated(shape);
-  bool fits = true;
-  for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const Rule* rule = layout.rule_for(shape[i].name);
-    if (rule == nullptr) {
-      continue;
-    }
-    fits = claim_axes(at, *rule) && fits;
-    fits = check_size(at, *rule, shape[i]) && fits;
-    result.dims[i] = rule->axes;
-  }
-  return fits ? std::optional(std::move(result)) : std::nullopt;
-}
-
 std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -186,7 +120,10 @@ std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh&
 }
 
 std::string to_string(const Rule& rule, const Mesh& mesh) {
-  return rule.dim + " -> " + grouped(mesh, rule.axes);
+  if (!rule.rest) {
+    return rule.dim + " -> " + (rule.axes.empty() ? "()" : grouped(mesh, rule.axes));
+  }
+  return rule.dim + " -> " + (rule.axes.empty() ? "*" : "(" + to_string(mesh, rule.axes) + ", *)");
 }
 
 }  // namespace mtf

@@ -21,6 +21,17 @@ struct Rule {
   std::string dim;
   Axes axes;  // major first
   SourceSpan span;
+  bool rest = false;  // `*`: behind them every axis that the tensor leaves unused
+};
+
+// The rules that go first for some variables: `params { … }`, at "net/w" { … }.
+struct VariableRules {
+  std::string glob;  // `*` stands for any text; "" for every variable
+  std::vector<Rule> rules;
+  SourceSpan span;
+
+  // Whether the glob names the path, or one that it is part of: a param's optimizer state.
+  [[nodiscard]] bool names(std::string_view path) const;
 };
 
 struct Layout {
@@ -28,8 +39,16 @@ struct Layout {
   Mesh mesh;
   std::vector<Rule> rules;
   SourceSpan span;
+  std::vector<VariableRules> variables;  // those that go first are first
+  bool infer = false;                    // dims without a rule follow from those with one
+  bool gather_again = false;  // what was gathered forward is freed, and gathered again backward
 
-  [[nodiscard]] const Rule* rule_for(std::string_view dim) const;  // null: replicated
+  // The rules for one tensor, and whether those behind `firm` give way to the ones before.
+  struct Rules {
+    std::vector<const Rule*> list;
+    std::size_t firm = 0;
+  };
+  [[nodiscard]] Rules rules_for(std::string_view variable) const;  // "": no variable
 };
 
 struct ValueLayout {
@@ -43,6 +62,24 @@ struct ValueLayout {
 
 [[nodiscard]] ValueLayout replicated(const Shape& shape);
 
+// What put an axis where it is.
+struct Cause {
+  std::string text;  // "`batch -> x`"
+  SourceSpan span;
+};
+
+// The layout of a tensor at rest. What computes with it keeps the firm axes split where it can;
+// those behind them, of `*`, it gathers where another dim needs them.
+struct Target {
+  ValueLayout layout;
+  std::vector<std::size_t> firm;           // per dim, how many of its axes
+  std::vector<std::vector<Cause>> causes;  // per dim and axis
+
+  [[nodiscard]] ValueLayout firm_layout() const;
+};
+
+[[nodiscard]] Target unsplit(const Shape& shape);
+
 // One rank's part of a tensor, as a box of global indices.
 struct Slice {
   std::vector<std::int64_t> offset;
@@ -53,15 +90,25 @@ struct Slice {
 [[nodiscard]] Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                              std::int64_t rank);
 
+// How the layout of a tensor is found, and what is said when there is none.
+struct Ruling {
+  const Mesh& mesh;
+  std::string_view layout;  // its name, for messages
+  Layout::Rules rules;
+  SourceSpan span;
+  std::string_view what;  // "`h`" or "the result of `einsum`"
+  bool pinned = false;    // the firm rules are those of an `@`
+};
+
 // The layout that the rules give a tensor, or nullopt after an error in the user's terms: an axis
 // that would split two dims (kLayoutConflict), a size that the axes do not divide (kIndivisible,
-// with the nearest sizes that work). `what` names the tensor: "`h`" or "the result of `einsum`".
-[[nodiscard]] std::optional<ValueLayout> layout_by_rules(const Shape& shape, const Layout& layout,
-                                                         SourceSpan span, std::string_view what,
-                                                         DiagSink& diags);
+// with the nearest sizes that work). Axes of `*` must divide where another dim is split as well; a
+// tensor split along one dim alone takes those that do.
+[[nodiscard]] std::optional<Target> layout_by_rules(const Shape& shape, const Ruling& ruling,
+                                                    DiagSink& diags);
 
 // The same where the rules may give way: an axis that is taken, or does not divide, is left out.
-[[nodiscard]] ValueLayout layout_that_fits(const Shape& shape, const Layout& layout);
+[[nodiscard]] Target layout_that_fits(const Shape& shape, const Ruling& ruling);
 
 // "[batch: rows, hidden: cols] partial(x)"
 [[nodiscard]] std::string to_string(const Shape& shape, const ValueLayout& layout,

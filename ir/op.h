@@ -51,8 +51,25 @@ struct OpParam {
   std::string_view help;  // one phrase for `mtf ops NAME`, with the default
 };
 
+// The layout of one tensor as a person writes it: h @ [batch -> x, ff -> (y, *), ..].
+struct PinRule {
+  std::string dim;
+  std::vector<std::string> axes;  // major first
+  bool rest = false;              // `*`
+  SourceSpan span;
+
+  friend bool operator==(const PinRule& a, const PinRule& b) {
+    return a.dim == b.dim && a.axes == b.axes && a.rest == b.rest;
+  }
+};
+struct Pin {
+  std::vector<PinRule> rules;
+  bool open = false;  // `..`: dims that are not named follow the layout
+  friend bool operator==(const Pin&, const Pin&) = default;
+};
+
 using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::string,
-                              std::vector<Dim>, Shape, DType, std::vector<double>>;
+                              std::vector<Dim>, Shape, DType, std::vector<double>, Pin>;
 
 // Arguments that are not tensors, by parameter name, each at most once. kDim is a list of one Dim.
 struct OpArgs {
@@ -165,6 +182,7 @@ struct OpDef {
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`
 
   Linear linear = Linear::kNo;
+  bool alias = false;   // the operand itself, in the layout that the argument "layout" pins
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
   bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
   Algebra algebra = Algebra::kNone;

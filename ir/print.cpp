@@ -49,6 +49,24 @@ std::string list(const std::vector<T>& elements, F text_of) {
   return text + "]";
 }
 
+std::string pin_text(const Pin& pin) {
+  const auto same = [](const std::string& axis) { return axis; };
+  std::string text = "[";
+  for (const PinRule& rule : pin.rules) {
+    text += (text.size() > 1 ? ", " : "") + rule.dim + " -> ";
+    std::vector<std::string> axes = rule.axes;
+    if (rule.rest) {
+      axes.emplace_back("*");
+    }
+    const std::string inside = list(axes, same);
+    text += axes.size() == 1 ? axes[0] : "(" + inside.substr(1, inside.size() - 2) + ")";
+  }
+  if (pin.open) {
+    text += text.size() > 1 ? ", .." : "..";
+  }
+  return text + "]";
+}
+
 std::string text_of(const ArgValue& value) {
   return match(
       value, [](std::monostate) { return std::string("none"); },
@@ -58,7 +76,8 @@ std::string text_of(const ArgValue& value) {
       [](const std::vector<Dim>& v) { return list(v, [](const Dim& dim) { return dim.name; }); },
       [](const Shape& v) { return to_string(v); },
       [](DType v) { return std::string(to_string(v)); },
-      [](const std::vector<double>& v) { return list(v, number); });
+      [](const std::vector<double>& v) { return list(v, number); },
+      [](const Pin& v) { return pin_text(v); });
 }
 
 std::string named(ValueId id) {

@@ -33,9 +33,12 @@ struct Value {
   OpArgs args;
   TensorType type;
   SourceSpan span;
-  std::int32_t frame = -1;  // in Program::frames
-  std::string name;         // as the user bound it, or empty
-  bool internal = false;    // made by a rewrite: where the rules do not fit it, they give way
+  std::int32_t frame = -1;   // in Program::frames
+  std::string name;          // as the user bound it, or empty
+  bool internal = false;     // made by a rewrite: where the rules do not fit it, they give way
+  bool backward = false;     // made by a gradient
+  std::int32_t region = -1;  // in Program::regions: made under `with layout`
+  std::string variable;      // path of the variable whose layout it takes, or empty
 };
 
 enum class InputKind : std::uint8_t { kArgument, kCaptured, kParam, kState };
@@ -63,6 +66,7 @@ struct Program {
   std::vector<ValueId> outputs;
   std::vector<Update> updates;
   std::vector<Frame> frames;
+  std::vector<Layout> regions;
 
   [[nodiscard]] const Value& at(ValueId id) const {
     return values[static_cast<std::size_t>(id.index)];

@@ -10,6 +10,7 @@ Transfer start_transfer(const Program& from) {
   Transfer transfer{.from = from, .to = {}, .moved = std::vector<ValueId>(from.values.size())};
   transfer.to.name = from.name;
   transfer.to.frames = from.frames;
+  transfer.to.regions = from.regions;
   transfer.to.values.reserve(from.values.size());
   return transfer;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,47 +13,6 @@
 
 namespace mtf {
 namespace {
-
-// The layout of every value by the rules. A tensor that shows an illegal layout is reported where
-// it is made, each kind of conflict once.
-std::optional<std::vector<ValueLayout>> targets_of(const Program& program, const Layout& layout,
-                                                   DiagSink& diags) {
-  std::vector<ValueLayout> targets(program.values.size());
-  std::set<std::pair<DiagKind, std::vector<std::string>>> seen;
-  bool ok = true;
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const ValueId id{static_cast<std::int32_t>(i)};
-    const Value& value = program.at(id);
-    if (value.op != nullptr && value.op->effect) {
-      continue;
-    }
-    if (value.internal) {
-      targets[i] = layout_that_fits(value.type.shape, layout);
-      continue;
-    }
-    DiagSink found;
-    std::optional<ValueLayout> target =
-        layout_by_rules(value.type.shape, layout, value.span, describe(program, id), found);
-    if (target) {
-      targets[i] = *std::move(target);
-      continue;
-    }
-    ok = false;
-    for (Diag diag : found.diags()) {
-      std::vector<std::string> dims;
-      for (const Rule& rule : layout.rules) {
-        if (const Dim* dim = value.type.shape.find(rule.dim); dim != nullptr) {
-          dims.push_back(dim->name + " " + std::to_string(dim->size));
-        }
-      }
-      if (seen.emplace(diag.kind, dims).second) {
-        std::ranges::move(notes_of(program, id), std::back_inserter(diag.notes));
-        diags.add(std::move(diag));
-      }
-    }
-  }
-  return ok ? std::optional(std::move(targets)) : std::nullopt;
-}
 
 // The user's names, each on one value only: a second `h` is `h.2`.
 void name_values(SpmdProgram& program) {
@@ -108,16 +66,17 @@ Layout one_rank() {
 }
 
 std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, OpTable ops,
-                                 DiagSink& diags, bool exact) {
+                                 DiagSink& diags, bool exact, const HeldLayouts& held) {
   SpmdProgram out;
   out.source = simplify(program, ops);
   out.mesh = layout.mesh;
   out.layout = layout.name;
-  const std::optional<std::vector<ValueLayout>> targets = targets_of(out.source, layout, diags);
+  std::optional<std::vector<Target>> targets = targets_of(out.source, layout, held, diags);
   if (!targets) {
     return std::nullopt;
   }
-  partition(out, layout, *targets, exact);
+  out.targets = *std::move(targets);
+  partition(out, exact, layout.gather_again);
   fuse(out);
   name_values(out);
   plan_memory(out);

@@ -12,22 +12,24 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(SpmdProgram& out, const Layout& layout, std::span<const ValueLayout> targets,
-              bool exact)
+  Partitioner(SpmdProgram& out, bool exact, bool gather_again)
       : out_(out),
         source_(out.source),
-        layout_(layout),
-        targets_(targets),
         exact_(exact),
+        gather_again_(gather_again),
         resharder_(out.mesh),
         forms_(out.source.values.size()),
-        makers_(out.source.values.size(), -1) {}
+        makers_(out.source.values.size(), -1),
+        roots_(out.source.values.size()) {}
 
   void run() {
     for (std::size_t i = 0; i < source_.values.size(); ++i) {
       const ValueId id{static_cast<std::int32_t>(i)};
+      backward_ = source_.at(id).backward;
       if (source_.at(id).op == nullptr) {
         out_.inputs.push_back(add_form(id, target(id)));
+      } else if (source_.at(id).op->alias) {
+        roots_[i] = root(source_.at(id).operands.front());
       } else {
         operation(id);
       }
@@ -45,10 +47,15 @@ class Partitioner {
   }
 
  private:
-  [[nodiscard]] const ValueLayout& target(ValueId id) const {
-    return targets_[static_cast<std::size_t>(id.index)];
+  [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
+  // The value that this one is another name of; its slices are the same.
+  [[nodiscard]] ValueId root(ValueId id) const {
+    const ValueId of = roots_[static_cast<std::size_t>(id.index)];
+    return of.valid() ? of : id;
   }
-  std::vector<SpmdId>& forms(ValueId id) { return forms_[static_cast<std::size_t>(id.index)]; }
+  std::vector<SpmdId>& forms(ValueId id) {
+    return forms_[static_cast<std::size_t>(root(id).index)];
+  }
 
   SpmdId add_form(ValueId id, ValueLayout layout) {
     const Value& value = source_.at(id);
@@ -63,7 +70,15 @@ class Partitioner {
                            .offset = 0});
     const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
     forms(id).push_back(form);
+    made_backward_.push_back(backward_);
     return form;
+  }
+
+  // Whether a step may read the form: one that was only gathered for the forward pass is gone.
+  [[nodiscard]] bool is_there(ValueId id, SpmdId form) {
+    return !gather_again_ || form == forms(id).front() ||
+           made_backward_[static_cast<std::size_t>(form.index)] == backward_ ||
+           out_.at(form).layout == target(root(id));
   }
 
   [[nodiscard]] std::string name_of(ValueId id) const {
@@ -77,7 +92,7 @@ class Partitioner {
 
   SpmdId find_form(ValueId id, const ValueLayout& layout) {
     for (const SpmdId form : forms(id)) {
-      if (out_.at(form).layout == layout) {
+      if (out_.at(form).layout == layout && is_there(id, form)) {
         return form;
       }
     }
@@ -89,6 +104,9 @@ class Partitioner {
     SpmdId best;
     std::int64_t least = 0;
     for (const SpmdId form : forms(id)) {
+      if (!is_there(id, form)) {
+        continue;
+      }
       const std::int64_t cost =
           resharder_.received(out_.at(form).type.shape, out_.at(form).layout, to);
       if (!best.valid() || cost < least) {
@@ -116,7 +134,7 @@ class Partitioner {
     const SpmdId made = forms(id).front();
     const bool pending = !out_.at(made).layout.partial.empty();
     if (pending && !find_form(id, target(id)).valid()) {
-      reshard(made, target(id), Combine::kSum, {.user = id, .what = ""});
+      reshard(made, target(id), Combine::kSum, {.user = root(id), .what = ""});
     }
   }
 
@@ -150,7 +168,7 @@ class Partitioner {
       step.axes = move.axes;
       step.combine = combine;
       step.to = add_form(id, move.to);
-      step.reasons = explain(out_, layout_, makers_, step, need);
+      step.reasons = explain(out_, makers_, step, need);
       measure(step);
       from = step.to;
       out_.steps.push_back(std::move(step));
@@ -183,9 +201,13 @@ class Partitioner {
         operands.push_back(target(operand));
       }
     }
-    const LoopSplit split = choose_split(
-        {.call = local.call, .space = local.space, .operands = operands, .result = wanted},
-        resharder_, out_.mesh);
+    const LoopSplit split =
+        choose_split({.call = local.call,
+                      .space = local.space,
+                      .operands = operands,
+                      .result = wanted,
+                      .firm = pending ? std::vector<ValueLayout>{} : firm_layouts(id)},
+                     resharder_, out_.mesh);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       ValueLayout needed = split.operands[i];
       needed.partial = pending ? operands[i].partial : Axes{};
@@ -194,6 +216,16 @@ class Partitioner {
     }
     local.loops = split.loops;
     finish(id, std::move(local), split, pending ? operands[0].partial : Axes{});
+  }
+
+  // Of the operands and the result: what the computation keeps split where it can.
+  [[nodiscard]] std::vector<ValueLayout> firm_layouts(ValueId id) const {
+    std::vector<ValueLayout> firm;
+    for (const ValueId operand : source_.at(id).operands) {
+      firm.push_back(out_.target(operand).firm_layout());
+    }
+    firm.push_back(out_.target(id).firm_layout());
+    return firm;
   }
 
   // Emits the kernel, and at once the reduction of a max, min or product.
@@ -206,6 +238,9 @@ class Partitioner {
       local.result = add_form(id, std::move(made));
     }
     step.flops = flops_of(local);
+    if (split.chosen) {
+      step.reasons = {explain_choice(out_, local, split)};
+    }
     const SpmdId result = local.result;
     step.calls.push_back(std::move(local));
     makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
@@ -267,19 +302,20 @@ class Partitioner {
 
   SpmdProgram& out_;
   const Program& source_;
-  const Layout& layout_;
-  std::span<const ValueLayout> targets_;
   bool exact_;
+  bool gather_again_;
+  bool backward_ = false;  // the value that is being partitioned belongs to a gradient
   Resharder resharder_;
   std::vector<std::vector<SpmdId>> forms_;  // per value, the first is as its step leaves it
   std::vector<std::int32_t> makers_;        // per value, its kernel step
+  std::vector<ValueId> roots_;              // per value, what it is an alias of
+  std::vector<bool> made_backward_;         // per form
 };
 
 }  // namespace
 
-void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets,
-               bool exact) {
-  Partitioner(program, layout, targets, exact).run();
+void partition(SpmdProgram& program, bool exact, bool gather_again) {
+  Partitioner(program, exact, gather_again).run();
 }
 
 }  // namespace mtf

@@ -6,16 +6,13 @@
 
 #pragma once
 
-#include <span>
-
 #include "lowering/spmd.h"
 
 namespace mtf {
 
 // `exact`: pending sums are not added up before they are finished.
-// `targets`: the layout that the rules give each value of the program.
-// requires: program.source, mesh and layout are set, and the rest is empty.
-void partition(SpmdProgram& program, const Layout& layout, std::span<const ValueLayout> targets,
-               bool exact);
+// `gather_again`: what is gathered forward is not kept for the backward pass.
+// requires: program.source, mesh, layout and targets are set, and the rest is empty.
+void partition(SpmdProgram& program, bool exact, bool gather_again);
 
 }  // namespace mtf

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <string>
 
+#include "lowering/quantity.h"
+
 namespace mtf {
 namespace {
 
 class Explainer {
  public:
-  Explainer(const SpmdProgram& program, const Layout& layout, std::span<const std::int32_t> makers,
-            const Step& step, const Need& need)
-      : program_(program), layout_(layout), makers_(makers), step_(step), need_(need) {}
+  Explainer(const SpmdProgram& program, std::span<const std::int32_t> makers, const Step& step,
+            const Need& need)
+      : program_(program), makers_(makers), step_(step), need_(need) {}
 
   std::vector<Reason> run() {
     const bool reduces =
@@ -26,11 +28,35 @@ class Explainer {
  private:
   [[nodiscard]] std::string names(const Axes& axes) const { return to_string(program_.mesh, axes); }
 
-  void add(std::string text, SourceSpan span, const std::string& dim) {
-    const Rule* rule = layout_.rule_for(dim);
-    reasons_.push_back({.text = std::move(text),
-                        .span = span,
-                        .rule = rule == nullptr ? SourceSpan{} : rule->span});
+  // `values`: where the axes on the dim may come from.
+  void add(std::string text, SourceSpan span, const std::string& dim, const Axes& axes,
+           const std::vector<ValueId>& values) {
+    reasons_.push_back({.text = std::move(text), .span = span, .cause = cause(dim, axes, values)});
+  }
+
+  [[nodiscard]] Cause cause(const std::string& dim, const Axes& axes,
+                            const std::vector<ValueId>& values) const {
+    for (const ValueId id : values) {
+      const Target& target = program_.target(id);
+      const std::optional<std::size_t> d = program_.source.at(id).type.shape.index_of(dim);
+      if (!d || target.layout.dims.empty()) {
+        continue;
+      }
+      const Axes& has = target.layout.dims[*d];
+      for (std::size_t a = 0; a < has.size(); ++a) {
+        if (std::ranges::find(axes, has[a]) != axes.end()) {
+          return target.causes[*d][a];
+        }
+      }
+    }
+    return {};
+  }
+
+  // The operands of an operation, and its result.
+  [[nodiscard]] std::vector<ValueId> around(ValueId id) const {
+    std::vector<ValueId> values = program_.source.at(id).operands;
+    values.push_back(id);
+    return values;
   }
 
   [[nodiscard]] const LocalCall* maker(ValueId id) const {
@@ -63,7 +89,7 @@ class Explainer {
         if (loop.role == DimRole::kReduced && overlaps(call->loops[l])) {
           add(loop.name + " is " + std::string(verb(step_.combine)) + " and split over " +
                   names(call->loops[l]),
-              call->call.span, loop.name);
+              call->call.span, loop.name, call->loops[l], around(call->origin));
           found = true;
         }
       }
@@ -89,9 +115,16 @@ class Explainer {
       const Axes& has = to.layout.dims[d];
       if (had != has) {
         const std::string& dim = from.type.shape[d].name;
-        add(sentence(dim, had, has), user.span, dim);
+        const ValueId made = from.origin;
+        add(sentence(dim, had, has), user.span, dim, has.size() < had.size() ? had : has,
+            need_.user == made ? std::vector{made} : with(made, around(need_.user)));
       }
     }
+  }
+
+  static std::vector<ValueId> with(ValueId first, std::vector<ValueId> values) {
+    values.insert(values.begin(), first);
+    return values;
   }
 
   [[nodiscard]] std::string sentence(const std::string& dim, const Axes& had,
@@ -113,19 +146,39 @@ class Explainer {
   }
 
   const SpmdProgram& program_;
-  const Layout& layout_;
   std::span<const std::int32_t> makers_;
   const Step& step_;
   const Need& need_;
   std::vector<Reason> reasons_;
 };
 
+// "batch over x, ff over y"; "nothing".
+std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
+                       const std::vector<Axes>& loops) {
+  std::string text;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    if (!loops[l].empty()) {
+      text += (text.empty() ? "" : ", ") + space.loops[l].name + " over " +
+              to_string(program.mesh, loops[l]);
+    }
+  }
+  return text.empty() ? "nothing" : text;
+}
+
 }  // namespace
 
-std::vector<Reason> explain(const SpmdProgram& program, const Layout& layout,
-                            std::span<const std::int32_t> makers, const Step& step,
-                            const Need& need) {
-  return Explainer(program, layout, makers, step, need).run();
+std::vector<Reason> explain(const SpmdProgram& program, std::span<const std::int32_t> makers,
+                            const Step& step, const Need& need) {
+  return Explainer(program, makers, step, need).run();
+}
+
+Reason explain_choice(const SpmdProgram& program, const LocalCall& call, const LoopSplit& split) {
+  return {.text = "splits " + loops_text(program, call.space, split.loops) + ", moving " +
+                  bytes_text(split.bytes) + "; next best " +
+                  loops_text(program, call.space, split.runner_up) + ", moving " +
+                  bytes_text(split.runner_up_bytes),
+          .span = call.call.span,
+          .cause = {}};
 }
 
 }  // namespace mtf

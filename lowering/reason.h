@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lowering/split.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
@@ -17,8 +18,12 @@ struct Need {
 };
 
 // `makers`: for each source value, the index of the kernel step that computed it, or -1.
-[[nodiscard]] std::vector<Reason> explain(const SpmdProgram& program, const Layout& layout,
+[[nodiscard]] std::vector<Reason> explain(const SpmdProgram& program,
                                           std::span<const std::int32_t> makers, const Step& step,
                                           const Need& need);
+
+// Why a kernel splits its loops as it does, where it could have done otherwise.
+[[nodiscard]] Reason explain_choice(const SpmdProgram& program, const LocalCall& call,
+                                    const LoopSplit& split);
 
 }  // namespace mtf

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -212,36 +213,51 @@ std::vector<Move> merged(std::vector<Move> moves) {
   return result;
 }
 
-// The dim of `to` that wants `axis` right behind what `dims` has there, or none.
-std::optional<std::size_t> scatter_dim(const Dims& dims, const Dims& to, AxisId axis) {
+// The dim of `to` that wants just these axes, in any order, right behind what `dims` has there.
+std::optional<std::size_t> scatter_dim(const Dims& dims, const Dims& to,
+                                       std::span<const AxisId> axes) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const Axes& have = dims[d];
-    const bool prefix =
-        have.size() < to[d].size() && std::equal(have.begin(), have.end(), to[d].begin());
-    if (prefix && to[d][have.size()] == axis) {
+    if (have.size() + axes.size() <= to[d].size() &&
+        std::equal(have.begin(), have.end(), to[d].begin()) &&
+        std::is_permutation(axes.begin(), axes.end(),
+                            to[d].begin() + static_cast<std::ptrdiff_t>(have.size()))) {
       return d;
     }
   }
   return std::nullopt;
 }
 
-// Finishes the pending sums of `layout`, innermost axis first as the canonical tree adds
+// The longest run of innermost pending axes that one dim of the target wants, and that dim.
+std::pair<std::size_t, std::optional<std::size_t>> longest_scatter(const ValueLayout& layout,
+                                                                   const ValueLayout& to) {
+  for (std::size_t length = layout.partial.size(); length > 0; --length) {
+    const auto run = std::span(layout.partial).last(length);
+    if (const auto dim = scatter_dim(layout.dims, to.dims, run)) {
+      return {length, dim};
+    }
+  }
+  return {1, std::nullopt};
+}
+
+// Finishes the pending sums of `layout`, innermost axes first as the canonical tree adds
 // (exact.md); neighbouring axes of one kind become one collective.
 std::vector<Move> finish(ValueLayout& layout, const ValueLayout& to) {
   std::vector<Move> moves;
   while (!layout.partial.empty()) {
-    const AxisId axis = layout.partial.back();
-    const std::optional<std::size_t> dim = scatter_dim(layout.dims, to.dims, axis);
+    const auto [length, dim] = longest_scatter(layout, to);
+    const auto first = layout.partial.end() - static_cast<std::ptrdiff_t>(length);
+    const Axes axes(first, layout.partial.end());
+    layout.partial.erase(first, layout.partial.end());
     const StepKind kind = dim ? StepKind::kReduceScatter : StepKind::kAllReduce;
-    layout.partial.pop_back();
     if (dim) {
-      layout.dims[*dim].push_back(axis);
+      layout.dims[*dim].insert(layout.dims[*dim].end(), axes.begin(), axes.end());
     }
-    if (kind == StepKind::kAllReduce && !moves.empty() && moves.back().kind == kind) {
-      moves.back().axes.insert(moves.back().axes.begin(), axis);
+    if (!dim && !moves.empty() && moves.back().kind == kind) {
+      moves.back().axes.insert(moves.back().axes.begin(), axes.begin(), axes.end());
       moves.back().to = layout;
     } else {
-      moves.push_back({.kind = kind, .to = layout, .axes = {axis}});
+      moves.push_back({.kind = kind, .to = layout, .axes = axes});
     }
   }
   return moves;

@@ -16,6 +16,14 @@ class Chooser {
  public:
   Chooser(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
       : problem_(problem), resharder_(resharder), mesh_(mesh), order_(problem.space.loops.size()) {
+    for (std::size_t i = 0; i < problem.firm.size(); ++i) {
+      const bool is_result = i == problem.operands.size();
+      if (!is_result || !problem.call.op->effect) {
+        claim(project(is_result ? problem.space.result : problem.space.operands[i], problem.firm[i],
+                      problem.space, mesh));
+      }
+    }
+    firm_ = claims_.size();
     for (std::size_t i = 0; i < problem.operands.size(); ++i) {
       claim(project(problem.space.operands[i], problem.operands[i], problem.space, mesh));
     }
@@ -56,7 +64,8 @@ class Chooser {
     const auto found = std::ranges::find(claims_, axis, &Claim::axis);
     if (found == claims_.end()) {
       claims_.push_back({.axis = axis, .loops = {loop}});
-    } else if (std::ranges::find(found->loops, loop) == found->loops.end()) {
+    } else if (static_cast<std::size_t>(found - claims_.begin()) >= firm_ &&
+               std::ranges::find(found->loops, loop) == found->loops.end()) {
       found->loops.emplace_back(loop);
     }
   }
@@ -96,14 +105,17 @@ class Chooser {
       best_ = std::move(split);
       return;
     }
-    const bool better = std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume);
-    const std::int64_t other = better ? best_->bytes : split.bytes;
-    const std::int64_t runner_up = best_->chosen ? std::min(best_->runner_up_bytes, other) : other;
-    if (better) {
-      best_ = std::move(split);
+    if (std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume)) {
+      std::swap(*best_, split);
+      best_->chosen = split.chosen;
+      best_->runner_up = std::move(split.runner_up);
+      best_->runner_up_bytes = split.runner_up_bytes;
+    }
+    if (!best_->chosen || split.bytes < best_->runner_up_bytes) {
+      best_->runner_up = std::move(split.loops);
+      best_->runner_up_bytes = split.bytes;
     }
     best_->chosen = true;
-    best_->runner_up_bytes = runner_up;
   }
 
   std::optional<LoopSplit> priced(std::vector<Axes> loops) {
@@ -152,6 +164,7 @@ class Chooser {
   Resharder& resharder_;
   const Mesh& mesh_;
   std::vector<Claim> claims_;
+  std::size_t firm_ = 0;     // how many of them are settled: their axes take no further loops
   std::vector<Axes> order_;  // per loop, the order in which its axes were first claimed
   std::optional<LoopSplit> best_;
 };

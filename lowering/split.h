@@ -1,8 +1,10 @@
 // The choice of the loop split: which loop dim of an operation each mesh axis splits.
 //
-// Where operands and result agree there is nothing to choose (Mesh-TensorFlow). Where an axis is
-// claimed by two loops, every assignment is priced: fewest bytes moved, then least compute, then
-// a fixed order (architecture.md, "Layouts and partition").
+// Where operands and result agree there is nothing to choose (Mesh-TensorFlow). Axes that `*` gave
+// a tensor at rest claim a loop only where no rule claims them for another: then the tensor is
+// gathered over them, or the result scattered (the 3-D algorithm, FSDP). Where an axis is claimed
+// by two loops, every assignment is priced: fewest bytes moved, then least compute, then a fixed
+// order (architecture.md, "Layouts and partition").
 
 #pragma once
 
@@ -23,6 +25,7 @@ struct LoopSplit {
 
   // The next best choice, where there was one.
   bool chosen = false;
+  std::vector<Axes> runner_up;
   std::int64_t runner_up_bytes = 0;
 };
 
@@ -32,6 +35,8 @@ struct SplitProblem {
   const IterationSpace& space;
   std::span<const ValueLayout> operands;
   const ValueLayout& result;
+  // The same without the axes of `*`, operands then result; these claim loops first. Empty: all do.
+  std::vector<ValueLayout> firm = {};
 };
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,

@@ -66,7 +66,7 @@ struct LocalCall {
 struct Reason {
   std::string text;  // "hidden is summed and split over cols"
   SourceSpan span;   // the operation that needs it
-  SourceSpan rule;   // the rule behind it, if there is one
+  Cause cause;       // the rule behind it, if there is one
 };
 
 struct Step {
@@ -114,7 +114,8 @@ struct Totals {
 struct SpmdProgram {
   Program source;  // simplified, global
   Mesh mesh;
-  std::string layout;  // name; "" for one rank without rules
+  std::string layout;           // name; "" for one rank without rules
+  std::vector<Target> targets;  // per source value, its layout at rest and why
   std::vector<SpmdValue> values;
   std::vector<SpmdId> inputs;   // one per source input
   std::vector<SpmdId> outputs;  // one per source output, each with home kOutput of its own number
@@ -125,6 +126,9 @@ struct SpmdProgram {
 
   [[nodiscard]] const SpmdValue& at(SpmdId id) const {
     return values[static_cast<std::size_t>(id.index)];
+  }
+  [[nodiscard]] const Target& target(ValueId id) const {
+    return targets[static_cast<std::size_t>(id.index)];
   }
   [[nodiscard]] SpmdValue& at(SpmdId id) { return values[static_cast<std::size_t>(id.index)]; }
 };

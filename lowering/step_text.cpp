@@ -340,10 +340,7 @@ std::string reason_text(const Step& step, const SourceMap& sources) {
   std::vector<std::string> parts;
   for (const Reason& reason : step.reasons) {
     std::string part = reason.text;
-    if (reason.rule.file.valid()) {
-      const std::string& text = sources.file(reason.rule.file).text;
-      part += " by `" + text.substr(reason.rule.begin, reason.rule.end - reason.rule.begin) + "`";
-    }
+    part += reason.cause.text.empty() ? "" : " by " + reason.cause.text;
     const std::string place = sources.short_place(reason.span);
     part += place.empty() ? "" : " (" + place + ")";
     if (std::ranges::find(parts, part) == parts.end()) {

@@ -20,6 +20,7 @@ bool Context::calls_are_units() const {
 Recording& Context::open(UnitKind kind, std::string name) {
   recordings.push_back(
       std::make_unique<Recording>(kind, next_unit++, std::move(name), options.ops));
+  enter_region(*this, *recordings.back());
   return *recordings.back();
 }
 

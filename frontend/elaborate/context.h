@@ -52,7 +52,8 @@ struct BuiltFunction {
   std::vector<OutsideRead> reads;               // tensors are slots
   std::size_t slots = 0;
   bool rooted = false;
-  std::string path;  // with `call`: matters if rooted
+  std::string path;    // with `call`: matters if rooted
+  std::string region;  // the layout of `with layout`, or empty
   SourceSpan call;
   bool failed = false;
   bool runs = false;

@@ -65,6 +65,10 @@ std::vector<ValueId> gradients_by(Context& c, ValueId loss, const std::vector<Ta
     for (std::size_t i = 0; i < target.versions.size(); ++i, ++at) {
       latest = all[at].valid() ? all[at] : latest;
     }
+    const auto* tensor = target.operand.value.get<Tensor>();
+    if (latest.valid() && tensor->where == Where::kVariable) {
+      builder.program().at(latest).variable = tensor->variable->variable.path;
+    }
     result.push_back(latest);
   }
   return result;

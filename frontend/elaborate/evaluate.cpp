@@ -145,11 +145,7 @@ Value evaluate_postfix(Context& c, const ast::Postfix& postfix) {
         [&](const ast::Call& call) { return evaluate_call(c, base, call, span); },
         [&](const ast::Index& index) { return evaluate_index(c, base, index, span); },
         [&](const ast::Member& member) { return evaluate_member(c, base, member); },
-        [&](const ast::Pin&) {
-          c.error(DiagKind::kLaterFeature, suffix.span,
-                  "`@`, the layout of one tensor, is not built yet");
-          return unknown();
-        });
+        [&](const ast::Pin& pin) { return pin_tensor(c, base, pin, span); });
     base = {.value = std::move(value), .span = span};
   }
   return base.value;

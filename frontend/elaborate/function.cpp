@@ -199,6 +199,10 @@ std::vector<std::optional<Value>> argument_patterns(const Arguments& arguments) 
   return patterns;
 }
 
+std::string region_name(const Context& c) {
+  return c.layouts.region ? c.layouts.region->name : "";
+}
+
 Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
             Root root) {
   Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
@@ -206,6 +210,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   auto built = std::make_unique<BuiltFunction>();
   built->scope = function.scope;
   built->path = site.name;
+  built->region = region_name(c);
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
   const Entered entered(c, *function.fn, root.any_call ? SourceSpan() : site.span);
@@ -228,9 +233,9 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   return {.function = kept.back().get(), .slots = closed->arguments()};
 }
 
-bool fits(const BuiltFunction& built, const Function& function, const Arguments& arguments,
-          const CallSite& site, std::vector<TensorHandle>& slots) {
-  if (built.scope != function.scope ||
+bool fits(Context& c, const BuiltFunction& built, const Function& function,
+          const Arguments& arguments, const CallSite& site, std::vector<TensorHandle>& slots) {
+  if (built.scope != function.scope || built.region != region_name(c) ||
       (built.rooted && (built.path != site.name || !(built.call == site.span)))) {
     return false;
   }
@@ -250,7 +255,7 @@ std::optional<Built> find_built(Context& c, const Function& function, const Argu
                                 const CallSite& site) {
   std::vector<TensorHandle> slots;
   for (const std::unique_ptr<BuiltFunction>& built : c.built[function.fn]) {
-    if (fits(*built, function, arguments, site, slots)) {
+    if (fits(c, *built, function, arguments, site, slots)) {
       return Built{.function = built.get(), .slots = std::move(slots)};
     }
   }

@@ -76,9 +76,7 @@ std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh)
   Axes axes;
   for (const ast::Target& target : rule.targets) {
     if (target.kind == ast::TargetKind::kUnused) {
-      c.error(DiagKind::kLaterFeature, target.axis.span,
-              "`*`, the axes that a tensor leaves unused, is not built yet");
-      return std::nullopt;
+      continue;
     }
     if (target.kind == ast::TargetKind::kAll) {
       for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
@@ -105,6 +103,19 @@ std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh)
   return axes;
 }
 
+// Whether `*` stands behind the axes; nullopt after an error.
+std::optional<bool> ends_in_rest(Context& c, const ast::Rule& rule) {
+  for (const ast::Target& target : rule.targets) {
+    if (target.kind == ast::TargetKind::kUnused && &target != &rule.targets.back()) {
+      c.error(DiagKind::kLayoutConflict, target.axis.span,
+              "`*`, the axes that a tensor leaves unused, stands last: `" + rule.dim.text +
+                  " -> (…, *)`");
+      return std::nullopt;
+    }
+  }
+  return !rule.targets.empty() && rule.targets.back().kind == ast::TargetKind::kUnused;
+}
+
 std::vector<Rule> rules_of(Context& c, const std::vector<ast::Rule>& rules, const Mesh& mesh) {
   std::vector<Rule> result;
   for (const ast::Rule& rule : rules) {
@@ -115,8 +126,10 @@ std::vector<Rule> rules_of(Context& c, const std::vector<ast::Rule>& rules, cons
               {{.span = same->span, .text = "the first one"}});
       continue;
     }
-    if (std::optional<Axes> axes = axes_of(c, rule, mesh)) {
-      result.push_back({.dim = rule.dim.text, .axes = *std::move(axes), .span = rule.span});
+    const std::optional<bool> rest = ends_in_rest(c, rule);
+    if (std::optional<Axes> axes = axes_of(c, rule, mesh); axes && rest) {
+      result.push_back(
+          {.dim = rule.dim.text, .axes = *std::move(axes), .span = rule.span, .rest = *rest});
     }
   }
   return result;
@@ -129,14 +142,44 @@ bool is_later_layout(Context& c, const ast::Layout& layout) {
     }
     return span.has_value();
   };
-  const auto span_of_at = [&]() -> std::optional<SourceSpan> {
-    return layout.at.empty() ? std::nullopt : std::optional(layout.at.front().span);
-  };
-  bool any = later(layout.infer, "infer");
-  any = later(layout.automatic, "auto") || any;
-  any = later(layout.uneven, "uneven") || any;
-  any = later(layout.params ? std::optional(layout.params->span) : std::nullopt, "params") || any;
-  return later(span_of_at(), "at") || any;
+  const bool is_auto = later(layout.automatic, "auto");
+  return later(layout.uneven, "uneven") || is_auto;
+}
+
+void set_options(Context& c, const ast::Layout& declared, Layout& layout) {
+  for (const ast::LayoutOption& option : declared.options) {
+    if (option.name.text != "gather") {
+      const Suggestion suggestion = suggest(option.name.text, std::vector<std::string>{"gather"});
+      c.error(DiagKind::kUnknownName, option.name.span,
+              "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
+              suggestion.fix);
+    } else if (option.value.text != "keep" && option.value.text != "again") {
+      c.error(DiagKind::kBadArgument, option.value.span,
+              "`gather` is `keep`, for the backward pass, or `again`, which gathers a second time");
+    } else {
+      layout.gather_again = option.value.text == "again";
+    }
+  }
+}
+
+Layout build_layout(Context& c, const ast::Layout& declared, const Mesh& mesh) {
+  Layout layout{.name = declared.name.text,
+                .mesh = mesh,
+                .rules = rules_of(c, declared.rules, mesh),
+                .span = declared.name.span,
+                .variables = {},
+                .infer = declared.infer.has_value(),
+                .gather_again = false};
+  for (const ast::RulesAt& at : declared.at) {
+    layout.variables.push_back(
+        {.glob = at.glob.text, .rules = rules_of(c, at.rules, mesh), .span = at.glob.span});
+  }
+  if (declared.params) {
+    layout.variables.push_back(
+        {.glob = "", .rules = rules_of(c, declared.params->rules, mesh), .span = {}});
+  }
+  set_options(c, declared, layout);
+  return layout;
 }
 
 // The sizes of `--mesh`, if the mesh has all the axes that it names.
@@ -231,10 +274,7 @@ void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span) {
   const std::optional<Mesh> mesh = mesh_for(c, declared);
   std::optional<Layout> layout;
   if (mesh && !is_later) {
-    layout = Layout{.name = declared.name.text,
-                    .mesh = *mesh,
-                    .rules = rules_of(c, declared.rules, *mesh),
-                    .span = declared.name.span};
+    layout = build_layout(c, declared, *mesh);
     add_layout(c, *layout);
   }
   c.scope->declare(declared.name.text,
@@ -294,36 +334,6 @@ bool put_in_use(Context& c) {
     c.fail();
   }
   return usable;
-}
-
-void check_layouts(Context& c) {
-  for (const Mesh& mesh : c.layouts.meshes) {
-    Axes used;
-    bool has_rules = false;
-    for (const Layout& layout : c.layouts.layouts) {
-      for (const Rule& rule : layout.mesh.name == mesh.name ? layout.rules : std::vector<Rule>()) {
-        has_rules = true;
-        used.insert(used.end(), rule.axes.begin(), rule.axes.end());
-      }
-    }
-    for (std::size_t i = 0; has_rules && i < mesh.axes.size(); ++i) {
-      if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
-        c.report.warning(DiagKind::kUnusedAxis, mesh.span,
-                         "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
-                             "` is used by no layout; its ranks only repeat work");
-      }
-    }
-  }
-  const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
-  for (const Layout& layout : c.layouts.layouts) {
-    for (const Rule& rule : layout.rules) {
-      const Suggestion suggestion = suggest(rule.dim, dims);
-      if (!c.dim_names.contains(rule.dim) && !suggestion.text.empty() && rule.span.file.valid()) {
-        c.report.warning(DiagKind::kUnknownDim, rule.span,
-                         "no tensor has a dim `" + rule.dim + "`" + suggestion.text);
-      }
-    }
-  }
 }
 
 }  // namespace mtf::host

@@ -14,6 +14,9 @@
 namespace mtf::host {
 
 struct Context;
+struct Operand;
+class Recording;
+struct Value;
 
 struct Layouts {
   std::vector<Mesh> meshes;
@@ -23,11 +26,21 @@ struct Layouts {
   std::optional<Layout> in_use;    // what `chosen` points to
   bool is_used = false;            // the device knows
   bool is_refused = false;         // and cannot
+  bool has_pins = false;           // an `@` somewhere
+  std::optional<Layout> region;    // the innermost `with layout`
 };
 
 void declare_mesh(Context& c, const ast::Mesh& mesh, SourceSpan span);
 void declare_layout(Context& c, const ast::Layout& layout, SourceSpan span);
 void use_layout(Context& c, const ast::UseLayout& use);
+
+// h @ [batch -> x, ..]. requires: there is a unit under construction.
+[[nodiscard]] Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin,
+                               SourceSpan span);
+// The layout of `with layout`, or nullopt: an error, or nothing is split anyway.
+[[nodiscard]] std::optional<Layout> region_layout(Context& c, const ast::Name& name);
+// Makes the region the place of what is recorded next.
+void enter_region(Context& c, Recording& unit);
 
 // Tells the device, once, which layout it holds everything in. False after an error.
 bool put_in_use(Context& c);

@@ -126,6 +126,23 @@ void run_expression(Context& c, const ast::Expr& expr) {
   static_cast<void>(c.at_top_level() ? compute(c, expr) : evaluate(c, expr));
 }
 
+Flow run_with_layout(Context& c, const ast::WithLayout& with) {
+  const auto enter = [&c] {
+    if (!c.recordings.empty()) {
+      enter_region(c, c.recording());
+    }
+  };
+  const std::optional<Layout> layout = region_layout(c, with.layout);
+  Flow flow = Flow::kNext;
+  {
+    const Restore region(c.layouts.region, layout ? layout : c.layouts.region);
+    enter();
+    flow = run_block(c, with.body);
+  }
+  enter();
+  return flow;
+}
+
 void later(Context& c, SourceSpan span, std::string_view what) {
   c.error(DiagKind::kLaterFeature, span, std::string(what) + " is not built yet");
 }
@@ -155,7 +172,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::Checkpoint& checkpoint) {
         later(c, span, checkpoint.restore ? "`restore`" : "`save`");
       },
-      [&](const ast::WithLayout&) { later(c, span, "`with layout`"); },
+      [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
       [&](const ast::Recompute&) { later(c, span, "`recompute`"); },
       [&](const ast::Expect&) { later(c, span, "`expect`"); },
       [&](const ast::Evaluate& evaluate) { run_expression(c, evaluate.value); });

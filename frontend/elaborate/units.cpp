@@ -28,8 +28,12 @@ const Unit& cached(Context& c, std::unique_ptr<Unit> unit) {
       span = value.span;
     }
   }
+  std::string regions;
+  for (const Layout& region : unit->program.regions) {
+    regions += " " + region.name;
+  }
   const std::string key = std::to_string(span.file.index) + ":" + std::to_string(span.begin) + ":" +
-                          std::to_string(span.end) + "\n" + mtf::to_string(unit->program);
+                          std::to_string(span.end) + regions + "\n" + mtf::to_string(unit->program);
   return *c.statement_units.try_emplace(key, std::move(unit)).first->second;
 }
 

@@ -97,6 +97,7 @@ std::optional<mtf::Variable> build_initial(const Declaration& declaration, const
     return std::nullopt;
   }
   unit->program().outputs = {*id};
+  unit->program().at(*id).variable = declaration.path;
   return mtf::Variable{.path = declaration.path,
                        .type = wanted,
                        .trained = declaration.variable.trained,

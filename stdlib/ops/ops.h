@@ -52,6 +52,7 @@ extern const OpDef kTanh;
 // identity.cpp
 extern const OpDef kIdentity;
 extern const OpDef kStopGradient;
+extern const OpDef kPin;
 extern const OpDef kAbs;
 extern const OpDef kSign;
 // where.cpp

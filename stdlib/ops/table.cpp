@@ -27,7 +27,7 @@ constexpr std::array kTable{
     &ops::kStack,        &ops::kShift,      &ops::kGather,      &ops::kScatterAdd,
     &ops::kFill,         &ops::kZeros,      &ops::kOnes,        &ops::kConst,
     &ops::kNormal,       &ops::kUniform,    &ops::kLoad,        &ops::kWrite,
-    &ops::kPrint,        &ops::kAssert,     &ops::kCheckFinite,
+    &ops::kPrint,        &ops::kAssert,     &ops::kCheckFinite, &ops::kPin,
 };
 
 }  // namespace

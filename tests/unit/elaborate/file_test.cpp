@@ -57,17 +57,20 @@ TEST_CASE("layouts that do not fit their mesh") {
         "`row`; did you mean `rows`?");
   CHECK(error_of("batch -> (rows, rows)").starts_with("2:36 layout-conflict"));
   CHECK(error_of("batch -> rows, batch -> cols").starts_with("2:35 duplicate-name"));
-  CHECK(error_of("batch -> *") ==
-        "2:29 later-feature: `*`, the axes that a tensor leaves unused, is not built yet");
+  CHECK(error_of("batch -> (*, rows)") ==
+        "2:30 layout-conflict: `*`, the axes that a tensor leaves unused, stands last: `batch -> "
+        "(…, *)`");
+  CHECK(error_of("gather = often").starts_with("2:29 bad-argument: `gather` is `keep`"));
+  CHECK(error_of("gathr = again") ==
+        "2:20 unknown-name: a layout has no option `gathr`; did you mean `gather`?");
   CHECK(printed("mesh m = [x: 2]\nlayout a on n { }")[0].starts_with("2:13 unknown-name"));
   CHECK(printed("mesh m = [x: 2]\nlayout data on m { }\nuse layout dota")[0] ==
         "3:12 unknown-layout: no layout `dota` is declared; did you mean `data`?");
 }
 
 TEST_CASE("constructs of later versions say so") {
-  for (const std::string text :
-       {"let x = recompute_later", "fn f(x) { recompute { let y = x } }", "save \"a.safetensors\"",
-        "mesh m = [x: 2]\nlayout a on m { }\nwith layout a { let y = 1 }"}) {
+  for (const std::string text : {"let x = recompute_later", "fn f(x) { recompute { let y = x } }",
+                                 "save \"a.safetensors\""}) {
     const Lines errors = printed(text + "\nf(1)");
     REQUIRE_FALSE(errors.empty());
   }

@@ -23,9 +23,23 @@ Layout layout(std::vector<Rule> rules) {
           .span = {}};
 }
 
+Ruling ruling(const Layout& given, std::string_view variable = "") {
+  return {.mesh = given.mesh,
+          .layout = given.name,
+          .rules = given.rules_for(variable),
+          .span = kPlace,
+          .what = "`h`"};
+}
+
+std::optional<ValueLayout> by_rules(const Shape& shape, const Layout& given, DiagSink& diags,
+                                    std::string_view variable = "") {
+  const std::optional<Target> target = layout_by_rules(shape, ruling(given, variable), diags);
+  return target ? std::optional(target->layout) : std::nullopt;
+}
+
 Diag problem(const Shape& shape, const Layout& given) {
   DiagSink diags;
-  REQUIRE_FALSE(layout_by_rules(shape, given, kPlace, "`h`", diags));
+  REQUIRE_FALSE(by_rules(shape, given, diags));
   REQUIRE(diags.errors() == 1);
   CHECK(diags.diags()[0].span == kPlace);
   return diags.diags()[0];
@@ -38,7 +52,7 @@ TEST_CASE("rules split the dims they name and replicate the others") {
       layout({rule("batch", {kRows}, 0), rule("hidden", {kCols}, 10), rule("vocab", {kCols}, 20)});
   const Shape shape({{"batch", 64}, {"io", 3}, {"hidden", 128}});
   DiagSink diags;
-  const auto result = layout_by_rules(shape, given, kPlace, "`h`", diags);
+  const auto result = by_rules(shape, given, diags);
   REQUIRE(result);
   CHECK(result->dims == std::vector<Axes>{{kRows}, {}, {kCols}});
   CHECK(result->partial.empty());
@@ -56,7 +70,7 @@ TEST_CASE("a dim is split over several axes, major first") {
   const Layout given = layout({rule("batch", {kCols, kRows}, 0)});
   const Shape shape({{"batch", 16}});
   DiagSink diags;
-  const auto result = layout_by_rules(shape, given, kPlace, "`h`", diags);
+  const auto result = by_rules(shape, given, diags);
   REQUIRE(result);
   CHECK(slice_of(shape, *result, given.mesh, 5).offset == std::vector<std::int64_t>{6});
   CHECK(to_string(given.rules[0], given.mesh) == "batch -> (cols, rows)");
@@ -103,10 +117,58 @@ TEST_CASE("a size that the axes do not divide is an error that names the nearest
 TEST_CASE("all problems of a tensor are reported") {
   DiagSink diags;
   const Shape shape({{"batch", 3}, {"hidden", 5}});
-  CHECK_FALSE(layout_by_rules(shape,
-                              layout({rule("batch", {kRows}, 0), rule("hidden", {kRows}, 10)}),
-                              kPlace, "`h`", diags));
+  CHECK_FALSE(
+      by_rules(shape, layout({rule("batch", {kRows}, 0), rule("hidden", {kRows}, 10)}), diags));
   CHECK(diags.errors() == 3);
+}
+
+Rule rest_of(Rule given) {
+  given.rest = true;
+  return given;
+}
+
+TEST_CASE("`*` is every axis that the tensor leaves unused, for the first rule that has it") {
+  const Layout given =
+      layout({rest_of(rule("batch", {kRows}, 0)), rest_of(rule("hidden", {}, 10))});
+  DiagSink diags;
+  const Shape both({{"hidden", 8}, {"batch", 16}});
+  const auto target = layout_by_rules(both, ruling(given), diags);
+  REQUIRE(target);
+  CHECK(target->layout.dims == std::vector<Axes>{{}, {kRows, kCols}});
+  CHECK(target->firm == std::vector<std::size_t>{0, 1});
+  CHECK(target->firm_layout().dims == std::vector<Axes>{{}, {kRows}});
+  CHECK(target->causes[1][1].text == "`batch -> (rows, *)`");
+  CHECK(by_rules(Shape({{"hidden", 8}}), given, diags)->dims == std::vector<Axes>{{kRows, kCols}});
+}
+
+TEST_CASE("`*` takes what divides, and must divide where another dim is split too") {
+  const Layout given = layout({rule("hidden", {kRows}, 0), rest_of(rule("batch", {}, 10))});
+  DiagSink diags;
+  CHECK(by_rules(Shape({{"batch", 6}}), given, diags)->dims == std::vector<Axes>{{kRows}});
+  CHECK(problem(Shape({{"batch", 6}, {"hidden", 4}}), given).text ==
+        "`batch` of `h` [batch 6, hidden 4] does not split evenly over axis `cols` (4 ways), `*` "
+        "being `cols` here; a size of 4 or 8 would");
+}
+
+TEST_CASE("rules for variables go first, and the others give way to them") {
+  Layout given = layout({rule("io", {kCols}, 0), rule("hidden", {kCols}, 10)});
+  given.variables = {{.glob = "net/*", .rules = {rule("io", {}, 20)}, .span = {}},
+                     {.glob = "", .rules = {rule("io", {kRows}, 30)}, .span = {}}};
+  DiagSink diags;
+  const Shape shape({{"io", 8}, {"hidden", 16}});
+  CHECK(by_rules(shape, given, diags, "w")->dims == std::vector<Axes>{{kRows}, {kCols}});
+  CHECK(by_rules(shape, given, diags, "net/w")->dims == std::vector<Axes>{{}, {kCols}});
+  CHECK(by_rules(shape, given, diags, "net/w/v")->dims == std::vector<Axes>{{}, {kCols}});
+  given.variables[1].rules = {rule("io", {kCols}, 30)};
+  CHECK(by_rules(shape, given, diags, "w")->dims == std::vector<Axes>{{kCols}, {}});
+  CHECK(diags.errors() == 0);
+}
+
+TEST_CASE("axes of size 1 split nothing") {
+  Layout given = layout({rule("batch", {kRows, kCols}, 0)});
+  given.mesh.axes[0].size = 1;
+  DiagSink diags;
+  CHECK(by_rules(Shape({{"batch", 8}}), given, diags)->dims == std::vector<Axes>{{kCols}});
 }
 
 }  // namespace mtf

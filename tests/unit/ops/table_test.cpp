@@ -60,7 +60,8 @@ TEST_CASE("names and symbols are found and found once") {
     }
   }
   CHECK(symbols == std::set<std::string_view>{"+", "-", "*", "/", "//", "%", "**", "<", "<=", ">",
-                                              ">=", "==", "!=", "and", "or", "not", "unary -"});
+                                              ">=", "==", "!=", "and", "or", "not", "unary -",
+                                              "@"});
 }
 
 TEST_CASE("no two operations have one role in sums of products") {

@@ -1,0 +1,212 @@
+// The one place that judges whether rules fit a tensor, and says why not.
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/layout.h"
+
+namespace mtf {
+namespace {
+
+std::string quoted(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
+
+// "2", or "2 x 4 = 8".
+std::string ways(const Mesh& mesh, const Axes& axes) {
+  std::string text;
+  for (const AxisId axis : axes) {
+    text += text.empty() ? "" : " x ";
+    text += std::to_string(mesh.axes[axis].size);
+  }
+  return axes.size() == 1 ? text : text + " = " + std::to_string(mesh.size_of(axes));
+}
+
+// "64 or 68": the nearest multiples on both sides; 0 is no size.
+std::string nearest_sizes(std::int64_t size, std::int64_t parts) {
+  const std::int64_t below = size / parts * parts;
+  const std::string above = std::to_string(below + parts);
+  return below == 0 ? above : std::to_string(below) + " or " + above;
+}
+
+// What has been decided for one tensor so far.
+class Placing {
+ public:
+  // `diags` null: the rules give way.
+  Placing(const Shape& shape, const Ruling& ruling, DiagSink* diags)
+      : shape_(shape),
+        ruling_(ruling),
+        diags_(diags),
+        rule_of_(shape.rank()),
+        yields_(shape.rank()),
+        user_(ruling.mesh.axes.size()),
+        result_(unsplit(shape)) {}
+
+  std::optional<Target> run() {
+    const std::vector<const Rule*>& list = ruling_.rules.list;
+    for (std::size_t r = 0; r < list.size(); ++r) {
+      const std::optional<std::size_t> dim = shape_.index_of(list[r]->dim);
+      if (dim && rule_of_[*dim] == nullptr) {
+        rule_of_[*dim] = list[r];
+        yields_[*dim] = r >= ruling_.rules.firm;
+      }
+    }
+    for (const bool yields : {false, true}) {
+      for (std::size_t d = 0; d < shape_.rank(); ++d) {
+        if (rule_of_[d] != nullptr && yields_[d] == yields) {
+          place_named(d, yields);
+        }
+      }
+    }
+    for (std::size_t d = 0; d < shape_.rank(); ++d) {
+      result_.firm[d] = result_.layout.dims[d].size();
+    }
+    for (const Rule* rule : list) {
+      const std::optional<std::size_t> dim = shape_.index_of(rule->dim);
+      if (dim && rule_of_[*dim] == rule && rule->rest) {
+        place_rest(*dim);
+      }
+    }
+    return fits_ ? std::optional(std::move(result_)) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::string tensor() const {
+    return std::string(ruling_.what) + " " + to_string(shape_);
+  }
+  [[nodiscard]] std::string rule_text(const Rule& rule) const {
+    return quoted(to_string(rule, ruling_.mesh));
+  }
+  [[nodiscard]] Note note_of(const Rule& rule) const {
+    const auto& list = ruling_.rules.list;
+    const auto place = static_cast<std::size_t>(std::ranges::find(list, &rule) - list.begin());
+    const bool pin = ruling_.pinned && place < ruling_.rules.firm;
+    return {.span = rule.span,
+            .text = rule_text(rule) + (pin ? " is what the `@` says"
+                                           : " is a rule of layout " + quoted(ruling_.layout))};
+  }
+
+  void error(DiagKind kind, std::string text, std::vector<Note> notes) {
+    fits_ = false;
+    if (diags_ != nullptr) {
+      diags_->error(kind, ruling_.span, std::move(text), std::move(notes));
+    }
+  }
+
+  // An axis of size 1 splits nothing; it is checked like the others, and left out.
+  void split(std::size_t dim, AxisId axis) {
+    if (ruling_.mesh.axes[axis].size == 1) {
+      return;
+    }
+    const Rule& rule = *rule_of_[dim];
+    result_.layout.dims[dim].push_back(axis);
+    result_.causes[dim].push_back({.text = rule_text(rule), .span = rule.span});
+  }
+
+  void place_named(std::size_t dim, bool yields) {
+    const Rule& rule = *rule_of_[dim];
+    const bool taken =
+        std::ranges::any_of(rule.axes, [&](AxisId axis) { return user_[axis] != nullptr; });
+    const bool divides = shape_[dim].size % ruling_.mesh.size_of(rule.axes) == 0;
+    if ((yields && taken) || (diags_ == nullptr && (taken || !divides))) {
+      rule_of_[dim] = nullptr;
+      return;
+    }
+    claim(rule);
+    if (!divides) {
+      indivisible(dim, rule.axes, "");
+    }
+    for (const AxisId axis : rule.axes) {
+      split(dim, axis);
+    }
+  }
+
+  void claim(const Rule& rule) {
+    for (const AxisId axis : rule.axes) {
+      const Rule* other = std::exchange(user_[axis], &rule);
+      if (other == nullptr) {
+        continue;
+      }
+      const std::string name = quoted(ruling_.mesh.axes[axis].name);
+      if (other == &rule) {
+        error(DiagKind::kLayoutConflict,
+              tensor() + " names axis " + name + " twice for " + quoted(rule.dim) +
+                  "; an axis splits a tensor once",
+              {note_of(rule)});
+      } else {
+        error(DiagKind::kLayoutConflict,
+              "axis " + name + " would split two dims of " + tensor() + ": " + quoted(other->dim) +
+                  " and " + quoted(rule.dim) +
+                  "; give one of them another axis, another name here, or no rule",
+              {note_of(*other), note_of(rule)});
+      }
+      return;
+    }
+  }
+
+  void indivisible(std::size_t dim, const Axes& axes, std::string_view note) {
+    const Mesh& mesh = ruling_.mesh;
+    error(DiagKind::kIndivisible,
+          quoted(shape_[dim].name) + " of " + tensor() + " does not split evenly over " +
+              (axes.size() == 1 ? "axis " : "axes ") + quoted(to_string(mesh, axes)) + " (" +
+              ways(mesh, axes) + " ways)" + std::string(note) + "; a size of " +
+              nearest_sizes(shape_[dim].size, mesh.size_of(axes)) + " would",
+          {note_of(*rule_of_[dim])});
+  }
+
+  // Whether a dim other than this one is split by name.
+  [[nodiscard]] bool others_split(std::size_t dim) const {
+    for (std::size_t d = 0; d < shape_.rank(); ++d) {
+      if (d != dim && result_.firm[d] > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void place_rest(std::size_t dim) {
+    const bool strict = diags_ != nullptr && others_split(dim);
+    Axes axes = result_.layout.dims[dim];
+    Axes more;
+    for (std::size_t a = 0; a < user_.size(); ++a) {
+      const auto axis = static_cast<AxisId>(a);
+      if (user_[a] != nullptr || ruling_.mesh.axes[a].size == 1) {
+        continue;
+      }
+      axes.push_back(axis);
+      if (!strict && shape_[dim].size % ruling_.mesh.size_of(axes) != 0) {
+        axes.pop_back();
+        continue;
+      }
+      more.push_back(axis);
+      user_[a] = rule_of_[dim];
+    }
+    if (shape_[dim].size % ruling_.mesh.size_of(axes) != 0) {
+      indivisible(dim, axes, ", `*` being " + quoted(to_string(ruling_.mesh, more)) + " here");
+    }
+    for (const AxisId axis : more) {
+      split(dim, axis);
+    }
+  }
+
+  const Shape& shape_;
+  const Ruling& ruling_;
+  DiagSink* diags_;
+  std::vector<const Rule*> rule_of_;  // of each dim
+  std::vector<bool> yields_;          // of each dim: its rule gives way to others
+  std::vector<const Rule*> user_;     // of each axis
+  Target result_;
+  bool fits_ = true;
+};
+
+}  // namespace
+
+std::optional<Target> layout_by_rules(const Shape& shape, const Ruling& ruling, DiagSink& diags) {
+  return Placing(shape, ruling, &diags).run();
+}
+
+Target layout_that_fits(const Shape& shape, const Ruling& ruling) {
+  return *Placing(shape, ruling, nullptr).run();
+}
+
+}  // namespace mtf

@@ -1,0 +1,275 @@
+#include "lowering/targets.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "lowering/infer.h"
+
+namespace mtf {
+namespace {
+
+// The rules of a pin, as the rules of a layout. Empty: it is for another mesh.
+std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
+  std::vector<Rule> rules;
+  for (const PinRule& pinned : pin.rules) {
+    Rule rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest};
+    for (const std::string& name : pinned.axes) {
+      const std::optional<AxisId> axis = mesh.find(name);
+      if (!axis) {
+        return {};
+      }
+      rule.axes.push_back(*axis);
+    }
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+bool is_for(const Pin& pin, const Mesh& mesh) {
+  return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
+    return std::ranges::all_of(
+        rule.axes, [&](const std::string& axis) { return mesh.find(axis).has_value(); });
+  });
+}
+
+bool is_prefix(const Axes& a, const Axes& b) {
+  return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+class Targets {
+ public:
+  Targets(const Program& program, const Layout& layout, const HeldLayouts& held, DiagSink& diags)
+      : program_(program),
+        layout_(layout),
+        held_(held),
+        diags_(diags),
+        targets_(program.values.size()),
+        open_(program.values.size()),
+        variable_(program.values.size()) {}
+
+  std::optional<std::vector<Target>> run() {
+    find_variables();
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+      const ValueId id{static_cast<std::int32_t>(i)};
+      const Value& value = program_.at(id);
+      if (value.op == nullptr || !value.op->effect) {
+        place(id);
+      }
+    }
+    if (!ok_) {
+      return std::nullopt;
+    }
+    move_pins_up();
+    if (layout_.infer) {
+      infer(program_, layout_, open_, targets_);
+    }
+    return std::move(targets_);
+  }
+
+ private:
+  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+  [[nodiscard]] const Pin* pin_of(const Value& value) const {
+    const Pin* pin =
+        value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
+    return pin != nullptr && is_for(*pin, layout_.mesh) ? pin : nullptr;
+  }
+
+  // ---- what is computed in the place of a variable ------------------------------------------
+
+  void find_variables() {
+    for (const Input& input : program_.inputs) {
+      if (input.is_variable()) {
+        variable_[at(input.value)] = &input.name;
+      }
+    }
+    for (const Update& update : program_.updates) {
+      belongs(update.value, program_.inputs[update.input].name,
+              program_.at(program_.inputs[update.input].value).type.shape);
+    }
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+      const Value& value = program_.values[i];
+      if (!value.variable.empty() && variable_[i] == nullptr) {
+        belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
+      }
+    }
+  }
+
+  // The value, and element by element what it is made of.
+  void belongs(ValueId root, const std::string& path, const Shape& shape) {
+    std::vector<ValueId> pending = {root};
+    while (!pending.empty()) {
+      const ValueId id = pending.back();
+      pending.pop_back();
+      const Value& value = program_.at(id);
+      if (value.op == nullptr || variable_[at(id)] != nullptr || pin_of(value) != nullptr ||
+          !same_dims(value.type.shape, shape)) {
+        continue;
+      }
+      variable_[at(id)] = &path;
+      if (value.op->tile != nullptr) {
+        pending.insert(pending.end(), value.operands.begin(), value.operands.end());
+      }
+    }
+  }
+
+  // ---- rules --------------------------------------------------------------------------------
+
+  const Layout& layout_of(const Value& value) const {
+    const bool other =
+        value.region >= 0 &&
+        program_.regions[static_cast<std::size_t>(value.region)].mesh.axes == layout_.mesh.axes;
+    return other ? program_.regions[static_cast<std::size_t>(value.region)] : layout_;
+  }
+
+  void place(ValueId id) {
+    const Value& value = program_.at(id);
+    const std::string* variable = variable_[at(id)];
+    const Layout& layout = variable != nullptr ? layout_ : layout_of(value);
+    const std::string what = describe(program_, id);
+    Ruling ruling{.mesh = layout_.mesh,
+                  .layout = layout.name,
+                  .rules = layout.rules_for(variable == nullptr ? "" : *variable),
+                  .span = value.span,
+                  .what = what};
+    if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
+        kept != held_.end() && value.op == nullptr) {
+      targets_[at(id)] = held(value.type.shape, ruling, kept->second);
+      return;
+    }
+    std::vector<Rule> pinned;
+    const Pin* pin = pin_of(value);
+    if (pin != nullptr) {
+      pinned = rules_of(*pin, layout_.mesh);
+      agrees(value, pinned, ruling.rules, layout);
+      Layout::Rules rules{.list = {}, .firm = pinned.size()};
+      std::ranges::transform(pinned, std::back_inserter(rules.list),
+                             [](const Rule& rule) { return &rule; });
+      if (pin->open) {
+        std::ranges::copy(ruling.rules.list, std::back_inserter(rules.list));
+      }
+      ruling.rules = std::move(rules);
+      ruling.pinned = true;
+    }
+    remember_open(id, ruling.rules, pin);
+    if (value.internal) {
+      targets_[at(id)] = layout_that_fits(value.type.shape, ruling);
+      return;
+    }
+    DiagSink found;
+    if (std::optional<Target> target = layout_by_rules(value.type.shape, ruling, found)) {
+      targets_[at(id)] = *std::move(target);
+      return;
+    }
+    ok_ = false;
+    report(id, layout, found);
+  }
+
+  // A pin may split further than a rule, or gather; it may not split otherwise.
+  void agrees(const Value& value, const std::vector<Rule>& pinned, const Layout::Rules& rules,
+              const Layout& layout) {
+    for (const Rule& pin : pinned) {
+      const auto rule =
+          std::ranges::find(rules.list, pin.dim, [](const Rule* r) { return r->dim; });
+      if (rule == rules.list.end() || pin.axes.empty() || is_prefix((*rule)->axes, pin.axes) ||
+          is_prefix(pin.axes, (*rule)->axes)) {
+        continue;
+      }
+      ok_ = false;
+      const std::string was = to_string(**rule, layout_.mesh);
+      const std::string is = to_string(pin, layout_.mesh);
+      if (reported_.emplace(DiagKind::kLayoutConflict, std::vector{was, is}).second) {
+        diags_.error(DiagKind::kLayoutConflict, pin.span.file.valid() ? pin.span : value.span,
+                     "`@ [" + is + "]` goes against the rule `" + was + "` of layout `" +
+                         layout.name + "`; name the dim otherwise here, or leave one of them out",
+                     {{.span = (*rule)->span, .text = "the rule"}});
+      }
+    }
+  }
+
+  Target held(const Shape& shape, const Ruling& ruling, const ValueLayout& layout) const {
+    Target target = layout_that_fits(shape, ruling);
+    if (target.layout != layout) {
+      target = unsplit(shape);
+      target.layout = layout;
+      for (std::size_t d = 0; d < shape.rank(); ++d) {
+        target.firm[d] = layout.dims[d].size();
+        target.causes[d].resize(layout.dims[d].size(),
+                                {.text = "where the variable is kept", .span = {}});
+      }
+    }
+    return target;
+  }
+
+  // Which dims `infer` may still split: those that no rule names.
+  void remember_open(ValueId id, const Layout::Rules& rules, const Pin* pin) {
+    const Shape& shape = program_.at(id).type.shape;
+    std::vector<bool>& open = open_[at(id)];
+    for (const Dim& dim : shape.dims()) {
+      const bool named = std::ranges::find(rules.list, dim.name, [](const Rule* rule) {
+                           return rule->dim;
+                         }) != rules.list.end();
+      open.push_back(!named && (pin == nullptr || pin->open));
+    }
+  }
+
+  void report(ValueId id, const Layout& layout, const DiagSink& found) {
+    const Value& value = program_.at(id);
+    for (Diag diag : found.diags()) {
+      std::vector<std::string> dims;
+      for (const Rule* rule : layout.rules_for("").list) {
+        if (const Dim* dim = value.type.shape.find(rule->dim); dim != nullptr) {
+          dims.push_back(dim->name + " " + std::to_string(dim->size));
+        }
+      }
+      if (reported_.emplace(diag.kind, dims).second) {
+        std::ranges::move(notes_of(program_, id), std::back_inserter(diag.notes));
+        diags_.add(std::move(diag));
+      }
+    }
+  }
+
+  // ---- pins ---------------------------------------------------------------------------------
+
+  // What only a pin reads is made in its layout.
+  void move_pins_up() {
+    std::vector<int> uses(program_.values.size());
+    const auto use = [&](ValueId id) { ++uses[at(id)]; };
+    for (const Value& value : program_.values) {
+      std::ranges::for_each(value.operands, use);
+    }
+    std::ranges::for_each(program_.outputs, use);
+    std::ranges::for_each(program_.updates, use, &Update::value);
+    for (std::size_t i = program_.values.size(); i-- > 0;) {
+      const Value& value = program_.values[i];
+      if (pin_of(value) == nullptr) {
+        continue;
+      }
+      const ValueId operand = value.operands.front();
+      if (uses[at(operand)] == 1 && program_.at(operand).op != nullptr) {
+        targets_[at(operand)] = targets_[i];
+        open_[at(operand)] = open_[i];
+      }
+    }
+  }
+
+  const Program& program_;
+  const Layout& layout_;
+  const HeldLayouts& held_;
+  DiagSink& diags_;
+  std::vector<Target> targets_;
+  std::vector<std::vector<bool>> open_;       // per value and dim
+  std::vector<const std::string*> variable_;  // per value: the path whose rules it takes, or null
+  std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::optional<std::vector<Target>> targets_of(const Program& program, const Layout& layout,
+                                              const HeldLayouts& held, DiagSink& diags) {
+  return Targets(program, layout, held, diags).run();
+}
+
+}  // namespace mtf
