@@ -50,10 +50,10 @@ bool affordable(const Program& program, const Value& value, const Shape& between
   return volume && *volume <= limit;
 }
 
-// The operation that goes on with one tensor: a contraction's products have been taken.
-const OpDef* continues(const OpDef& op, OpTable ops) {
-  if (op.algebra != Algebra::kEinsum) {
-    return &op;
+// The operation that goes on with one tensor: products have been taken, rows have been placed.
+const OpDef* continues(const Value& value, OpTable ops) {
+  if (value.operands.size() == 1) {
+    return value.op;
   }
   const auto found = std::ranges::find(ops, Algebra::kSum, &OpDef::algebra);
   return found == ops.end() ? nullptr : *found;
@@ -85,7 +85,7 @@ Program nest(const Program& program, OpTable ops) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.at(id);
     const std::vector<Dim> dims = reduced_dims(program, id);
-    const OpDef* next = dims.size() < 2 ? nullptr : continues(*value.op, ops);
+    const OpDef* next = dims.size() < 2 ? nullptr : continues(value, ops);
     const bool cut = next != nullptr && affordable(program, value, between(value.type.shape, dims));
     Value moved = moved_value(transfer, id);
     transfer.map(id, cut ? chain(transfer, std::move(moved), dims, *next)

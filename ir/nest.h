@@ -11,9 +11,9 @@
 namespace mtf {
 
 // Part of `simplify`. A sum or product of elements over several dims becomes a chain of one-dim
-// ones, the innermost first. A contraction over several dims contracts only the innermost and sums
-// the others up afterwards, unless that needs a tensor larger than its operands: then it stays,
-// and is exact while only its outermost dim is split.
+// ones, the innermost first. A contraction or `scatter_add` over several dims does so over the
+// innermost only and sums the others up afterwards, unless that needs a tensor larger than its
+// operands: then it stays, and is exact while only its outermost dim is split.
 [[nodiscard]] Program nest(const Program& program, OpTable ops);
 
 }  // namespace mtf

@@ -130,8 +130,9 @@ struct IterationSpace {
 [[nodiscard]] IterationSpace space_by_name(const OpCall& call, DimRole missing = DimRole::kReduced,
                                            Combine combine = Combine::kSum);
 
-// May a pending sum pass through? kEach: yes, it only moves or negates elements. kJoint: when all
-// operands are pending over the same axes (add, subtract).
+// May a pending sum pass through? kEach: yes, it only moves elements. kJoint: when all operands are
+// pending over the same axes, and not where bits count: it adds (add, subtract), or changes signs,
+// also of the zeros that ranks put where others have the element.
 enum class Linear : std::uint8_t { kNo, kEach, kJoint };
 
 // What an operation is in the algebra of sums of products, for the rewrites of ir/rewrite.h; no

@@ -1,7 +1,7 @@
 // Element-wise functions over contiguous elements. An element's bits depend on its value alone: not
 // on its place, the length, or the instruction set.
 //
-// Within 2 ulp of the true value; 4 for tanh, sigmoid, gelu, silu, softplus and pow.
+// Within 2 ulp of the true value; 4 for tanh, gelu and softplus.
 
 #pragma once
 

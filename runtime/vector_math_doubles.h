@@ -74,8 +74,19 @@ struct DoubleMath : Angles<V> {
     const Exponential e =
         Base::exponential({-abs(inner.high), select(left, inner.low, -inner.low)});
     const D factor = set(1) + e.rest;
-    const D sum = set(1) + Base::scale(factor, e.n);
-    return select(left, Base::scale(x * factor / sum, e.n), x / sum);
+    const D factor_low = e.rest - (factor - set(1));
+    const D small = Base::scale(factor, e.n);
+    const D sum = set(1) + small;
+    const D sum_low = small - (sum - set(1));
+    const D above = select(left, x * factor, x);
+    const D above_low = select(left, V::fma(x, factor, -above) + x * factor_low, set(0));
+    // The quotient, and what its rounding and that of both sides took from it.
+    const D inverse = set(1) / sum;
+    const D near = above * inverse;
+    const D lost = V::fma(-near, sum, above) + (above_low - near * sum_low);
+    const auto plain = (above == 0.0) | (above == Base::kInfinity);
+    const D quotient = select(plain, near, V::fma(lost, inverse, near));
+    return select(left, Base::scale(quotient, e.n), quotient);
   }
 
   // Left of the bounds the results are -0; right of those on `inner` they are x.

@@ -1,9 +1,11 @@
 #include "frontend/driver/compare.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace mtf {
 namespace {
@@ -57,6 +59,60 @@ bool worse(const Difference& a, const std::optional<Difference>& b) {
   return !b || share(a) > share(*b);
 }
 
+// Text cut into what is no number and the numbers between, with the worth of their last digits.
+struct Printed {
+  std::vector<std::string> words = {""};
+  std::vector<double> numbers;
+  std::vector<double> last_digits;
+};
+
+Printed cut(std::string_view text) {
+  Printed result;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto length = static_cast<std::size_t>(end - text.data());
+    if (error != std::errc()) {
+      result.words.back() += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view digits = text.substr(0, std::min(length, text.find_first_of("eE")));
+    const std::size_t point = digits.find('.');
+    const double places =
+        point == std::string_view::npos ? 0 : static_cast<double>(digits.size() - point - 1);
+    const double power = number == 0 ? 0 : std::floor(std::log10(std::abs(number)));
+    const bool scaled = digits.size() < length;  // 1.5e-07: places count from its first digit
+    result.last_digits.push_back(std::pow(10, (scaled ? power : 0) - places));
+    result.numbers.push_back(number);
+    result.words.emplace_back();
+    text.remove_prefix(length);
+  }
+  return result;
+}
+
+std::optional<Difference> text_difference(std::string_view a, std::string_view b) {
+  if (a == b) {
+    return std::nullopt;
+  }
+  const Printed x = cut(a);
+  const Printed y = cut(b);
+  if (x.words != y.words) {
+    return complete("");
+  }
+  Difference result{
+      .absolute = 0, .relative = 0, .tolerance = tolerance_of(DType::kF32), .where = ""};
+  double scale = 0;
+  for (std::size_t i = 0; i < x.numbers.size(); ++i) {
+    scale = std::max(scale, std::abs(x.numbers[i]));
+    const double unseen = std::max(x.last_digits[i], y.last_digits[i]);
+    const double apart = std::abs(x.numbers[i] - y.numbers[i]) - unseen;
+    result.absolute = std::max(result.absolute, std::isnan(apart) ? kInfinite : apart);
+  }
+  result.relative = scale > 0 ? result.absolute / scale : 0;
+  return result;
+}
+
 void keep_worse(std::optional<Difference>& kept, std::optional<Difference> found,
                 const std::string& where) {
   if (found && worse(*found, kept)) {
@@ -95,15 +151,15 @@ std::optional<Difference> difference(const Trace& a, const Trace& b) {
   if (result) {
     return result;
   }
-  // The same numbers, so the same text, unless the program took another way.
-  const std::size_t common = std::min(a.lines.size(), b.lines.size());
-  const auto at = std::mismatch(
-      a.lines.begin(), a.lines.begin() + static_cast<std::ptrdiff_t>(common), b.lines.begin());
-  if (at.first - a.lines.begin() < static_cast<std::ptrdiff_t>(common) ||
-      a.lines.size() != b.lines.size()) {
-    return complete("printed line " + std::to_string(at.first - a.lines.begin() + 1));
+  // The same numbers, so the same text, unless a function printed others or took another way.
+  for (std::size_t i = 0; i < std::min(a.lines.size(), b.lines.size()); ++i) {
+    keep_worse(result, text_difference(a.lines[i], b.lines[i]),
+               "printed line " + std::to_string(i + 1));
   }
-  return std::nullopt;
+  if (a.lines.size() != b.lines.size()) {
+    return complete("printed line " + std::to_string(std::min(a.lines.size(), b.lines.size()) + 1));
+  }
+  return result;
 }
 
 }  // namespace mtf

@@ -30,11 +30,16 @@ struct Difference {
   std::string where;     // "`two_layer/w`", "printed line 3"
 };
 
+[[nodiscard]] inline bool tolerated(const Difference& difference) {
+  return difference.relative <= difference.tolerance;
+}
+
 // nullopt: the same bits.
 [[nodiscard]] std::optional<Difference> difference(const HostTensor& a, const HostTensor& b);
 
 // The largest difference of two runs, as a share of what is tolerated; nullopt: everything is
-// equal, to the bit. Other text or other shapes are an infinite difference.
+// equal, to the bit. Other shapes are an infinite difference, and so is other text, but for the
+// numbers in it: those count as f32, as exact as they are printed.
 [[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b);
 
 }  // namespace mtf

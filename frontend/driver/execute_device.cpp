@@ -117,6 +117,9 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& p
   if (!lowered || !fits_memory(*lowered, what, diags)) {
     return nullptr;
   }
+  if (options_.lowered) {
+    options_.lowered(*lowered);
+  }
   auto compiled = std::make_unique<Compiled>(*std::move(lowered));
   compiled->executable = executor_->prepare(compiled->program);
   return compiled;

@@ -33,6 +33,7 @@ struct ExecuteOptions {
   std::function<void(std::string_view)> print;  // lines of the program, on the first rank
   std::function<void()> after_run;              // a unit has run without an error
   std::function<void(HostTensor)> observe;      // each value that the program looked at
+  std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
 };
 
 class ExecuteDevice final : public Device {

@@ -113,6 +113,6 @@ print -const([io], [1, -2, 3])
                  .flops = one_flop_each,
                  .tile = unary_numbers<Negate>,
                  .host = neg_host,
-                 .linear = Linear::kEach};
+                 .linear = Linear::kJoint};
 
 }  // namespace mtf::ops

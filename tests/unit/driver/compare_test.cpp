@@ -58,6 +58,23 @@ TEST_CASE("the same numbers with another text are a difference") {
   Trace b;
   b.lines = {"one", "three"};
   CHECK(difference(a, b)->where == "printed line 2");
+  CHECK_FALSE(tolerated(*difference(a, b)));
+}
+
+TEST_CASE("numbers in text differ by what their last digits do not hide") {
+  const auto apart = [](const std::string& x, const std::string& y) {
+    Trace a;
+    a.lines = {x};
+    Trace b;
+    b.lines = {y};
+    return difference(a, b).value();
+  };
+  CHECK(tolerated(apart("[0.5 1.00000]", "[0.5 1.00001]")));
+  CHECK(tolerated(apart("1.17521e-07", "1.17522e-07")));
+  CHECK_FALSE(tolerated(apart("1.17521e-07", "1.17541e-07")));
+  CHECK_FALSE(tolerated(apart("[0.5 1.0000]", "[0.5 1.0010]")));
+  CHECK_FALSE(tolerated(apart("loss 0.5", "cost 0.5")));
+  CHECK_FALSE(tolerated(apart("loss 0.5", "loss nan")));
 }
 
 }  // namespace mtf

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <set>
 
 #include "lowering/lower.h"
@@ -28,6 +30,14 @@ bool same_totals(const Totals& planned, const Totals& counted) {
          std::ranges::is_permutation(planned.collectives, counted.collectives, same);
 }
 
+// A copy, because tensors' bytes are not aligned for T.
+template <typename T>
+std::vector<T> elements_of(const HostTensor& tensor) {
+  std::vector<T> elements(tensor.data.size() / sizeof(T));
+  std::memcpy(elements.data(), tensor.data.data(), tensor.data.size());
+  return elements;
+}
+
 void dims_of(const Program& program, std::set<std::string>& names) {
   for (const Value& value : program.values) {
     for (const Dim& dim : value.type.shape.dims()) {
@@ -41,7 +51,7 @@ void dims_of(const Program& program, std::set<std::string>& names) {
 Mesh mesh_of(const std::vector<std::int64_t>& sizes) {
   Mesh mesh;
   mesh.name = "m";
-  const std::string names = "xyz";
+  const std::string names = "xyzw";
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     mesh.axes.push_back({.name = names.substr(i, 1), .size = sizes[i]});
   }
@@ -83,6 +93,40 @@ std::vector<Layout> layouts_of(const Program& program, const Mesh& mesh) {
   return layouts;
 }
 
+Layout random_layout(std::span<const Program> entries, const Mesh& mesh, std::mt19937_64& random) {
+  std::map<std::string, std::int64_t> sizes;  // of each name, what divides all its sizes
+  for (const Program& program : entries) {
+    for (const Value& value : program.values) {
+      for (const Dim& dim : value.type.shape.dims()) {
+        sizes[dim.name] = std::gcd(sizes[dim.name], dim.size);
+      }
+    }
+  }
+  std::vector<AxisId> order(mesh.axes.size());
+  std::iota(order.begin(), order.end(), AxisId{0});
+  std::ranges::shuffle(order, random);
+  std::map<std::string, Axes> axes_of;
+  for (const AxisId axis : order) {
+    std::vector<std::string> fitting;
+    for (const auto& [name, size] : sizes) {
+      if (size > 0 && size % (mesh.size_of(axes_of[name]) * mesh.axes[axis].size) == 0) {
+        fitting.push_back(name);
+      }
+    }
+    const std::size_t pick = random() % (fitting.size() + 1);
+    if (pick < fitting.size()) {
+      axes_of[fitting[pick]].push_back(axis);
+    }
+  }
+  Layout layout{.name = "random", .mesh = mesh, .rules = {}, .span = {}};
+  for (const auto& [name, axes] : axes_of) {
+    if (!axes.empty()) {
+      layout.rules.push_back({.dim = name, .axes = axes, .span = {}});
+    }
+  }
+  return layout;
+}
+
 std::string to_string(const Layout& layout) {
   std::string text = "[";
   for (const Rule& rule : layout.rules) {
@@ -91,70 +135,75 @@ std::string to_string(const Layout& layout) {
   return text + "] on " + mtf::to_string(layout.mesh);
 }
 
-std::optional<Outcome> run_under(const Program& program, const Layout& layout) {
-  DiagSink diags;
-  const std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
-  if (!spmd) {
-    return std::nullopt;
-  }
-  Outcome outcome;
-  if (const std::string wrong = verify(*spmd); !wrong.empty()) {
-    outcome.problem = wrong;
-    return outcome;
+std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout) {
+  std::vector<SpmdProgram> lowered;
+  for (const Program& program : entries) {
+    DiagSink diags;
+    std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
+    if (!spmd) {
+      return std::nullopt;
+    }
+    lowered.push_back(*std::move(spmd));
   }
   const auto communicator = simulated_communicator(layout.mesh.ranks());
   Executor executor(*communicator, {});
-  const Executable executable = executor.prepare(*spmd);
-  const auto results = executor.run(executable, {}, diags);
-  if (!results) {
-    outcome.problem = problems(diags);
-    return outcome;
-  }
-  for (const Totals& counted : executor.counted()) {
-    if (!same_totals(spmd->totals, counted)) {
-      outcome.problem = "counted totals differ from the plan";
+  Outcome outcome;
+  std::vector<RankTensor> handed_on;
+  const auto look_at = [&](std::span<const RankTensor> tensors) {
+    for (const RankTensor& tensor : tensors) {
+      outcome.seen.push_back(
+          {.type = tensor.type, .data = gather(*communicator, layout.mesh, tensor)});
     }
-  }
-  for (const RankTensor& tensor : *results) {
-    outcome.outputs.push_back(gather(*communicator, layout.mesh, tensor));
+  };
+  for (const SpmdProgram& spmd : lowered) {
+    if (outcome.problem = verify(spmd); !outcome.problem.empty()) {
+      return outcome;
+    }
+    std::vector<RankTensor*> inputs;
+    for (RankTensor& tensor : handed_on) {
+      inputs.push_back(&tensor);
+    }
+    const Executable executable = executor.prepare(spmd);
+    DiagSink diags;
+    std::optional<std::vector<RankTensor>> results = executor.run(executable, inputs, diags);
+    if (!results) {
+      outcome.problem = problems(diags);
+      return outcome;
+    }
+    for (const Totals& counted : executor.counted()) {
+      if (!same_totals(spmd.totals, counted)) {
+        outcome.problem = "counted totals differ from the plan";
+      }
+    }
+    look_at(handed_on);  // a state has another value now
+    look_at(*results);
+    handed_on = *std::move(results);
   }
   return outcome;
 }
 
-bool same_values(const Program& program, const Outcome& a, const Outcome& b) {
-  for (std::size_t o = 0; o < program.outputs.size(); ++o) {
-    const bool same = with_type(program.at(program.outputs[o]).type.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const std::size_t count = a.outputs[o].size() / sizeof(T);
-      for (std::size_t i = 0; i < count; ++i) {
-        T x{};
-        T y{};
-        std::memcpy(&x, a.outputs[o].data() + i * sizeof(T), sizeof(T));
-        std::memcpy(&y, b.outputs[o].data() + i * sizeof(T), sizeof(T));
-        const bool both_nan = x != x && y != y;
-        if (!both_nan && std::memcmp(&x, &y, sizeof(T)) != 0) {
-          return false;
-        }
-      }
-      return a.outputs[o].size() == b.outputs[o].size();
-    });
-    if (!same) {
-      return false;
-    }
-  }
-  return a.outputs.size() == b.outputs.size();
+bool same_values(const Outcome& a, const Outcome& b) {
+  return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
+    return x.type == y.type && with_type(x.type.dtype, [&](auto zero) {
+             using T = decltype(zero);
+             return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
+               const bool both_nan = left != left && right != right;
+               return both_nan || std::memcmp(&left, &right, sizeof left) == 0;
+             });
+           });
+  });
 }
 
 Report compare_all(const Program& program, const std::vector<std::vector<std::int64_t>>& meshes) {
   Report report;
-  const std::optional<Outcome> one = run_under(program, one_rank());
+  const std::optional<Outcome> one = run_under({&program, 1}, one_rank());
   if (!one || !one->problem.empty()) {
     report.first_difference = "one rank: " + (one ? one->problem : "refused");
     return report;
   }
   for (const std::vector<std::int64_t>& sizes : meshes) {
     for (const Layout& layout : layouts_of(program, mesh_of(sizes))) {
-      const std::optional<Outcome> many = run_under(program, layout);
+      const std::optional<Outcome> many = run_under({&program, 1}, layout);
       if (!many) {
         ++report.refused;
         continue;
@@ -163,7 +212,7 @@ Report compare_all(const Program& program, const std::vector<std::vector<std::in
       if (report.first_difference.empty() && !many->problem.empty()) {
         report.first_difference = to_string(layout) + ": " + many->problem;
       }
-      if (report.first_difference.empty() && !same_values(program, *one, *many)) {
+      if (report.first_difference.empty() && !same_values(*one, *many)) {
         report.first_difference = to_string(layout) + ": other bits";
       }
     }

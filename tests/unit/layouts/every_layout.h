@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ir/host_tensor.h"
 #include "ir/layout.h"
 #include "ir/program.h"
 
@@ -16,25 +19,31 @@ namespace mtf::tests {
 // The program of the function `case` of a .mtf text. requires: the text is right.
 [[nodiscard]] Program program_of(const std::string& text);
 
-// A mesh with axes x, y, z of these sizes.
+// A mesh with axes x, y, z, w of these sizes.
 [[nodiscard]] Mesh mesh_of(const std::vector<std::int64_t>& sizes);
 
 // Every assignment of axes to dims of the program, axes in both orders where two share a dim.
 [[nodiscard]] std::vector<Layout> layouts_of(const Program& program, const Mesh& mesh);
 
+// Each axis to some dim that it divides, or to none; axes that share a dim in any order.
+[[nodiscard]] Layout random_layout(std::span<const Program> entries, const Mesh& mesh,
+                                   std::mt19937_64& random);
+
 // "[batch -> x, io -> (y, z)] on m[x: 2, y: 2, z: 2]"
 [[nodiscard]] std::string to_string(const Layout& layout);
 
 struct Outcome {
-  std::vector<std::vector<std::byte>> outputs;  // whole tensors
-  std::string problem;                          // what was predicted and not executed
+  std::vector<HostTensor> seen;  // whole: inputs as each entry left them, and outputs
+  std::string problem;           // what was predicted and not executed
 };
 
-// Lowers and runs; nullopt where the layout does not fit the program.
-[[nodiscard]] std::optional<Outcome> run_under(const Program& program, const Layout& layout);
+// Lowers and runs entries one after the other, each on the outputs of the one before; nullopt where
+// the layout does not fit.
+[[nodiscard]] std::optional<Outcome> run_under(std::span<const Program> entries,
+                                               const Layout& layout);
 
 // Equal bits, but that one NaN is as good as another.
-[[nodiscard]] bool same_values(const Program& program, const Outcome& a, const Outcome& b);
+[[nodiscard]] bool same_values(const Outcome& a, const Outcome& b);
 
 struct Report {
   std::int64_t legal = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "ir/autodiff.h"
@@ -12,7 +13,8 @@ namespace mtf::tests {
 namespace {
 
 constexpr std::int64_t kMaxElements = 20'000;
-constexpr int kTries = 40;
+constexpr int kOperations = 40;  // drawn before giving up on one more
+constexpr int kOperands = 12;    // drawn for each, as few of them fit some operations
 
 class Generator {
  public:
@@ -22,8 +24,9 @@ class Generator {
   }
 
   Program run() {
-    for (int i = 0; i < 3; ++i) {
-      source();
+    for (const auto& draw :
+         {&Generator::numbers, &Generator::numbers, &Generator::numbers, &Generator::indices}) {
+      (this->*draw)();
     }
     for (int i = 0; i < options_.operations; ++i) {
       operation();
@@ -54,7 +57,7 @@ class Generator {
     return Shape(dims);
   }
 
-  void source() {
+  void numbers() {
     const Shape shape = random_shape();
     const DType dtype = chance(0.2) ? DType::kF64 : DType::kF32;
     OpArgs args;
@@ -64,33 +67,69 @@ class Generator {
     (void)builder_.call(*find_op(op_table(), chance(0.7) ? "normal" : "uniform"), {}, args);
   }
 
+  // Whole numbers, some of them no place in a dim.
+  void indices() {
+    const ValueId drawn = builder_.emit("uniform", {}, shape_args(random_shape(), -2, 12));
+    OpArgs args;
+    args.set("to", DType::kI32);
+    (void)builder_.emit("cast", {drawn}, args);
+  }
+
+  OpArgs shape_args(const Shape& shape, double low, double high) {
+    OpArgs args;
+    args.set("shape", shape);
+    args.set("low", low);
+    args.set("high", high);
+    args.set("seed", static_cast<std::int64_t>(below(1000)));
+    return args;
+  }
+
   ValueId any_value() {
     const std::size_t count = program_.values.size();
     const std::size_t back = std::min(below(count), below(count));  // rather a recent one
     return {static_cast<std::int32_t>(count - 1 - back)};
   }
 
+  // A value whose dims go with those of `other`, if a few draws find one.
+  ValueId matching_value(ValueId other) {
+    const Shape& shape = program_.at(other).type.shape;
+    ValueId found = chance(0.1) ? other : any_value();
+    for (int i = 0; i < 6; ++i) {
+      const Shape& own = program_.at(found).type.shape;
+      if (contains(shape, own) || contains(own, shape)) {
+        break;
+      }
+      found = any_value();
+    }
+    return found;
+  }
+
   void operation() {
-    for (int i = 0; i < kTries; ++i) {
+    for (int i = 0; i < kOperations; ++i) {
       const OpDef& op = *op_table()[below(op_table().size())];
-      const bool drawable = !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
-        return param.kind == ParamKind::kData || (param.kind == ParamKind::kText);
-      });
-      if (drawable && attempt(op)) {
-        return;
+      for (int j = 0; j < kOperands && drawable(op); ++j) {
+        if (attempt(op)) {
+          if (options_.drawn != nullptr) {
+            ++(*options_.drawn)[op.name];
+          }
+          return;
+        }
       }
     }
   }
 
   bool attempt(const OpDef& op) {
     std::vector<ValueId> operands;
+    const auto draw = [&] {
+      operands.push_back(operands.empty() || chance(0.3) ? any_value()
+                                                         : matching_value(operands.front()));
+    };
     for (const OpParam& param : op.params) {
       if (param.kind == ParamKind::kTensor && (param.required || chance(0.5))) {
-        operands.push_back(any_value());
+        draw();
       } else if (param.kind == ParamKind::kTensors) {
-        const std::size_t count = 1 + below(3);
-        for (std::size_t i = 0; i < count; ++i) {
-          operands.push_back(any_value());
+        for (std::size_t count = 1 + below(3); count > 0; --count) {
+          draw();
         }
       }
     }
@@ -136,7 +175,10 @@ class Generator {
   std::optional<OpArgs> arguments(const OpDef& op, const std::vector<ValueId>& operands) {
     const std::vector<Dim> dims = operand_dims(operands);
     OpArgs args;
-    std::int64_t size = 4;  // of the dim that was drawn last
+    const bool joins = std::ranges::any_of(
+        op.params, [](const OpParam& param) { return param.kind == ParamKind::kTensors; });
+    // Of the dim that was drawn last; a new one numbers the operands that are joined.
+    std::int64_t size = joins ? static_cast<std::int64_t>(operands.size()) : 4;
     for (const OpParam& param : op.params) {
       const bool tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
       if (tensor || (!param.required && chance(0.5))) {
@@ -251,8 +293,8 @@ class Generator {
     }
   }
 
-  inline static const std::vector<Dim> kPool = {{"a", 8}, {"b", 6},  {"c", 5},
-                                                {"d", 4}, {"e", 16}, {"f", 3}};
+  inline static const std::vector<Dim> kPool = {{"a", 8},  {"b", 6}, {"c", 5}, {"d", 4},
+                                                {"e", 16}, {"f", 3}, {"g", 32}};
 
   std::mt19937_64 random_;
   GenerateOptions options_;
@@ -260,6 +302,20 @@ class Generator {
   DiagSink diags_;
   Builder builder_;
 };
+
+// The first input that some computed value fits becomes a state, which takes that value.
+void update_first_fit(Program& program) {
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const TensorType& type = program.at(program.inputs[i].value).type;
+    for (std::size_t v = program.values.size(); v-- > program.inputs.size();) {
+      if (program.values[v].type == type) {
+        program.inputs[i].kind = InputKind::kState;
+        program.updates.push_back({.input = i, .value = {static_cast<std::int32_t>(v)}});
+        return;
+      }
+    }
+  }
+}
 
 // The program without one value, if nothing needs it.
 std::optional<Program> without(const Program& program, std::size_t index) {
@@ -284,8 +340,57 @@ std::optional<Program> without(const Program& program, std::size_t index) {
 
 }  // namespace
 
+bool drawable(const OpDef& op) {
+  return !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
+    return param.kind == ParamKind::kData || param.kind == ParamKind::kText;
+  });
+}
+
 Program random_program(std::uint64_t seed, const GenerateOptions& options) {
   return Generator(seed, options).run();
+}
+
+std::vector<Program> cut_in_two(const Program& program, std::size_t at) {
+  std::vector<char> crosses(at, 0);  // values of the first half that the second one reads
+  for (const Value& value : std::span(program.values).subspan(at)) {
+    for (const ValueId operand : value.operands) {
+      if (static_cast<std::size_t>(operand.index) < at) {
+        crosses[static_cast<std::size_t>(operand.index)] = 1;
+      }
+    }
+  }
+  Program first = program;
+  first.values.resize(at);
+  std::erase_if(first.outputs,
+                [&](ValueId id) { return static_cast<std::size_t>(id.index) >= at; });
+  Program second;
+  std::vector<ValueId> moved(program.values.size());
+  const auto now = [&](ValueId id) { return moved[static_cast<std::size_t>(id.index)]; };
+  for (const ValueId output : first.outputs) {  // entries hand on all that they return
+    crosses[static_cast<std::size_t>(output.index)] = 1;
+  }
+  first.outputs.clear();
+  for (std::size_t i = 0; i < at; ++i) {
+    if (crosses[i] != 0) {
+      first.outputs.push_back({static_cast<std::int32_t>(i)});
+      second.values.push_back({.op = nullptr, .type = program.values[i].type});
+      moved[i] = second.last();
+      second.inputs.push_back({.value = second.last(), .name = "in"});
+    }
+  }
+  for (std::size_t i = at; i < program.values.size(); ++i) {
+    Value value = program.values[i];
+    std::ranges::transform(value.operands, value.operands.begin(), now);
+    second.values.push_back(std::move(value));
+    moved[i] = second.last();
+  }
+  for (const ValueId output : program.outputs) {
+    if (static_cast<std::size_t>(output.index) >= at) {
+      second.outputs.push_back(now(output));
+    }
+  }
+  update_first_fit(second);
+  return first.outputs.empty() ? std::vector{program} : std::vector{first, second};
 }
 
 Program shrink(Program program, const std::function<bool(const Program&)>& fails) {

@@ -19,8 +19,7 @@ struct Case {
 
 // x, y and z are any numbers, p is positive, i are integers, t are truth values.
 const std::string kPrelude = R"(
-dim a = 24, b = 40, c = 8
-dim wide = 120, low = 5
+dim a = 48, b = 80, c = 16, low = 5
 fn case() {
   let x = normal([a, b], seed = 1)
   let y = normal([a, b], seed = 2)
@@ -60,7 +59,16 @@ std::vector<Case> cases() {
       {"prod", "prod(x, over = a)"},
       {"any and all", "any(t, over = a) and all(x < 9, over = a)", false},
       {"logsumexp", "logsumexp(x, over = b)"},
+      {"logsumexp over two dims", "logsumexp(x * z -> [c])"},
       {"softmax", "softmax(x, over = b)"},
+      {"softmax over two dims", "softmax(x, over = [a, b])"},
+      {"mean of all", "mean(x * z)"},
+      {"variance", "mean(square(x - mean(x, over = b)), over = b)"},
+      {"layer norm",
+       "(x - mean(x, over = b)) * rsqrt(mean(square(x - mean(x, over = b)), over = b) + 1e-5) * v"},
+      {"cross entropy", "-mean(sum(log_softmax(x, over = b) * y, over = b))"},
+      {"negated sums", "-sum(x, over = a) - -sum(y, over = a)"},
+      {"negated zeros", "-(0 * x)[a: 3..35]"},
       {"log_softmax", "log_softmax(x, over = a)"},
       {"einsum", "einsum(x, z -> [a, c])"},
       {"einsum in another order", "einsum(z, x -> [c, a])"},
@@ -78,19 +86,26 @@ std::vector<Case> cases() {
       {"broadcast", "broadcast(x -> [c, a, b])"},
       {"transpose", "transpose(x -> [b, a])"},
       {"rename", "rename(x, a -> other)"},
-      {"reshape: join", "reshape(x -> [all: 960])"},
-      {"reshape: cut", "reshape(x -> [hi: 3, lo: 8, b])"},
-      {"reshape: cut and join", "reshape(x -> [hi: 6, rest: 160])"},
-      {"reshape: across", "reshape(x -> [hi: 40, lo: 24])"},
+      {"reshape: join", "reshape(x -> [all: 3840])"},
+      {"reshape: cut", "reshape(x -> [hi: 3, lo: 16, b])"},
+      {"reshape: cut and join", "reshape(x -> [hi: 6, rest: 640])"},
+      {"reshape: across", "reshape(x -> [hi: 80, lo: 48])"},
       {"index", "x[a: 7]"},
       {"range", "x[b: 8..24]"},
-      {"range under another dim", "x[b: 16..24 as c]"},
+      {"range under another dim", "x[b: 16..32 as c]"},
       {"concat", "concat([x, y], over = a)"},
       {"stack", "stack([x, y], pair)"},
       {"shift", "shift(x, over = b, by = 3)"},
       {"shift around", "shift(x, over = a, by = -5, wrap = true)"},
       {"one_hot", "one_hot(i, c)", false},
       {"gather", "gather(rename(z, b -> vocab), i, over = vocab)", false},
+      {"gather by two dims",
+       "gather(rename(x, a -> vocab), cast(uniform([c, low], high = 48, seed = 8), i32), over = "
+       "vocab)"},
+      {"scatter_add over one dim", "scatter_add(x, i[b: 0], over = c)"},
+      {"scatter_add over two dims", "scatter_add(x, i, over = c)"},
+      {"scatter_add of rows over two dims", "scatter_add(x * z, i, over = low)"},
+      {"scatter_add to other dims", "scatter_add(x * z, i -> [a, low, c], over = low)"},
       {"argmax", "argmax(x, over = b)", false},
       {"range of numbers", "range(b) + 0", false},
       {"constants", "zeros([a, b]) + ones([b]) + fill([a], 0.5)", false},
@@ -112,15 +127,24 @@ std::vector<Case> cases() {
   return list;
 }
 
-const std::vector<std::vector<std::int64_t>> kMeshes = {{2}, {4}, {8}, {2, 2}, {4, 2}, {2, 2, 2}};
+const std::vector<std::vector<std::int64_t>> kMeshes = {{2},    {4},    {8},       {16},  {2, 2},
+                                                        {4, 2}, {4, 4}, {2, 2, 2}, {8, 2}};
 
-TEST_CASE("every operation gives one rank's bits under every layout") {
+void check_every_operation(const std::vector<std::vector<std::int64_t>>& meshes) {
   for (const Case& test : cases()) {
     INFO(test.name << ": " << test.result);
-    const Report report = compare_all(program_of(program_text(test)), kMeshes);
+    const Report report = compare_all(program_of(program_text(test)), meshes);
     CHECK(report.legal >= 8);
     CHECK(report.first_difference == "");
   }
+}
+
+TEST_CASE("every operation gives one rank's bits under every layout") {
+  check_every_operation(kMeshes);
+}
+
+TEST_CASE("every operation gives one rank's bits on four axes", "[.long]") {
+  check_every_operation({{2, 2, 2, 2}});
 }
 
 }  // namespace

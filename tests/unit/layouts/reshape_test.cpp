@@ -72,15 +72,15 @@ void check_reshapes(const std::vector<std::int64_t>& mesh, std::uint64_t seed) {
     const Program program = program_of(text);
     const std::vector<Layout> layouts = layouts_of(program, mesh_of(mesh));
     const Layout& layout = layouts[random() % layouts.size()];
-    const std::optional<Outcome> outcome = run_under(program, layout);
+    const std::optional<Outcome> outcome = run_under({&program, 1}, layout);
     if (!outcome) {
       continue;  // sizes that do not divide, or an axis twice in one shape
     }
     ++legal;
     INFO(text << to_string(layout));
     CHECK(outcome->problem.empty());
-    CHECK(outcome->outputs[0] == outcome->outputs[1]);  // x and y
-    CHECK(outcome->outputs[2] == outcome->outputs[3]);  // w and the gradient
+    CHECK(outcome->seen[0].data == outcome->seen[1].data);  // x and y
+    CHECK(outcome->seen[2].data == outcome->seen[3].data);  // w and the gradient
   }
 }
 

@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""Every example prints the same bytes under every layout, mesh, instruction set and launcher.
+
+Called with the path of mtf; run from the root of the project. With MTF_EXACT_LONG set, all
+combinations up to 16 ranks, and 100 repeats of one of them; otherwise a sample of them.
+"""
+
+import glob
+import itertools
+import random
+import sys
+
+import runs
+
+MTF = sys.argv[1]
+RANKS = (1, 2, 4, 8, 16)
+MPI_RANKS = (2, 4, 8)
+SAMPLE = 16  # runs of one example in the short form
+SLOW = {"examples/mnist.mtf": ("--set", "epochs=1,data=nowhere")}
+failures = []
+
+
+def all_runs(path):
+    """Simulated under every mesh and instruction set; under mpirun on some numbers of ranks."""
+    for layout, axes in runs.meshes_and_layouts(path).items():
+        for count, isa in itertools.product(RANKS, runs.ISAS):
+            for sizes in runs.sizes_of(axes, count):
+                mesh = runs.mesh_text(sizes)
+                yield runs.Run(layout, mesh, isa, 0)
+                if count in MPI_RANKS:
+                    yield runs.Run(layout, mesh, isa, count)
+
+
+def compare(path, chosen, wanted):
+    """How many of the runs were legal; stops at the first that prints something else."""
+    legal = 0
+    for run in chosen:
+        done = runs.execute(MTF, path, run, SLOW.get(path, ()))
+        if done.returncode != 0 and runs.REFUSED.search(done.stderr.decode()):
+            continue
+        legal += 1
+        if done.stdout != wanted or done.returncode != 0:
+            failures.append(f"{path} {run}: {done.stdout.decode()}{done.stderr.decode()}")
+            break
+    return legal
+
+
+for path in sorted(glob.glob("examples/*.mtf")):
+    chosen = list(all_runs(path))
+    one = runs.execute(MTF, path, None, SLOW.get(path, ()))
+    if not chosen or path == "examples/illegal.mtf":
+        continue
+    if not runs.LONG:
+        chosen = random.Random(7).sample(chosen, min(len(chosen), 4 if path in SLOW else SAMPLE))
+    legal = compare(path, chosen, one.stdout)
+    print(f"{path}: {legal} runs, {len(chosen) - legal} refused")
+    if not one.stdout or legal == 0:
+        failures.append(f"{path}: prints nothing, or fits no layout")
+    if runs.LONG and path not in SLOW:
+        compare(path, [run for run in chosen if run.ranks == 4][:1] * 100, one.stdout)
+
+for failure in failures:
+    print(failure)
+sys.exit(1 if failures else 0)

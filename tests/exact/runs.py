@@ -1,0 +1,57 @@
+"""What the exact tests share: programs run under layouts, meshes, instruction sets and mpirun."""
+
+import collections
+import os
+import re
+import subprocess
+import tempfile
+
+LONG = bool(os.environ.get("MTF_EXACT_LONG"))
+
+# mtf's own word for a layout that the sizes or the axes do not permit.
+REFUSED = re.compile(r"\[(indivisible|layout-conflict)\]")
+
+ISAS = ("portable", "avx2", "avx512")  # at most what the machine has is used
+
+Run = collections.namedtuple("Run", "layout mesh isa ranks")  # ranks 0: simulated
+
+
+def meshes_and_layouts(path):
+    """{layout: [axis, …] of its mesh}, as the file declares them."""
+    text = open(path).read()
+    meshes = {name: re.findall(r"(\w+):", axes)
+              for name, axes in re.findall(r"^mesh (\w+) *= *\[(.*?)\]", text, re.M)}
+    return {name: meshes[mesh] for name, mesh in re.findall(r"^layout (\w+) +on (\w+)", text, re.M)}
+
+
+def sizes_of(axes, ranks):
+    """Every mesh of these axes, of sizes that are powers of two, with so many ranks."""
+    if len(axes) == 1:
+        return [{axes[0]: ranks}]
+    result = []
+    size = 1
+    while size <= ranks:
+        result += [{axes[0]: size, **rest} for rest in sizes_of(axes[1:], ranks // size)]
+        size *= 2
+    return result
+
+
+def mesh_text(sizes):
+    return ",".join(f"{axis}={size}" for axis, size in sizes.items())
+
+
+def execute(mtf, path, run=None, more=(), cwd=None):
+    """The finished process; run=None: one rank, whatever the file declares."""
+    command = [mtf, "run", path, *more]
+    environment = dict(os.environ)
+    if run:
+        command += ["--layout", run.layout, "--mesh", run.mesh] if run.layout else []
+        environment["MTF_ISA"] = run.isa
+        if run.ranks:
+            command = ["mpirun", "-q", "--oversubscribe", "-n", str(run.ranks), *command]
+            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return subprocess.run(command, capture_output=True, env=environment, cwd=cwd, timeout=3000)
+
+
+def temporary_folder():
+    return tempfile.TemporaryDirectory(prefix="mtf_exact_")
