@@ -62,11 +62,6 @@ struct DoubleMath : Angles<V> {
     return Base::copy_sign(t / (t + set(2)), x);
   }
 
-  static D sigmoid(D x) {
-    const D z = exp(-abs(x));
-    return select(x < 0.0, z, set(1)) / (z + set(1));
-  }
-
   // x / (1 + exp(-inner)), where the exponential is scaled last: it may be far below what x makes
   // of it. Requires x > -1400 and |inner| < 1400.
   static D gated(D x, Pair inner) {
@@ -88,6 +83,8 @@ struct DoubleMath : Angles<V> {
     const D quotient = select(plain, near, V::fma(lost, inverse, near));
     return select(left, Base::scale(quotient, e.n), quotient);
   }
+
+  static D sigmoid(D x) { return gated(set(1), {Base::clamp(x, -800, 800), set(0)}); }
 
   // Left of the bounds the results are -0; right of those on `inner` they are x.
   static D silu(D x) {

@@ -28,9 +28,10 @@ std::string why(std::int64_t blocks, std::int64_t ways, const LoopDim* outer) {
     return ", more than " + std::to_string(kMostWays);
   }
   if (outer != nullptr) {
-    return ", but inside " + outer->name + ": of sums this large the outermost may be split";
+    return ", inside the sum over " + outer->name + "; of one this large only " + outer->name +
+           " may be split";
   }
-  return blocks % ways == 0 ? "" : ", but has " + std::to_string(blocks) + " blocks only";
+  return blocks % ways == 0 ? "" : ", but is cut into " + std::to_string(blocks) + " blocks";
 }
 
 std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
