@@ -303,41 +303,6 @@ class Generator {
   Builder builder_;
 };
 
-// The first input that some computed value fits becomes a state, which takes that value.
-void update_first_fit(Program& program) {
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    const TensorType& type = program.at(program.inputs[i].value).type;
-    for (std::size_t v = program.values.size(); v-- > program.inputs.size();) {
-      if (program.values[v].type == type) {
-        program.inputs[i].kind = InputKind::kState;
-        program.updates.push_back({.input = i, .value = {static_cast<std::int32_t>(v)}});
-        return;
-      }
-    }
-  }
-}
-
-// The program without one value, if nothing needs it.
-std::optional<Program> without(const Program& program, std::size_t index) {
-  const auto is = [&](ValueId id) { return static_cast<std::size_t>(id.index) == index; };
-  for (const Value& value : program.values) {
-    if (std::ranges::any_of(value.operands, is)) {
-      return std::nullopt;
-    }
-  }
-  Program smaller = program;
-  std::erase_if(smaller.outputs, is);
-  smaller.values.erase(smaller.values.begin() + static_cast<std::ptrdiff_t>(index));
-  const auto shift = [&](ValueId& id) {
-    id.index -= static_cast<std::size_t>(id.index) > index ? 1 : 0;
-  };
-  for (Value& value : smaller.values) {
-    std::ranges::for_each(value.operands, shift);
-  }
-  std::ranges::for_each(smaller.outputs, shift);
-  return smaller;
-}
-
 }  // namespace
 
 bool drawable(const OpDef& op) {
@@ -348,66 +313,6 @@ bool drawable(const OpDef& op) {
 
 Program random_program(std::uint64_t seed, const GenerateOptions& options) {
   return Generator(seed, options).run();
-}
-
-std::vector<Program> cut_in_two(const Program& program, std::size_t at) {
-  std::vector<char> crosses(at, 0);  // values of the first half that the second one reads
-  for (const Value& value : std::span(program.values).subspan(at)) {
-    for (const ValueId operand : value.operands) {
-      if (static_cast<std::size_t>(operand.index) < at) {
-        crosses[static_cast<std::size_t>(operand.index)] = 1;
-      }
-    }
-  }
-  Program first = program;
-  first.values.resize(at);
-  std::erase_if(first.outputs,
-                [&](ValueId id) { return static_cast<std::size_t>(id.index) >= at; });
-  Program second;
-  std::vector<ValueId> moved(program.values.size());
-  const auto now = [&](ValueId id) { return moved[static_cast<std::size_t>(id.index)]; };
-  for (const ValueId output : first.outputs) {  // entries hand on all that they return
-    crosses[static_cast<std::size_t>(output.index)] = 1;
-  }
-  first.outputs.clear();
-  for (std::size_t i = 0; i < at; ++i) {
-    if (crosses[i] != 0) {
-      first.outputs.push_back({static_cast<std::int32_t>(i)});
-      second.values.push_back({.op = nullptr, .type = program.values[i].type});
-      moved[i] = second.last();
-      second.inputs.push_back({.value = second.last(), .name = "in"});
-    }
-  }
-  for (std::size_t i = at; i < program.values.size(); ++i) {
-    Value value = program.values[i];
-    std::ranges::transform(value.operands, value.operands.begin(), now);
-    second.values.push_back(std::move(value));
-    moved[i] = second.last();
-  }
-  for (const ValueId output : program.outputs) {
-    if (static_cast<std::size_t>(output.index) >= at) {
-      second.outputs.push_back(now(output));
-    }
-  }
-  update_first_fit(second);
-  return first.outputs.empty() ? std::vector{program} : std::vector{first, second};
-}
-
-Program shrink(Program program, const std::function<bool(const Program&)>& fails) {
-  for (std::size_t i = program.outputs.size(); i-- > 0 && program.outputs.size() > 1;) {
-    Program smaller = program;
-    smaller.outputs.erase(smaller.outputs.begin() + static_cast<std::ptrdiff_t>(i));
-    if (fails(smaller)) {
-      program = std::move(smaller);
-    }
-  }
-  for (std::size_t i = program.values.size(); i-- > 0;) {
-    std::optional<Program> smaller = without(program, i);
-    if (smaller && !smaller->outputs.empty() && fails(*smaller)) {
-      program = *std::move(smaller);
-    }
-  }
-  return program;
 }
 
 }  // namespace mtf::tests
