@@ -50,7 +50,9 @@ std::vector<Note> notes_of(const Program& program, ValueId id) {
   std::int32_t frame = program.at(id).frame;
   while (frame >= 0) {
     const Frame& call = program.frames[static_cast<std::size_t>(frame)];
-    notes.push_back({.span = call.call, .text = "in `" + call.function + "`, called here"});
+    if (call.call.file.valid()) {  // else an entry, built for its own sake
+      notes.push_back({.span = call.call, .text = "in `" + call.function + "`, called here"});
+    }
     frame = call.parent;
   }
   return notes;

@@ -42,11 +42,24 @@ void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   }
 }
 
+// Rules that do not fit are said of the first tensor that shows it; the others would only repeat
+// it.
+bool CheckDevice::is_first(const Diag& diag, const Layout& layout) {
+  std::string what;
+  SourceSpan where = diag.span;
+  for (const Note& note : diag.notes) {
+    if (note.text.find(" is a rule of ") != std::string::npos) {
+      where = note.span;
+      what += note.text;
+    }
+  }
+  what +=
+      what.empty() ? diag.text : diag.text.substr(std::min(diag.text.rfind(';'), diag.text.size()));
+  return reported_.emplace(layout.name, diag.kind, where.begin, where.file.index, what).second;
+}
+
 void CheckDevice::report(const Diag& diag, const Layout& layout, DiagSink& diags) {
-  const bool is_new =
-      reported_.emplace(layout.name, diag.kind, diag.span.begin, diag.span.file.index, diag.text)
-          .second;
-  if (!is_new) {
+  if (!is_first(diag, layout)) {
     return;
   }
   Diag noted = diag;

@@ -33,6 +33,7 @@ class CheckDevice final : public Device {
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
  private:
+  [[nodiscard]] bool is_first(const Diag& diag, const Layout& layout);
   void report(const Diag& diag, const Layout& layout, DiagSink& diags);
 
   OpTable ops_;

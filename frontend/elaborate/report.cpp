@@ -3,6 +3,9 @@
 #include "frontend/elaborate/report.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace mtf::host {
 namespace {
@@ -45,8 +48,9 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 
 void Reporter::add(Diag diag) {
   failed_ = failed_ || diag.severity == Severity::kError;
-  // A name that the resolver did not know is no dim either.
-  const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
+  // A name that the resolver did not know is no dim and has no value either.
+  const bool of_name = diag.kind == DiagKind::kUnknownDim || diag.kind == DiagKind::kLaterFeature;
+  const DiagKind kind = of_name ? DiagKind::kUnknownName : diag.kind;
   const bool is_new =
       seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
   if (is_new) {
@@ -55,29 +59,30 @@ void Reporter::add(Diag diag) {
 }
 
 void Reporter::add_calls(Diag& diag) const {
-  std::size_t shown = 0;
-  for (std::size_t end = calls.size(); end > 0;) {  // innermost first
-    const CallFrame& frame = calls[end - 1];
-    std::size_t begin = end - 1;
-    while (begin > 0 && calls[begin - 1].function == frame.function &&
-           calls[begin - 1].call == frame.call) {
-      --begin;
+  std::vector<const CallFrame*> frames;  // innermost first, those of a recursion once
+  std::map<std::tuple<std::string_view, std::int32_t, std::uint32_t>, std::size_t> times;
+  for (auto at = calls.rbegin(); at != calls.rend(); ++at) {
+    const CallFrame& frame = *at;
+    if (!frame.call.file.valid()) {  // an entry, built for its own sake
+      continue;
     }
-    const bool is_shown = frame.call == diag.span && end - begin == 1;
-    if (is_shown || !frame.call.file.valid()) {  // or an entry, built for its own sake
-      end = begin;
+    if (times[{frame.function, frame.call.file.index, frame.call.begin}]++ == 0) {
+      frames.push_back(&frame);
+    }
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const CallFrame& frame = *frames[i];
+    const std::size_t count = times[{frame.function, frame.call.file.index, frame.call.begin}];
+    if (frame.call == diag.span && count == 1) {
       continue;
     }
     std::string text = "in `" + frame.function + "`, called here";
-    if (end - begin > 1) {
-      text += " " + std::to_string(end - begin) + " times, each inside the other";
-    }
-    if (++shown == kShownCalls && begin > 0) {
-      text += ", after " + std::to_string(begin) + " more calls";
-      begin = 0;
+    text += count > 1 ? " " + std::to_string(count) + " times, each inside the other" : "";
+    if (diag.notes.size() + 1 >= kShownCalls && i + 1 < frames.size()) {
+      text += ", after " + std::to_string(frames.size() - i - 1) + " more calls";
+      i = frames.size();
     }
     diag.notes.push_back({.span = frame.call, .text = std::move(text)});
-    end = begin;
   }
 }
 

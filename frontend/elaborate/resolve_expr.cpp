@@ -14,6 +14,32 @@ namespace {
 constexpr std::array<std::string_view, 7> kWords{"dim",    "int", "float", "bool",
                                                  "string", "fn",  "tensor"};
 
+// What other languages call what has a name here.
+constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"float32", "f32"},    {"float64", "f64"},    {"double", "f64"},
+     {"int32", "i32"},      {"int64", "i64"},      {"long", "i64"},
+     {"uint8", "u8"},       {"True", "true"},      {"False", "false"},
+     {"arange", "range"},   {"matmul", "einsum"},  {"dot", "einsum"},
+     {"swish", "silu"},     {"reduce_sum", "sum"}, {"reduce_mean", "mean"},
+     {"reduce_max", "max"}, {"constant", "const"}, {"permute", "transpose"},
+     {"full", "fill"},      {"randn", "normal"},   {"rand", "uniform"}});
+
+Suggestion suggest_known(std::string_view name, std::span<const std::string> candidates) {
+  const auto* known =
+      std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
+  if (known != kElsewhere.end()) {
+    const std::string here(known->second);
+    return {.text = "; did you mean `" + here + "`?", .fix = here};
+  }
+  constexpr auto kSmall = std::to_array<std::string_view>(
+      {"f16", "float16", "half", "bfloat16", "f8", "i8", "i16", "int8", "int16", "u16", "u32",
+       "u64", "uint16", "uint32", "uint64", "complex", "c64"});
+  if (std::ranges::find(kSmall, name) != kSmall.end()) {
+    return {.text = "; the dtypes are f32, f64, i32, i64, bool and u8", .fix = {}};
+  }
+  return suggest(name, candidates);
+}
+
 bool takes_dims(ParamKind kind) {
   return kind == ParamKind::kDim || kind == ParamKind::kNewDim || kind == ParamKind::kDims ||
          kind == ParamKind::kShape;
@@ -41,6 +67,10 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   if (is_known(name)) {
     return;
   }
+  if (name == "bf16") {
+    c_.report.error(DiagKind::kLaterFeature, span, "`bf16` is not built yet");
+    return;
+  }
   if (const auto later = later_.find(name); later != later_.end()) {
     c_.report.error(DiagKind::kUnknownName, span,
                     "`" + std::string(name) + "` is used above its declaration",
@@ -54,7 +84,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   for (const HostFn& fn : host_functions()) {
     candidates.emplace_back(fn.name);
   }
-  const Suggestion suggestion = suggest(name, candidates);
+  const Suggestion suggestion = suggest_known(name, candidates);
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
                   suggestion.fix);
@@ -198,7 +228,7 @@ void Resolver::type(const ast::TypeExpr& type) {
   }
   std::vector<std::string> candidates(kWords.begin(), kWords.end());
   candidates.insert(candidates.end(), {"f32", "f64", "i32", "i64", "u8"});
-  const Suggestion suggestion = suggest(name, candidates);
+  const Suggestion suggestion = suggest_known(name, candidates);
   c_.report.error(
       DiagKind::kUnknownName, type.name.span,
       is_word ? "`" + name + "` has no dims" : "`" + name + "` is no type" + suggestion.text, {},

@@ -56,10 +56,14 @@ std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bo
     return nullptr;
   }
   const std::shared_ptr<VariableRecord>& record = found->second;
+  const bool same_declaration = record->variable.span == declaration.variable.name.span;
+  if (c.root->any_call && !same_declaration) {
+    return nullptr;  // nobody calls this entry: a call would name its variables
+  }
   const bool same_root =
       c.root->any_call || (record->owner == c.root->owner &&
                            (c.root->owner != nullptr || record->root == c.root->call));
-  if (!same_root || !(record->variable.span == declaration.variable.name.span)) {
+  if (!same_root || !same_declaration) {
     fits = false;
     declared_twice(declaration, record->call);
   }
@@ -217,6 +221,10 @@ std::optional<ValueId> fitted(Context& c, const Operand& operand, const TensorTy
 }
 
 void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span) {
+  const Binding* twin = c.scope->own(variable.name.text);
+  if (twin != nullptr && twin->kind == NameKind::kVariable && !(twin->span == variable.name.span)) {
+    return;  // the resolver has said so
+  }
   Root at_top{.owner = nullptr, .call = span, .any_call = false, .declared = {}};
   const Restore root(c.root, c.root == nullptr ? &at_top : c.root);
   const std::vector<CallFrame>& calls = c.report.calls;
