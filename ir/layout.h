@@ -66,6 +66,7 @@ struct ValueLayout {
 struct Cause {
   std::string text;  // "`batch -> x`"
   SourceSpan span;
+  std::int32_t from = -1;  // the value of the program that it was taken over from
 };
 
 // The layout of a tensor at rest. What computes with it keeps the firm axes split where it can;

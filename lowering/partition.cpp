@@ -206,7 +206,8 @@ class Partitioner {
                       .space = local.space,
                       .operands = operands,
                       .result = wanted,
-                      .firm = pending ? std::vector<ValueLayout>{} : firm_layouts(id)},
+                      .firm = pending ? std::vector<ValueLayout>{} : firm_layouts(id),
+                      .copies = copies(value)},
                      resharder_, out_.mesh);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       ValueLayout needed = split.operands[i];
@@ -216,6 +217,19 @@ class Partitioner {
     }
     local.loops = split.loops;
     finish(id, std::move(local), split, pending ? operands[0].partial : Axes{});
+  }
+
+  [[nodiscard]] std::vector<std::vector<ValueLayout>> copies(const Value& value) {
+    std::vector<std::vector<ValueLayout>> found;
+    for (const ValueId operand : value.operands) {
+      found.emplace_back();
+      for (const SpmdId form : forms(operand)) {
+        if (out_.at(form).layout.partial.empty() && is_there(operand, form)) {
+          found.back().push_back(out_.at(form).layout);
+        }
+      }
+    }
+    return found;
   }
 
   // Of the operands and the result: what the computation keeps split where it can.

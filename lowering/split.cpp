@@ -16,20 +16,11 @@ class Chooser {
  public:
   Chooser(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
       : problem_(problem), resharder_(resharder), mesh_(mesh), order_(problem.space.loops.size()) {
-    for (std::size_t i = 0; i < problem.firm.size(); ++i) {
-      const bool is_result = i == problem.operands.size();
-      if (!is_result || !problem.call.op->effect) {
-        claim(project(is_result ? problem.space.result : problem.space.operands[i], problem.firm[i],
-                      problem.space, mesh));
-      }
+    if (!problem.firm.empty()) {
+      claim_all(problem.firm, problem.firm.back());
     }
     firm_ = claims_.size();
-    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-      claim(project(problem.space.operands[i], problem.operands[i], problem.space, mesh));
-    }
-    if (!problem.call.op->effect) {
-      claim(project(problem.space.result, problem.result, problem.space, mesh));
-    }
+    claim_all(problem.operands, problem.result);
   }
 
   LoopSplit run() {
@@ -38,17 +29,29 @@ class Chooser {
         claim.loops.emplace_back(std::nullopt);
       }
     }
-    std::vector<std::size_t> pick(claims_.size(), 0);
-    do {
-      consider(pick);
-    } while (advance(pick));
-    if (!best_) {
-      best_ = priced(std::vector<Axes>(order_.size()));
+    consider_all();
+    if (!best_) {  // some axis has to be gathered
+      for (Claim& claim : claims_) {
+        if (claim.loops.back()) {
+          claim.loops.emplace_back(std::nullopt);
+        }
+      }
+      consider_all();
     }
     return *best_;
   }
 
  private:
+  // The result first: where the bytes are the same, an operand is moved, which others may share.
+  void claim_all(std::span<const ValueLayout> operands, const ValueLayout& result) {
+    if (!problem_.call.op->effect) {
+      claim(project(problem_.space.result, result, problem_.space, mesh_));
+    }
+    for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+      claim(project(problem_.space.operands[i], operands[i], problem_.space, mesh_));
+    }
+  }
+
   void claim(const std::vector<Axes>& loops) {
     for (std::size_t l = 0; l < loops.size(); ++l) {
       for (const AxisId axis : loops[l]) {
@@ -78,6 +81,13 @@ class Chooser {
       pick[c] = 0;
     }
     return false;
+  }
+
+  void consider_all() {
+    std::vector<std::size_t> pick(claims_.size(), 0);
+    do {
+      consider(pick);
+    } while (advance(pick));
   }
 
   void consider(const std::vector<std::size_t>& pick) {
@@ -131,8 +141,7 @@ class Chooser {
         return std::nullopt;
       }
       const TensorType& type = problem_.call.operands[i];
-      split.bytes += resharder_.received(type.shape, problem_.operands[i], *needed) *
-                     static_cast<std::int64_t>(bytes_of(type.dtype));
+      split.bytes += received(i, *needed) * static_cast<std::int64_t>(bytes_of(type.dtype));
       split.operands.push_back(*std::move(needed));
     }
     if (!problem_.call.op->effect && !price_result(loops, split)) {
@@ -140,6 +149,18 @@ class Chooser {
     }
     split.loops = std::move(loops);
     return split;
+  }
+
+  // From where it is nearest.
+  [[nodiscard]] std::int64_t received(std::size_t operand, const ValueLayout& needed) {
+    const Shape& shape = problem_.call.operands[operand].shape;
+    std::int64_t least = resharder_.received(shape, problem_.operands[operand], needed);
+    if (!problem_.copies.empty()) {
+      for (const ValueLayout& copy : problem_.copies[operand]) {
+        least = std::min(least, resharder_.received(shape, copy, needed));
+      }
+    }
+    return least;
   }
 
   bool price_result(const std::vector<Axes>& loops, LoopSplit& split) {

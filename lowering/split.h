@@ -37,6 +37,8 @@ struct SplitProblem {
   const ValueLayout& result;
   // The same without the axes of `*`, operands then result; these claim loops first. Empty: all do.
   std::vector<ValueLayout> firm = {};
+  // For each operand, layouts that it is in already beside that of the rules. Empty: none.
+  std::vector<std::vector<ValueLayout>> copies = {};
 };
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,

@@ -134,8 +134,9 @@ class Targets {
                   .span = value.span,
                   .what = what};
     if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
-        kept != held_.end() && value.op == nullptr) {
+        kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
       targets_[at(id)] = held(value.type.shape, ruling, kept->second);
+      open_[at(id)].resize(value.type.shape.rank());
       return;
     }
     std::vector<Rule> pinned;

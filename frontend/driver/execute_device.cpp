@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <deque>
 
 #include "frontend/driver/memory_check.h"
 #include "frontend/driver/mesh_size.h"
+#include "ir/builder.h"
 #include "lowering/lower.h"
 #include "runtime/world.h"
 
@@ -81,25 +83,17 @@ void ExecuteDevice::declare(const Variable& variable) {
 std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
                                                             std::span<const TensorHandle> arguments,
                                                             DiagSink& diags) {
-  if (!initialise(diags)) {
-    return std::nullopt;
-  }
   std::unique_ptr<Compiled>& compiled = compiled_[&unit];
   if (compiled == nullptr) {
-    compiled = compile(unit.program,
-                       unit.is_entry ? "`" + unit.program.name + "`" : "this statement", diags);
-    if (compiled == nullptr) {
-      return std::nullopt;
-    }
+    compiled =
+        compile(unit.program, unit.is_entry ? "`" + unit.program.name + "`" : "this statement",
+                held_, diags);
   }
-  std::vector<RankTensor*> inputs;
-  std::size_t next = 0;
-  for (const Input& input : compiled->program.source.inputs) {
-    inputs.push_back(input.is_variable() ? &variables_.at(input.name)
-                                         : &static_cast<const Held&>(*arguments[next++]).tensor);
+  if (compiled == nullptr || !initialise(compiled->program, diags)) {
+    return std::nullopt;
   }
   std::optional<std::vector<RankTensor>> outputs =
-      execute(*compiled, unit.is_entry ? unit.program.name : "", inputs, diags);
+      run_in_layouts(*compiled, unit, arguments, diags);
   if (!outputs) {
     return std::nullopt;
   }
@@ -110,10 +104,77 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
   return handles;
 }
 
+std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
+    Compiled& compiled, const Unit& unit, std::span<const TensorHandle> arguments,
+    DiagSink& diags) {
+  std::vector<RankTensor*> inputs;
+  std::deque<RankTensor> elsewhere;  // what was somewhere else
+  const SpmdProgram& program = compiled.program;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const Input& input = program.source.inputs[i];
+    if (input.is_variable()) {
+      inputs.push_back(&variables_.at(input.name));
+      continue;
+    }
+    RankTensor& tensor = static_cast<const Held&>(*arguments[next++]).tensor;
+    const ValueLayout& wanted = program.at(program.inputs[i]).layout;
+    if (tensor.layout == wanted) {
+      inputs.push_back(&tensor);
+      continue;
+    }
+    std::optional<RankTensor> there = moved(tensor, wanted, diags);
+    if (!there) {
+      return std::nullopt;
+    }
+    elsewhere.push_back(*std::move(there));
+    inputs.push_back(&elsewhere.back());
+  }
+  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, diags);
+}
+
+std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const ValueLayout& to,
+                                               DiagSink& diags) {
+  const Shape& shape = tensor.type.shape;
+  const std::string key = mtf::to_string(tensor.type) +
+                          to_string(shape, tensor.layout, layout_.mesh) +
+                          to_string(shape, to, layout_.mesh);
+  std::unique_ptr<Compiled>& mover = movers_[key];
+  if (mover == nullptr) {
+    const std::string name = "tensor";
+    Program program;
+    Builder builder(program, options_.ops, diags);
+    const ValueId input = builder.input(InputKind::kState, name, tensor.type);
+    Pin pin;
+    for (std::size_t d = 0; d < shape.rank(); ++d) {
+      pin.rules.push_back({.dim = shape[d].name, .axes = {}, .rest = false, .span = {}});
+      for (const AxisId axis : to.dims[d]) {
+        pin.rules.back().axes.push_back(layout_.mesh.axes[axis].name);
+      }
+    }
+    OpArgs args;
+    args.set("layout", std::move(pin));
+    program.outputs = {builder.emit("pin", {input}, std::move(args))};
+    const Layout anywhere{.name = layout_.name, .mesh = layout_.mesh, .rules = {}, .span = {}};
+    std::optional<SpmdProgram> lowered =
+        lower(program, anywhere, options_.ops, diags, options_.exact, {{name, tensor.layout}});
+    if (!lowered) {
+      return std::nullopt;
+    }
+    mover = std::make_unique<Compiled>(*std::move(lowered));
+    mover->executable = executor_->prepare(mover->program);
+  }
+  RankTensor* input = &const_cast<RankTensor&>(tensor);  // read only: the program updates nothing
+  std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, diags);
+  return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
+}
+
 std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
                                                                 std::string_view what,
+                                                                const HeldLayouts& held,
                                                                 DiagSink& diags) {
-  std::optional<SpmdProgram> lowered = lower(program, layout_, options_.ops, diags, options_.exact);
+  std::optional<SpmdProgram> lowered =
+      lower(program, layout_, options_.ops, diags, options_.exact, held);
   if (!lowered || !fits_memory(*lowered, what, diags)) {
     return nullptr;
   }
@@ -149,11 +210,17 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   return false;
 }
 
-bool ExecuteDevice::initialise(DiagSink& diags) {
+bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
+    HeldLayouts wanted;
+    for (std::size_t i = 0; i < user.inputs.size(); ++i) {
+      if (user.source.inputs[i].is_variable() && user.source.inputs[i].name == variable.path) {
+        wanted.emplace(variable.path, user.at(user.inputs[i]).layout);
+      }
+    }
     const std::unique_ptr<Compiled> compiled =
-        compile(variable.init, "`" + variable.path + "`", diags);
+        compile(variable.init, "`" + variable.path + "`", wanted, diags);
     if (compiled == nullptr) {
       return false;
     }
@@ -161,6 +228,7 @@ bool ExecuteDevice::initialise(DiagSink& diags) {
     if (!value) {
       return false;
     }
+    held_.insert_or_assign(variable.path, value->front().layout);
     variables_.insert_or_assign(variable.path, std::move(value->front()));
     if (variable.trained) {
       for (RankCounts& counts : counts_) {

@@ -18,6 +18,7 @@
 #include "frontend/device.h"
 #include "frontend/driver/counts.h"
 #include "ir/host_tensor.h"
+#include "lowering/targets.h"
 #include "runtime/communicator.h"
 #include "runtime/executor.h"
 
@@ -68,9 +69,16 @@ class ExecuteDevice final : public Device {
   struct Held;
 
   // Lowers and prepares; null after an error. `what`: the program, in messages.
-  std::unique_ptr<Compiled> compile(const Program& program, std::string_view what, DiagSink& diags);
+  std::unique_ptr<Compiled> compile(const Program& program, std::string_view what,
+                                    const HeldLayouts& held, DiagSink& diags);
   bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
-  bool initialise(DiagSink& diags);
+  // The variables declared since, as the program that is about to run has them.
+  bool initialise(const SpmdProgram& user, DiagSink& diags);
+  std::optional<std::vector<RankTensor>> run_in_layouts(Compiled& compiled, const Unit& unit,
+                                                        std::span<const TensorHandle> arguments,
+                                                        DiagSink& diags);
+  // A tensor moved to another layout, before a program that has it so.
+  std::optional<RankTensor> moved(const RankTensor& tensor, const ValueLayout& to, DiagSink& diags);
   std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
                                                  std::span<RankTensor* const> inputs,
                                                  DiagSink& diags);
@@ -85,6 +93,8 @@ class ExecuteDevice final : public Device {
   std::unordered_map<const Unit*, std::unique_ptr<Compiled>> compiled_;
   std::vector<Variable> declared_;  // not initialised yet
   std::map<std::string, RankTensor> variables_;
+  HeldLayouts held_;                                         // of the variables
+  std::map<std::string, std::unique_ptr<Compiled>> movers_;  // by type and layouts
   std::vector<RankCounts> counts_;
 };
 
