@@ -24,6 +24,42 @@ struct Tile {
   std::int64_t index = 0;  // in its block
 };
 
+// The rows of a block in tiles of full height and a last one, which takes some rows from the one
+// before if it would be so low that its few chains wait for one another.
+class RowTiles {
+ public:
+  RowTiles(Range rows, std::int64_t height)
+      : rows_(rows), height_(height), count_(ceil_div(rows.size(), height)) {
+    const std::int64_t last = rows.size() - (count_ - 1) * height;
+    moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
+  }
+
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] Range operator[](std::int64_t i) const {
+    return {.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)};
+  }
+
+ private:
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const {
+    return rows_.begin + i * height_ - (i + 1 == count_ ? moved_ : 0);
+  }
+
+  Range rows_;
+  std::int64_t height_;
+  std::int64_t count_;
+  std::int64_t moved_;
+};
+
+// What all tiles of a panel share.
+template <typename T>
+struct Pass {
+  const GemmWork<T>& work;
+  const GemmBlock<T>& block;
+  const ChainPanel& panel;
+  RowTiles row_tiles;
+  std::int64_t tiles = 0;  // of the block
+};
+
 // One operand's share of a panel, as a micro-kernel wants it.
 template <typename T>
 struct Operand {
@@ -61,30 +97,30 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const Tile& 
 // Whether a micro-kernel may write this tile of `out` by itself.
 template <typename T>
 bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
-  return !work.plan.accumulate && work.plan.out_row.even && tile.cols.size() == work.width() &&
-         work.plan.out_col.run(tile.cols.begin) >= work.width();
+  const bool whole = tile.cols.size() == work.width() || tile.cols.size() == work.kernel.lanes;
+  return !work.plan.accumulate && work.plan.out_row.even && whole &&
+         work.plan.out_col.run(tile.cols.begin) >= tile.cols.size();
 }
 
 // A tile as packed, in as many as the leaves of a part leave registers for.
 template <typename T>
-void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-              const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
-  const std::int64_t tiles =
-      ceil_div(block.rows.size(), work.kernel.rows) * ceil_div(block.cols.size(), work.width());
+void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
+  const GemmWork<T>& work = pass.work;
   std::array<T*, kMaxDepth> places;
   for (int d = 0; d < work.chain.max_depth; ++d) {
     places[at(d)] = d < work.chain.carried_depth
-                        ? work.carried + (d * tiles + tile.index) * work.tile_size()
+                        ? work.carried + (d * pass.tiles + tile.index) * work.tile_size()
                         : work.local + d * work.tile_size();
   }
-  const bool last = panel.last_part == work.chain.parts.size();
+  T* const lowest = places[0];
+  const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
   const auto& by_rows =
-      (work.a_in_place ? kernels.strided
-                       : kernels.packed)[at(ceil_div(tile.cols.size(), work.kernel.lanes) - 1)];
-  TileRun<T> run = {.parts = work.chain.parts.data() + panel.first_part,
-                    .count = static_cast<std::int64_t>(panel.last_part - panel.first_part),
+      (work.a_in_place ? kernels.strided : kernels.packed)[tile.cols.size() > work.kernel.lanes];
+  TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
+                    .count = static_cast<std::int64_t>(pass.panel.last_part) -
+                             static_cast<std::int64_t>(pass.panel.first_part),
                     .a = a.at,
                     .a_row = a.lane,
                     .a_inner = a.inner,
@@ -94,7 +130,7 @@ void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPan
                     .result_stride = work.plan.out_row.step};
   for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
     if (direct) {
-      run.result = block.out + work.plan.out_row.at(tile.rows.begin + i) +
+      run.result = pass.block.out + work.plan.out_row.at(tile.rows.begin + i) +
                    work.plan.out_col.at(tile.cols.begin);
     }
     by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
@@ -104,31 +140,31 @@ void run_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPan
     }
   }
   if (last && !direct) {
-    write_tile(work, block, tile,
-               places[0] - ceil_div(tile.rows.size(), kernels.rows) * kernels.rows * work.width());
+    write_tile(work, pass.block, tile, lowest);
   }
 }
 
 template <typename T>
-void pack_rows(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel) {
-  const std::int64_t tiles = ceil_div(block.rows.size(), work.kernel.rows);
-  for (std::int64_t i = 0; i < tiles; ++i) {
-    const Range rows = part_of(block.rows, i, tiles);
-    pack(block.a, work.plan.a_row, work.plan.a_inner,
+void pack_rows(const Pass<T>& pass) {
+  const GemmWork<T>& work = pass.work;
+  for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
+    const Range rows = pass.row_tiles[i];
+    pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
          {.first_lane = rows.begin,
           .lanes = rows.size(),
-          .first_inner = panel.begin,
-          .inner = panel.length,
+          .first_inner = pass.panel.begin,
+          .inner = pass.panel.length,
           .width = work.kernel.rows},
-         work.packed_a + i * panel.length * work.kernel.rows);
+         work.packed_a + i * pass.panel.length * work.kernel.rows);
   }
 }
 
 template <typename T>
-Operand<T> row_operand(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-                       Range rows, std::int64_t i) {
+Operand<T> row_operand(const Pass<T>& pass, Range rows, std::int64_t i) {
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
   if (work.a_in_place) {
-    return {.at = block.a + work.plan.a_row.at(rows.begin) +
+    return {.at = pass.block.a + work.plan.a_row.at(rows.begin) +
                   (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
             .lane = work.plan.a_row.step,
             .inner = work.plan.a_inner.step};
@@ -139,8 +175,9 @@ Operand<T> row_operand(const GemmWork<T>& work, const GemmBlock<T>& block, const
 }
 
 template <typename T>
-bool reads_in_place(const GemmWork<T>& work, const ChainPanel& panel, Range cols) {
-  return work.b_in_place && cols.size() == work.width() && panel.length > 0 &&
+bool reads_in_place(const Pass<T>& pass, Range cols) {
+  const GemmWork<T>& work = pass.work;
+  return work.b_in_place && cols.size() == work.width() && pass.panel.length > 0 &&
          work.plan.b_col.run(cols.begin) >= work.width();
 }
 
@@ -152,16 +189,17 @@ Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
 // Packs a panel of the columns of a group of tiles: where columns lie side by side, a few indices
 // of all tiles in turn.
 template <typename T>
-void pack_cols(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-               Range group) {
+void pack_cols(const Pass<T>& pass, Range group) {
   constexpr std::int64_t kRows = 32;
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
   const std::int64_t step = work.plan.b_col.run(group.begin) > 1 ? kRows : panel.length;
   for (std::int64_t k = 0; k < panel.length; k += step) {
     T* packed = work.packed_b + k * work.width();
     for (std::int64_t j = group.begin; j < group.end; j += work.width()) {
       const Range cols = tile_cols(work, group, j);
-      if (!reads_in_place(work, panel, cols)) {
-        pack(block.b, work.plan.b_col, work.plan.b_inner,
+      if (!reads_in_place(pass, cols)) {
+        pack(pass.block.b, work.plan.b_col, work.plan.b_inner,
              {.first_lane = cols.begin,
               .lanes = cols.size(),
               .first_inner = panel.begin + k,
@@ -176,45 +214,52 @@ void pack_cols(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPa
 
 // Columns of tile `j` of a group: in place, or packed by pack_cols.
 template <typename T>
-Operand<T> col_operand(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-                       Range cols, std::int64_t j) {
-  if (reads_in_place(work, panel, cols)) {
-    return {.at = block.b + work.plan.b_col.at(cols.begin) + work.plan.b_inner.at(panel.begin),
+Operand<T> col_operand(const Pass<T>& pass, Range cols, std::int64_t j) {
+  const GemmWork<T>& work = pass.work;
+  if (reads_in_place(pass, cols)) {
+    return {.at = pass.block.b + work.plan.b_col.at(cols.begin) +
+                  work.plan.b_inner.at(pass.panel.begin),
             .lane = 1,
             .inner = work.plan.b_inner.step};
   }
-  return {.at = work.packed_b + j * panel.length * work.width(), .lane = 1, .inner = work.width()};
+  return {
+      .at = work.packed_b + j * pass.panel.length * work.width(), .lane = 1, .inner = work.width()};
 }
 
+// `first`: of the group's column tiles in the block.
 template <typename T>
-void run_group(const GemmWork<T>& work, const GemmBlock<T>& block, const ChainPanel& panel,
-               Range group) {
-  const std::int64_t row_tiles = ceil_div(block.rows.size(), work.kernel.rows);
-  const std::int64_t first = (group.begin - block.cols.begin) / work.width();
-  for (std::int64_t i = 0; i < row_tiles; ++i) {
-    const Range rows = part_of(block.rows, i, row_tiles);
-    const Operand<T> a = row_operand(work, block, panel, rows, i);
+void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
+  const GemmWork<T>& work = pass.work;
+  for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
+    const Range rows = pass.row_tiles[i];
+    const Operand<T> a = row_operand(pass, rows, i);
     for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
       const Range cols = tile_cols(work, group, group.begin + j * work.width());
-      run_tile(work, block, panel,
-               {.rows = rows, .cols = cols, .index = (first + j) * row_tiles + i}, a,
-               col_operand(work, block, panel, cols, j));
+      const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
+      run_tile(pass, {.rows = rows, .cols = cols, .index = index}, a, col_operand(pass, cols, j));
     }
   }
 }
 
 template <typename T>
 void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
-  const bool used_once = block.rows.size() <= work.kernel.rows;  // then the nearest cache is enough
-  const std::int64_t step = (used_once ? 1 : kGemmGroup) * work.width();
+  const RowTiles row_tiles(block.rows, work.kernel.rows);
+  const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.size(), work.width());
+  // Columns that one row of tiles uses once need to stay in the nearest cache only.
+  const std::int64_t together = row_tiles.count() > 1 ? kGemmGroup : 1;
   for (const ChainPanel& panel : work.chain.panels) {
+    const Pass<T> pass = {
+        .work = work, .block = block, .panel = panel, .row_tiles = row_tiles, .tiles = tiles};
     if (!work.a_in_place) {
-      pack_rows(work, block, panel);
+      pack_rows(pass);
     }
-    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += step) {
-      const Range group = {.begin = j, .end = std::min(j + step, block.cols.end)};
-      pack_cols(work, block, panel, group);
-      run_group(work, block, panel, group);
+    std::int64_t first = 0;
+    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += together * work.width()) {
+      const Range group = {.begin = j,
+                           .end = std::min(j + together * work.width(), block.cols.end)};
+      pack_cols(pass, group);
+      run_group(pass, group, first);
+      first += together;
     }
   }
 }

@@ -200,6 +200,7 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
   Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
                  .panels = std::pmr::vector<ChainPanel>(memory),
                  .leaves = plan.leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
+  chain.parts.reserve(plan.merges.size());
   int depth = 0;
   const std::int64_t part_length = plan.leaf_length * chain.leaves;
   // Pieces of a leaf are of nearly equal length.
