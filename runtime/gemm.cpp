@@ -73,12 +73,12 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   return result;
 }
 
-// What is used but once, or stays in the nearest cache as it is, is read where it is.
+// What is used once or twice, or stays in the nearest cache as it is, is read where it is.
 template <typename T>
 void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const GemmPlan& plan = work.plan;
-  work.a_in_place =
-      plan.a_row.even && plan.a_inner.even && (rows <= work.kernel.rows || cols <= work.width());
+  work.a_in_place = plan.a_row.even && plan.a_inner.even &&
+                    (rows <= work.kernel.rows || cols <= 2 * work.width());
   work.b_in_place =
       plan.b_inner.even &&
       (rows <= work.kernel.rows ||

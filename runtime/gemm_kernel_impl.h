@@ -93,11 +93,14 @@ void add_index(const typename V::Value* a, std::int64_t a_row, const typename V:
   }
 }
 
-// Hides where a pointer comes from, or the compiler would replace two pointers by one and twice as
-// many offsets, for which there are no registers.
-template <typename T>
-const T* opaque(const T* pointer) {
-  asm("" : "+r"(pointer));
+// kHidden: the compiler does not see where the pointer comes from. Where rows are far apart it
+// would replace one pointer by one for each row, for which there are no registers.
+template <bool kHidden, typename T>
+const T* advanced(const T* pointer, std::int64_t by) {
+  pointer += by;
+  if constexpr (kHidden) {
+    asm("" : "+r"(pointer));
+  }
   return pointer;
 }
 
@@ -112,42 +115,46 @@ void run_tile(const TileRun<typename V::Value>& run) {
     prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
   }
   for (std::int64_t p = 0; p < run.count; ++p) {
-    asm volatile("" ::: "memory");  // `run` is read again, not kept behind the multiply-adds
+    // Barriers make the compiler read `run` again. It would keep its fields in vector registers, to
+    // be had only when earlier multiply-adds are done, and the next leaf could not start before.
+    asm volatile("" ::: "memory");
     const ChainPart& part = run.parts[p];
-    typename V::Value* const* place = run.places + part.depth;
+    const std::int64_t b_inner = run.b_inner;
     const typename V::Value* a[kLeaves];
     const typename V::Value* b[kLeaves];
-#pragma GCC unroll 2
-    for (int l = 0; l < kLeaves; ++l) {
-      const std::int64_t begin = part.begin + l * part.length;
-      a[l] = run.a + begin * a_inner;
-      b[l] = run.b + begin * run.b_inner;
-      if constexpr (kPackedRows == 0) {
-        a[l] = opaque(a[l]);
-        b[l] = opaque(b[l]);
-      }
-      load<V, kRows, kVectors>(part.resumes ? *place : nullptr, acc[l]);
+    a[0] = run.a + part.begin * a_inner;
+    b[0] = run.b + part.begin * b_inner;
+    if constexpr (kLeaves == 2) {
+      a[1] = a[0] + part.length * a_inner;
+      b[1] = b[0] + part.length * b_inner;
+      load<V, kRows, kVectors>(nullptr, acc[0]);
+      load<V, kRows, kVectors>(nullptr, acc[1]);
+    } else {
+      load<V, kRows, kVectors>(part.resumes ? run.places[part.depth] : nullptr, acc[0]);
     }
 #pragma GCC unroll 4
     for (std::int64_t k = 0; k < part.length; ++k) {
 #pragma GCC unroll 2
       for (int l = 0; l < kLeaves; ++l) {
         add_index<V, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
-        a[l] += a_inner;
-        b[l] += run.b_inner;
+        a[l] = advanced<kPackedRows == 0>(a[l], a_inner);
+        b[l] = advanced<kPackedRows == 0>(b[l], b_inner);
       }
     }
     if constexpr (kLeaves == 2) {
       add_right<V, kRows, kVectors>(acc[1], acc[0]);
     }
-    for (int m = 1; m <= part.merges; ++m) {
+    asm volatile("" ::: "memory");
+    const int merges = run.parts[p].merges;
+    typename V::Value* const* const place = run.places + run.parts[p].depth;
+    for (int m = 1; m <= merges; ++m) {
       add_left<V, kRows, kVectors>(place[-m], acc[0]);
     }
     if (p + 1 == run.count && run.result != nullptr) {
       store<V, kRows, kVectors>(acc[0], run.result, run.result_stride);
       return;
     }
-    store<V, kRows, kVectors>(acc[0], place[-part.merges], kPlaceStride<V>);
+    store<V, kRows, kVectors>(acc[0], place[-merges], kPlaceStride<V>);
   }
 }
 

@@ -207,13 +207,16 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
   const std::int64_t pieces =
       chain.leaves > 1 ? 1
                        : std::max<std::int64_t>(1, (part_length + panel_length - 1) / panel_length);
+  const auto piece_begin = [pieces, part_length](std::int64_t i) {
+    return pieces == 1 ? i * part_length : i * part_length / pieces;  // divisions take long
+  };
   std::int64_t part_begin = 0;
   const auto step = static_cast<std::size_t>(chain.leaves);
   for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
     const int merges = plan.merges[leaf] + 1 - chain.leaves;
     for (std::int64_t i = 0; i < pieces; ++i) {
-      const std::int64_t begin = part_begin + i * part_length / pieces;
-      const std::int64_t end = part_begin + (i + 1) * part_length / pieces;
+      const std::int64_t begin = part_begin + piece_begin(i);
+      const std::int64_t end = part_begin + piece_begin(i + 1);
       if (chain.panels.empty() || end - chain.panels.back().begin > panel_length) {
         chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
         chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
