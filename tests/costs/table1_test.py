@@ -101,7 +101,7 @@ def predicted_is_counted(path, layout):
 
 ENTRIES = {}
 table_1()
-for example in sorted(glob.glob("examples/*.mtf")):
+for example in sorted(glob.glob("examples/**/*.mtf", recursive=True)):
     source = open(example, encoding="utf-8").read()
     if "illegal" in example:
         continue
