@@ -149,6 +149,8 @@ enum class Algebra : std::uint8_t {
 
 // ---- the definition ------------------------------------------------------------------------
 
+enum class FileUse : std::uint8_t { kNone, kReads, kWrites };
+
 // One contiguous run of an element-wise operation. `dtype` is the operands' element type (the last
 // operand's, for `where`), `to` the result's.
 struct TileCall {
@@ -183,7 +185,9 @@ struct OpDef {
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`
 
   Linear linear = Linear::kNo;
-  bool alias = false;   // the operand itself, in the layout that the argument "layout" pins
+  bool alias = false;  // the operand itself, in the layout that the argument "layout" pins
+  // Reads or writes the file that the argument "path" names.
+  FileUse file = FileUse::kNone;
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
   bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
   Algebra algebra = Algebra::kNone;

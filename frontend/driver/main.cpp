@@ -7,6 +7,7 @@
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/options.h"
+#include "frontend/driver/workspace.h"
 #include "runtime/world.h"
 
 namespace {
@@ -37,8 +38,11 @@ int main(int argc, char** argv) {
     if (launch && launch->rank != 0) {
       return mtf::kDone;  // the first rank says it, and its status counts
     }
+    mtf::Outcome outcome{.status = answer->status, .message = {}};
     std::fputs(answer->text.c_str(), answer->status == mtf::kDone ? stdout : stderr);
-    return answer->status;
+    mtf::flush_output(outcome);
+    std::fputs(outcome.message.c_str(), stderr);
+    return outcome.status;
   }
   return execute(std::get<mtf::Options>(parsed));
 }

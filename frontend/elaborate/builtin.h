@@ -23,6 +23,8 @@ struct HostFn {
                                 SourceSpan span);
 [[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,
                                  SourceSpan span);
+// Warns of settings on the command line that the program never asked for.
+void check_settings(Context& c);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

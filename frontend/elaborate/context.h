@@ -92,8 +92,10 @@ struct Context {
   std::vector<std::unique_ptr<Module>> files;              // what the session was given, in order
   std::map<std::string, std::shared_ptr<Module>> modules;  // by name or canonical path
   std::vector<std::string> loading;                        // chain of imports
-  std::set<std::string> dim_names;                         // every dim a tensor may have
-  std::vector<std::weak_ptr<Scope>> closures;              // scopes that functions keep alive
+  std::set<std::string> settings_asked;
+  std::map<std::string, DType> written;        // files, by a check that writes none
+  std::set<std::string> dim_names;             // every dim a tensor may have
+  std::vector<std::weak_ptr<Scope>> closures;  // scopes that functions keep alive
   std::uint64_t next_unit = 1;
 
   [[nodiscard]] bool at_top_level() const { return recordings.empty(); }

@@ -52,10 +52,22 @@ Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
     return unknown();
   }
   std::error_code ignored;
-  return make(std::filesystem::exists(*path, ignored));
+  return make(c.written.contains(*path) || std::filesystem::exists(*path, ignored));
 }
 
 namespace {
+
+// "name=text" each.
+std::vector<std::string_view> settings_of(const Context& c) {
+  const std::string_view all = c.options.settings;
+  std::vector<std::string_view> settings;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(',', at), all.size());
+    settings.push_back(all.substr(at, end - at));
+    at = end + 1;
+  }
+  return settings;
+}
 
 // The text as a value of the same kind as `like`; nullopt: it is none.
 std::optional<Value> read_as(const Value& like, std::string_view text) {
@@ -70,6 +82,10 @@ std::optional<Value> read_as(const Value& like, std::string_view text) {
   if (like.get<double>() != nullptr) {
     return number(0.0);
   }
+  if (like.get<bool>() != nullptr) {
+    const bool is_flag = text == "true" || text == "false";
+    return is_flag ? std::optional(make(text == "true")) : std::nullopt;
+  }
   return make(std::string(text));
 }
 
@@ -81,10 +97,8 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
   if (name == nullptr) {
     return unknown();
   }
-  const std::string& settings = c.options.settings;
-  for (std::size_t at = 0; at < settings.size();) {
-    const std::size_t end = std::min(settings.find(',', at), settings.size());
-    const std::string_view one = std::string_view(settings).substr(at, end - at);
+  c.settings_asked.insert(*name);
+  for (const std::string_view one : settings_of(c)) {
     if (one.starts_with(*name + "=")) {
       const std::optional<Value> value =
           read_as(operands->back().value, one.substr(name->size() + 1));
@@ -95,9 +109,23 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
       }
       return value ? *value : unknown();
     }
-    at = end + 1;
   }
   return operands->back().value;
+}
+
+void check_settings(Context& c) {
+  const std::vector<std::string> asked(c.settings_asked.begin(), c.settings_asked.end());
+  for (const std::string_view one : settings_of(c)) {
+    const std::string name(one.substr(0, one.find('=')));
+    if (!c.settings_asked.contains(name)) {
+      const Suggestion suggestion = suggest(name, asked);
+      c.report.warning(
+          DiagKind::kUnknownName, {},
+          "the program asked for no setting `" + name + "`" +
+              (suggestion.text.empty() && !asked.empty() ? "; it asked for " + quoted_list(asked)
+                                                         : suggestion.text));
+    }
+  }
 }
 
 }  // namespace mtf::host

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "frontend/elaborate/builtin.h"
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/entries.h"
 #include "frontend/elaborate/modules.h"
@@ -54,6 +55,7 @@ void Session::run(ast::File file) {
   if (c.options.check) {
     host::check_entries(c);
     host::check_layouts(c);
+    host::check_settings(c);
   }
 }
 

@@ -143,6 +143,30 @@ void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> ope
   }
 }
 
+// A check writes no files. What the program will read of those that it writes is known all the
+// same: some tensor of that dtype.
+std::optional<ValueId> read_back(Context& c, const OpDef& op, const OpArgs& args) {
+  const auto* path = args.get<std::string>("path");
+  const auto* shape = args.get<Shape>("shape");
+  const auto found = path == nullptr ? c.written.end() : c.written.find(*path);
+  if (op.file != FileUse::kReads || shape == nullptr || found == c.written.end()) {
+    return std::nullopt;
+  }
+  const auto* dtype = args.get<DType>("dtype");
+  OpArgs like;
+  like.set("shape", *shape);
+  like.set("value", 0.0);
+  like.set("dtype", dtype == nullptr ? found->second : *dtype);
+  return c.recording().builder.emit("fill", {}, like);
+}
+
+void note_write(Context& c, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
+  const auto* path = args.get<std::string>("path");
+  if (c.checks_only() && op.file == FileUse::kWrites && path != nullptr && !ids.empty()) {
+    c.written.insert_or_assign(*path, c.recording().builder.type_of(ids.front()).dtype);
+  }
+}
+
 }  // namespace
 
 ValueId as_dtype(Context& c, ValueId id, DType dtype) {
@@ -237,7 +261,11 @@ Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands, O
   }
   Recording& unit = c.recording();
   unit.builder.at(span, c.frame);
+  if (const std::optional<ValueId> known = read_back(c, op, args)) {
+    return recorded(c, *known);
+  }
   fit_whole_numbers(c, op, operands, args, ids);
+  note_write(c, op, args, ids);
   const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);
   c.take_diags();
   if (!result) {

@@ -29,6 +29,35 @@ Shape default_result(const OpCall& call) {
   return Shape(std::move(once));
 }
 
+// All dims of the operands but those of `over`, which leaves the arguments: `to` says the same.
+bool replace_over(OpCall& call, const Shape& all, DiagSink& diags) {
+  const auto* over = call.args.get<std::vector<Dim>>("over");
+  if (over == nullptr) {
+    return true;
+  }
+  Shape rest = all;
+  for (const Dim& dim : *over) {
+    if (!rest.has(dim.name)) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  "`einsum` over " + quoted(dim.name) + ", which is not in " + to_string(rest));
+      return false;
+    }
+    rest = rest.without(dim.name);
+  }
+  const auto* to = call.args.get<Shape>("to");
+  if (to != nullptr && !same_dims(*to, rest)) {
+    diags.error(
+        DiagKind::kBadEinsum, call.span,
+        "`einsum` over the dims given leaves " + to_string(rest) + ", and not " + to_string(*to));
+    return false;
+  }
+  std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "over"; });
+  if (to == nullptr) {
+    call.args.set("to", rest);
+  }
+  return true;
+}
+
 std::string operand_shapes(const OpCall& call) {
   std::string text;
   for (const TensorType& operand : call.operands) {
@@ -63,8 +92,11 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kMissingArgument, call.span, "`einsum` of nothing; it needs a tensor");
     return std::nullopt;
   }
-  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags) ||
-      !union_of_dims(call, diags)) {
+  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags)) {
+    return std::nullopt;
+  }
+  const std::optional<Shape> all = union_of_dims(call, diags);
+  if (!all || !replace_over(call, *all, diags)) {
     return std::nullopt;
   }
   if (call.args.get<Shape>("to") == nullptr) {
@@ -183,17 +215,21 @@ const OpDef kEinsum{
     .summary = "the sum of products over the dims that the result lacks",
     .family = "products",
     .params = {{.name = "x", .kind = ParamKind::kTensors, .help = "one or more tensors"},
+               {.name = "over",
+                .kind = ParamKind::kDims,
+                .required = false,
+                .help = "the dim or dims that are summed"},
                {.name = "to",
                 .kind = ParamKind::kShape,
                 .required = false,
-                .help = "the result's dims (those that appear in one operand only)"}},
+                .help = "or the result's dims (those that appear in one operand only)"}},
     .shape_rule =
-        "the dims behind `->`, all of them in the operands; else the dims that appear "
-        "exactly once, in order",
+        "the dims behind `->`, all of them in the operands; or all but those of `over`; else the "
+        "dims that appear exactly once, in order",
     .example = R"(dim batch = 2, io = 3, hidden = 2
 let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 let w = ones([io, hidden])
-print einsum(x, w -> [batch, hidden])
+print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
 )",
     .type = type,
     .expand = expand,

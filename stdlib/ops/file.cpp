@@ -163,7 +163,8 @@ print load("load_example.npy", [io], dtype = f32)
 )",
                   .type = load_type,
                   .space = kept_space,
-                  .kernel = load_kernel};
+                  .kernel = load_kernel,
+                  .file = FileUse::kReads};
 
 const OpDef kWrite{
     .name = "write",
@@ -179,6 +180,7 @@ print "written"
     .type = write_type,
     .space = write_space,
     .kernel = write_kernel,
+    .file = FileUse::kWrites,
     .effect = true};
 
 }  // namespace mtf::ops

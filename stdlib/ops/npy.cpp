@@ -191,6 +191,12 @@ std::string header_text(const TensorType& type) {
   return header + dict;
 }
 
+// A pipe or /dev/null: written as it is, for renaming would put a file in its place.
+bool is_device(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 // The value behind a key; false if it cannot be read.
 bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
   if (key == "descr") {
@@ -267,7 +273,8 @@ bool NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
 
 std::string write_npy(const std::string& path, const TensorType& type,
                       std::span<const std::byte> data) {
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
+  const bool in_place = is_device(path);
+  const std::string temporary = in_place ? path : path + ".part" + std::to_string(::getpid());
   const std::string header = header_text(type);
   std::FILE* file = std::fopen(temporary.c_str(), "wbe");
   if (file == nullptr) {
@@ -278,11 +285,11 @@ std::string write_npy(const std::string& path, const TensorType& type,
   ok = std::fflush(file) == 0 && ok;
   const int error = errno;
   ok = std::fclose(file) == 0 && ok;
-  if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) {
+  if (ok && (in_place || std::rename(temporary.c_str(), path.c_str()) == 0)) {
     return "";
   }
   std::string problem = std::strerror(ok ? errno : error);
-  static_cast<void>(std::remove(temporary.c_str()));
+  static_cast<void>(in_place ? 0 : std::remove(temporary.c_str()));
   return problem;
 }
 

@@ -167,6 +167,38 @@ CASES = [
     ("range(a)", lambda n: np.arange(A, dtype=np.int32)),
     ("fill([a], 0.5)", lambda n: np.full(A, 0.5, np.float32)),
     ("const([c], [1, 2, 3], dtype = i64)", lambda n: np.array([1, 2, 3])),
+    ("einsum(x, z, over = b)", lambda n: n.x @ n.z),
+    ("einsum(d, d, v64 -> [a])", lambda n: (n.d * n.d) @ n.v.astype(np.float64)),
+    ("einsum(l, l -> [])", lambda n: (n.l * n.l).sum()),
+    ("softmax(d, over = b)", lambda n: softmax(n.d, 1)),
+    ("logsumexp(d)", lambda n: np.log(np.exp(n.d).sum())),
+    ("sigmoid(d)", lambda n: sigmoid(n.d)),
+    ("gelu(d)", lambda n: n.d / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (n.d + 0.044715 * n.d**3)))),
+    ("silu(d) + relu(d)", lambda n: n.d * sigmoid(n.d) + np.maximum(n.d, 0)),
+    ("pow(abs(d), 1.5)", lambda n: np.abs(n.d) ** 1.5),
+    ("log(abs(d)) + log1p(abs(d))", lambda n: np.log(np.abs(n.d)) + np.log1p(np.abs(n.d))),
+    ("sum(l) + max(l) - min(l)", lambda n: n.l.sum() + n.l.max() - n.l.min()),
+    ("prod(j, over = a)", lambda n: n.j.prod(0, dtype=np.int32)),
+    ("argmax(i, over = a)", lambda n: n.i.argmax(0).astype(np.int32)),
+    ("minimum(l, 5) // 3 % 4", lambda n: np.minimum(n.l, 5) // 3 % 4),
+    ("where(t, i, -1)", lambda n: np.where(n.t, n.i, np.int32(-1))),
+    ("cast(d, f32)", lambda n: n.d.astype(np.float32)),
+    ("cast(l, f64) / 3", lambda n: n.l.astype(np.float64) / 3),
+    ("cast(u, i64) * 1000", lambda n: n.u.astype(np.int64) * 1000),
+    ("t == q", lambda n: n.t == n.q),
+    ("shift(x, over = b, by = -2)", lambda n: np.pad(n.x[:, 2:], ((0, 0), (0, 2)))),
+    ("split(x, over = a, parts = 7)[2]", lambda n: n.x[2:3]),
+    ("concat([i, j], over = b)", lambda n: np.concatenate([n.i, n.j], 1)),
+    ("stack([t, t], pair)", lambda n: np.stack([n.t, n.t])),
+    ("gather(l, cast(ids2, i64), over = a)", lambda n: n.l[n.ids]),
+    ("gather(i, ids2, over = a)", lambda n: n.i[n.ids]),
+    ("one_hot(cast(ids, i64), vocab, dtype = bool)", lambda n: one_hot(n.ids, V).astype(bool)),
+    ("rename(x, a -> rows) + 0", lambda n: n.x),
+    ("stop_gradient(x)", lambda n: n.x),
+    ("identity(u)", lambda n: n.u),
+    ("zeros([a], i64) + ones([b], i64)", lambda n: np.ones((A, B), np.int64)),
+    ("const([c], [true, false, true])", lambda n: np.array([True, False, True])),
+    ("load(\"out0.npy\", [a, b]) - y", lambda n: n.x + n.y - n.y),
     ("grad(sum(tanh(x) * v), x)", lambda n: (1 - np.tanh(n.x) ** 2) * n.v),
     ("grad(sum(square(einsum(x, z -> [a, c]))), z)", lambda n: 2 * n.x.T @ (n.x @ n.z)),
 ]
@@ -183,6 +215,7 @@ def program(data):
     text = DIMS
     for name, (dims, _) in data.items():
         text += f'let {name} = load("{name}.npy", [{dims}])\n'
+    text += "let v64 = cast(v, f64)\nlet ids2 = rename(ids, a -> at)\n"
     for number, (expression, _) in enumerate(CASES):
         text += f'write("out{number}.npy", {expression})\n'
     return text
