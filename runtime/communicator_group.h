@@ -8,6 +8,15 @@
 
 namespace mtf {
 
+// A contiguous cut of `count` elements into as many pieces as there are ranks.
+struct Pieces {
+  std::int64_t count;
+  std::int64_t ranks;
+
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const { return count * i / ranks; }
+  [[nodiscard]] std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
+};
+
 // Knows a group by the sizes of the mesh's axes and the list of axes, alike on all ranks.
 class GroupTable {
  public:

@@ -68,15 +68,6 @@ void stop_all_at_exit() {
   std::_Exit(kInternalError);
 }
 
-// A contiguous cut of `count` elements into as many pieces as there are ranks.
-struct Pieces {
-  std::int64_t count;
-  std::int64_t ranks;
-
-  [[nodiscard]] std::int64_t begin(std::int64_t i) const { return count * i / ranks; }
-  [[nodiscard]] std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
-};
-
 class Mpi final : public Communicator {
  public:
   explicit Mpi(const MpiOptions& options) : options_(options) {
@@ -117,11 +108,7 @@ class Mpi final : public Communicator {
     if (group.size == 1) {
       move_bytes(out[0], in[0], count * width);
     } else if (count * width >= (doubles ? options_.scatter_from : options_.scatter_from / 8)) {
-      const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
-      for (std::int64_t begin = 0; begin < count; begin += piece) {
-        reduce_long(group, how, std::min(piece, count - begin), offset(in[0], begin * width),
-                    offset(out[0], begin * width));
-      }
+      reduce_long(group, how, count, in[0], out[0]);
     } else if (doubles) {
       reduce_by_doubling(group, how, count, in[0], out[0]);
     } else {
@@ -145,12 +132,8 @@ class Mpi final : public Communicator {
   }
 
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
-    const std::int64_t me = group.index[0];
-    move_bytes(offset(out[0], me * bytes), in[0], bytes);
-    for_others(group, [&](std::int64_t other) {
-      receive(group, other, offset(out[0], other * bytes), bytes);
-    });
-    for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
+    move_bytes(offset(out[0], group.index[0] * bytes), in[0], bytes);
+    post_gather(group, {.count = bytes * group.size, .ranks = group.size}, 1, offset(out[0], 0));
     wait();
   }
 
@@ -308,7 +291,7 @@ class Mpi final : public Communicator {
   // ---- reductions --------------------------------------------------------------------------
 
   // This rank's range of the sums: everybody sends everybody its part of `in`, and each joins what
-  // it got in the tree's order.
+  // it got in the tree's order. Waits for what was posted before as well.
   template <typename RangeOf>
   void scatter_sums(const Group& group, Joining how, const void* in, RangeOf&& range_of,
                     void* out) {
@@ -331,23 +314,39 @@ class Mpi final : public Communicator {
     join_parts(how, parts_, mine.count, out);
   }
 
+  // Piece by piece, through little memory. The sums of a piece travel together with the terms of
+  // the next one, so that ranks wait for each other once per piece.
   void reduce_long(const Group& group, Joining how, std::int64_t count, const void* in, void* out) {
     const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
-    const Pieces pieces{.count = count, .ranks = group.size};
-    const std::int64_t me = group.index[0];
-    std::byte* mine = offset(out, pieces.begin(me) * width);
-    scatter_sums(
-        group, how, in,
-        [&](std::int64_t member) {
-          return Range{.begin = pieces.begin(member), .count = pieces.size(member)};
-        },
-        mine);
-    for_others(group, [&](std::int64_t other) {
-      receive(group, other, offset(out, pieces.begin(other) * width), pieces.size(other) * width);
-    });
-    for_others(group,
-               [&](std::int64_t other) { send(group, other, mine, pieces.size(me) * width); });
+    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
+    const std::int64_t last = (count - 1) / piece * piece;
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      if (begin > 0) {
+        post_gather(group, {.count = piece, .ranks = group.size}, width,
+                    offset(out, (begin - piece) * width));
+      }
+      const Pieces parts{.count = std::min(piece, count - begin), .ranks = group.size};
+      scatter_sums(
+          group, how, offset(in, begin * width),
+          [&](std::int64_t member) {
+            return Range{.begin = parts.begin(member), .count = parts.size(member)};
+          },
+          offset(out, (begin + parts.begin(group.index[0])) * width));
+    }
+    post_gather(group, {.count = count - last, .ranks = group.size}, width,
+                offset(out, last * width));
     wait();
+  }
+
+  // Each member has its part of `data`, and is to have all.
+  void post_gather(const Group& group, Pieces parts, std::int64_t width, std::byte* data) {
+    const std::int64_t me = group.index[0];
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, data + parts.begin(other) * width, parts.size(other) * width);
+    });
+    for_others(group, [&](std::int64_t other) {
+      send(group, other, data + parts.begin(me) * width, parts.size(me) * width);
+    });
   }
 
   // Neighbours first: after step k each rank has the sum of its 2^k aligned neighbours, which is a
