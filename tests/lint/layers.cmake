@@ -18,7 +18,7 @@ set(layers
 
 # Which files may include a library's headers.
 set(wrappers
-    "^<mpi\\.h>"                "^runtime/communicator[^/]*\\.cpp$"
+    "^<mpi\\.h>"                "^(runtime/communicator[^/]*|tests/bench/all_reduce)\\.cpp$"
     "^<(Eigen|dnnl|oneapi|cblas)" "^(runtime/(dense|gemm)|tests/bench/)"
     "^<antlr4"                  "^frontend/parse")
 
