@@ -46,6 +46,8 @@ struct TensorView {
 struct LoopShare {
   std::int64_t parts = 1;  // how many ways it is split
   std::int64_t index = 0;  // which part is this rank's
+  std::int64_t offset = 0;
+  std::int64_t extent = 1;
 };
 
 struct KernelCall {

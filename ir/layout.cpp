@@ -89,21 +89,27 @@ Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mes
   assert(layout.dims.size() == shape.rank());
   std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    const std::int64_t parts = mesh.size_of(layout.dims[i]);
-    assert(dims[i].size % parts == 0);
-    dims[i].size /= parts;
+    dims[i].size = mesh.longest_part(dims[i].size, layout.dims[i]);
   }
   return Shape(std::move(dims));
 }
 
 Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
-  const Shape local = local_shape(shape, layout, mesh);
   Slice slice;
-  for (std::size_t i = 0; i < local.rank(); ++i) {
-    slice.offset.push_back(mesh.index_along(rank, layout.dims[i]) * local[i].size);
-    slice.extent.push_back(local[i].size);
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const Mesh::Part part = mesh.part_of(shape[i].size, layout.dims[i], rank);
+    slice.offset.push_back(part.offset);
+    slice.extent.push_back(part.extent);
   }
   return slice;
+}
+
+Shape shape_of(const Shape& shape, const Slice& slice) {
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    dims[i].size = slice.extent[i];
+  }
+  return Shape(std::move(dims));
 }
 
 std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {

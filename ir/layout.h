@@ -87,9 +87,11 @@ struct Slice {
   std::vector<std::int64_t> extent;
 };
 
+// Of the longest slice; without `uneven`, of every rank's.
 [[nodiscard]] Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh);
 [[nodiscard]] Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                              std::int64_t rank);
+[[nodiscard]] Shape shape_of(const Shape& shape, const Slice& slice);  // the extents, named
 
 // How the layout of a tensor is found, and what is said when there is none.
 struct Ruling {

@@ -3,6 +3,7 @@
 #include "ir/mesh.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 namespace mtf {
@@ -59,6 +60,30 @@ std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
     index = index * axes[axis].size + at[axis];
   }
   return index;
+}
+
+Mesh::Part Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
+  const std::vector<std::int64_t> at = coordinates(rank);
+  std::int64_t offset = 0;
+  std::int64_t width = size;
+  std::int64_t end = size;
+  for (const AxisId axis : list) {
+    width = (width + axes[axis].size - 1) / axes[axis].size;
+    offset += at[axis] * width;
+    end = std::min(end, offset + width);
+  }
+  const std::int64_t begin = std::min(offset, end);
+  return {.offset = begin, .extent = end - begin};
+}
+
+std::int64_t Mesh::longest_part(std::int64_t size, const Axes& list) const {
+  const std::int64_t parts = size_of(list);
+  assert(splits(size, list));
+  return (size + parts - 1) / parts;
+}
+
+bool Mesh::splits(std::int64_t size, const Axes& list) const {
+  return uneven || size % size_of(list) == 0;
 }
 
 std::vector<std::int64_t> Mesh::group_of(std::int64_t rank, const Axes& list) const {

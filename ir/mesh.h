@@ -31,6 +31,7 @@ struct Mesh {
   std::vector<MeshAxis> axes;
   std::string profile;  // hardware, "" if none
   SourceSpan span;
+  bool uneven = false;  // sizes need not divide: later blocks are shorter, or empty
 
   [[nodiscard]] std::int64_t ranks() const;
   [[nodiscard]] std::int64_t size_of(const Axes& list) const;  // product of the axes' sizes
@@ -38,6 +39,17 @@ struct Mesh {
   [[nodiscard]] std::vector<std::int64_t> coordinates(std::int64_t rank) const;
   // Index of a rank along several axes taken as one, major first.
   [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const;
+  // Which indices of a dim of `size` a rank has when these axes split it: blocks of ceil(size / n),
+  // each cut by the next axis in the same way.
+  struct Part {
+    std::int64_t offset = 0;
+    std::int64_t extent = 0;
+  };
+  [[nodiscard]] Part part_of(std::int64_t size, const Axes& list, std::int64_t rank) const;
+  // Of the longest block. requires: without `uneven`, that all are as long.
+  [[nodiscard]] std::int64_t longest_part(std::int64_t size, const Axes& list) const;
+  // Whether these axes may split a dim of `size`.
+  [[nodiscard]] bool splits(std::int64_t size, const Axes& list) const;
   // The ranks that differ from `rank` only along `list`, ordered by `index_along`.
   [[nodiscard]] std::vector<std::int64_t> group_of(std::int64_t rank, const Axes& list) const;
 };

@@ -107,7 +107,7 @@ class Placing {
     const Rule& rule = *rule_of_[dim];
     const bool taken =
         std::ranges::any_of(rule.axes, [&](AxisId axis) { return user_[axis] != nullptr; });
-    const bool divides = shape_[dim].size % ruling_.mesh.size_of(rule.axes) == 0;
+    const bool divides = ruling_.mesh.splits(shape_[dim].size, rule.axes);
     if ((yields && taken) || (diags_ == nullptr && (taken || !divides))) {
       rule_of_[dim] = nullptr;
       return;
@@ -150,7 +150,7 @@ class Placing {
           quoted(shape_[dim].name) + " of " + tensor() + " does not split evenly over " +
               (axes.size() == 1 ? "axis " : "axes ") + quoted(to_string(mesh, axes)) + " (" +
               ways(mesh, axes) + " ways)" + std::string(note) + "; a size of " +
-              nearest_sizes(shape_[dim].size, mesh.size_of(axes)) + " would",
+              nearest_sizes(shape_[dim].size, mesh.size_of(axes)) + " would, or an `uneven` layout",
           {note_of(*rule_of_[dim])});
   }
 
@@ -174,14 +174,14 @@ class Placing {
         continue;
       }
       axes.push_back(axis);
-      if (!strict && shape_[dim].size % ruling_.mesh.size_of(axes) != 0) {
+      if (!strict && !ruling_.mesh.splits(shape_[dim].size, axes)) {
         axes.pop_back();
         continue;
       }
       more.push_back(axis);
       user_[a] = rule_of_[dim];
     }
-    if (shape_[dim].size % ruling_.mesh.size_of(axes) != 0) {
+    if (!ruling_.mesh.splits(shape_[dim].size, axes)) {
       indivisible(dim, axes, ", `*` being " + quoted(to_string(ruling_.mesh, more)) + " here");
     }
     for (const AxisId axis : more) {

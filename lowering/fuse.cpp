@@ -39,6 +39,11 @@ class Fuser {
     return program_.at(step.calls.back().result).local.shape;
   }
 
+  // Of the whole: uneven slices of several sizes may have the same longest one.
+  [[nodiscard]] const Shape& shape_of(const Step& step) const {
+    return program_.at(step.calls.back().result).type.shape;
+  }
+
   void join_operands(std::size_t s) {
     Step& step = program_.steps[s];
     if (!element_wise(step)) {
@@ -55,7 +60,7 @@ class Fuser {
 
   bool can_join(const Step& early, const Step& late) const {
     if (!element_wise(early) || early.calls.size() + late.calls.size() > kMaxChain ||
-        local_shape_of(early) != local_shape_of(late)) {
+        local_shape_of(early) != local_shape_of(late) || shape_of(early) != shape_of(late)) {
       return false;
     }
     return std::ranges::all_of(early.calls, [this](const LocalCall& call) {

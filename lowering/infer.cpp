@@ -314,7 +314,7 @@ class Propagation {
     for (std::size_t a = has.size(); a < axes.size(); ++a) {
       ValueLayout wider = target.layout;
       wider.dims[place->dim].push_back(axes[a]);
-      if (target.layout.uses(axes[a]) || size % mesh_.size_of(wider.dims[place->dim]) != 0 ||
+      if (target.layout.uses(axes[a]) || !mesh_.splits(size, wider.dims[place->dim]) ||
           project(node.maps[t], wider, node.space, mesh_)[loop].size() != has.size() + 1) {
         break;
       }

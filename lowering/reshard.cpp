@@ -50,7 +50,7 @@ class Search {
   std::int64_t local_volume(const Dims& dims) const {
     std::int64_t volume = 1;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      volume *= shape_[d].size / mesh_.size_of(dims[d]);
+      volume *= mesh_.longest_part(shape_[d].size, dims[d]);
     }
     return volume;
   }
@@ -75,7 +75,7 @@ class Search {
   }
 
   bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const {
-    return shape_[dim].size % (mesh_.size_of(present) * ways) == 0;
+    return mesh_.uneven || shape_[dim].size % (mesh_.size_of(present) * ways) == 0;
   }
 
   void expand(const Dims& dims, Cost cost) {
@@ -133,7 +133,7 @@ class Search {
   // Fills dim d and those behind it with every ordered choice of axes of the same total size.
   void place(const Dims& dims, Cost cost, std::size_t d, const std::set<AxisId>& pool, Dims& to) {
     if (d == dims.size()) {
-      if (to != dims) {
+      if (to != dims && same_blocks(dims, to)) {
         step(dims, cost, StepKind::kPermute, moved_axes(dims, to), to);
       }
       return;
@@ -158,6 +158,16 @@ class Search {
         to[d].pop_back();
       }
     }
+  }
+
+  // Uneven blocks are others when other axes cut them.
+  [[nodiscard]] bool same_blocks(const Dims& a, const Dims& b) const {
+    for (std::size_t d = 0; d < a.size(); ++d) {
+      if (a[d] != b[d] && shape_[d].size % mesh_.size_of(a[d]) != 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   static Axes moved_axes(const Dims& from, const Dims& to) {
@@ -300,7 +310,7 @@ Volume volume_of(StepKind kind, std::int64_t local, std::int64_t ranks) {
 std::int64_t Resharder::local_volume(const Shape& shape, const ValueLayout& layout) const {
   std::int64_t volume = 1;
   for (std::size_t d = 0; d < shape.rank(); ++d) {
-    volume *= shape[d].size / mesh_.size_of(layout.dims[d]);
+    volume *= mesh_.longest_part(shape[d].size, layout.dims[d]);
   }
   return volume;
 }

@@ -100,7 +100,8 @@ class Chooser {
           loops[l].push_back(axis);
         }
       }
-      if (problem_.space.loops[l].size % mesh_.size_of(loops[l]) != 0) {
+      const std::int64_t size = problem_.space.loops[l].size;
+      if (!mesh_.splits(size, loops[l]) || (is_factor(l) && size % mesh_.size_of(loops[l]) != 0)) {
         return;
       }
     }
@@ -133,7 +134,7 @@ class Chooser {
     const IterationSpace& space = problem_.space;
     split.volume = 1;
     for (std::size_t l = 0; l < loops.size(); ++l) {
-      split.volume *= static_cast<double>(space.loops[l].size / mesh_.size_of(loops[l]));
+      split.volume *= static_cast<double>(mesh_.longest_part(space.loops[l].size, loops[l]));
     }
     for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
       std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
@@ -149,6 +150,16 @@ class Chooser {
     }
     split.loops = std::move(loops);
     return split;
+  }
+
+  // Whether a dim of some tensor is made of this loop and others; its blocks have to be even.
+  [[nodiscard]] bool is_factor(std::size_t loop) const {
+    const auto in = [loop](const DimMap& map) {
+      return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
+        return loops.size() > 1 && std::ranges::find(loops, loop) != loops.end();
+      });
+    };
+    return in(problem_.space.result) || std::ranges::any_of(problem_.space.operands, in);
   }
 
   // From where it is nearest.
@@ -203,13 +214,14 @@ std::vector<Axes> project(const DimMap& map, const ValueLayout& layout, const It
       while (left == 1 && size > 1 && factor + 1 < map[d].size()) {
         left = space.loops[map[d][++factor]].size;
       }
-      const bool fits = factor < map[d].size() && left % size == 0 &&
-                        space.loops[map[d][factor]].role != DimRole::kWhole;
+      const bool divides = left % size == 0 || (mesh.uneven && map[d].size() == 1);
+      const bool fits =
+          factor < map[d].size() && divides && space.loops[map[d][factor]].role != DimRole::kWhole;
       if (!fits) {
         break;
       }
       loops[map[d][factor]].push_back(axis);
-      left /= size;
+      left = (left + size - 1) / size;
     }
   }
   return loops;

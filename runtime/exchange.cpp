@@ -111,7 +111,9 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
       width_(static_cast<std::int64_t>(bytes_of(spec.type.dtype))),
       from_bytes_(local_shape(spec.type.shape, spec.from, mesh).volume() * width_) {
   assert(problem_with(mesh, spec).empty());
-  if (has_blocks(kind_)) {
+  if (has_blocks(kind_) && mesh.uneven) {
+    uneven_.emplace(mesh, spec, *group_, communicator.local_ranks());
+  } else if (has_blocks(kind_)) {
     plan_blocks(mesh, spec, communicator.local_ranks());
   }
   if (kind_ == StepKind::kPermute) {
@@ -174,6 +176,10 @@ void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs 
   }
   if (kind_ == StepKind::kPermute) {
     communicator.permute(*group_, from_bytes_, sources_, from, to);
+    return;
+  }
+  if (uneven_) {
+    uneven_->run(communicator, *group_, joining_, staging, from, to);
     return;
   }
   if (block_bytes() == 0) {
@@ -264,7 +270,8 @@ void Exchange::run_part(Communicator& communicator, Staging& staging, std::int64
 namespace {
 
 // "" or what is wrong with the blocks that a rank receives.
-std::string problem_of_blocks(const ExchangeSpec& spec, const Slices& slices, std::size_t me) {
+std::string problem_of_blocks(const Mesh& mesh, const ExchangeSpec& spec, const Slices& slices,
+                              std::size_t me) {
   if (spec.kind == StepKind::kReduceScatter) {
     const std::int64_t kept = volume_of(intersection(slices.from[me], slices.to[me]));
     return kept == volume_of(slices.to[me]) ? "" : "would receive sums of what it does not hold";
@@ -273,7 +280,7 @@ std::string problem_of_blocks(const ExchangeSpec& spec, const Slices& slices, st
   const Slice first = intersection(slices.from[0], slices.to[me]);
   for (const Slice& slice : slices.from) {
     const Slice block = intersection(slice, slices.to[me]);
-    if (block.extent != first.extent) {
+    if (block.extent != first.extent && !mesh.uneven) {
       return "would receive blocks of several shapes";
     }
     received += volume_of(block);
@@ -281,9 +288,10 @@ std::string problem_of_blocks(const ExchangeSpec& spec, const Slices& slices, st
   return received == volume_of(slices.to[me]) ? "" : "would not receive all of its slice";
 }
 
-std::string problem_of(const ExchangeSpec& spec, const Slices& slices, std::size_t me) {
+std::string problem_of(const Mesh& mesh, const ExchangeSpec& spec, const Slices& slices,
+                       std::size_t me) {
   if (has_blocks(spec.kind)) {
-    return problem_of_blocks(spec, slices, me);
+    return problem_of_blocks(mesh, spec, slices, me);
   }
   if (spec.kind == StepKind::kPermute) {
     const std::vector<std::int64_t> sources = sources_of(slices);
@@ -300,7 +308,7 @@ std::string problem_with(const Mesh& mesh, const ExchangeSpec& spec) {
   const Axes axes = spec.kind == StepKind::kSlice ? Axes{} : spec.axes;
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     const Slices slices = slices_of(mesh, spec, mesh.group_of(rank, axes));
-    const std::string problem = problem_of(spec, slices, at(mesh.index_along(rank, axes)));
+    const std::string problem = problem_of(mesh, spec, slices, at(mesh.index_along(rank, axes)));
     if (!problem.empty()) {
       return "rank " + std::to_string(rank) + " " + problem;
     }

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lowering/spmd.h"
 #include "runtime/box.h"
 #include "runtime/buffer.h"
 #include "runtime/communicator.h"
+#include "runtime/exchange_uneven.h"
 
 namespace mtf {
 
@@ -66,6 +68,7 @@ class Exchange {
   Joining joining_;
   std::int64_t width_ = 1;                          // bytes of an element
   std::int64_t from_bytes_ = 0;                     // of one rank's slice
+  std::optional<UnevenExchange> uneven_;            // instead of the blocks below
   Blocks packed_;                                   // in the `from` slice
   Blocks unpacked_;                                 // in the `to` slice
   std::vector<std::vector<std::int64_t>> sources_;  // of permute

@@ -124,7 +124,7 @@ struct Executor::State {
       for (const SpmdId output : step.outputs) {
         outs.push_back(prepared.at(rank, output));
       }
-      step.pass.run(ins, outs, tiles);
+      step.passes[step.passes.size() == 1 ? 0 : rank].run(ins, outs, tiles);
     }
   }
 

@@ -18,9 +18,10 @@ TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
     return {};
   }
   const SpmdValue& value = program.at(id);
+  Slice slice = slice_of(value.type.shape, value.layout, program.mesh, rank);
   return {.data = nullptr,
-          .shape = value.local.shape,
-          .offset = slice_of(value.type.shape, value.layout, program.mesh, rank).offset,
+          .shape = shape_of(value.type.shape, slice),
+          .offset = std::move(slice.offset),
           .dtype = value.type.dtype};
 }
 
@@ -34,9 +35,13 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
     for (const SpmdId operand : call.operands) {
       here.in.push_back(view_of(program, operand, rank));
     }
-    for (const Axes& axes : call.loops) {
-      here.shares.push_back(
-          {.parts = program.mesh.size_of(axes), .index = program.mesh.index_along(rank, axes)});
+    for (std::size_t l = 0; l < call.loops.size(); ++l) {
+      const Axes& axes = call.loops[l];
+      const Mesh::Part part = program.mesh.part_of(call.space.loops[l].size, axes, rank);
+      here.shares.push_back({.parts = program.mesh.size_of(axes),
+                             .index = program.mesh.index_along(rank, axes),
+                             .offset = part.offset,
+                             .extent = part.extent});
     }
     here.call = std::make_unique<KernelCall>(
         KernelCall{.call = call.call,
@@ -69,27 +74,35 @@ std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t opera
 // A step whose calls all run tile by tile, put together as one pass.
 class TileSketch {
  public:
-  TileSketch(const SpmdProgram& program, const Step& step)
-      : program_(program), shape_(program.at(step.calls.back().result).local.shape) {
+  // On the slices of one rank.
+  TileSketch(const SpmdProgram& program, const Step& step, std::int64_t rank)
+      : program_(program), rank_(rank), shape_(slice_shape(step.calls.back().result)) {
     for (const LocalCall& call : step.calls) {
       add(call);
     }
   }
 
-  [[nodiscard]] TileStep finish() && {
+  // Adds the pass to the step.
+  void finish(TileStep& step) && {
     std::vector<std::int64_t> extents;
     for (const Dim& dim : shape_.dims()) {
       extents.push_back(dim.size);
     }
-    return {.pass = TilePass(std::move(extents), inputs_, std::move(stages_)),
-            .inputs = std::move(read_),
-            .outputs = std::move(stored_)};
+    step.passes.emplace_back(std::move(extents), inputs_, std::move(stages_));
+    step.inputs = std::move(read_);
+    step.outputs = std::move(stored_);
   }
 
  private:
+  [[nodiscard]] Shape slice_shape(SpmdId id) const {
+    const SpmdValue& value = program_.at(id);
+    return shape_of(value.type.shape,
+                    slice_of(value.type.shape, value.layout, program_.mesh, rank_));
+  }
+
   void add(const LocalCall& call) {
     const SpmdValue& result = program_.at(call.result);
-    assert(result.local.shape == shape_);
+    assert(slice_shape(call.result) == shape_);
     TileStage stage;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       stage.operands.push_back(operand(call, i));
@@ -116,7 +129,7 @@ class TileSketch {
     }
     const SpmdValue& value = program_.at(id);
     TileInput input{.dtype = value.type.dtype,
-                    .strides = strides_along(call, i, value.local.shape, shape_.rank())};
+                    .strides = strides_along(call, i, slice_shape(id), shape_.rank())};
     for (std::size_t known = 0; known < read_.size(); ++known) {
       if (read_[known] == id && inputs_[known].strides == input.strides) {
         return static_cast<std::int64_t>(known);
@@ -128,13 +141,24 @@ class TileSketch {
   }
 
   const SpmdProgram& program_;
-  const Shape& shape_;
+  std::int64_t rank_;
+  Shape shape_;
   std::vector<SpmdId> made_;
   std::vector<SpmdId> read_;
   std::vector<SpmdId> stored_;
   std::vector<TileInput> inputs_;
   std::vector<TileStage> stages_;
 };
+
+// One pass serves all local ranks where their slices are of one size.
+TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareContext& context) {
+  TileStep ready;
+  const std::span<const std::int64_t> ranks = context.communicator.local_ranks();
+  for (const std::int64_t rank : program.mesh.uneven ? ranks : ranks.first(1)) {
+    TileSketch(program, step, rank).finish(ready);
+  }
+  return ready;
+}
 
 MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t number,
                    const PrepareContext& context) {
@@ -202,7 +226,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
       }
       ready.body = std::move(move);
     } else if (step.calls.front().call.op->tile != nullptr) {
-      ready.body = TileSketch(program, step).finish();
+      ready.body = tile_step(program, step, context);
     } else {
       assert(step.calls.size() == 1);
       prepared->may_fail = true;

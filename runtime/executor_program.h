@@ -26,7 +26,7 @@ struct KernelStep {
 };
 
 struct TileStep {
-  TilePass pass;
+  std::vector<TilePass> passes;  // one for all local ranks, or one each
   std::vector<SpmdId> inputs;
   std::vector<SpmdId> outputs;
 };

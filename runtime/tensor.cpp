@@ -41,9 +41,9 @@ RankTensor scatter(BufferPool& pool, const Communicator& communicator, const Mes
                    std::span<const std::byte> whole) {
   assert(static_cast<std::int64_t>(whole.size()) == type.bytes());
   RankTensor tensor = make_tensor(pool, communicator, mesh, type, layout);
-  const BoxCopy copy = slice_copy(type, tensor.local.shape);
   for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
     const Slice slice = slice_of(type.shape, layout, mesh, communicator.local_ranks()[i]);
+    const BoxCopy copy = slice_copy(type, shape_of(type.shape, slice));
     copy.pack(whole.data(), copy.start_of(slice.offset), 0, copy.block_bytes(),
               tensor.parts[i].data());
   }
@@ -71,10 +71,10 @@ std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
   communicator.all_gather(group, bytes, ins, outs);
 
   std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
-  const BoxCopy copy = slice_copy(tensor.type, tensor.local.shape);
   const std::byte* block = slices.front().data();
   for (const std::int64_t member : group.members.front()) {
     const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
+    const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
     copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
     block += bytes;
   }

@@ -142,8 +142,7 @@ bool is_later_layout(Context& c, const ast::Layout& layout) {
     }
     return span.has_value();
   };
-  const bool is_auto = later(layout.automatic, "auto");
-  return later(layout.uneven, "uneven") || is_auto;
+  return later(layout.automatic, "auto");
 }
 
 void set_options(Context& c, const ast::Layout& declared, Layout& layout) {
@@ -170,6 +169,7 @@ Layout build_layout(Context& c, const ast::Layout& declared, const Mesh& mesh) {
                 .variables = {},
                 .infer = declared.infer.has_value(),
                 .gather_again = false};
+  layout.mesh.uneven = declared.uneven.has_value();
   for (const ast::RulesAt& at : declared.at) {
     layout.variables.push_back(
         {.glob = at.glob.text, .rules = rules_of(c, at.rules, mesh), .span = at.glob.span});

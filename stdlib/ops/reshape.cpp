@@ -140,8 +140,8 @@ std::vector<LocalLoop> local_loops(const KernelCall& call) {
   std::vector<LocalLoop> loops(call.space.loops.size());
   for (std::size_t i = 0; i < loops.size(); ++i) {
     const LoopShare& share = call.shares[i];
-    loops[i].extent = call.space.loops[i].size / share.parts;
-    loops[i].offset = share.index * loops[i].extent;
+    loops[i].extent = share.extent;
+    loops[i].offset = share.offset;
   }
   for (const std::vector<std::size_t>& dim : call.space.operands[0]) {
     for (const std::size_t loop : dim) {

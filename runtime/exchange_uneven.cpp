@@ -1,0 +1,142 @@
+#include "runtime/exchange_uneven.h"
+
+#include <algorithm>
+
+#include "runtime/exchange.h"
+
+namespace mtf {
+namespace {
+
+struct Box {
+  Slice slice;
+  std::int64_t volume = 0;
+};
+
+Box common(const Slice& a, const Slice& b) {
+  Box box{.slice = {}, .volume = 1};
+  for (std::size_t d = 0; d < a.offset.size(); ++d) {
+    const std::int64_t begin = std::max(a.offset[d], b.offset[d]);
+    const std::int64_t end = std::min(a.offset[d] + a.extent[d], b.offset[d] + b.extent[d]);
+    box.slice.offset.push_back(begin);
+    box.slice.extent.push_back(std::max<std::int64_t>(end - begin, 0));
+    box.volume *= box.slice.extent.back();
+  }
+  return box;
+}
+
+Buffer& with_room(Staging& staging, Buffer& buffer, std::int64_t bytes) {
+  if (buffer.bytes() < bytes) {
+    buffer = Buffer();
+    buffer = staging.pool->take(bytes);
+  }
+  return buffer;
+}
+
+}  // namespace
+
+UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const Group& group,
+                               std::span<const std::int64_t> ranks)
+    : kind_(spec.kind), width_(static_cast<std::int64_t>(bytes_of(spec.type.dtype))) {
+  const auto from = [&](std::int64_t rank) {
+    return slice_of(spec.type.shape, spec.from, mesh, rank);
+  };
+  const auto to = [&](std::int64_t rank) { return slice_of(spec.type.shape, spec.to, mesh, rank); };
+  const auto part = [&](const Box& box, const Slice& slice) {
+    std::vector<std::int64_t> corner;
+    for (std::size_t d = 0; d < slice.offset.size(); ++d) {
+      corner.push_back(std::max<std::int64_t>(box.slice.offset[d] - slice.offset[d], 0));
+    }
+    Part result{.copy = BoxCopy(slice.extent, box.slice.extent, width_), .start = 0};
+    result.start = box.volume == 0 ? 0 : result.copy.start_of(corner);
+    return result;
+  };
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    OnRank& here = ranks_.emplace_back();
+    const Slice mine = from(ranks[i]);
+    const Slice wanted = to(ranks[i]);
+    for (const std::int64_t member : group.members[i]) {
+      here.packed.push_back(part(common(mine, to(member)), mine));
+      here.unpacked.push_back(part(common(from(member), wanted), wanted));
+    }
+  }
+  if (kind_ == StepKind::kAllGather) {
+    block_bytes_ = local_shape(spec.type.shape, spec.from, mesh).volume() * width_;
+    return;
+  }
+  const Axes axes = kind_ == StepKind::kSlice ? Axes{} : spec.axes;
+  for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    for (const std::int64_t member : mesh.group_of(rank, axes)) {
+      block_bytes_ = std::max(block_bytes_, common(from(rank), to(member)).volume * width_);
+    }
+  }
+}
+
+void UnevenExchange::run(Communicator& communicator, const Group& group, Joining joining,
+                         Staging& staging, Ins from, Outs to) const {
+  if (kind_ == StepKind::kSlice) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Part& part = ranks_[i].packed.front();
+      part.copy.pack(static_cast<const std::byte*>(from[i]), part.start, 0, part.copy.block_bytes(),
+                     static_cast<std::byte*>(to[i]));
+    }
+    return;
+  }
+  if (block_bytes_ == 0) {
+    return;
+  }
+  if (kind_ == StepKind::kReduceScatter) {
+    const Outs sums = room(staging, to.size(), block_bytes_);
+    communicator.reduce_scatter(group, joining, block_bytes_ / width_, pack(staging, from), sums);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const auto& own = ranks_[i].unpacked;  // any member's: each has a sum of this box
+      own.front().copy.unpack(staging.received[i].data(), 0, 0, own.front().copy.block_bytes(),
+                              static_cast<std::byte*>(to[i]));
+    }
+    return;
+  }
+  const Outs landed = room(staging, to.size(), group.size * block_bytes_);
+  if (kind_ == StepKind::kAllToAll) {
+    communicator.all_to_all(group, block_bytes_, pack(staging, from), landed);
+  } else {
+    communicator.all_gather(group, block_bytes_, from, landed);
+  }
+  unpack(staging, to);
+}
+
+Ins UnevenExchange::pack(Staging& staging, Ins from) const {
+  staging.sent.resize(from.size());
+  staging.ins.clear();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto members = static_cast<std::int64_t>(ranks_[i].packed.size());
+    std::byte* place = with_room(staging, staging.sent[i], members * block_bytes_).data();
+    staging.ins.push_back(place);
+    for (const Part& part : ranks_[i].packed) {
+      part.copy.pack(static_cast<const std::byte*>(from[i]), part.start, 0, part.copy.block_bytes(),
+                     place);
+      place += block_bytes_;
+    }
+  }
+  return staging.ins;
+}
+
+Outs UnevenExchange::room(Staging& staging, std::size_t ranks, std::int64_t bytes) const {
+  staging.received.resize(ranks);
+  staging.outs.clear();
+  for (Buffer& buffer : staging.received) {
+    staging.outs.push_back(with_room(staging, buffer, bytes).data());
+  }
+  return staging.outs;
+}
+
+void UnevenExchange::unpack(const Staging& staging, Outs to) const {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::byte* place = staging.received[i].data();
+    for (const Part& part : ranks_[i].unpacked) {
+      part.copy.unpack(place, part.start, 0, part.copy.block_bytes(),
+                       static_cast<std::byte*>(to[i]));
+      place += block_bytes_;
+    }
+  }
+}
+
+}  // namespace mtf

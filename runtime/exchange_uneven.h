@@ -1,0 +1,49 @@
+// A reshard step between slices that are not all of one size: every message is as long as the
+// longest block, and only what belongs to a slice is unpacked.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lowering/spmd.h"
+#include "runtime/box.h"
+#include "runtime/communicator.h"
+
+namespace mtf {
+
+struct ExchangeSpec;
+struct Staging;
+
+class UnevenExchange {
+ public:
+  // requires: the kind is kSlice, kAllGather, kAllToAll or kReduceScatter.
+  UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const Group& group,
+                 std::span<const std::int64_t> ranks);
+
+  void run(Communicator& communicator, const Group& group, Joining joining, Staging& staging,
+           Ins from, Outs to) const;
+
+ private:
+  // A box of one rank's slice, and where it begins there.
+  struct Part {
+    BoxCopy copy;
+    std::int64_t start = 0;
+  };
+  struct OnRank {
+    std::vector<Part> packed;    // per member: what it needs of the slice
+    std::vector<Part> unpacked;  // per member: what it has for the slice
+  };
+
+  Ins pack(Staging& staging, Ins from) const;
+  Outs room(Staging& staging, std::size_t ranks, std::int64_t bytes) const;
+  void unpack(const Staging& staging, Outs to) const;
+
+  StepKind kind_;
+  std::int64_t width_ = 1;
+  std::int64_t block_bytes_ = 0;  // of a message, the same on all ranks
+  std::vector<OnRank> ranks_;
+};
+
+}  // namespace mtf
