@@ -51,6 +51,28 @@ std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
   return blocks;
 }
 
+std::string canonical_order() {
+  const std::string most = std::to_string(kMaxBlocks);
+  const std::string terms = std::to_string(kSmallVolume);
+  const std::string chain = std::to_string(kMinChain);
+  return "A summed dim of size n is cut into gcd(" + most +
+         ", n) blocks of its whole range. Each block is\n"
+         "added up in one fixed order (products: one chain of fused multiply-adds, by index),\n"
+         "blocks in a binary tree, whose upper part is what ranks add between them. Several\n"
+         "summed dims nest in the order in which the operands name them. With more than " +
+         terms +
+         "\n"
+         "terms, an inner dim has only so many blocks that a chain keeps " +
+         chain +
+         " terms.\n"
+         "So all layouts that split summed dims in powers of two, each in at most " +
+         most +
+         " ways,\n"
+         "give the same bits. Of several dims that cannot be summed one after the other without\n"
+         "a tensor larger than the operands, only the outermost may be split. `mtf verify` "
+         "tells.\n";
+}
+
 std::int64_t KernelCall::blocks(std::size_t loop) const {
   const std::int64_t all = canonical_blocks(space)[loop];
   const std::int64_t parts = shares[loop].parts;

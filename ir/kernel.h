@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +68,8 @@ struct KernelCall {
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
 // and the order of the reduced loops alone (exact.md). 1 for loops that are not reduced.
 [[nodiscard]] std::vector<std::int64_t> canonical_blocks(const IterationSpace& space);
+// The same rule for people.
+[[nodiscard]] std::string canonical_order();
 
 template <typename T>
 [[nodiscard]] std::span<T> elements(const TensorView& view) {

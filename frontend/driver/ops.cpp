@@ -11,6 +11,7 @@
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
 #include "frontend/parse.h"
+#include "ir/kernel.h"
 #include "ir/support/columns.h"
 
 namespace mtf {
@@ -212,6 +213,18 @@ std::string facts(const OpDef& op, std::span<const OpCall> calls) {
   return in_columns(rows);
 }
 
+// Whether the operation itself adds or multiplies up what ranks may have parts of.
+bool adds_up(const OpDef& op, std::span<const OpCall> calls) {
+  return std::ranges::any_of(calls, [&](const OpCall& call) {
+    if (call.op != &op || op.space == nullptr || op.flops == nullptr) {
+      return false;
+    }
+    const IterationSpace space = op.space(call);
+    return (space.combine == Combine::kSum || space.combine == Combine::kProd) &&
+           std::ranges::find(space.loops, DimRole::kReduced, &LoopDim::role) != space.loops.end();
+  });
+}
+
 std::string page(const OpDef& op) {
   std::string text = signature(op) + "\n  " + std::string(op.summary) + "\n";
   text += op.symbol.empty() ? "" : "  also written `" + operator_form(op.symbol) + "`\n";
@@ -226,6 +239,7 @@ std::string page(const OpDef& op) {
   text += "\n" + facts(op, calls);
   const std::vector<Row> roles = role_rows(op, calls);
   text += roles.empty() ? "" : "\nits dims, in the example\n" + in_columns(roles);
+  text += adds_up(op, calls) ? "\norder of sums\n" + indented(canonical_order()) : "";
   return text + "\nexample\n" + indented(op.example);
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "frontend/driver/verify_promise.h"
 #include "lowering/lower.h"
 #include "runtime/executor.h"
 #include "stdlib/ops/ops.h"
@@ -159,6 +160,7 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
     if (outcome.problem = verify(spmd); !outcome.problem.empty()) {
       return outcome;
     }
+    outcome.promised = outcome.promised && endings_of(spmd).empty();
     std::vector<RankTensor*> inputs;
     for (RankTensor& tensor : handed_on) {
       inputs.push_back(&tensor);

@@ -35,6 +35,7 @@ namespace mtf::tests {
 struct Outcome {
   std::vector<HostTensor> seen;  // whole: inputs as each entry left them, and outputs
   std::string problem;           // what was predicted and not executed
+  bool promised = true;          // `mtf verify` sees nothing that ends the promise of equal bits
 };
 
 // Lowers and runs entries one after the other, each on the outputs of the one before; nullopt where

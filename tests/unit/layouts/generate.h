@@ -19,8 +19,8 @@ struct GenerateOptions {
   std::map<std::string_view, int>* drawn = nullptr;  // counts the operations, by name
 };
 
-// Whether programs may have the operation: it needs no file, no literal, and does nothing but
-// compute.
+// Whether programs may have the operation: it needs no file, no literal and no mesh, and does
+// nothing but compute.
 [[nodiscard]] bool drawable(const OpDef& op);
 
 // The same program for the same seed. It has no inputs; its outputs are what nobody else reads, and
