@@ -3,7 +3,9 @@
 #include "runtime/cpu.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <sched.h>
 
 namespace mtf {
 
@@ -38,6 +40,19 @@ std::string_view to_string(Isa isa) {
       return "avx512";
   }
   return "";
+}
+
+int host_threads(std::int64_t ranks_here) {
+  if (const char* text = std::getenv("MTF_THREADS")) {
+    const std::string_view digits = text;
+    int threads = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), threads);
+    return std::max(threads, 1);
+  }
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  return std::max(count / static_cast<int>(ranks_here), 1);
 }
 
 Isa host_isa() {

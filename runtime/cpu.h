@@ -23,4 +23,7 @@ struct Cpu {
 // The widest one, or what MTF_ISA names if that is narrower.
 [[nodiscard]] Isa host_isa();
 
+// The cores that this process may use, divided among the ranks of this machine, or MTF_THREADS.
+[[nodiscard]] int host_threads(std::int64_t ranks_here);
+
 }  // namespace mtf

@@ -14,7 +14,9 @@
 #include "ir/support/match.h"
 #include "lowering/arena.h"
 #include "runtime/count.h"
+#include "runtime/cpu.h"
 #include "runtime/executor_program.h"
+#include "runtime/world.h"
 
 namespace mtf {
 
@@ -26,6 +28,8 @@ Executable& Executable::operator=(Executable&&) noexcept = default;
 struct Executor::State {
   State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
     reports.seed = options.seed;
+    const std::optional<Launch> launch = launched();
+    reports.threads = host_threads(launch ? launch->ranks_here : 1);
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {
       hosts.emplace_back(reports, rank);

@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("large products have the same bits on every instruction set a
     std::vector<TestType> expected(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
     reference_gemm(gemm, a.data(), b.data(), expected.data());
     for (const Isa isa : usable_isas()) {
-      for (const int threads : {1, 3}) {
+      for (const int threads : {1, 2, 3}) {
         const auto found = product_of<TestType>(gemm, a, b, std::vector<TestType>(expected.size()),
                                                 {.isa = isa, .threads = threads});
         INFO(m << "x" << k << "x" << n << " on " << to_string(isa) << ", threads " << threads);
