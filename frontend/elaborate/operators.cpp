@@ -164,6 +164,12 @@ Value remove_dims(const Site& site, Shape left, const Shape& right) {
   return make(std::move(left));
 }
 
+Value too_long(const Site& site, std::string_view what, std::string_view of, std::size_t most) {
+  site.c.error(DiagKind::kOverflow, site.span,
+               std::string(what) + " of more than " + std::to_string(most) + " " + std::string(of));
+  return unknown();
+}
+
 // Shapes, lists and strings; two dims are numbers.
 std::optional<Value> joined(const Site& site) {
   const Value& a = site.a.value;
@@ -181,9 +187,15 @@ std::optional<Value> joined(const Site& site) {
     return std::nullopt;
   }
   if (a.is<std::string>() && b.is<std::string>()) {
+    if (a.get<std::string>()->size() + b.get<std::string>()->size() > kMaxText) {
+      return too_long(site, "a text", "bytes", kMaxText);
+    }
     return make(*a.get<std::string>() + *b.get<std::string>());
   }
   if (a.is<List>() && b.is<List>()) {
+    if (a.get<List>()->items->size() + b.get<List>()->items->size() > kMaxItems) {
+      return too_long(site, "a list", "elements", kMaxItems);
+    }
     Values items = *a.get<List>()->items;
     items.insert(items.end(), b.get<List>()->items->begin(), b.get<List>()->items->end());
     return make_list(std::move(items));

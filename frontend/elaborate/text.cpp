@@ -50,6 +50,17 @@ std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
   } else {
     add(expr);
   }
+  std::size_t bytes = 0;
+  for (const Piece& piece : pieces) {
+    const auto* text = std::get_if<std::string>(&piece.node);
+    bytes += text == nullptr ? 0 : text->size();
+  }
+  if (bytes > kMaxText) {
+    c.error(DiagKind::kOverflow, expr.span,
+            "a text of " + std::to_string(bytes) + " bytes; " + std::to_string(kMaxText) +
+                " are the most");
+    known = false;
+  }
   return known ? std::optional(std::move(pieces)) : std::nullopt;
 }
 

@@ -125,6 +125,10 @@ template <typename T>
 [[nodiscard]] bool is_unknown(const Value& value);  // or holds something unknown
 [[nodiscard]] bool has_tensor(const Value& value);  // or is one
 
+// Beyond, a program that doubles a text or a list in a loop would only fill the memory.
+inline constexpr std::size_t kMaxText = std::size_t{1} << 24U;
+inline constexpr std::size_t kMaxItems = std::size_t{1} << 20U;
+
 // Calls `f(Tensor&)` for each tensor in a value, and gives the value with what `f` made of them.
 template <typename F>
 [[nodiscard]] Value map_tensors(Value value, F&& f) {
