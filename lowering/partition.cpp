@@ -126,7 +126,44 @@ class Partitioner {
     if (const SpmdId form = find_form(id, to); form.valid()) {
       return form;
     }
-    return reshard(nearest_form(id, to), to, Combine::kSum, need);
+    const SpmdId from = nearest_form(id, to);
+    const SpmdValue& nearest = out_.at(from);
+    const bool moves = resharder_.received(nearest.type.shape, nearest.layout, to) > 0;
+    if (const SpmdId again = moves ? made_again(root(id), to) : SpmdId{}; again.valid()) {
+      return again;
+    }
+    return reshard(from, to, Combine::kSum, need);
+  }
+
+  // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
+  // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
+  SpmdId made_again(ValueId id, const ValueLayout& to) {
+    const Value& value = source_.at(id);
+    const auto is_scalar = [this](ValueId operand) {
+      return source_.at(operand).type.shape.rank() == 0;
+    };
+    if (value.op == nullptr || !std::ranges::all_of(value.operands, is_scalar)) {
+      return {};
+    }
+    LocalCall local;
+    local.call = call_of(source_, id);
+    local.origin = id;
+    local.space = value.op->space(local.call);
+    local.loops = project(local.space.result, to, local.space, out_.mesh);
+    const std::optional<ValueLayout> made =
+        layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
+    if (!made || *made != to) {
+      return {};
+    }
+    for (const ValueId operand : value.operands) {
+      local.operands.push_back(in_layout(operand, replicated({}), {.user = id, .what = ""}));
+    }
+    Step step;
+    local.result = add_form(id, to);
+    step.flops = flops_of(local);
+    step.calls.push_back(std::move(local));
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back().calls.front().result;
   }
 
   // Finishes a pending sum into the layout of the rules, once for all its users.

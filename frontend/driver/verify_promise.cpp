@@ -31,7 +31,9 @@ std::string why(std::int64_t blocks, std::int64_t ways, const LoopDim* outer) {
     return ", inside the sum over " + outer->name + "; of one this large only " + outer->name +
            " may be split";
   }
-  return blocks % ways == 0 ? "" : ", but is cut into " + std::to_string(blocks) + " blocks";
+  return blocks % ways == 0
+             ? ""
+             : ", but is cut into " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
 }
 
 std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {

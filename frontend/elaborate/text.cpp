@@ -9,8 +9,17 @@
 namespace mtf::host {
 namespace {
 
-// Tensors inside a list print one by one.
+// Tensors inside a list print one by one; the results of a call side by side.
 void add_value(Pieces& pieces, const Operand& operand) {
+  if (const auto* results = operand.value.get<Results>()) {
+    std::vector<Pieces> parts;
+    for (const Value& value : *results->items) {
+      add_value(parts.emplace_back(), {.value = value, .span = operand.span});
+    }
+    const Pieces all = joined(parts);
+    pieces.insert(pieces.end(), all.begin(), all.end());
+    return;
+  }
   const auto* list = operand.value.get<List>();
   if (list == nullptr || !has_tensor(operand.value)) {
     pieces.push_back({operand.value.is<Tensor>() ? Piece{.node = operand}

@@ -101,7 +101,10 @@ Evaluation evaluate(const Program& program, std::span<const HostTensor> inputs,
       for (const HostTensor* operand : operands) {
         in.push_back(view_of(*operand));
       }
-      const std::vector<LoopShare> shares(space.loops.size());
+      std::vector<LoopShare> shares(space.loops.size());
+      for (std::size_t l = 0; l < shares.size(); ++l) {
+        shares[l].extent = space.loops[l].size;
+      }
       value.op->kernel({.call = call,
                         .space = space,
                         .in = in,

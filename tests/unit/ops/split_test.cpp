@@ -32,7 +32,11 @@ struct Splitter {
   [[nodiscard]] std::vector<LoopShare> shares_of(std::int64_t rank) const {
     std::vector<LoopShare> shares(parts.size());
     for (std::size_t i = parts.size(); i-- > 0;) {
-      shares[i] = {.parts = parts[i], .index = rank % parts[i]};
+      const std::int64_t extent = space.loops[i].size / parts[i];
+      shares[i] = {.parts = parts[i],
+                   .index = rank % parts[i],
+                   .offset = rank % parts[i] * extent,
+                   .extent = extent};
       rank /= parts[i];
     }
     return shares;
