@@ -331,13 +331,14 @@ class Partitioner {
 
   // With pending operands the kernel runs where they are; the rules come in when the sum is
   // finished.
-  ValueLayout pending_result(const ValueLayout& operand, const LocalCall& local) const {
+  [[nodiscard]] ValueLayout pending_result(const ValueLayout& operand,
+                                           const LocalCall& local) const {
     const std::vector<Axes> loops =
         project(local.space.operands[0], operand, local.space, out_.mesh);
     return *layout_from_loops(local.space.result, loops, local.space, out_.mesh);
   }
 
-  double flops_of(const LocalCall& local) const {
+  [[nodiscard]] double flops_of(const LocalCall& local) const {
     if (local.call.op->flops == nullptr) {
       return 0;
     }

@@ -164,8 +164,10 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     mover = std::make_unique<Compiled>(*std::move(lowered));
     mover->executable = executor_->prepare(mover->program);
   }
-  RankTensor* input = &const_cast<RankTensor&>(tensor);  // read only: the program updates nothing
+  RankTensor* input = &const_cast<RankTensor&>(tensor);    // read only: the program updates nothing
+  const std::uint64_t execution = executor_->execution();  // on which random numbers depend
   std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, diags);
+  executor_->set_execution(execution);
   return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
 }
 
@@ -210,17 +212,26 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   return false;
 }
 
+namespace {
+
+// Where a program has its variables.
+HeldLayouts layouts_in(const SpmdProgram& program) {
+  HeldLayouts layouts;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    if (program.source.inputs[i].is_variable()) {
+      layouts.emplace(program.source.inputs[i].name, program.at(program.inputs[i]).layout);
+    }
+  }
+  return layouts;
+}
+
+}  // namespace
+
 bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
-    HeldLayouts wanted;
-    for (std::size_t i = 0; i < user.inputs.size(); ++i) {
-      if (user.source.inputs[i].is_variable() && user.source.inputs[i].name == variable.path) {
-        wanted.emplace(variable.path, user.at(user.inputs[i]).layout);
-      }
-    }
     const std::unique_ptr<Compiled> compiled =
-        compile(variable.init, "`" + variable.path + "`", wanted, diags);
+        compile(variable.init, "`" + variable.path + "`", layouts_in(user), diags);
     if (compiled == nullptr) {
       return false;
     }

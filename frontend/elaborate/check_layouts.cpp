@@ -37,38 +37,46 @@ void check_globs(Context& c, const Layout& layout) {
   }
 }
 
+// Axes that no layout on the mesh uses.
+void check_axes(Context& c, const Mesh& mesh) {
+  Axes used;
+  bool has_rules = false;
+  bool takes_rest = c.layouts.has_pins;
+  for (const Layout& layout : c.layouts.layouts) {
+    for (const Rule* rule : layout.mesh.name == mesh.name ? all_rules(layout) : AllRules()) {
+      has_rules = true;
+      takes_rest = takes_rest || rule->rest || layout.infer;
+      used.insert(used.end(), rule->axes.begin(), rule->axes.end());
+    }
+  }
+  for (std::size_t i = 0; has_rules && !takes_rest && i < mesh.axes.size(); ++i) {
+    if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
+      c.report.warning(DiagKind::kUnusedAxis, mesh.span,
+                       "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
+                           "` is used by no layout; its ranks only repeat work");
+    }
+  }
+}
+
+void check_dims(Context& c, const Layout& layout) {
+  const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
+  for (const Rule* rule : all_rules(layout)) {
+    const Suggestion suggestion = suggest(rule->dim, dims);
+    if (!c.dim_names.contains(rule->dim) && !suggestion.text.empty() && rule->span.file.valid()) {
+      c.report.warning(DiagKind::kUnknownDim, rule->span,
+                       "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
+    }
+  }
+}
+
 }  // namespace
 
 void check_layouts(Context& c) {
   for (const Mesh& mesh : c.layouts.meshes) {
-    Axes used;
-    bool has_rules = false;
-    bool takes_rest = false;
-    for (const Layout& layout : c.layouts.layouts) {
-      for (const Rule* rule : layout.mesh.name == mesh.name ? all_rules(layout) : AllRules()) {
-        has_rules = true;
-        takes_rest = takes_rest || rule->rest || layout.infer;
-        used.insert(used.end(), rule->axes.begin(), rule->axes.end());
-      }
-    }
-    for (std::size_t i = 0; has_rules && !takes_rest && !c.layouts.has_pins && i < mesh.axes.size();
-         ++i) {
-      if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
-        c.report.warning(DiagKind::kUnusedAxis, mesh.span,
-                         "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
-                             "` is used by no layout; its ranks only repeat work");
-      }
-    }
+    check_axes(c, mesh);
   }
-  const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
   for (const Layout& layout : c.layouts.layouts) {
-    for (const Rule* rule : all_rules(layout)) {
-      const Suggestion suggestion = suggest(rule->dim, dims);
-      if (!c.dim_names.contains(rule->dim) && !suggestion.text.empty() && rule->span.file.valid()) {
-        c.report.warning(DiagKind::kUnknownDim, rule->span,
-                         "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
-      }
-    }
+    check_dims(c, layout);
     check_globs(c, layout);
   }
 }

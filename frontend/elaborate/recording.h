@@ -47,6 +47,7 @@ class Recording {
   bool rooted = false;        // declares variables under the path of the call at top level
   std::vector<OutsideRead> reads;
 
+  // NOLINTNEXTLINE(readability-make-member-function-const): it hands out what may be changed
   [[nodiscard]] Program& program() { return unit->program; }
   // An input for a tensor from outside, one per tensor.
   ValueId capture(const Tensor& tensor);

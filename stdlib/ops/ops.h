@@ -73,6 +73,7 @@ extern const OpDef kMean;
 extern const OpDef kMax;
 extern const OpDef kMin;
 // prod.cpp
+extern const OpDef kCumsum;
 extern const OpDef kProd;
 // any_all.cpp
 extern const OpDef kAny;

@@ -96,6 +96,8 @@ std::vector<Case> cases() {
       {"concat", "concat([x, y], over = a)"},
       {"stack", "stack([x, y], pair)"},
       {"shift", "shift(x, over = b, by = 3)"},
+      {"cumsum", "cumsum(x, over = b)"},
+      {"cumsum from the end", "cumsum(x, over = a, exclusive = true, reverse = true)"},
       {"shift around", "shift(x, over = a, by = -5, wrap = true)"},
       {"one_hot", "one_hot(i, c)", false},
       {"gather", "gather(rename(z, b -> vocab), i, over = vocab)", false},

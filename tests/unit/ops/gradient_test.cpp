@@ -245,6 +245,12 @@ TEST_CASE("gradients of what moves elements") {
   check({.name = "stack",
          .operands = {{kX}, {f64({{"b", 4}, {"a", 3}})}},
          .build = op("stack", args("dim", dim("z")))});
+  for (const bool reverse : {false, true}) {
+    check(
+        {.name = "cumsum",
+         .operands = {{kX}},
+         .build = op("cumsum", args("over", dim("a"), "reverse", reverse, "exclusive", reverse))});
+  }
   for (const bool wrap : {false, true}) {
     for (const std::int64_t by : {0, 1, -1, 3, 5, -9}) {
       check({.name = "shift",
