@@ -42,6 +42,7 @@ std::optional<Launch> launched() {
 }
 
 void prepare_environment(const Launch& launch) {
+  set_default("HWLOC_HIDE_ERRORS", "2");  // where /sys is not mounted, all ranks would complain
   if (launch.ranks_here == launch.ranks) {
     set_default("OMPI_MCA_pml", "ob1");
     set_default("OMPI_MCA_btl", "vader,self");

@@ -76,6 +76,7 @@ int start_ranks(const Options& options) {
   }
   // mpirun's event loop warns now and then of a descriptor that a failing rank had open.
   setenv("EVENT_NOEPOLL", "1", /*overwrite=*/0);
+  setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);  // where /sys is not mounted
   std::vector<char*> words;
   words.reserve(line.size() + 1);
   for (std::string& word : line) {

@@ -93,8 +93,7 @@ Output run(const std::string& command) {
 
 // All commands of the case on one number of ranks; more than one are told apart by a header line.
 Output run_all(const Case& test, const std::string& mtf, const std::string& ranks) {
-  const std::string launcher =
-      ranks == "1" ? "" : "EVENT_NOEPOLL=1 mpirun -q --oversubscribe -n " + ranks + " ";
+  const std::string launcher = ranks == "1" ? "" : "mpirun -q --oversubscribe -n " + ranks + " ";
   Output all;
   for (const std::string& command : test.commands) {
     const Output one = run(launcher + mtf + " " + command);
