@@ -43,14 +43,7 @@ class Placing {
         result_(unsplit(shape)) {}
 
   std::optional<Target> run() {
-    const std::vector<const Rule*>& list = ruling_.rules.list;
-    for (std::size_t r = 0; r < list.size(); ++r) {
-      const std::optional<std::size_t> dim = shape_.index_of(list[r]->dim);
-      if (dim && rule_of_[*dim] == nullptr) {
-        rule_of_[*dim] = list[r];
-        yields_[*dim] = r >= ruling_.rules.firm;
-      }
-    }
+    find_rules();
     for (const bool yields : {false, true}) {
       for (std::size_t d = 0; d < shape_.rank(); ++d) {
         if (rule_of_[d] != nullptr && yields_[d] == yields) {
@@ -61,7 +54,7 @@ class Placing {
     for (std::size_t d = 0; d < shape_.rank(); ++d) {
       result_.firm[d] = result_.layout.dims[d].size();
     }
-    for (const Rule* rule : list) {
+    for (const Rule* rule : ruling_.rules.list) {
       const std::optional<std::size_t> dim = shape_.index_of(rule->dim);
       if (dim && rule_of_[*dim] == rule && rule->rest) {
         place_rest(*dim);
@@ -71,6 +64,18 @@ class Placing {
   }
 
  private:
+  // The first rule of each dim.
+  void find_rules() {
+    const std::vector<const Rule*>& list = ruling_.rules.list;
+    for (std::size_t r = 0; r < list.size(); ++r) {
+      const std::optional<std::size_t> dim = shape_.index_of(list[r]->dim);
+      if (dim && rule_of_[*dim] == nullptr) {
+        rule_of_[*dim] = list[r];
+        yields_[*dim] = r >= ruling_.rules.firm;
+      }
+    }
+  }
+
   [[nodiscard]] std::string tensor() const {
     return std::string(ruling_.what) + " " + to_string(shape_);
   }

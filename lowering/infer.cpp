@@ -5,6 +5,7 @@
 #include "lowering/infer.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <numeric>
 
@@ -24,12 +25,14 @@ struct Level {
   bool into_broadcasts = false;  // a broadcast's result takes the axes of its operand
 };
 
-constexpr Level kLevels[] = {
-    {},
-    {.shared_operands = true},
-    {.every_operation = true, .shared_operands = true},
-    {.every_operation = true, .shared_operands = true, .reduced = true},
-    {.every_operation = true, .shared_operands = true, .reduced = true, .into_broadcasts = true}};
+constexpr std::array kLevels = {
+    Level{}, Level{.shared_operands = true},
+    Level{.every_operation = true, .shared_operands = true},
+    Level{.every_operation = true, .shared_operands = true, .reduced = true},
+    Level{.every_operation = true,
+          .shared_operands = true,
+          .reduced = true,
+          .into_broadcasts = true}};
 
 // One operation, or the identity between a variable and its update.
 struct Node {
@@ -147,22 +150,32 @@ class Propagation {
       const std::size_t index = queue.front();
       queue.pop_front();
       waits[index] = false;
-      const Node& node = nodes_[index];
-      if ((!level.every_operation && !node.is_cheap) ||
-          (!level.shared_operands && node.has_shared_operand)) {
-        continue;
-      }
       changed_.clear();
-      step(node, level, strategy);
-      for (const ValueId id : changed_) {
-        for (const std::size_t other : nodes_of_[at(id)]) {
-          if (other != index && !waits[other]) {
-            waits[other] = true;
-            queue.push_back(other);
-          }
+      if (takes_part(nodes_[index], level)) {
+        step(nodes_[index], level, strategy);
+      }
+      for (const std::size_t other : neighbours(index)) {
+        if (!waits[other]) {
+          waits[other] = true;
+          queue.push_back(other);
         }
       }
     }
+  }
+
+  [[nodiscard]] static bool takes_part(const Node& node, const Level& level) {
+    return (level.every_operation || node.is_cheap) &&
+           (level.shared_operands || !node.has_shared_operand);
+  }
+
+  // The other nodes of what the last step changed.
+  [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t index) const {
+    std::vector<std::size_t> others;
+    for (const ValueId id : changed_) {
+      std::ranges::copy_if(nodes_of_[at(id)], std::back_inserter(others),
+                           [index](std::size_t other) { return other != index; });
+    }
+    return others;
   }
 
   // ---- one operation ------------------------------------------------------------------------
@@ -186,25 +199,26 @@ class Propagation {
     std::vector<std::vector<Axes>> state = projected(node);
     for (const std::size_t loop : order_of(node, state, strategy)) {
       const DimRole role = node.space.loops[loop].role;
-      if (role == DimRole::kWhole || (role == DimRole::kReduced && !level.reduced)) {
+      if (role == DimRole::kKept || (role == DimRole::kReduced && level.reduced)) {
+        spread(node, state, loop, level, strategy);
+      }
+    }
+  }
+
+  // Gives the axes of one loop to all tensors that have it.
+  void spread(const Node& node, std::vector<std::vector<Axes>>& state, std::size_t loop,
+              const Level& level, Strategy strategy) {
+    const Candidate candidate = candidate_of(node, state, loop, strategy);
+    Axes axes = strategy == Strategy::kBasic ? without_conflicts(node, state, loop, candidate.axes)
+                                             : candidate.axes;
+    for (std::size_t t = node.tensors.size(); t-- > 0;) {  // the result first
+      const bool is_result = t + 1 == node.tensors.size();
+      if (is_result && node.is_broadcast && !level.into_broadcasts) {
         continue;
       }
-      const Candidate candidate = candidate_of(node, state, loop, strategy);
-      if (candidate.axes.empty()) {
-        continue;
-      }
-      Axes axes = strategy == Strategy::kBasic
-                      ? without_conflicts(node, state, loop, candidate.axes)
-                      : candidate.axes;
-      for (std::size_t t = node.tensors.size(); t-- > 0;) {  // the result first
-        const bool is_result = t + 1 == node.tensors.size();
-        if (is_result && node.is_broadcast && !level.into_broadcasts) {
-          continue;
-        }
-        extend(node, state, t, loop, axes, candidate.source);
-        if (is_result && node.is_cheap) {  // no operand is split further than the result
-          axes.resize(std::min(axes.size(), state[t][loop].size()));
-        }
+      extend(node, state, t, loop, axes, candidate.source);
+      if (is_result && node.is_cheap) {  // no operand is split further than the result
+        axes.resize(std::min(axes.size(), state[t][loop].size()));
       }
     }
   }
@@ -235,7 +249,7 @@ class Propagation {
     std::size_t source = 0;  // the tensor that has them
   };
 
-  [[nodiscard]] bool has_loop(const Node& node, std::size_t t, std::size_t loop) const {
+  [[nodiscard]] static bool has_loop(const Node& node, std::size_t t, std::size_t loop) {
     return place_of(node, t, loop).has_value();
   }
 
@@ -243,8 +257,8 @@ class Propagation {
     std::size_t dim = 0;
     bool is_last = true;  // of the loops that the dim is made of
   };
-  [[nodiscard]] std::optional<Place> place_of(const Node& node, std::size_t t,
-                                              std::size_t loop) const {
+  [[nodiscard]] static std::optional<Place> place_of(const Node& node, std::size_t t,
+                                                     std::size_t loop) {
     for (std::size_t d = 0; d < node.maps[t].size(); ++d) {
       const std::vector<std::size_t>& loops = node.maps[t][d];
       if (std::ranges::find(loops, loop) != loops.end()) {

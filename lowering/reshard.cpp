@@ -47,7 +47,7 @@ class Search {
     bool start = false;
   };
 
-  std::int64_t local_volume(const Dims& dims) const {
+  [[nodiscard]] std::int64_t local_volume(const Dims& dims) const {
     std::int64_t volume = 1;
     for (std::size_t d = 0; d < dims.size(); ++d) {
       volume *= mesh_.longest_part(shape_[d].size, dims[d]);
@@ -67,14 +67,14 @@ class Search {
     queue_.emplace(cost, to);
   }
 
-  void step(const Dims& from, Cost cost, StepKind kind, Axes axes, Dims to) {
+  void step(const Dims& from, Cost cost, StepKind kind, Axes axes, const Dims& to) {
     const std::int64_t received = volume_of(kind, local_volume(from), mesh_.size_of(axes)).received;
     const Cost next{cost.first + received, cost.second + 1};
     ValueLayout layout{.dims = to, .partial = {}};
     reach(to, next, &from, {.kind = kind, .to = std::move(layout), .axes = std::move(axes)});
   }
 
-  bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const {
+  [[nodiscard]] bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const {
     return mesh_.uneven || shape_[dim].size % (mesh_.size_of(present) * ways) == 0;
   }
 
@@ -101,7 +101,7 @@ class Search {
         if (divides(d, dims[d], mesh_.axes[axis].size)) {
           Dims to = dims;
           to[d].push_back(axis);
-          step(dims, cost, StepKind::kSlice, {axis}, std::move(to));
+          step(dims, cost, StepKind::kSlice, {axis}, to);
         }
       }
     }
@@ -117,7 +117,7 @@ class Search {
       if (e != d && divides(e, dims[e], mesh_.size_of(suffix))) {
         Dims to = gathered;
         to[e].insert(to[e].end(), suffix.begin(), suffix.end());
-        step(dims, cost, StepKind::kAllToAll, suffix, std::move(to));
+        step(dims, cost, StepKind::kAllToAll, suffix, to);
       }
     }
   }
@@ -181,7 +181,7 @@ class Search {
     return {axes.begin(), axes.end()};
   }
 
-  std::vector<Move> path_to(Dims dims) {
+  std::vector<Move> path_to(const Dims& dims) {
     std::vector<Move> path;
     for (const Node* node = &seen_.at(dims); !node->start; node = &seen_.at(node->from)) {
       path.push_back(node->move);

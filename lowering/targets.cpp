@@ -116,7 +116,7 @@ class Targets {
 
   // ---- rules --------------------------------------------------------------------------------
 
-  const Layout& layout_of(const Value& value) const {
+  [[nodiscard]] const Layout& layout_of(const Value& value) const {
     const bool other =
         value.region >= 0 &&
         program_.regions[static_cast<std::size_t>(value.region)].mesh.axes == layout_.mesh.axes;
@@ -189,7 +189,8 @@ class Targets {
     }
   }
 
-  Target held(const Shape& shape, const Ruling& ruling, const ValueLayout& layout) const {
+  [[nodiscard]] static Target held(const Shape& shape, const Ruling& ruling,
+                                   const ValueLayout& layout) {
     Target target = layout_that_fits(shape, ruling);
     if (target.layout != layout) {
       target = unsplit(shape);

@@ -119,7 +119,7 @@ Ins UnevenExchange::pack(Staging& staging, Ins from) const {
   return staging.ins;
 }
 
-Outs UnevenExchange::room(Staging& staging, std::size_t ranks, std::int64_t bytes) const {
+Outs UnevenExchange::room(Staging& staging, std::size_t ranks, std::int64_t bytes) {
   staging.received.resize(ranks);
   staging.outs.clear();
   for (Buffer& buffer : staging.received) {

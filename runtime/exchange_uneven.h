@@ -37,7 +37,7 @@ class UnevenExchange {
   };
 
   Ins pack(Staging& staging, Ins from) const;
-  Outs room(Staging& staging, std::size_t ranks, std::int64_t bytes) const;
+  static Outs room(Staging& staging, std::size_t ranks, std::int64_t bytes);
   void unpack(const Staging& staging, Outs to) const;
 
   StepKind kind_;

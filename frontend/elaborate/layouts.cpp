@@ -208,6 +208,17 @@ bool check_ranks(Context& c, const Mesh& mesh) {
   return true;
 }
 
+// "": none.
+std::string chosen_name(const Context& c) {
+  if (!c.options.layout.empty()) {
+    return c.options.layout;
+  }
+  if (!c.options.rules.empty()) {
+    return "rules";
+  }
+  return c.layouts.use ? c.layouts.use->text : "";
+}
+
 bool is_in_program(Context& c, SourceSpan span, std::string_view what) {
   if (c.module->is_main) {
     return true;
@@ -291,12 +302,12 @@ void use_layout(Context& c, const ast::UseLayout& use) {
 }
 
 const Layout* choose_layout(Context& c) {
+  if (c.layouts.in_use || c.layouts.is_refused) {
+    return c.layouts.chosen;
+  }
   const std::vector<Layout>& layouts = c.layouts.layouts;
   const bool by_option = !c.options.layout.empty();
-  const std::string name = by_option                  ? c.options.layout
-                           : !c.options.rules.empty() ? "rules"
-                           : c.layouts.use            ? c.layouts.use->text
-                                                      : "";
+  const std::string name = chosen_name(c);
   if (name.empty()) {
     return layouts.size() == 1 ? layouts.data() : nullptr;
   }

@@ -30,8 +30,8 @@ struct Layouts {
   std::optional<Layout> region;    // the innermost `with layout`
 };
 
-void declare_mesh(Context& c, const ast::Mesh& mesh, SourceSpan span);
-void declare_layout(Context& c, const ast::Layout& layout, SourceSpan span);
+void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span);
+void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span);
 void use_layout(Context& c, const ast::UseLayout& use);
 
 // h @ [batch -> x, ..]. requires: there is a unit under construction.
