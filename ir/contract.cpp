@@ -32,17 +32,6 @@ const OpDef* find_kind(OpTable ops, Algebra kind) {
   return found == ops.end() ? nullptr : *found;
 }
 
-std::vector<int> count_uses(const Program& program) {
-  std::vector<int> uses(program.values.size());
-  const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };
-  for (const Value& value : program.values) {
-    std::ranges::for_each(value.operands, use);
-  }
-  std::ranges::for_each(program.outputs, use);
-  std::ranges::for_each(program.updates, use, &Update::value);
-  return uses;
-}
-
 // The factors of the product tree under `root`, in the order of the text. A product that somebody
 // else reads is computed anyway, so it is one factor. nullopt: too many.
 std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId root) {

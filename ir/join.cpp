@@ -18,17 +18,6 @@ struct Joining {
   std::vector<char> in_tree;  // an addition whose only reader is an addition
 };
 
-std::vector<int> count_uses(const Program& program) {
-  std::vector<int> uses(program.values.size(), 0);
-  const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };
-  for (const Value& value : program.values) {
-    std::ranges::for_each(value.operands, use);
-  }
-  std::ranges::for_each(program.outputs, use);
-  std::ranges::for_each(program.updates, use, &Update::value);
-  return uses;
-}
-
 bool is_addition(const Value& value) {
   return value.op != nullptr && value.op->symbol == "+";
 }

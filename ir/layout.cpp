@@ -112,6 +112,25 @@ Shape shape_of(const Shape& shape, const Slice& slice) {
   return Shape(std::move(dims));
 }
 
+Slice intersection(const Slice& a, const Slice& b) {
+  Slice both;
+  for (std::size_t d = 0; d < a.offset.size(); ++d) {
+    const std::int64_t begin = std::max(a.offset[d], b.offset[d]);
+    const std::int64_t end = std::min(a.offset[d] + a.extent[d], b.offset[d] + b.extent[d]);
+    both.offset.push_back(begin);
+    both.extent.push_back(std::max<std::int64_t>(end - begin, 0));
+  }
+  return both;
+}
+
+std::int64_t volume_of(const Slice& slice) {
+  std::int64_t volume = 1;
+  for (const std::int64_t extent : slice.extent) {
+    volume *= extent;
+  }
+  return volume;
+}
+
 std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.rank(); ++i) {

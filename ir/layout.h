@@ -92,6 +92,8 @@ struct Slice {
 [[nodiscard]] Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                              std::int64_t rank);
 [[nodiscard]] Shape shape_of(const Shape& shape, const Slice& slice);  // the extents, named
+[[nodiscard]] Slice intersection(const Slice& a, const Slice& b);      // an extent may be 0
+[[nodiscard]] std::int64_t volume_of(const Slice& slice);
 
 // How the layout of a tensor is found, and what is said when there is none.
 struct Ruling {

@@ -33,6 +33,17 @@ OpCall call_of(const Program& program, ValueId id) {
   return call;
 }
 
+std::vector<int> count_uses(const Program& program) {
+  std::vector<int> uses(program.values.size());
+  const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };
+  for (const Value& value : program.values) {
+    std::ranges::for_each(value.operands, use);
+  }
+  std::ranges::for_each(program.outputs, use);
+  std::ranges::for_each(program.updates, use, &Update::value);
+  return uses;
+}
+
 std::string describe(const Program& program, ValueId id) {
   const Value& value = program.at(id);
   if (!value.name.empty()) {

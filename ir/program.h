@@ -78,6 +78,9 @@ struct Program {
 // The types of a value's operands, with its arguments: what the rules of its operation take.
 [[nodiscard]] OpCall call_of(const Program& program, ValueId id);
 
+// How often each value is read: by operations, outputs and updates.
+[[nodiscard]] std::vector<int> count_uses(const Program& program);
+
 // "`h`", or "the result of `einsum`", for messages.
 [[nodiscard]] std::string describe(const Program& program, ValueId id);
 // One note per call that led to the value, innermost first.

@@ -50,8 +50,12 @@ class Propagation {
  public:
   Propagation(const Program& program, const Mesh& mesh, std::span<const std::vector<bool>> open,
               std::span<Target> targets)
-      : program_(program), mesh_(mesh), open_(open), targets_(targets), nodes_of_(targets.size()) {
-    count_uses();
+      : program_(program),
+        mesh_(mesh),
+        open_(open),
+        targets_(targets),
+        uses_(count_uses(program)),
+        nodes_of_(targets.size()) {
     for (std::size_t i = 0; i < program.values.size(); ++i) {
       add_operation({static_cast<std::int32_t>(i)});
     }
@@ -72,16 +76,6 @@ class Propagation {
   [[nodiscard]] const Shape& shape(ValueId id) const { return program_.at(id).type.shape; }
 
   // ---- the graph ----------------------------------------------------------------------------
-
-  void count_uses() {
-    uses_.resize(program_.values.size());
-    const auto use = [this](ValueId id) { ++uses_[at(id)]; };
-    for (const Value& value : program_.values) {
-      std::ranges::for_each(value.operands, use);
-    }
-    std::ranges::for_each(program_.outputs, use);
-    std::ranges::for_each(program_.updates, use, &Update::value);
-  }
 
   void add(Node node) {
     const std::size_t index = nodes_.size();

@@ -135,6 +135,15 @@ class Partitioner {
     return reshard(from, to, Combine::kSum, need);
   }
 
+  // Without operands, result and loops.
+  [[nodiscard]] LocalCall call_on_slices(ValueId id) const {
+    LocalCall local;
+    local.call = call_of(source_, id);
+    local.origin = id;
+    local.space = local.call.op->space(local.call);
+    return local;
+  }
+
   // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
   // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
   SpmdId made_again(ValueId id, const ValueLayout& to) {
@@ -145,10 +154,7 @@ class Partitioner {
     if (value.op == nullptr || !std::ranges::all_of(value.operands, is_scalar)) {
       return {};
     }
-    LocalCall local;
-    local.call = call_of(source_, id);
-    local.origin = id;
-    local.space = value.op->space(local.call);
+    LocalCall local = call_on_slices(id);
     local.loops = project(local.space.result, to, local.space, out_.mesh);
     const std::optional<ValueLayout> made =
         layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
@@ -224,10 +230,7 @@ class Partitioner {
 
   void operation(ValueId id) {
     const Value& value = source_.at(id);
-    LocalCall local;
-    local.call = call_of(source_, id);
-    local.origin = id;
-    local.space = value.op->space(local.call);
+    LocalCall local = call_on_slices(id);
     std::vector<ValueLayout> operands = pending_operands(value, local.space);
     const bool pending = !operands.empty();
     ValueLayout wanted = target(id);

@@ -9,19 +9,15 @@
 namespace mtf {
 namespace {
 
-// The rules of a pin, as the rules of a layout. Empty: it is for another mesh.
+// The rules of a pin, as the rules of a layout. requires: the pin is for the mesh.
 std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
   std::vector<Rule> rules;
   for (const PinRule& pinned : pin.rules) {
-    Rule rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest};
-    for (const std::string& name : pinned.axes) {
-      const std::optional<AxisId> axis = mesh.find(name);
-      if (!axis) {
-        return {};
-      }
-      rule.axes.push_back(*axis);
+    Rule& rule = rules.emplace_back(
+        Rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest});
+    for (const std::string& axis : pinned.axes) {
+      rule.axes.push_back(*mesh.find(axis));
     }
-    rules.push_back(std::move(rule));
   }
   return rules;
 }
@@ -236,13 +232,7 @@ class Targets {
 
   // What only a pin reads is made in its layout.
   void move_pins_up() {
-    std::vector<int> uses(program_.values.size());
-    const auto use = [&](ValueId id) { ++uses[at(id)]; };
-    for (const Value& value : program_.values) {
-      std::ranges::for_each(value.operands, use);
-    }
-    std::ranges::for_each(program_.outputs, use);
-    std::ranges::for_each(program_.updates, use, &Update::value);
+    const std::vector<int> uses = count_uses(program_);
     for (std::size_t i = program_.values.size(); i-- > 0;) {
       const Value& value = program_.values[i];
       if (pin_of(value) == nullptr) {

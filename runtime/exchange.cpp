@@ -22,34 +22,6 @@ std::vector<std::int64_t> sizes_of(const Shape& shape) {
   return sizes;
 }
 
-// What lies in both; an extent may be 0.
-Slice intersection(const Slice& a, const Slice& b) {
-  Slice both;
-  for (std::size_t d = 0; d < a.offset.size(); ++d) {
-    const std::int64_t begin = std::max(a.offset[d], b.offset[d]);
-    const std::int64_t end = std::min(a.offset[d] + a.extent[d], b.offset[d] + b.extent[d]);
-    both.offset.push_back(begin);
-    both.extent.push_back(std::max<std::int64_t>(end - begin, 0));
-  }
-  return both;
-}
-
-std::vector<std::int64_t> relative(const Slice& inner, const Slice& outer) {
-  std::vector<std::int64_t> corner;
-  for (std::size_t d = 0; d < inner.offset.size(); ++d) {
-    corner.push_back(inner.offset[d] - outer.offset[d]);
-  }
-  return corner;
-}
-
-std::int64_t volume_of(const Slice& slice) {
-  std::int64_t volume = 1;
-  for (const std::int64_t extent : slice.extent) {
-    volume *= extent;
-  }
-  return volume;
-}
-
 struct Slices {
   std::vector<Slice> from;  // per member of a group
   std::vector<Slice> to;
@@ -92,6 +64,16 @@ bool has_blocks(StepKind kind) {
   return kind != StepKind::kAllReduce && kind != StepKind::kPermute;
 }
 
+}  // namespace
+
+std::vector<std::int64_t> corner_in(const Slice& inner, const Slice& outer) {
+  std::vector<std::int64_t> corner;
+  for (std::size_t d = 0; d < inner.offset.size(); ++d) {
+    corner.push_back(inner.offset[d] - outer.offset[d]);
+  }
+  return corner;
+}
+
 void grow(Staging& staging, std::vector<Buffer>& buffers, std::size_t ranks, std::int64_t bytes) {
   buffers.resize(ranks);
   for (Buffer& buffer : buffers) {
@@ -101,8 +83,6 @@ void grow(Staging& staging, std::vector<Buffer>& buffers, std::size_t ranks, std
     }
   }
 }
-
-}  // namespace
 
 Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeSpec& spec)
     : kind_(spec.kind),
@@ -139,8 +119,8 @@ void Exchange::plan_blocks(const Mesh& mesh, const ExchangeSpec& spec,
         packed_.copy = BoxCopy(from_sizes, out.extent, width_);
         unpacked_.copy = BoxCopy(to_sizes, in.extent, width_);
       }
-      packed.push_back(packed_.copy.start_of(relative(out, slices.from[me])));
-      unpacked.push_back(unpacked_.copy.start_of(relative(in, slices.to[me])));
+      packed.push_back(packed_.copy.start_of(corner_in(out, slices.from[me])));
+      unpacked.push_back(unpacked_.copy.start_of(corner_in(in, slices.to[me])));
     }
   }
   for (Blocks* blocks : {&packed_, &unpacked_}) {

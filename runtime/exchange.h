@@ -28,6 +28,12 @@ struct Staging {
   std::vector<void*> outs = {};
 };
 
+// At least so many bytes in each of the first `ranks` buffers.
+void grow(Staging& staging, std::vector<Buffer>& buffers, std::size_t ranks, std::int64_t bytes);
+
+// The first corner of a slice, counted from that of one it lies in.
+[[nodiscard]] std::vector<std::int64_t> corner_in(const Slice& inner, const Slice& outer);
+
 struct ExchangeSpec {
   StepKind kind{};  // not kKernel
   TensorType type;  // of the whole tensor

@@ -5,35 +5,6 @@
 #include "runtime/exchange.h"
 
 namespace mtf {
-namespace {
-
-struct Box {
-  Slice slice;
-  std::int64_t volume = 0;
-};
-
-Box common(const Slice& a, const Slice& b) {
-  Box box{.slice = {}, .volume = 1};
-  for (std::size_t d = 0; d < a.offset.size(); ++d) {
-    const std::int64_t begin = std::max(a.offset[d], b.offset[d]);
-    const std::int64_t end = std::min(a.offset[d] + a.extent[d], b.offset[d] + b.extent[d]);
-    box.slice.offset.push_back(begin);
-    box.slice.extent.push_back(std::max<std::int64_t>(end - begin, 0));
-    box.volume *= box.slice.extent.back();
-  }
-  return box;
-}
-
-Buffer& with_room(Staging& staging, Buffer& buffer, std::int64_t bytes) {
-  if (buffer.bytes() < bytes) {
-    buffer = Buffer();
-    buffer = staging.pool->take(bytes);
-  }
-  return buffer;
-}
-
-}  // namespace
-
 UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const Group& group,
                                std::span<const std::int64_t> ranks)
     : kind_(spec.kind), width_(static_cast<std::int64_t>(bytes_of(spec.type.dtype))) {
@@ -41,13 +12,9 @@ UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const
     return slice_of(spec.type.shape, spec.from, mesh, rank);
   };
   const auto to = [&](std::int64_t rank) { return slice_of(spec.type.shape, spec.to, mesh, rank); };
-  const auto part = [&](const Box& box, const Slice& slice) {
-    std::vector<std::int64_t> corner;
-    for (std::size_t d = 0; d < slice.offset.size(); ++d) {
-      corner.push_back(std::max<std::int64_t>(box.slice.offset[d] - slice.offset[d], 0));
-    }
-    Part result{.copy = BoxCopy(slice.extent, box.slice.extent, width_), .start = 0};
-    result.start = box.volume == 0 ? 0 : result.copy.start_of(corner);
+  const auto part = [&](const Slice& box, const Slice& slice) {
+    Part result{.copy = BoxCopy(slice.extent, box.extent, width_), .start = 0};
+    result.start = volume_of(box) == 0 ? 0 : result.copy.start_of(corner_in(box, slice));
     return result;
   };
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -55,8 +22,8 @@ UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const
     const Slice mine = from(ranks[i]);
     const Slice wanted = to(ranks[i]);
     for (const std::int64_t member : group.members[i]) {
-      here.packed.push_back(part(common(mine, to(member)), mine));
-      here.unpacked.push_back(part(common(from(member), wanted), wanted));
+      here.packed.push_back(part(intersection(mine, to(member)), mine));
+      here.unpacked.push_back(part(intersection(from(member), wanted), wanted));
     }
   }
   if (kind_ == StepKind::kAllGather) {
@@ -65,8 +32,9 @@ UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const
   }
   const Axes axes = kind_ == StepKind::kSlice ? Axes{} : spec.axes;
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const Slice mine = from(rank);
     for (const std::int64_t member : mesh.group_of(rank, axes)) {
-      block_bytes_ = std::max(block_bytes_, common(from(rank), to(member)).volume * width_);
+      block_bytes_ = std::max(block_bytes_, volume_of(intersection(mine, to(member))) * width_);
     }
   }
 }
@@ -104,11 +72,11 @@ void UnevenExchange::run(Communicator& communicator, const Group& group, Joining
 }
 
 Ins UnevenExchange::pack(Staging& staging, Ins from) const {
-  staging.sent.resize(from.size());
+  const auto members = static_cast<std::int64_t>(ranks_.front().packed.size());
+  grow(staging, staging.sent, from.size(), members * block_bytes_);
   staging.ins.clear();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const auto members = static_cast<std::int64_t>(ranks_[i].packed.size());
-    std::byte* place = with_room(staging, staging.sent[i], members * block_bytes_).data();
+    std::byte* place = staging.sent[i].data();
     staging.ins.push_back(place);
     for (const Part& part : ranks_[i].packed) {
       part.copy.pack(static_cast<const std::byte*>(from[i]), part.start, 0, part.copy.block_bytes(),
@@ -120,10 +88,10 @@ Ins UnevenExchange::pack(Staging& staging, Ins from) const {
 }
 
 Outs UnevenExchange::room(Staging& staging, std::size_t ranks, std::int64_t bytes) {
-  staging.received.resize(ranks);
+  grow(staging, staging.received, ranks, bytes);
   staging.outs.clear();
-  for (Buffer& buffer : staging.received) {
-    staging.outs.push_back(with_room(staging, buffer, bytes).data());
+  for (const Buffer& buffer : staging.received) {
+    staging.outs.push_back(buffer.data());
   }
   return staging.outs;
 }

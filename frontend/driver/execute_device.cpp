@@ -228,10 +228,14 @@ HeldLayouts layouts_in(const SpmdProgram& program) {
 }  // namespace
 
 bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
+  if (declared_.empty()) {
+    return true;
+  }
+  const HeldLayouts wanted = layouts_in(user);
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
     const std::unique_ptr<Compiled> compiled =
-        compile(variable.init, "`" + variable.path + "`", layouts_in(user), diags);
+        compile(variable.init, "`" + variable.path + "`", wanted, diags);
     if (compiled == nullptr) {
       return false;
     }

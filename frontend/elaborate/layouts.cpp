@@ -12,23 +12,10 @@ namespace {
 
 constexpr std::int64_t kMaxRanks = std::int64_t{1} << 31U;
 
-std::vector<std::string> axis_names(const Mesh& mesh) {
-  std::vector<std::string> names;
-  std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
-  return names;
-}
-
 template <typename T>
 const T* named(const std::vector<T>& list, std::string_view name) {
   const auto found = std::ranges::find(list, name, &T::name);
   return found == list.end() ? nullptr : &*found;
-}
-
-template <typename T>
-std::vector<std::string> names_of(const std::vector<T>& list) {
-  std::vector<std::string> names;
-  std::ranges::transform(list, std::back_inserter(names), &T::name);
-  return names;
 }
 
 void add_mesh(Context& c, Mesh mesh) {
@@ -86,7 +73,7 @@ std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh)
     }
     const std::optional<AxisId> axis = mesh.find(target.axis.text);
     if (!axis) {
-      const Suggestion suggestion = suggest(target.axis.text, axis_names(mesh));
+      const Suggestion suggestion = suggest(target.axis.text, names_of(mesh.axes));
       c.error(DiagKind::kUnknownAxis, target.axis.span,
               "the mesh " + mtf::to_string(mesh) + " has no axis `" + target.axis.text + "`" +
                   suggestion.text,
@@ -301,6 +288,14 @@ void use_layout(Context& c, const ast::UseLayout& use) {
   }
 }
 
+std::string no_layout_text(const Context& c, std::string_view name, const Suggestion& suggestion) {
+  const std::vector<std::string> names = names_of(c.layouts.layouts);
+  return "no layout `" + std::string(name) + "`" +
+         (!suggestion.text.empty() ? suggestion.text
+          : names.empty()          ? "; the file declares none"
+                                   : "; there is " + quoted_list(names));
+}
+
 const Layout* choose_layout(Context& c) {
   if (c.layouts.in_use || c.layouts.is_refused) {
     return c.layouts.chosen;
@@ -313,12 +308,8 @@ const Layout* choose_layout(Context& c) {
   }
   const Layout* layout = named(layouts, name);
   if (layout == nullptr && (by_option || c.options.rules.empty())) {
-    const Suggestion suggestion = suggest(name, names_of(layouts));
-    const std::string known =
-        layouts.empty() ? "the file declares none" : "there is " + quoted_list(names_of(layouts));
-    c.error(
-        DiagKind::kUnknownLayout, by_option ? SourceSpan() : c.layouts.use->span,
-        "no layout `" + name + "`" + (suggestion.text.empty() ? "; " + known : suggestion.text));
+    c.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : c.layouts.use->span,
+            no_layout_text(c, name, suggest(name, names_of(layouts))));
   }
   return layout;
 }

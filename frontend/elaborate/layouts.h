@@ -15,6 +15,7 @@ namespace mtf::host {
 
 struct Context;
 struct Operand;
+struct Suggestion;
 class Recording;
 struct Value;
 
@@ -46,6 +47,9 @@ void enter_region(Context& c, Recording& unit);
 bool put_in_use(Context& c);
 // The layout in force by the rules of the language; null also for one rank.
 [[nodiscard]] const Layout* choose_layout(Context& c);
+// "no layout `x`", and which there are.
+[[nodiscard]] std::string no_layout_text(const Context& c, std::string_view name,
+                                         const Suggestion& suggestion);
 // Warnings of a check: axes no layout uses, rules for dims that no tensor has.
 void check_layouts(Context& c);
 

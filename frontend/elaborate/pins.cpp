@@ -8,13 +8,6 @@
 namespace mtf::host {
 namespace {
 
-template <typename T>
-std::vector<std::string> names_of(const std::vector<T>& list) {
-  std::vector<std::string> names;
-  std::ranges::transform(list, std::back_inserter(names), &T::name);
-  return names;
-}
-
 bool axis_exists(Context& c, const ast::Name& axis) {
   std::vector<std::string> axes;
   for (const Mesh& mesh : c.layouts.meshes) {
@@ -109,14 +102,9 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
 std::optional<Layout> region_layout(Context& c, const ast::Name& name) {
   const auto found = std::ranges::find(c.layouts.layouts, name.text, &Layout::name);
   if (found == c.layouts.layouts.end()) {
-    const std::vector<std::string> names = names_of(c.layouts.layouts);
-    const Suggestion suggestion = suggest(name.text, names);
-    c.error(DiagKind::kUnknownLayout, name.span,
-            "no layout `" + name.text + "`" +
-                (!suggestion.text.empty() ? suggestion.text
-                 : names.empty()          ? "; the file declares none"
-                                          : "; there is " + quoted_list(names)),
-            {}, suggestion.fix);
+    const Suggestion suggestion = suggest(name.text, names_of(c.layouts.layouts));
+    c.error(DiagKind::kUnknownLayout, name.span, no_layout_text(c, name.text, suggestion), {},
+            suggestion.fix);
     return std::nullopt;
   }
   const Layout* in_use = choose_layout(c);
