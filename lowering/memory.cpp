@@ -5,22 +5,16 @@
 #include <vector>
 
 #include "lowering/arena.h"
+#include "lowering/lives.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int32_t kEnd = 1 << 30;  // read after the last step
-
 class Planner {
  public:
-  explicit Planner(SpmdProgram& program)
-      : program_(program),
-        made_(program.values.size(), -1),
-        last_(program.values.size(), -1),
-        kept_(program.values.size(), 0) {}
+  explicit Planner(SpmdProgram& program) : program_(program), lives_(lives_of(program)) {}
 
   void run() {
-    lives();
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       settle(program_.inputs[i], Home::kInput, i);
     }
@@ -44,51 +38,17 @@ class Planner {
     program_.at(id).offset = static_cast<std::int64_t>(which);
   }
 
-  // When each value is made and last read, and whether it is read outside its own step.
-  void lives() {
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      const Step& step = program_.steps[s];
-      const auto at = static_cast<std::int32_t>(s);
-      if (step.kind != StepKind::kKernel) {
-        read(step.from, at);
-        made_[index(step.to)] = at;
-        continue;
-      }
-      for (const LocalCall& call : step.calls) {
-        for (const SpmdId operand : call.operands) {
-          read(operand, at);
-        }
-        if (call.result.valid()) {
-          made_[index(call.result)] = at;
-        }
-      }
-    }
-    for (const SpmdId output : program_.outputs) {
-      read(output, kEnd);
-    }
-    for (const SpmdUpdate& update : program_.updates) {
-      read(update.value, kEnd);
-    }
-  }
-
-  void read(SpmdId id, std::int32_t at) {
-    last_[index(id)] = std::max(last_[index(id)], at);
-    if (made_[index(id)] != at) {
-      kept_[index(id)] = 1;
-    }
-  }
-
   // A result that nobody reads still needs a place to be written to, unless it is one of a chain.
   [[nodiscard]] bool needs_memory(const Step& step, SpmdId id) const {
-    return kept_[index(id)] != 0 || step.calls.size() == 1;
+    return lives_.kept[index(id)] != 0 || step.calls.size() == 1;
   }
 
   void update_in_place(const SpmdUpdate& update) {
     const SpmdId old = program_.inputs[update.input];
     const SpmdId fresh = update.value;
     const SpmdValue& value = program_.at(fresh);
-    const std::int32_t step = made_[index(fresh)];
-    if (value.home != Home::kNone || step < 0 || last_[index(old)] > step ||
+    const std::int32_t step = lives_.made[index(fresh)];
+    if (value.home != Home::kNone || step < 0 || lives_.last[index(old)] > step ||
         value.local != program_.at(old).local) {
       return;
     }
@@ -119,8 +79,8 @@ class Planner {
   void place() {
     std::vector<std::vector<SpmdId>> dying(program_.steps.size());
     for (std::size_t v = 0; v < program_.values.size(); ++v) {
-      if (last_[v] >= 0 && last_[v] != kEnd) {
-        dying[static_cast<std::size_t>(last_[v])].push_back({static_cast<std::int32_t>(v)});
+      if (lives_.last[v] >= 0 && lives_.last[v] != kProgramEnd) {
+        dying[static_cast<std::size_t>(lives_.last[v])].push_back({static_cast<std::int32_t>(v)});
       }
     }
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
@@ -158,7 +118,8 @@ class Planner {
     }
     for (SpmdId& operand : dying) {
       const SpmdValue& old = program_.at(operand);
-      if (old.home == Home::kArena && operand != id && made_[index(operand)] != made_[index(id)] &&
+      if (old.home == Home::kArena && operand != id &&
+          lives_.made[index(operand)] != lives_.made[index(id)] &&
           old.local.bytes() == value.local.bytes() &&
           bytes_of(old.type.dtype) == bytes_of(value.type.dtype) &&
           may_overwrite(step, operand, id)) {
@@ -181,7 +142,8 @@ class Planner {
 
   void release_unread(const Step& step, std::size_t s) {
     const auto unread = [&](SpmdId id) {
-      return id.valid() && last_[index(id)] < 0 && made_[index(id)] == static_cast<int>(s);
+      return id.valid() && lives_.last[index(id)] < 0 &&
+             lives_.made[index(id)] == static_cast<int>(s);
     };
     if (step.kind != StepKind::kKernel) {
       if (unread(step.to)) {
@@ -209,9 +171,7 @@ class Planner {
 
   SpmdProgram& program_;
   Arena arena_;
-  std::vector<std::int32_t> made_;  // step that makes the value; -1: an input
-  std::vector<std::int32_t> last_;  // last step that reads it; -1: none
-  std::vector<char> kept_;          // read by another step than its own
+  Lives lives_;
 };
 
 }  // namespace

@@ -1,0 +1,56 @@
+// Lives of values, as the memory plan and those who explain it see them.
+
+#include "lowering/lives.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+std::size_t index(SpmdId id) {
+  return static_cast<std::size_t>(id.index);
+}
+
+void read(Lives& lives, SpmdId id, std::int32_t at) {
+  lives.last[index(id)] = std::max(lives.last[index(id)], at);
+  if (lives.made[index(id)] != at) {
+    lives.kept[index(id)] = 1;
+  }
+}
+
+void note(Lives& lives, const Step& step, std::int32_t at) {
+  if (step.kind != StepKind::kKernel) {
+    read(lives, step.from, at);
+    lives.made[index(step.to)] = at;
+    return;
+  }
+  for (const LocalCall& call : step.calls) {
+    for (const SpmdId operand : call.operands) {
+      read(lives, operand, at);
+    }
+    if (call.result.valid()) {
+      lives.made[index(call.result)] = at;
+    }
+  }
+}
+
+}  // namespace
+
+Lives lives_of(const SpmdProgram& program) {
+  const std::size_t values = program.values.size();
+  Lives lives{.made = std::vector<std::int32_t>(values, -1),
+              .last = std::vector<std::int32_t>(values, -1),
+              .kept = std::vector<char>(values, 0)};
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    note(lives, program.steps[s], static_cast<std::int32_t>(s));
+  }
+  for (const SpmdId output : program.outputs) {
+    read(lives, output, kProgramEnd);
+  }
+  for (const SpmdUpdate& update : program.updates) {
+    read(lives, update.value, kProgramEnd);
+  }
+  return lives;
+}
+
+}  // namespace mtf

@@ -1,0 +1,103 @@
+// What a rank holds at the peak adds up to the peak, of any program under any layout.
+
+#include "lowering/peak.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+#include "tests/unit/layouts/every_layout.h"
+#include "tests/unit/layouts/generate.h"
+
+namespace mtf::tests {
+namespace {
+
+SpmdProgram lowered(const Program& program, const Layout& layout) {
+  DiagSink diags;
+  std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
+  REQUIRE(spmd);
+  return *std::move(spmd);
+}
+
+// The bytes of all, largest first; values in the arena do not overlap.
+std::int64_t checked_sum(const SpmdProgram& program, const Peak& peak) {
+  std::int64_t sum = 0;
+  std::map<std::int64_t, std::int64_t> places;
+  for (const Held& held : peak.held) {
+    sum += held.bytes;
+    CHECK(held.bytes >= 0);
+    CHECK(held.value.valid() == (held.what != HeldAs::kGap));
+    if (held.what == HeldAs::kBetween) {
+      places.emplace(program.at(held.value).offset, held.bytes);
+    }
+  }
+  CHECK(std::ranges::is_sorted(peak.held, std::greater<>(), &Held::bytes));
+  std::int64_t end = 0;
+  for (const auto& [offset, bytes] : places) {
+    CHECK(offset >= end);
+    end = offset + bytes;
+  }
+  CHECK(end <= program.arena_bytes);
+  return sum;
+}
+
+TEST_CASE("the peak of random programs adds up") {
+  std::mt19937_64 random(3);
+  int in_arena = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Program program = random_program(seed);
+    const Layout layout = random_layout({&program, 1}, mesh_of({2, 2}), random);
+    DiagSink diags;
+    const std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
+    if (!spmd) {
+      continue;
+    }
+    const Peak peak = peak_of(*spmd);
+    INFO("seed " << seed << " under " << to_string(layout));
+    CHECK(checked_sum(*spmd, peak) == spmd->totals.peak_bytes);
+    CHECK(peak.step.has_value() == (spmd->arena_bytes > 0));
+    in_arena += peak.step ? 1 : 0;
+  }
+  CHECK(in_arena > 50);
+}
+
+TEST_CASE("the peak is where the largest values meet") {
+  const Program program = program_of(R"(
+dim a = 64, b = 16, c = 8
+fn case(x: f32[a, b]) {
+  let narrow = sum(x, over = b)
+  let wide = einsum(x, x -> [a, b])
+  let both = einsum(wide, x -> [b])
+  let last = sum(both * 2.0) + sum(narrow)
+  return last
+}
+)");
+  const SpmdProgram spmd = lowered(program, one_rank());
+  const Peak peak = peak_of(spmd);
+  REQUIRE(peak.step);
+  CHECK(checked_sum(spmd, peak) == spmd.totals.peak_bytes);
+  std::map<std::string, std::pair<HeldAs, std::int64_t>> held;
+  for (const Held& entry : peak.held) {
+    held[entry.value.valid() ? spmd.at(entry.value).name : "gap"] = {entry.what, entry.bytes};
+  }
+  CHECK(held["x"] == std::pair(HeldAs::kArgument, std::int64_t{4096}));
+  CHECK(held["wide"] == std::pair(HeldAs::kBetween, std::int64_t{4096}));
+  CHECK(held["narrow"] == std::pair(HeldAs::kBetween, std::int64_t{256}));
+  CHECK(held["both"] == std::pair(HeldAs::kBetween, std::int64_t{64}));
+  CHECK(spmd.at(spmd.steps[*peak.step].calls.back().result).name == "both");
+}
+
+TEST_CASE("where nothing is computed on the way, only inputs and outputs are held") {
+  const Program program = program_of("dim a = 4\nfn case(x: f32[a]) {\n  return x\n}\n");
+  const SpmdProgram spmd = lowered(program, one_rank());
+  const Peak peak = peak_of(spmd);
+  CHECK_FALSE(peak.step);
+  CHECK(checked_sum(spmd, peak) == spmd.totals.peak_bytes);
+}
+
+}  // namespace
+}  // namespace mtf::tests
