@@ -15,6 +15,7 @@
 
 #include "frontend/ast.h"
 #include "frontend/device.h"
+#include "ir/hardware.h"
 
 namespace mtf {
 
@@ -62,6 +63,10 @@ class Session {
   [[nodiscard]] const ast::File& file() const;
   // The layout in force: chosen on the command line or by the file; null for one rank.
   [[nodiscard]] const Layout* layout() const;
+  // The profile of a name: of the program, of the standard module `hardware`, or `this_machine` once
+  // it is measured. nullopt: there is none.
+  [[nodiscard]] std::optional<HardwareChoice> hardware(std::string_view name);
+  [[nodiscard]] std::vector<std::string> hardware_names();
   // Builds an entry on abstract arguments of its declared types; null after an error.
   [[nodiscard]] const Unit* build(std::string_view entry);
 

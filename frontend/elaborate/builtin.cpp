@@ -175,6 +175,9 @@ constexpr std::array kFunctions{
     HostFn{.name = "setting",
            .summary = "what `--set NAME=TEXT` says, or the second argument",
            .call = setting_call},
+    HostFn{.name = "hardware_profile",
+           .summary = "rates of a machine, for `mesh … of`; stdlib/hardware.mtf has examples",
+           .call = hardware_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 

@@ -25,6 +25,9 @@ struct HostFn {
                                  SourceSpan span);
 // Warns of settings on the command line that the program never asked for.
 void check_settings(Context& c);
+// hardware_profile(flops = …), in hardware.cpp.
+[[nodiscard]] Value hardware_call(Context& c, const HostFn& self, const ast::Call& call,
+                                  SourceSpan span);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/elaborate/hardware.h"
 #include "frontend/elaborate/mesh_text.h"
 #include "frontend/elaborate/units.h"
 
@@ -235,7 +236,7 @@ void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span) {
             .axes = {},
             .profile = declared.profile ? declared.profile->text : "",
             .span = declared.name.span};
-  bool fits = true;
+  bool fits = !declared.profile || hardware_exists(c, *declared.profile);
   for (const ast::Sized& axis : declared.axes) {
     const auto size =
         checked_size(c, compute(c, axis.size), "the axis `" + axis.name.text + "`", axis.size.span);

@@ -141,7 +141,34 @@ std::shared_ptr<Module> load(Context& c, const Module& from, const ast::Import& 
   return module;
 }
 
+// Null where there is no such module, or it does not parse.
+std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
+  if (!c.options.module_text || !c.options.module_text(name)) {
+    return nullptr;
+  }
+  const ast::Import import{.module = {.text = std::string(name), .span = {}},
+                           .is_file = false,
+                           .alias = std::nullopt};
+  std::shared_ptr<Module> module = load(c, Module{}, import);
+  if (module != nullptr && !module->ran) {
+    module->ran = true;
+    run_module(c, *module);
+  }
+  return module;
+}
+
 }  // namespace
+
+const Value* standard_value(Context& c, std::string_view module, std::string_view name) {
+  const std::shared_ptr<Module> found = loaded(c, module);
+  const Binding* binding = found == nullptr ? nullptr : found->scope->own(name);
+  return binding == nullptr ? nullptr : &binding->value;
+}
+
+std::vector<std::string> standard_names(Context& c, std::string_view module) {
+  const std::shared_ptr<Module> found = loaded(c, module);
+  return found == nullptr ? std::vector<std::string>() : found->members;
+}
 
 const ast::Name& name_of(const ast::Import& import) {
   return import.alias ? *import.alias : import.module;

@@ -14,6 +14,12 @@ void run_import(Context& c, const ast::Import& import);
 // Resolves and runs the statements of a file.
 void run_module(Context& c, Module& module);
 
+// A value of a standard module, whether or not the program imports it; null if there is none.
+[[nodiscard]] const Value* standard_value(Context& c, std::string_view module,
+                                          std::string_view name);
+// The names that a standard module declares.
+[[nodiscard]] std::vector<std::string> standard_names(Context& c, std::string_view module);
+
 // The name that an import declares.
 [[nodiscard]] const ast::Name& name_of(const ast::Import& import);
 

@@ -8,6 +8,7 @@
 #include "frontend/elaborate/builtin.h"
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/entries.h"
+#include "frontend/elaborate/hardware.h"
 #include "frontend/elaborate/modules.h"
 
 namespace mtf {
@@ -73,6 +74,16 @@ const Layout* Session::layout() const {
 
 const ast::File& Session::file() const {
   return state_->context.files.back()->file;
+}
+
+std::optional<HardwareChoice> Session::hardware(std::string_view name) {
+  host::Context& c = state_->context;
+  const host::Restore scope(c.scope, state_->scope);
+  return host::hardware_named(c, name);
+}
+
+std::vector<std::string> Session::hardware_names() {
+  return host::hardware_names(state_->context);
 }
 
 std::vector<Entry> Session::entries() const {

@@ -77,6 +77,7 @@ std::string kind_of(const Value& value) {
       [](const std::shared_ptr<Module>& module) { return "the module `" + module->name + "`"; },
       [](const MeshRef&) -> std::string { return "a mesh"; },
       [](const LayoutRef&) -> std::string { return "a layout"; },
+      [](const HardwareRef&) -> std::string { return "a hardware profile"; },
       [](const Tensor& tensor) { return "a tensor " + mtf::to_string(tensor.type); });
 }
 
@@ -154,6 +155,7 @@ bool equal(const Value& a, const Value& b) {
           [](const std::shared_ptr<Module>& x, const std::shared_ptr<Module>& y) { return x == y; },
           [](const MeshRef& x, const MeshRef& y) { return x.index == y.index; },
           [](const LayoutRef& x, const LayoutRef& y) { return x.index == y.index; },
+          [](const HardwareRef& x, const HardwareRef& y) { return x == y; },
           [](const Tensor& x, const Tensor& y) { return same_tensor(x, y); },
           [](const auto&, const auto&) { return false; }},
       a.node, b.node);

@@ -12,6 +12,7 @@
 
 #include "frontend/ast.h"
 #include "frontend/device.h"
+#include "ir/hardware.h"
 
 namespace mtf::host {
 
@@ -56,6 +57,8 @@ struct LayoutRef {
   std::size_t index = 0;
 };
 
+using HardwareRef = std::shared_ptr<const Hardware>;
+
 // A param or state that exists; `mtf::Variable` is what the device knows of it.
 struct VariableRecord {
   mtf::Variable variable;
@@ -87,7 +90,7 @@ struct Tensor {
 struct Value {
   std::variant<Nothing, Unknown, bool, std::int64_t, double, std::string, Dim, Shape, DType, List,
                Results, Range, Function, const OpDef*, const HostFn*, std::shared_ptr<Module>,
-               MeshRef, LayoutRef, Tensor>
+               MeshRef, LayoutRef, HardwareRef, Tensor>
       node;
 
   template <typename T>

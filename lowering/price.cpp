@@ -1,0 +1,201 @@
+#include "lowering/price.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mtf {
+namespace {
+
+// The sides of a product, of one rank: C[m, n] = A[m, k] · B[k, n], `batch` times over.
+struct Sides {
+  double batch = 1;
+  double m = 1;
+  double n = 1;
+  double k = 1;
+};
+
+bool reads(const DimMap& map, std::size_t loop) {
+  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
+    return std::ranges::find(loops, loop) != loops.end();
+  });
+}
+
+double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
+  return static_cast<double>(mesh.longest_part(call.space.loops[loop].size, call.loops[loop]));
+}
+
+double volume(const LocalCall& call, const Mesh& mesh) {
+  double result = 1;
+  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+    result *= extent(call, i, mesh);
+  }
+  return result;
+}
+
+bool is_product(const LocalCall& call) {
+  return call.call.op->algebra == Algebra::kEinsum && call.operands.size() == 2;
+}
+
+Sides sides_of(const LocalCall& call, const Mesh& mesh) {
+  Sides sides;
+  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+    const bool left = reads(call.space.operands[0], i);
+    const bool right = reads(call.space.operands[1], i);
+    const bool kept = call.space.loops[i].role != DimRole::kReduced;
+    double& side = !kept            ? sides.k
+                   : left && right ? sides.batch
+                   : left          ? sides.m
+                                   : sides.n;
+    side *= extent(call, i, mesh);
+  }
+  return sides;
+}
+
+// The matrix unit holds a tile of two of the sides; the longest one streams through it.
+double in_tiles(const Sides& sides, double tile) {
+  std::vector<double> lengths = {sides.m, sides.n, sides.k};
+  std::ranges::sort(lengths);
+  const auto rounded = [tile](double side) { return std::ceil(side / tile) * tile; };
+  return sides.batch * rounded(lengths[0]) * rounded(lengths[1]) * lengths[2];
+}
+
+double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
+  const Sides sides = sides_of(call, mesh);
+  const double side = std::cbrt(sides.m * sides.n * sides.k);
+  const double rate =
+      hardware.products.empty() ? hardware.flops : value_at(hardware.products, side);
+  return 2 * in_tiles(sides, hardware.tile) / rate;
+}
+
+double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
+  return is_product(call) ? product_seconds(call, mesh, hardware)
+                          : volume(call, mesh) * hardware.seconds_of_element(call.call.op->name);
+}
+
+// Of what a step reads from memory and leaves there; what it passes on inside is not.
+double bytes_touched(const SpmdProgram& program, const Step& step) {
+  std::vector<SpmdId> touched;
+  std::vector<SpmdId> inside;
+  for (const LocalCall& call : step.calls) {
+    touched.insert(touched.end(), call.operands.begin(), call.operands.end());
+    if (call.result.valid()) {
+      inside.push_back(call.result);
+    }
+  }
+  std::erase_if(touched, [&inside](SpmdId id) {
+    return std::ranges::find(inside, id) != inside.end();
+  });
+  std::ranges::copy_if(inside, std::back_inserter(touched),
+                       [&program](SpmdId id) { return program.at(id).home != Home::kNone; });
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  double bytes = 0;
+  for (const SpmdId id : touched) {
+    bytes += static_cast<double>(program.at(id).local.bytes());
+  }
+  return bytes;
+}
+
+double memory_seconds(double bytes, const Hardware& hardware) {
+  return bytes == 0 ? 0 : bytes / value_at(hardware.memory, bytes);
+}
+
+double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  double arithmetic = 0;
+  for (const LocalCall& call : step.calls) {
+    arithmetic += call_seconds(call, program.mesh, hardware);
+  }
+  return hardware.overhead +
+         std::max(arithmetic, memory_seconds(bytes_touched(program, step), hardware));
+}
+
+double slice_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  const auto bytes = static_cast<double>(program.at(step.to).local.bytes());
+  return hardware.overhead + memory_seconds(2 * bytes, hardware);
+}
+
+// Messages that follow one another in a ring of so many ranks.
+double hops(StepKind kind, double ranks) {
+  switch (kind) {
+    case StepKind::kPermute:
+      return 1;
+    case StepKind::kAllReduce:
+      return 2 * (ranks - 1);
+    default:
+      return ranks - 1;
+  }
+}
+
+// The link that a group's ring goes through. Where it leaves the machine, as many of its ranks as
+// are on one share their parts of that machine's link.
+Link link_of(const Mesh& mesh, const Axes& axes, const Hardware& hardware) {
+  const std::vector<std::int64_t> group = mesh.group_of(0, axes);
+  const auto here = std::ranges::count_if(
+      group, [&hardware](std::int64_t rank) { return rank < hardware.near_ranks; });
+  if (here == std::ssize(group)) {
+    return hardware.near;
+  }
+  Link link = hardware.link;
+  link.bandwidth *= static_cast<double>(here);
+  if (here > 1) {
+    link.bandwidth = std::min(link.bandwidth, hardware.near.bandwidth);
+  }
+  return link;
+}
+
+// Measured among as many ranks, or among the most fewer ones; null if never.
+const MeasuredCollective* measured(const Hardware& hardware, StepKind kind, std::int64_t ranks) {
+  const MeasuredCollective* best = nullptr;
+  for (const MeasuredCollective& row : hardware.collectives) {
+    if (row.kind == to_string(kind) && row.ranks <= ranks &&
+        (best == nullptr || row.ranks > best->ranks)) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+// Straight lines between the points, through the origin of the first, on along the last two.
+double seconds_at(const Curve& curve, double bytes) {
+  if (curve.size() == 1 || bytes <= curve.front().first) {
+    return curve.front().second;
+  }
+  const auto above = std::ranges::upper_bound(curve, bytes, {}, &std::pair<double, double>::first);
+  const auto right = above == curve.end() ? std::prev(curve.end()) : above;
+  const auto left = std::prev(right);
+  const double slope = (right->second - left->second) / (right->first - left->first);
+  return std::max(left->second + slope * (bytes - left->first), curve.front().second);
+}
+
+}  // namespace
+
+double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, const Axes& axes,
+                          const Hardware& hardware) {
+  const std::int64_t ranks = mesh.size_of(axes);
+  if (ranks == 1) {
+    return hardware.overhead;
+  }
+  if (const MeasuredCollective* row = measured(hardware, kind, ranks)) {
+    return seconds_at(row->seconds, static_cast<double>(bytes));
+  }
+  const Link link = link_of(mesh, axes, hardware);
+  return hops(kind, static_cast<double>(ranks)) * link.latency +
+         static_cast<double>(bytes) / link.bandwidth;
+}
+
+Prices price(const SpmdProgram& program, const Hardware& hardware) {
+  Prices prices;
+  prices.steps.reserve(program.steps.size());
+  for (const Step& step : program.steps) {
+    const bool is_local = step.kind == StepKind::kKernel || step.kind == StepKind::kSlice;
+    prices.steps.push_back(
+        step.kind == StepKind::kKernel  ? kernel_seconds(program, step, hardware)
+        : step.kind == StepKind::kSlice ? slice_seconds(program, step, hardware)
+                                        : collective_seconds(step.kind, step.bytes, program.mesh,
+                                                             step.axes, hardware));
+    (is_local ? prices.compute : prices.communication) += prices.steps.back();
+  }
+  return prices;
+}
+
+}  // namespace mtf

@@ -1,0 +1,31 @@
+// Predicted time: each step of an SPMD program on a hardware profile.
+//
+// A kernel takes as long as its arithmetic or its memory traffic, whichever is slower (the roofline
+// model); a collective as long as a ring needs (references.md, "Collective cost"), or as it was
+// measured to take. Steps follow one another: nothing is taken to overlap.
+
+#pragma once
+
+#include <vector>
+
+#include "ir/hardware.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// Seconds, per rank.
+struct Prices {
+  std::vector<double> steps;  // of each step of the program
+  double compute = 0;         // their sum over kernels and slices
+  double communication = 0;   // and over collectives
+
+  [[nodiscard]] double seconds() const { return compute + communication; }
+};
+
+[[nodiscard]] Prices price(const SpmdProgram& program, const Hardware& hardware);
+
+// Of one collective that a rank receives so many bytes in.
+[[nodiscard]] double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh,
+                                        const Axes& axes, const Hardware& hardware);
+
+}  // namespace mtf
