@@ -25,6 +25,7 @@ struct ElaborateOptions {
   std::string mesh;      // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
   std::string rules;     // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
   std::string settings;  // `--set "data=folder,size=large"`: what `setting("data", …)` returns
+  bool one_rank = false;  // no layout is used, whatever the file says
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;
@@ -63,8 +64,8 @@ class Session {
   [[nodiscard]] const ast::File& file() const;
   // The layout in force: chosen on the command line or by the file; null for one rank.
   [[nodiscard]] const Layout* layout() const;
-  // The profile of a name: of the program, of the standard module `hardware`, or `this_machine` once
-  // it is measured. nullopt: there is none.
+  // The profile of a name: of the program, of the standard module `hardware`, or `this_machine`
+  // once it is measured. nullopt: there is none.
   [[nodiscard]] std::optional<HardwareChoice> hardware(std::string_view name);
   [[nodiscard]] std::vector<std::string> hardware_names();
   // Builds an entry on abstract arguments of its declared types; null after an error.

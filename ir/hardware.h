@@ -38,10 +38,10 @@ struct MeasuredCollective {
 struct Hardware {
   std::string name;
   SourceSpan span;
-  double flops = 0;   // of a rank, per second, at its best: what a utilization is a share of
-  Curve products;     // flops per second by the side of a cube-shaped product; empty: `flops`
-  double tile = 1;    // products work in tiles of this side: a shorter dim takes a whole one
-  Curve memory;       // bytes per second by the bytes that a kernel touches
+  double flops = 0;     // of a rank, per second, at its best: what a utilization is a share of
+  Curve products;       // flops per second by the side of a cube-shaped product; empty: `flops`
+  double tile = 1;      // products work in tiles of this side: a shorter dim takes a whole one
+  Curve memory;         // bytes per second by the bytes that a kernel touches
   double capacity = 0;  // bytes a rank may hold; 0: not said
   double overhead = 0;  // seconds that any kernel takes
   Link link;            // between machines

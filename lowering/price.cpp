@@ -42,10 +42,7 @@ Sides sides_of(const LocalCall& call, const Mesh& mesh) {
     const bool left = reads(call.space.operands[0], i);
     const bool right = reads(call.space.operands[1], i);
     const bool kept = call.space.loops[i].role != DimRole::kReduced;
-    double& side = !kept            ? sides.k
-                   : left && right ? sides.batch
-                   : left          ? sides.m
-                                   : sides.n;
+    double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
     side *= extent(call, i, mesh);
   }
   return sides;
@@ -82,9 +79,8 @@ double bytes_touched(const SpmdProgram& program, const Step& step) {
       inside.push_back(call.result);
     }
   }
-  std::erase_if(touched, [&inside](SpmdId id) {
-    return std::ranges::find(inside, id) != inside.end();
-  });
+  std::erase_if(touched,
+                [&inside](SpmdId id) { return std::ranges::find(inside, id) != inside.end(); });
   std::ranges::copy_if(inside, std::back_inserter(touched),
                        [&program](SpmdId id) { return program.at(id).home != Home::kNone; });
   std::ranges::sort(touched);
@@ -189,10 +185,10 @@ Prices price(const SpmdProgram& program, const Hardware& hardware) {
   for (const Step& step : program.steps) {
     const bool is_local = step.kind == StepKind::kKernel || step.kind == StepKind::kSlice;
     prices.steps.push_back(
-        step.kind == StepKind::kKernel  ? kernel_seconds(program, step, hardware)
-        : step.kind == StepKind::kSlice ? slice_seconds(program, step, hardware)
-                                        : collective_seconds(step.kind, step.bytes, program.mesh,
-                                                             step.axes, hardware));
+        step.kind == StepKind::kKernel ? kernel_seconds(program, step, hardware)
+        : step.kind == StepKind::kSlice
+            ? slice_seconds(program, step, hardware)
+            : collective_seconds(step.kind, step.bytes, program.mesh, step.axes, hardware));
     (is_local ? prices.compute : prices.communication) += prices.steps.back();
   }
   return prices;

@@ -61,6 +61,22 @@ std::string count_text(std::int64_t count) {
   return text;
 }
 
+std::string seconds_text(double seconds) {
+  static constexpr std::array kUnits = std::to_array<std::string_view>({" ns", " us", " ms"});
+  double value = seconds * 1e9;
+  for (const std::string_view unit : kUnits) {
+    if (value < 999.5) {
+      return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + std::string(unit);
+    }
+    value /= 1e3;
+  }
+  return fixed(value, value < 9.995 ? 2 : 1) + " s";
+}
+
+std::string percent_text(double share) {
+  return fixed(100 * share, 1) + " %";
+}
+
 std::string count_text(std::int64_t count, std::string_view noun) {
   return count_text(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }

@@ -13,7 +13,7 @@
 
 namespace mtf {
 
-class CheckDevice final : public Device {
+class CheckDevice : public Device {
  public:
   // `every_layout`: all that the file declares, not only the chosen one.
   CheckDevice(OpTable ops, bool every_layout) : ops_(ops), every_layout_(every_layout) {}

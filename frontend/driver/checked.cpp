@@ -1,7 +1,6 @@
 #include "frontend/driver/checked.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "frontend/parse.h"
@@ -55,25 +54,6 @@ std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file,
     }
   }
   return program;
-}
-
-std::vector<std::string> top_entries(const Session& session) {
-  const std::vector<Entry> entries = session.entries();
-  std::set<std::string> called;
-  for (const Entry& entry : entries) {
-    for (const std::string& callee : entry.calls) {
-      if (callee != entry.name) {
-        called.insert(callee);
-      }
-    }
-  }
-  std::vector<std::string> names;
-  for (const Entry& entry : entries) {
-    if (!called.contains(entry.name)) {
-      names.push_back(entry.name);
-    }
-  }
-  return names;
 }
 
 std::string emitted(Emit emit, const CheckedProgram& program, std::span<const Unit* const> units) {

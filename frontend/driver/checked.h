@@ -22,9 +22,6 @@ struct CheckedProgram {
 [[nodiscard]] std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file,
                                                             bool every_layout);
 
-// The entries that no other entry calls, in the order of the file.
-[[nodiscard]] std::vector<std::string> top_entries(const Session& session);
-
 // What `--emit` shows: the tree of the file, or a later phase of each of the units.
 [[nodiscard]] std::string emitted(Emit emit, const CheckedProgram& program,
                                   std::span<const Unit* const> units);

@@ -9,6 +9,7 @@ namespace mtf {
 [[nodiscard]] int run_command(const Options& options);
 [[nodiscard]] int check_command(const Options& options);
 [[nodiscard]] int plan_command(const Options& options);
+[[nodiscard]] int cost_command(const Options& options);
 [[nodiscard]] int verify_command(const Options& options);
 [[nodiscard]] int ops_command(const Options& options);
 

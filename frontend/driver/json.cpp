@@ -1,16 +1,10 @@
-// The only file of the driver that sees nlohmann's JSON, which takes seconds to compile.
-
 #include "frontend/driver/json.h"
 
-#include <nlohmann/json.hpp>
-
+#include "frontend/driver/json_parts.h"
 #include "lowering/pseudo_code.h"
 #include "lowering/step_text.h"
 
 namespace mtf {
-namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -22,6 +16,14 @@ Json axes_json(const Mesh& mesh, const Axes& axes) {
     names.push_back(mesh.axes[axis].name);
   }
   return names;
+}
+
+Json mesh_json(const Mesh& mesh) {
+  Json axes = Json::array();
+  for (const MeshAxis& axis : mesh.axes) {
+    axes.push_back({{"axis", axis.name}, {"size", axis.size}});
+  }
+  return axes;
 }
 
 Json totals_json(const Totals& totals, const Mesh& mesh) {
@@ -39,6 +41,12 @@ Json totals_json(const Totals& totals, const Mesh& mesh) {
           {"parameters", totals.parameters},
           {"collectives", std::move(collectives)}};
 }
+
+std::int32_t line_of(const SourceMap& sources, SourceSpan span) {
+  return span.file.valid() ? sources.place(span.file, span.begin).line : 0;
+}
+
+namespace {
 
 // The axes that a kernel's loops are split over, or those of a collective's group.
 Axes axes_of(const Step& step) {
@@ -67,8 +75,6 @@ SourceSpan span_of(const SpmdProgram& program, const Step& step) {
 }
 
 Json step_json(const SpmdProgram& program, const Step& step, const SourceMap& sources) {
-  const SourceSpan span = span_of(program, step);
-  const std::int32_t line = span.file.valid() ? sources.place(span.file, span.begin).line : 0;
   Json dims = Json::array();
   for (const std::string& dim : dims_of(program, step)) {
     dims.push_back(dim);
@@ -83,7 +89,7 @@ Json step_json(const SpmdProgram& program, const Step& step, const SourceMap& so
           {"bytes", step.bytes},
           {"flops", step.flops},
           {"why", reason_text(step, sources)},
-          {"line", line}};
+          {"line", line_of(sources, span_of(program, step))}};
 }
 
 // A fused step has a line for each value that it makes; the last one names the step.
@@ -117,13 +123,9 @@ Json steps_json(const SpmdProgram& program, const SourceMap& sources, std::int64
 
 std::string plan_json(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
                       std::span<const std::string> entries) {
-  Json mesh = Json::array();
-  for (const MeshAxis& axis : program.mesh.axes) {
-    mesh.push_back({{"axis", axis.name}, {"size", axis.size}});
-  }
   return dump({{"entry", program.source.name},
                {"layout", program.layout},
-               {"mesh", std::move(mesh)},
+               {"mesh", mesh_json(program.mesh)},
                {"rank", rank},
                {"steps", steps_json(program, sources, rank)},
                {"totals", totals_json(program.totals, program.mesh)},

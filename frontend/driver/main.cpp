@@ -20,6 +20,8 @@ int execute(const mtf::Options& options) {
       return mtf::check_command(options);
     case mtf::Command::kPlan:
       return mtf::plan_command(options);
+    case mtf::Command::kCost:
+      return mtf::cost_command(options);
     case mtf::Command::kVerify:
       return mtf::verify_command(options);
     case mtf::Command::kOps:

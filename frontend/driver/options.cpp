@@ -29,10 +29,11 @@ constexpr std::array kCommands = std::to_array<CommandDef>({
     {"run", Command::kRun, "FILE", "run a program; `mtf FILE` is the same"},
     {"check", Command::kCheck, "FILE", "report errors of the program and its layouts; run nothing"},
     {"plan", Command::kPlan, "FILE [ENTRY]", "show what one rank does, step by step; run nothing"},
+    {"cost", Command::kCost, "FILE [ENTRY]",
+     "price the layouts side by side: compute, communication, memory, time"},
     {"verify", Command::kVerify, "FILE", "run on one rank and under every layout, and compare"},
     {"ops", Command::kOps, "[NAME]", "list the operations, or explain one"},
     {"repl", std::nullopt, "", ""},
-    {"cost", std::nullopt, "", ""},
     {"search", std::nullopt, "", ""},
     {"fmt", std::nullopt, "", ""},
     {"doctor", std::nullopt, "", ""},
@@ -44,9 +45,10 @@ constexpr unsigned bit(Command command) {
 }
 constexpr unsigned kRun = bit(Command::kRun);
 constexpr unsigned kPlan = bit(Command::kPlan);
+constexpr unsigned kCost = bit(Command::kCost);
 constexpr unsigned kExecuting = kRun | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
-constexpr unsigned kWithFile = kExecuting | kShowing;
+constexpr unsigned kWithFile = kExecuting | kShowing | kCost;
 
 struct OptionDef {
   std::string_view name;  // the first is what a command's help and suggestions say
@@ -109,16 +111,18 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_text<&Options::rules>},
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several behind commas", kWithFile,
      add_setting},
+    {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's", kCost,
+     set_text<&Options::hardware>},
     {"--rank", "", "N", "the rank to show", kPlan, set_number<&Options::rank>},
     {"--count", "", "", "report what each rank computed, sent and held", kRun,
      set_flag<&Options::count>},
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_number<&Options::max_memory>},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
-    {"--exact", "", "", "the same bits on every layout (the default)", kExecuting,
+    {"--exact", "", "", "the same bits on every layout (the default)", kExecuting | kPlan | kCost,
      set_flag<&Options::exact>},
-    {"--fast", "", "", "sums in any order", kExecuting, set_flag<&Options::fast>},
-    {"--json", "", "", "print one JSON object", kShowing, set_flag<&Options::json>},
+    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost, set_flag<&Options::fast>},
+    {"--json", "", "", "print one JSON object", kShowing | kCost, set_flag<&Options::json>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},
@@ -244,7 +248,7 @@ class Parser {
   }
 
   void take_word(const std::string& word) {
-    const bool names = options_.command == Command::kOps || options_.command == Command::kPlan;
+    const bool names = (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost)) != 0;
     if (options_.command != Command::kOps && options_.file.empty()) {
       options_.file = word;
     } else if (names && options_.name.empty()) {

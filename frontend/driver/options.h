@@ -11,7 +11,7 @@
 
 namespace mtf {
 
-enum class Command : std::uint8_t { kRun, kCheck, kPlan, kVerify, kOps };
+enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kVerify, kOps };
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
 
@@ -28,6 +28,7 @@ struct Options {
   std::string mesh;
   std::string rules;
   std::string settings;
+  std::string hardware;
   std::uint64_t max_memory = 0;  // MiB; 0: what the machine has
   std::int64_t rank = 0;         // whose coordinates a plan shows
   std::int64_t ranks = 0;        // `-n`: start so many; 0: not given

@@ -7,6 +7,7 @@
 
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/entry_names.h"
 #include "frontend/driver/json.h"
 #include "lowering/lower.h"
 #include "lowering/pseudo_code.h"
@@ -14,33 +15,6 @@
 
 namespace mtf {
 namespace {
-
-// The entries to plan: the one that was named, or all on top. Empty after an error.
-std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session) {
-  std::vector<std::string> names;
-  for (const Entry& entry : session.entries()) {
-    names.push_back(entry.name);
-  }
-  const std::string& wanted = workspace.options.name;
-  if (names.empty()) {
-    workspace.diags.error(DiagKind::kUnknownEntry, {},
-                          "no function of the program is an entry; one whose parameters all have "
-                          "tensor types would be");
-    return {};
-  }
-  if (wanted.empty()) {
-    return top_entries(session);
-  }
-  if (std::ranges::find(names, wanted) == names.end()) {
-    const std::string_view match = closest(wanted, names);
-    workspace.diags.error(
-        DiagKind::kUnknownEntry, {},
-        "no entry is called `" + wanted + "`" +
-            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
-    return {};
-  }
-  return {wanted};
-}
 
 bool rank_exists(Workspace& workspace, const Layout& layout) {
   const std::int64_t ranks = layout.mesh.ranks();

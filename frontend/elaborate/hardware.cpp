@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kModule = "hardware";
 
-// One argument of hardware_profile(…): its name, whether it must be given, and where it goes. False:
-// the value is not of the kind that `wanted` says.
+// One argument of hardware_profile(…): its name, whether it must be given, and where it goes.
+// False: the value is not of the kind that `wanted` says.
 struct Field {
   std::string_view name;
   bool required = false;
@@ -150,7 +150,8 @@ std::optional<HardwareChoice> as_hardware(const Value* value) {
     return profile != nullptr;
   };
   const Values* list = value == nullptr ? nullptr : items_of(*value);
-  const bool fits = value != nullptr && (list == nullptr ? add(*value) : std::ranges::all_of(*list, add));
+  const bool fits =
+      value != nullptr && (list == nullptr ? add(*value) : std::ranges::all_of(*list, add));
   std::ranges::sort(choice.profiles, {}, &Hardware::ranks);
   return fits && !choice.profiles.empty() ? std::optional(std::move(choice)) : std::nullopt;
 }
@@ -193,7 +194,8 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   } else if (hardware.near.latency == 0) {
     hardware.near.latency = hardware.link.latency;
   }
-  return fits ? make(HardwareRef(std::make_shared<const Hardware>(std::move(hardware)))) : unknown();
+  return fits ? make(HardwareRef(std::make_shared<const Hardware>(std::move(hardware))))
+              : unknown();
 }
 
 std::optional<HardwareChoice> hardware_named(Context& c, std::string_view name) {

@@ -301,6 +301,9 @@ const Layout* choose_layout(Context& c) {
   if (c.layouts.in_use || c.layouts.is_refused) {
     return c.layouts.chosen;
   }
+  if (c.options.one_rank) {
+    return nullptr;
+  }
   const std::vector<Layout>& layouts = c.layouts.layouts;
   const bool by_option = !c.options.layout.empty();
   const std::string name = chosen_name(c);

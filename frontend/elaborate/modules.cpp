@@ -146,9 +146,8 @@ std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
   if (!c.options.module_text || !c.options.module_text(name)) {
     return nullptr;
   }
-  const ast::Import import{.module = {.text = std::string(name), .span = {}},
-                           .is_file = false,
-                           .alias = std::nullopt};
+  const ast::Import import{
+      .module = {.text = std::string(name), .span = {}}, .is_file = false, .alias = std::nullopt};
   std::shared_ptr<Module> module = load(c, Module{}, import);
   if (module != nullptr && !module->ran) {
     module->ran = true;

@@ -66,7 +66,7 @@ TEST_CASE("help is an answer, nothing is an error") {
   CHECK(answer({"plan", "--help"}).status == kDone);
   CHECK(answer({}).status == kUsageError);
   CHECK(answer({"run"}).status == kUsageError);
-  CHECK(answer({"cost", "a.mtf"}).text == "mtf: `mtf cost` is not built yet\n");
+  CHECK(answer({"search", "a.mtf"}).text == "mtf: `mtf search` is not built yet\n");
 }
 
 }  // namespace mtf

@@ -1,0 +1,225 @@
+// Each layout is checked and lowered as if the command line had chosen it, so that `@` and `with
+// layout` mean the same as when the program runs; what does not fit is a row with its errors.
+
+#include "frontend/driver/cost.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "frontend/driver/checked.h"
+#include "frontend/driver/commands.h"
+#include "frontend/driver/entry_names.h"
+#include "frontend/parse.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::string_view kDefaultHardware = "cpu_core";
+
+// Builds units and lowers none: each row lowers its own.
+class BuildDevice final : public CheckDevice {
+ public:
+  BuildDevice() : CheckDevice(op_table(), /*every_layout=*/false) {}
+  bool use(const Layout* /*chosen*/, std::span<const Layout> /*declared*/,
+           DiagSink& /*diags*/) override {
+    return true;
+  }
+};
+
+// A program evaluated under one layout; null where the text does not parse.
+struct Built {
+  Built(const Options& options, SourceMap& sources, DiagSink& diags)
+      : session(checking(options), sources, device, diags) {}
+
+  static ElaborateOptions checking(const Options& options) {
+    ElaborateOptions result = elaborate_options(options);
+    result.check = true;
+    result.one_rank = options.layout.empty();
+    return result;
+  }
+
+  BuildDevice device;
+  Session session;
+};
+
+// `layout`: its name; "" for one rank.
+std::unique_ptr<Built> build(Workspace& workspace, FileId file, std::string_view layout,
+                             DiagSink& diags) {
+  std::optional<ast::File> tree = parse(file, workspace.sources, diags);
+  if (!tree) {
+    return nullptr;
+  }
+  Options options = workspace.options;
+  options.layout = layout;
+  auto built = std::make_unique<Built>(options, workspace.sources, diags);
+  built->session.run(*std::move(tree));
+  return built;
+}
+
+std::vector<Diag> errors_of(const DiagSink& diags) {
+  std::vector<Diag> errors;
+  std::ranges::copy_if(diags.diags(), std::back_inserter(errors),
+                       [](const Diag& diag) { return diag.severity == Severity::kError; });
+  return errors;
+}
+
+class Pricing {
+ public:
+  Pricing(Workspace& workspace, FileId file, Built& unsplit)
+      : workspace_(workspace), file_(file), unsplit_(unsplit) {}
+
+  // Nothing after an error that is not one of a layout.
+  std::vector<CostTable> run(const std::vector<std::string>& entries) {
+    std::vector<CostTable> tables;
+    for (const std::string& entry : entries) {
+      tables.push_back({.entry = entry,
+                        .one_rank = {},
+                        .layouts = {},
+                        .entries = top_entries(unsplit_.session)});
+      add_one_rank(tables.back());
+    }
+    for (const Layout& layout : unsplit_.session.layouts()) {
+      if (is_wanted(layout)) {
+        add_layout(layout, tables);
+      }
+    }
+    return tables;
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const Layout& layout) const {
+    const std::string& wanted = workspace_.options.layout;
+    return wanted.empty() || layout.name == wanted;
+  }
+
+  std::optional<SpmdProgram> lowered(const Unit& unit, const Layout& layout, DiagSink& diags) {
+    return lower(unit.program, layout, op_table(), diags, !workspace_.options.fast);
+  }
+
+  void add_one_rank(CostTable& table) {
+    const Unit* unit = unsplit_.session.build(table.entry);
+    std::optional<SpmdProgram> program =
+        unit == nullptr ? std::nullopt : lowered(*unit, one_rank(), workspace_.diags);
+    if (program) {
+      const double flops = program->totals.flops;
+      std::string profile;
+      for (const Layout& layout : unsplit_.session.layouts()) {
+        profile = profile.empty() && is_wanted(layout) ? layout.mesh.profile : profile;
+      }
+      table.one_rank.cost = cost_of(*std::move(program), hardware_for(profile, 1), flops);
+    }
+  }
+
+  void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
+    DiagSink diags;
+    const std::unique_ptr<Built> built = build(workspace_, file_, declared.name, diags);
+    for (CostTable& table : tables) {
+      CostRow row{
+          .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
+      DiagSink found = diags;
+      const Unit* unit =
+          built == nullptr || !diags.ok() ? nullptr : built->session.build(table.entry);
+      const Layout* layout = built == nullptr ? nullptr : built->session.layout();
+      if (unit != nullptr && layout != nullptr) {
+        std::optional<SpmdProgram> program = lowered(*unit, *layout, found);
+        if (program && table.one_rank.cost) {
+          row.cost = cost_of(*std::move(program),
+                             hardware_for(declared.mesh.profile, declared.mesh.ranks()),
+                             table.one_rank.cost->useful_flops);
+        }
+      }
+      row.errors = errors_of(found);
+      table.layouts.push_back(std::move(row));
+    }
+  }
+
+  // `--hardware`, or what the mesh is of, or this machine if it was measured.
+  Hardware hardware_for(const std::string& profile, std::int64_t ranks) {
+    const std::string& option = workspace_.options.hardware;
+    const std::string& named = option.empty() ? profile : option;
+    std::optional<HardwareChoice> found =
+        unsplit_.session.hardware(named.empty() ? "this_machine" : named);
+    if (!found) {
+      found = unsplit_.session.hardware(kDefaultHardware);
+    }
+    return found ? found->for_ranks(ranks) : Hardware{};
+  }
+
+  Workspace& workspace_;
+  FileId file_;
+  Built& unsplit_;
+};
+
+// `--hardware` names a profile, one that is measured if it is this machine.
+bool knows_hardware(Workspace& workspace, Session& session) {
+  const std::string& name = workspace.options.hardware;
+  if (name.empty() || session.hardware(name)) {
+    return true;
+  }
+  const std::vector<std::string> names = session.hardware_names();
+  const std::string_view match = closest(name, names);
+  std::string all;
+  for (const std::string& known : names) {
+    all += (all.empty() ? "" : ", ") + known;
+  }
+  workspace.diags.error(DiagKind::kUnknownName, {},
+                        name == "this_machine"
+                            ? "this machine is not measured yet; `mtf calibrate` does it"
+                            : "no hardware profile `" + name + "`" +
+                                  (match.empty() ? "; there is " + all
+                                                 : "; did you mean `" + std::string(match) + "`?"));
+  return false;
+}
+
+bool knows_layout(Workspace& workspace, const Session& session) {
+  const std::string& wanted = workspace.options.layout;
+  std::vector<std::string> names;
+  for (const Layout& layout : session.layouts()) {
+    names.push_back(layout.name);
+  }
+  if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) {
+    return true;
+  }
+  const std::string_view match = closest(wanted, names);
+  workspace.diags.error(DiagKind::kUnknownLayout, {},
+                        "no layout `" + wanted + "`" +
+                            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+  return false;
+}
+
+Outcome cost(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  // The program itself is checked without a layout: what does not fit one is that one's row.
+  const std::unique_ptr<Built> unsplit =
+      file ? build(workspace, *file, "", workspace.diags) : nullptr;
+  if (unsplit == nullptr || !workspace.diags.ok() || !knows_layout(workspace, unsplit->session) ||
+      !knows_hardware(workspace, unsplit->session)) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  const std::vector<std::string> names = chosen_entries(workspace, unsplit->session);
+  const std::vector<CostTable> tables = Pricing(workspace, *file, *unsplit).run(names);
+  if (workspace.diags.ok()) {
+    std::string text;
+    for (const CostTable& table : tables) {
+      if (workspace.options.json) {
+        text = cost_json(table, workspace.sources);
+        break;
+      }
+      text += (text.empty() ? "" : "\n\n") + cost_text(table, workspace.sources);
+    }
+    std::fputs(text.c_str(), stdout);
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+}  // namespace
+
+int cost_command(const Options& options) {
+  return run_alone(options, cost);
+}
+
+}  // namespace mtf

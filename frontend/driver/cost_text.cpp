@@ -1,0 +1,135 @@
+// The table of `mtf cost`, and below it what each layout's numbers are made of.
+
+#include <algorithm>
+
+#include "frontend/driver/cost.h"
+#include "ir/support/columns.h"
+#include "lowering/quantity.h"
+#include "lowering/step_text.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::string_view kLegend =
+    "repeated: of all ranks' compute, what others do as well; received: in collectives;\n"
+    "time: predicted, nothing overlaps; utilization: compute of one rank alone / (ranks x peak "
+    "rate x "
+    "time).\n"
+    "Formulas keep the leading terms: flops, and elements of what is handed over or held.\n";
+
+std::string name_of(const CostRow& row) {
+  return row.layout.empty() ? "one rank" : row.layout;
+}
+
+// Of the first error, which names the tensor and the dim.
+std::string why_illegal(const CostRow& row, const SourceMap& sources) {
+  if (row.errors.empty()) {
+    return "illegal";
+  }
+  const Diag& first = row.errors.front();
+  const std::string place = sources.short_place(first.span);
+  return "illegal: " + first.text + (place.empty() ? "" : " (" + place + ")");
+}
+
+Row row_of(const CostRow& row) {
+  const Cost& cost = *row.cost;
+  const Prices& prices = cost.prices;
+  const std::string flops = flops_text(cost.program.totals.flops);
+  return {name_of(row),
+          count_text(row.mesh.ranks()),
+          flops.empty() ? "0" : flops,
+          percent_text(cost.replicated()),
+          bytes_text(cost.received_bytes()),
+          bytes_text(cost.program.totals.peak_bytes),
+          seconds_text(prices.seconds()),
+          percent_text(prices.seconds() == 0 ? 0 : prices.communication / prices.seconds()),
+          percent_text(cost.utilization())};
+}
+
+std::string table_text(const CostTable& table, const SourceMap& sources) {
+  std::vector<Row> rows = {{"layout", "ranks", "compute", "repeated", "received", "peak memory",
+                            "time", "of it moving", "utilization"}};
+  const auto add = [&](const CostRow& row) {
+    if (row.cost) {
+      rows.push_back(row_of(row));
+    } else {
+      rows.push_back({name_of(row), count_text(row.mesh.ranks()), why_illegal(row, sources)});
+    }
+  };
+  add(table.one_rank);
+  std::ranges::for_each(table.layouts, add);
+  return in_columns(rows, {.gap = 3, .widest = 24, .right = {1, 2, 3, 4, 5, 6, 7, 8}});
+}
+
+// The largest of what is held at the peak, by name.
+std::string held_text(const Cost& cost, const ValueNames& names) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < cost.peak.held.size() && i < kShown; ++i) {
+    const Held& held = cost.peak.held[i];
+    text += (i == 0 ? "" : ", ") + (held.value.valid() ? names.of(held.value) : "gaps") + " " +
+            bytes_text(held.bytes);
+  }
+  return text;
+}
+
+std::string peak_place(const Cost& cost, const SourceMap& sources) {
+  if (!cost.peak.step) {
+    return "throughout";
+  }
+  const std::string place = sources.short_place(cost.peak.span);
+  const Step& step = cost.program.steps[*cost.peak.step];
+  const std::string what = step.kind == StepKind::kKernel
+                               ? std::string(step.calls.back().call.op->name)
+                               : std::string(to_string(step.kind));
+  return "at " + what + (place.empty() ? "" : " (" + place + ")");
+}
+
+std::string details_text(const CostRow& row, const SourceMap& sources) {
+  const Cost& cost = *row.cost;
+  const SpmdProgram& program = cost.program;
+  const ValueNames names(program);
+  std::vector<Row> rows = {{"compute", flops_text(program.totals.flops),
+                            seconds_text(cost.prices.compute), "", to_string(cost.terms.flops)}};
+  for (std::size_t i = 0; i < program.totals.collectives.size(); ++i) {
+    const CollectiveTotal& total = program.totals.collectives[i];
+    rows.push_back(
+        {std::string(to_string(total.kind)) + " over " + to_string(program.mesh, total.axes),
+         bytes_text(total.bytes), seconds_text(cost.collective_seconds[i]),
+         count_text(total.calls, "call") + ", " + count_text(total.elements, "element"),
+         to_string(cost.terms.collectives[i])});
+  }
+  rows.push_back({"peak memory", bytes_text(program.totals.peak_bytes), "",
+                  peak_place(cost, sources), to_string(cost.terms.elements)});
+  std::string text = name_of(row) + (row.layout.empty() ? "" : " on " + to_string(row.mesh)) +
+                     ", " + cost.hardware.name + "\n" +
+                     in_columns(rows, {.gap = 3, .widest = 40, .right = {1, 2}});
+  text += "  held then: " + held_text(cost, names) + "\n";
+  const auto capacity = static_cast<std::int64_t>(cost.hardware.capacity);
+  if (capacity > 0 && program.totals.peak_bytes > capacity) {
+    text +=
+        "  does not fit: a rank of " + cost.hardware.name + " has " + bytes_text(capacity) + "\n";
+  }
+  return text;
+}
+
+std::string parameters_text(const CostTable& table) {
+  const std::int64_t parameters =
+      table.one_rank.cost ? table.one_rank.cost->program.totals.parameters : 0;
+  return parameters == 0 ? "" : ", " + count_text(parameters, "parameter");
+}
+
+}  // namespace
+
+std::string cost_text(const CostTable& table, const SourceMap& sources) {
+  std::string text =
+      table.entry + parameters_text(table) + "; per rank and run\n\n" + table_text(table, sources);
+  for (const CostRow& row : table.layouts) {
+    if (row.cost) {
+      text += "\n" + details_text(row, sources);
+    }
+  }
+  return text + "\n" + std::string(kLegend);
+}
+
+}  // namespace mtf

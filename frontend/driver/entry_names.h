@@ -1,0 +1,18 @@
+// Which entries of a program a command is about.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/driver/workspace.h"
+
+namespace mtf {
+
+// The entries that no other entry calls, in the order of the file.
+[[nodiscard]] std::vector<std::string> top_entries(const Session& session);
+
+// The one that the command line names, or all on top. Empty after an error.
+[[nodiscard]] std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session);
+
+}  // namespace mtf

@@ -1,0 +1,50 @@
+#include "lowering/cost.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+
+std::int64_t Cost::received_bytes() const {
+  std::int64_t bytes = 0;
+  for (const CollectiveTotal& total : program.totals.collectives) {
+    bytes += total.bytes;
+  }
+  return bytes;
+}
+
+double Cost::replicated() const {
+  const double all = ranks() * program.totals.flops;
+  return all <= useful_flops ? 0 : 1 - useful_flops / all;
+}
+
+double Cost::utilization() const {
+  const double possible = ranks() * hardware.flops * prices.seconds();
+  return possible == 0 ? 0 : useful_flops / possible;
+}
+
+Cost cost_of(SpmdProgram program, const Hardware& hardware, double useful_flops) {
+  Cost cost{.program = std::move(program),
+            .hardware = hardware,
+            .prices = {},
+            .peak = {},
+            .terms = {},
+            .collective_seconds = {},
+            .useful_flops = useful_flops};
+  cost.prices = price(cost.program, hardware);
+  cost.peak = peak_of(cost.program);
+  cost.terms = terms_of(cost.program, cost.peak);
+  for (const CollectiveTotal& total : cost.program.totals.collectives) {
+    double seconds = 0;
+    for (std::size_t i = 0; i < cost.program.steps.size(); ++i) {
+      const Step& step = cost.program.steps[i];
+      Axes axes = step.axes;
+      std::ranges::sort(axes);
+      seconds += step.kind == total.kind && axes == total.axes ? cost.prices.steps[i] : 0;
+    }
+    cost.collective_seconds.push_back(seconds);
+  }
+  return cost;
+}
+
+}  // namespace mtf
