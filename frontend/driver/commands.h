@@ -10,6 +10,7 @@ namespace mtf {
 [[nodiscard]] int check_command(const Options& options);
 [[nodiscard]] int plan_command(const Options& options);
 [[nodiscard]] int cost_command(const Options& options);
+[[nodiscard]] int calibrate_command(const Options& options);
 [[nodiscard]] int verify_command(const Options& options);
 [[nodiscard]] int ops_command(const Options& options);
 

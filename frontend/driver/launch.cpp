@@ -2,12 +2,14 @@
 
 #include "frontend/driver/launch.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sched.h>
+#include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -15,13 +17,6 @@
 
 namespace mtf {
 namespace {
-
-long cores_of_this_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
-                                                      : sysconf(_SC_NPROCESSORS_ONLN);
-}
 
 // As a shell would need it, for people to read and to paste.
 std::string quoted(const std::string& word) {
@@ -46,6 +41,13 @@ void show(const std::vector<std::string>& line) {
 }
 
 }  // namespace
+
+long cores_of_this_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                      : sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 std::vector<std::string> mpirun_line(const Options& options, const std::string& executable,
                                      long cores) {
@@ -87,6 +89,30 @@ int start_ranks(const Options& options) {
   std::fprintf(stderr, "mtf: `mpirun` cannot be started: %s; is openmpi-bin installed?\n",
                std::strerror(errno));
   return kProgramError;
+}
+
+std::optional<std::string> output_of_ranks(const Options& options) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) {
+    return std::nullopt;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    _exit(start_ranks(options));
+  }
+  close(ends[1]);
+  std::string text;
+  std::array<char, 4096> chunk{};
+  for (ssize_t got = 0; child > 0 && (got = read(ends[0], chunk.data(), chunk.size())) > 0;) {
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  const bool done = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  return done ? std::optional(std::move(text)) : std::nullopt;
 }
 
 }  // namespace mtf

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,12 @@ namespace mtf {
 
 // Returns only if mpirun cannot be started: an exit status, with the reason on standard error.
 [[nodiscard]] int start_ranks(const Options& options);
+
+// Starts `options.ranks` of them and waits. What they print to standard output; nullopt: they
+// failed, and said why on standard error.
+[[nodiscard]] std::optional<std::string> output_of_ranks(const Options& options);
+
+// The cores that this process may use.
+[[nodiscard]] long cores_of_this_process();
 
 }  // namespace mtf

@@ -22,6 +22,8 @@ int execute(const mtf::Options& options) {
       return mtf::plan_command(options);
     case mtf::Command::kCost:
       return mtf::cost_command(options);
+    case mtf::Command::kCalibrate:
+      return mtf::calibrate_command(options);
     case mtf::Command::kVerify:
       return mtf::verify_command(options);
     case mtf::Command::kOps:

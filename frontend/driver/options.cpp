@@ -31,6 +31,8 @@ constexpr std::array kCommands = std::to_array<CommandDef>({
     {"plan", Command::kPlan, "FILE [ENTRY]", "show what one rank does, step by step; run nothing"},
     {"cost", Command::kCost, "FILE [ENTRY]",
      "price the layouts side by side: compute, communication, memory, time"},
+    {"calibrate", Command::kCalibrate, "",
+     "measure this machine, for the prices of `of this_machine`"},
     {"verify", Command::kVerify, "FILE", "run on one rank and under every layout, and compare"},
     {"ops", Command::kOps, "[NAME]", "list the operations, or explain one"},
     {"repl", std::nullopt, "", ""},
@@ -49,6 +51,10 @@ constexpr unsigned kCost = bit(Command::kCost);
 constexpr unsigned kExecuting = kRun | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
 constexpr unsigned kWithFile = kExecuting | kShowing | kCost;
+
+constexpr bool takes_file(Command command) {
+  return command != Command::kOps && command != Command::kCalibrate;
+}
 
 struct OptionDef {
   std::string_view name;  // the first is what a command's help and suggestions say
@@ -127,7 +133,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},
     {"--verbose", "-v", "", "show the mpirun line", kRun, set_flag<&Options::verbose>},
-    {"--help", "-h", "", "this page", kWithFile | bit(Command::kOps), nullptr},
+    {"--help", "-h", "", "this page", kWithFile | bit(Command::kOps) | bit(Command::kCalibrate),
+     nullptr},
 });
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -188,7 +195,7 @@ class Parser {
         options_.words.insert(options_.words.end(), taken.begin(), taken.end());
       }
     }
-    if (!answer_ && options_.file.empty() && options_.command != Command::kOps) {
+    if (!answer_ && options_.file.empty() && takes_file(options_.command)) {
       fail("which file? it is used as `mtf " + std::string(command_.name) + " " +
            std::string(command_.words) + "`");
     }
@@ -249,7 +256,7 @@ class Parser {
 
   void take_word(const std::string& word) {
     const bool names = (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost)) != 0;
-    if (options_.command != Command::kOps && options_.file.empty()) {
+    if (takes_file(options_.command) && options_.file.empty()) {
       options_.file = word;
     } else if (names && options_.name.empty()) {
       options_.name = word;

@@ -11,7 +11,7 @@
 
 namespace mtf {
 
-enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kVerify, kOps };
+enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kCalibrate, kVerify, kOps };
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
 

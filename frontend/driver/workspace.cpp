@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "frontend/driver/measured_profile.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse.h"
 #include "runtime/world.h"
@@ -103,6 +104,9 @@ ElaborateOptions elaborate_options(const Options& options) {
   result.rules = options.rules;
   result.settings = options.settings;
   result.module_text = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "this_machine") {
+      return measured_profile();
+    }
     const std::string_view text = stdlib_module(name);
     return text.empty() ? std::nullopt : std::optional<std::string>(text);
   };

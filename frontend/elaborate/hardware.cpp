@@ -168,7 +168,6 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
     return unknown();
   }
   Hardware hardware;
-  hardware.name = c.call_name.empty() ? std::string(self.name) : c.call_name;
   hardware.span = span;
   bool fits = true;
   for (std::size_t i = 0; i < kFields.size(); ++i) {
@@ -200,12 +199,15 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
 
 std::optional<HardwareChoice> hardware_named(Context& c, std::string_view name) {
   const Scope::Found own = c.scope->find(name);
-  if (own.binding != nullptr) {
-    if (std::optional<HardwareChoice> found = as_hardware(&own.binding->value)) {
-      return found;
-    }
+  std::optional<HardwareChoice> found =
+      own.binding == nullptr ? std::nullopt : as_hardware(&own.binding->value);
+  if (!found) {
+    found = as_hardware(standard_value(c, name == kThisMachine ? kThisMachine : kModule, name));
   }
-  return as_hardware(standard_value(c, name == kThisMachine ? kThisMachine : kModule, name));
+  for (std::size_t i = 0; found && i < found->profiles.size(); ++i) {
+    found->profiles[i].name = name;
+  }
+  return found;
 }
 
 std::vector<std::string> hardware_names(Context& c) {

@@ -1,0 +1,152 @@
+// `mtf calibrate`: measures this machine with 1, 2, 4 … ranks at once, and keeps what it finds as a
+// module that `of this_machine` reads.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/launch.h"
+#include "frontend/driver/measure.h"
+#include "frontend/driver/measured_profile.h"
+#include "frontend/driver/workspace.h"
+#include "ir/support/columns.h"
+#include "lowering/quantity.h"
+#include "runtime/world.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+constexpr long kMostRanks = 64;
+
+std::string number(double value) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.4g", value);
+  return buffer.data();
+}
+
+std::string curve_text(const Curve& curve) {
+  std::string text;
+  for (const auto& [size, value] : curve) {
+    text += (text.empty() ? "" : ", ") + ("[" + number(size) + ", " + number(value) + "]");
+  }
+  return "[" + text + "]";
+}
+
+// As an expression of the language.
+std::string profile_text(const Hardware& hardware) {
+  std::string elements;
+  for (const auto& [op, seconds] : hardware.elements) {
+    elements += (elements.empty() ? "" : ", ") + ("[\"" + op + "\", " + number(seconds) + "]");
+  }
+  std::string collectives;
+  for (const MeasuredCollective& row : hardware.collectives) {
+    collectives += (collectives.empty() ? "" : ",\n                 ") + ("[\"" + row.kind) +
+                   "\", " + std::to_string(row.ranks) + ", " + curve_text(row.seconds) + "]";
+  }
+  return "  hardware_profile(ranks = " + std::to_string(hardware.ranks) +
+         ", flops = " + number(hardware.flops) + ", overhead = " + number(hardware.overhead) +
+         ",\n    latency = " + number(hardware.link.latency) +
+         ", bandwidth = " + number(hardware.link.bandwidth) +
+         ",\n    products = " + curve_text(hardware.products) +
+         ",\n    memory_bandwidth = " + curve_text(hardware.memory) + ",\n    elements = [" +
+         elements + "],\n    collectives = [" + collectives + "])";
+}
+
+// What people want to see of it.
+std::string summary(const Hardware& hardware) {
+  const auto rate = [](double value) { return number(value / 1e9); };
+  std::vector<Row> rows = {{"products", rate(hardware.flops) + " GFLOP/s at best, " +
+                                            rate(value_at(hardware.products, 64)) + " at 64, " +
+                                            rate(value_at(hardware.products, 512)) + " at 512"},
+                           {"memory", rate(hardware.memory.back().second) + " GB/s, " +
+                                          rate(value_at(hardware.memory, 1e5)) + " within 100 kB"},
+                           {"a kernel", seconds_text(hardware.overhead) + " besides its work"}};
+  for (const MeasuredCollective& row : hardware.collectives) {
+    const auto& [bytes, seconds] = row.seconds.back();
+    rows.push_back({row.kind + " of " + std::to_string(row.ranks),
+                    seconds_text(row.seconds.front().second) + " at least, " +
+                        rate(bytes / seconds) + " GB/s received"});
+  }
+  return count_text(hardware.ranks, "rank") + " at once, each\n" + in_columns(rows);
+}
+
+int fail(const std::string& text) {
+  std::fprintf(stderr, "mtf: calibrate: %s\n", text.c_str());
+  return kProgramError;
+}
+
+// Written beside its place and renamed: a crash leaves what was there.
+int write_profile(const std::string& path, const std::string& text) {
+  const std::filesystem::path place = path;
+  std::error_code error;
+  std::filesystem::create_directories(place.parent_path(), error);
+  const std::string temporary = path + "." + std::to_string(getpid());
+  {
+    std::ofstream stream(temporary, std::ios::binary);
+    stream << text;
+    stream.close();
+    if (error || !stream) {
+      std::filesystem::remove(temporary, error);
+      return fail("`" + path + "` cannot be written");
+    }
+  }
+  std::filesystem::rename(temporary, place, error);
+  return error ? fail("`" + path + "` cannot be written: " + error.message()) : kDone;
+}
+
+// One of the ranks that `measure_all` started: they measure together, the first one reports.
+int measure_as_rank() {
+  const std::unique_ptr<Communicator> world = mpi_communicator();
+  const Hardware hardware = measure(op_table(), world.get());
+  if (world->has_first_rank()) {
+    std::printf("%s", profile_text(hardware).c_str());
+    std::fprintf(stderr, "%s\n", summary(hardware).c_str());
+    std::fflush(stdout);
+  }
+  world->close(kDone, "");
+  return kDone;
+}
+
+int measure_all(Options options) {
+  const std::string path = measured_profile_path();
+  if (path.empty()) {
+    return fail("neither HOME nor XDG_CONFIG_HOME says where to keep what it measures");
+  }
+  std::string profiles;
+  const long most = std::clamp(2 * cores_of_this_process(), 2L, kMostRanks);
+  for (long ranks = 1; ranks <= most; ranks *= 2) {
+    options.ranks = ranks;
+    const std::optional<std::string> text = output_of_ranks(options);
+    if (!text || text->empty()) {
+      return fail("the ranks could not be measured");
+    }
+    profiles += (profiles.empty() ? "" : ",\n") + *text;
+  }
+  const int status = write_profile(
+      path,
+      "# Written by `mtf calibrate`: what this machine does with so many ranks at once.\n"
+      "let this_machine = [\n" +
+          profiles + "]\n");
+  if (status == kDone) {
+    std::printf(
+        "kept in %s; `mesh m = [x: 2] of this_machine`, or `mtf cost` on a mesh of "
+        "nothing, uses it\n",
+        path.c_str());
+  }
+  return status;
+}
+
+}  // namespace
+
+int calibrate_command(const Options& options) {
+  return launched() ? measure_as_rank() : measure_all(options);
+}
+
+}  // namespace mtf

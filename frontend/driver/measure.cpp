@@ -1,0 +1,358 @@
+// Kernels are timed as the executor runs them: one-operation programs on a rank of their own.
+// Collectives are timed on the communicator, all groups of a mesh at once.
+
+#include "frontend/driver/measure.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "ir/builder.h"
+#include "lowering/lower.h"
+#include "runtime/count.h"
+#include "runtime/executor.h"
+
+namespace mtf {
+namespace {
+
+constexpr int kRepeats = 7;
+constexpr int kTaken = 1;                // the second fastest: others may be using the machine
+constexpr double kRepeatSeconds = 4e-3;  // that one repeat should take
+constexpr std::int64_t kMostRuns = 20'000;
+
+class Measurer {
+ public:
+  Measurer(OpTable ops, Communicator* world)
+      : ops_(ops),
+        world_(world),
+        alone_(simulated_communicator(1)),
+        executor_(*alone_, {.print = [](std::string_view) {}}) {}
+
+  Hardware run() {
+    Hardware hardware;
+    hardware.ranks = world_ == nullptr ? 1 : world_->ranks();
+    overhead_ = overhead();
+    hardware.overhead = std::max(overhead_, 1e-9);
+    for (std::int64_t side = 8; side <= 2048; side *= 2) {
+      const double seconds = product_seconds(side);
+      const auto length = static_cast<double>(side);
+      hardware.products.emplace_back(length, 2 * length * length * length / seconds);
+    }
+    for (const auto& [side, rate] : hardware.products) {
+      hardware.flops = std::max(hardware.flops, rate);
+    }
+    for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 28; bytes *= 4) {
+      hardware.memory.emplace_back(static_cast<double>(bytes), memory_rate(bytes));
+    }
+    for (const OpDef* op : ops_) {
+      if (const std::optional<double> seconds = element_seconds(*op)) {
+        hardware.elements.emplace_back(op->name, *seconds);
+      }
+    }
+    measure_collectives(hardware);
+    return hardware;
+  }
+
+ private:
+  // ---- clocks ----
+
+  // The same on all ranks: the largest.
+  double slowest(double seconds) {
+    if (world_ == nullptr) {
+      return seconds;
+    }
+    const Group& all = world_->group(line(world_->ranks()), {0});
+    const std::array<const void*, 1> in = {&seconds};
+    double most = seconds;
+    const std::array<void*, 1> out = {&most};
+    world_->all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, 1, in, out);
+    return most;
+  }
+
+  static Mesh line(std::int64_t ranks) {
+    return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
+  }
+
+  double once(const std::function<void()>& work, std::int64_t runs) {
+    if (world_ != nullptr) {
+      world_->barrier();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < runs; ++i) {
+      work();
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    return slowest(took.count()) / static_cast<double>(runs);
+  }
+
+  // Of some repeats, after the first ones.
+  double seconds_of(const std::function<void()>& work) {
+    const double first = std::min(once(work, 1), once(work, 1));
+    const auto runs = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(kRepeatSeconds / std::max(first, 1e-9)), 1, kMostRuns);
+    std::array<double, kRepeats> times{};
+    for (double& time : times) {
+      time = once(work, runs);
+    }
+    std::ranges::nth_element(times, times.begin() + kTaken);
+    return times[kTaken];
+  }
+
+  // ---- programs of one rank ----
+
+  double seconds_of(const Program& program) {
+    DiagSink diags;
+    const std::optional<SpmdProgram> lowered = lower(program, one_rank(), ops_, diags);
+    if (!lowered) {
+      return 0;
+    }
+    const Executable executable = executor_.prepare(*lowered);
+    std::vector<RankTensor> tensors;
+    for (const SpmdId id : lowered->inputs) {
+      const TensorType& type = lowered->at(id).type;
+      const std::vector<std::byte> zeros(static_cast<std::size_t>(type.bytes()));
+      tensors.push_back(
+          scatter(executor_.pool(), *alone_, lowered->mesh, type, lowered->at(id).layout, zeros));
+    }
+    std::vector<RankTensor*> inputs;
+    for (RankTensor& tensor : tensors) {
+      inputs.push_back(&tensor);
+    }
+    bool works = true;
+    const double seconds =
+        seconds_of([&] { works = works && executor_.run(executable, inputs, diags).has_value(); });
+    return works ? seconds : 0;
+  }
+
+  Program chain_of_products(int length) {
+    Program program;
+    DiagSink diags;
+    Builder builder(program, ops_, diags);
+    const TensorType scalar = {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = 2}})};
+    ValueId value = builder.input(InputKind::kArgument, "a", scalar);
+    const ValueId other = builder.input(InputKind::kArgument, "b", scalar);
+    for (int i = 0; i < length; ++i) {
+      OpArgs args;
+      args.set("to", Shape());
+      const ValueId dot = builder.emit("einsum", {value, other}, std::move(args));
+      OpArgs wide;
+      wide.set("to", scalar.shape);
+      value = builder.emit("broadcast", {dot}, std::move(wide));
+    }
+    program.outputs = {value};
+    return program;
+  }
+
+  // Of one more kernel in a program.
+  double overhead() {
+    constexpr int kMore = 16;
+    const double few = seconds_of(chain_of_products(1));
+    const double many = seconds_of(chain_of_products(1 + kMore));
+    run_overhead_ = std::max(few, 0.0);
+    return std::max((many - few) / (2 * kMore), 0.0);
+  }
+
+  double product_seconds(std::int64_t side) {
+    Program program;
+    DiagSink diags;
+    Builder builder(program, ops_, diags);
+    const auto matrix = [side](const char* rows, const char* cols) {
+      return TensorType{
+          .dtype = DType::kF32,
+          .shape = Shape({{.name = rows, .size = side}, {.name = cols, .size = side}})};
+    };
+    const ValueId a = builder.input(InputKind::kArgument, "a", matrix("m", "k"));
+    const ValueId b = builder.input(InputKind::kArgument, "b", matrix("k", "n"));
+    OpArgs args;
+    args.set("to", matrix("m", "n").shape);
+    program.outputs = {builder.emit("einsum", {a, b}, std::move(args))};
+    return without_overhead(seconds_of(program));
+  }
+
+  [[nodiscard]] double without_overhead(double seconds) const {
+    return std::max(seconds - run_overhead_, seconds / 8);
+  }
+
+  // Half of the bytes are read, half written.
+  double memory_rate(std::int64_t bytes) {
+    Program program;
+    DiagSink diags;
+    Builder builder(program, ops_, diags);
+    const ValueId x =
+        builder.input(InputKind::kArgument, "x",
+                      {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = bytes / 8}})});
+    program.outputs = {builder.emit("abs", {x})};
+    return static_cast<double>(bytes) / without_overhead(seconds_of(program));
+  }
+
+  // ---- operations, one element ----
+
+  static constexpr std::int64_t kRows = 256;
+  static constexpr std::int64_t kCols = 64;
+
+  // Shapes that an argument may ask for, beside tensors of [rows, cols].
+  static std::vector<Shape> shapes_to_try() {
+    const Dim rows = {.name = "rows", .size = kRows};
+    const Dim cols = {.name = "cols", .size = kCols};
+    return {Shape({cols, rows}), Shape({rows}), Shape({rows, cols}),
+            Shape({rows, cols, {.name = "more", .size = 4}})};
+  }
+
+  static std::optional<OpArgs> args_of(const OpDef& op, const Shape& shape) {
+    OpArgs args;
+    for (const OpParam& param : op.params) {
+      const bool is_tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+      if (is_tensor || !param.required) {
+        continue;
+      }
+      switch (param.kind) {
+        case ParamKind::kDim:
+        case ParamKind::kDims:
+          args.set(param.name, std::vector<Dim>{{.name = "cols", .size = kCols}});
+          break;
+        case ParamKind::kShape:
+          args.set(param.name, shape);
+          break;
+        case ParamKind::kReal:
+          args.set(param.name, 0.5);
+          break;
+        default:
+          return std::nullopt;
+      }
+    }
+    return args;
+  }
+
+  std::optional<Program> program_of(const OpDef& op, DType dtype, const Shape& shape) {
+    Program program;
+    DiagSink diags;
+    Builder builder(program, ops_, diags);
+    const TensorType type = {
+        .dtype = dtype,
+        .shape = Shape({{.name = "rows", .size = kRows}, {.name = "cols", .size = kCols}})};
+    std::vector<ValueId> operands;
+    for (const OpParam& param : op.params) {
+      if (param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors) {
+        operands.push_back(
+            builder.input(InputKind::kArgument, "x" + std::to_string(operands.size()), type));
+      }
+    }
+    std::optional<OpArgs> args = args_of(op, shape);
+    const std::optional<ValueId> made =
+        args ? builder.call(op, operands, *std::move(args)) : std::nullopt;
+    if (!made || !diags.ok() || program.at(*made).op != &op) {
+      return std::nullopt;
+    }
+    program.outputs = {*made};
+    return program;
+  }
+
+  // nullopt: its time is that of its memory, or it is not made from plain tensors.
+  std::optional<double> element_seconds(const OpDef& op) {
+    const bool runs = op.tile != nullptr || op.kernel != nullptr;
+    if (!runs || op.effect || op.file != FileUse::kNone || op.algebra == Algebra::kEinsum) {
+      return std::nullopt;
+    }
+    for (const DType dtype : {DType::kF32, DType::kBool, DType::kI32}) {
+      for (const Shape& shape : shapes_to_try()) {
+        if (const std::optional<Program> program = program_of(op, dtype, shape)) {
+          const OpCall call = call_of(*program, program->outputs.front());
+          double points = 1;
+          for (const LoopDim& loop : op.space(call).loops) {
+            points *= static_cast<double>(loop.size);
+          }
+          const double seconds = seconds_of(*program);
+          return seconds > 0 ? std::optional(without_overhead(seconds) / points) : std::nullopt;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  // ---- collectives ----
+
+  void measure_collectives(Hardware& hardware) {
+    hardware.link = {.latency = std::max(overhead_, 1e-7),
+                     .bandwidth = hardware.memory.back().second};
+    const std::int64_t ranks = hardware.ranks;
+    for (std::int64_t size = 2; size <= ranks; size *= 2) {
+      if (ranks % size == 0) {
+        measure_groups(size, hardware);
+      }
+    }
+    for (const MeasuredCollective& row : hardware.collectives) {
+      if (row.kind == to_string(StepKind::kAllGather) && row.ranks == 2) {
+        hardware.link = {.latency = row.seconds.front().second,
+                         .bandwidth = row.seconds.back().first / row.seconds.back().second};
+      }
+    }
+    hardware.near = hardware.link;
+  }
+
+  void measure_groups(std::int64_t size, Hardware& hardware) {
+    const Mesh mesh = {
+        .name = "pairs",
+        .axes = {{.name = "a", .size = hardware.ranks / size}, {.name = "b", .size = size}},
+        .profile = "",
+        .span = {}};
+    const Group& group = world_->group(mesh, {1});
+    for (const StepKind kind : {StepKind::kAllReduce, StepKind::kReduceScatter,
+                                StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute}) {
+      MeasuredCollective row = {.kind = std::string(to_string(kind)), .ranks = size, .seconds = {}};
+      for (std::int64_t count = 64; count <= std::int64_t{1} << 22; count *= 8) {
+        const double bytes = 4.0 * static_cast<double>(received_elements(kind, count, size));
+        row.seconds.emplace_back(bytes, collective(kind, group, count));
+      }
+      hardware.collectives.push_back(std::move(row));
+    }
+  }
+
+  // `count` floats are handed over.
+  double collective(StepKind kind, const Group& group, std::int64_t count) {
+    const std::int64_t wide = kind == StepKind::kAllGather ? count * group.size : count;
+    const std::vector<float> from(static_cast<std::size_t>(count), 0.5F);
+    std::vector<float> to(static_cast<std::size_t>(wide));
+    const std::array<const void*, 1> ins = {from.data()};
+    const std::array<void*, 1> outs = {to.data()};
+    std::vector<std::vector<std::int64_t>> sources(1);  // each from the next one
+    for (std::int64_t i = 0; i < group.size; ++i) {
+      sources.front().push_back((i + 1) % group.size);
+    }
+    return seconds_of([&] {
+      switch (kind) {
+        case StepKind::kAllReduce:
+          world_->all_reduce(group, {}, count, ins, outs);
+          break;
+        case StepKind::kReduceScatter:
+          world_->reduce_scatter(group, {}, count / group.size, ins, outs);
+          break;
+        case StepKind::kAllGather:
+          world_->all_gather(group, 4 * count, ins, outs);
+          break;
+        case StepKind::kAllToAll:
+          world_->all_to_all(group, 4 * count / group.size, ins, outs);
+          break;
+        default:
+          world_->permute(group, 4 * count, sources, ins, outs);
+      }
+    });
+  }
+
+  OpTable ops_;
+  Communicator* world_;
+  std::unique_ptr<Communicator> alone_;
+  Executor executor_;
+  double overhead_ = 0;      // of a kernel
+  double run_overhead_ = 0;  // of a run with two kernels that do next to nothing
+};
+
+}  // namespace
+
+Hardware measure(OpTable ops, Communicator* world) {
+  return Measurer(ops, world).run();
+}
+
+}  // namespace mtf

@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+"""What `mtf cost` says is Table 1 of the Mesh-TensorFlow paper, for any sizes and meshes.
+
+Its rows are those of two_layer, its formulas the table's leading terms; the exact numbers beside them
+follow when each dim and each axis is scaled in turn. What it says of a layout is what `mtf plan` and
+`mtf run --count` say. `mtf calibrate` is run once, for its file. Called with the path of mtf; run from
+the root of the project.
+"""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+MTF = sys.argv[1]
+TWO_LAYER = "examples/two_layer.mtf"
+SOURCE = open(TWO_LAYER, encoding="utf-8").read()
+ENVIRONMENT = dict(os.environ, XDG_CONFIG_HOME=tempfile.mkdtemp())
+failures = []
+
+
+def mtf(*args, status=0):
+    done = subprocess.run([MTF, *args], capture_output=True, text=True, timeout=600,
+                          env=ENVIRONMENT)
+    if done.returncode != status:
+        raise SystemExit(f"mtf {' '.join(args)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        failures.append(f"{what}: {found}, not {wanted}")
+
+
+def cost(path, entry, *more):
+    return json.loads(mtf("cost", path, entry, "--json", *more))
+
+
+def with_sizes(batch, io, hidden):
+    """A copy of two_layer with other sizes."""
+    text = re.sub(r"dim batch = \d+, io = \d+, hidden = \d+",
+                  f"dim batch = {batch}, io = {io}, hidden = {hidden}", SOURCE)
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "two_layer.mtf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def text_of(terms):
+    """{"batch hidden / rows": coefficient}"""
+    found = {}
+    for term in terms:
+        dims = " ".join(sorted(term["dims"]))
+        over = " ".join(sorted(term["over"]))
+        check(f"powers in {term}", set([*term["dims"].values(), *term["over"].values()]) - {1},
+              set())
+        found[dims + (" / " + over if over else "")] = term["coefficient"]
+    return found
+
+
+# Per layout: what every kind of amount is a multiple of, and which axes split it. Table 1 has no
+# coefficients for compute and memory; there are five products of 2·b·d_io·d_h each (x needs no gradient).
+COMPUTE = {"replicated": "", "data_parallel": "rows", "model_parallel": "cols", "both": "cols rows",
+           "three_way": "cols planes rows"}
+ALL_REDUCED = {
+    "replicated": {},
+    "data_parallel": {"rows": {"hidden io": 2}},
+    "model_parallel": {"cols": {"batch io": 1}},
+    "both": {"cols": {"batch io / rows": 1}, "rows": {"hidden io / cols": 2}},
+    "three_way": {"planes": {"batch hidden / cols rows": 2}, "cols": {"batch io / planes rows": 1},
+                  "rows": {"hidden io / cols planes": 2}},
+}
+MEMORY = {
+    "replicated": {"batch io", "batch hidden", "hidden io"},
+    "data_parallel": {"batch io / rows", "batch hidden / rows", "hidden io"},
+    "model_parallel": {"batch io", "batch hidden / cols", "hidden io / cols"},
+    "both": {"batch io / rows", "batch hidden / cols rows", "hidden io / cols"},
+    "three_way": {"batch io / planes rows", "batch hidden / cols rows", "hidden io / cols planes"},
+}
+
+
+def formulas(table, where):
+    for row in table["layouts"]:
+        name = row["layout"]
+        over = COMPUTE[name]
+        check(f"{where}, {name}: compute", text_of(row["flops_terms"]),
+              {"batch hidden io" + (" / " + over if over else ""): 10})
+        found = {" ".join(c["axes"]): text_of(c["terms"]) for c in row["totals"]["collectives"]}
+        check(f"{where}, {name}: all-reduced", found, ALL_REDUCED[name])
+        # Which of its terms is alive at the peak depends on the sizes; none but the table's is.
+        check(f"{where}, {name}: memory", set(text_of(row["peak"]["terms"])) - MEMORY[name], set())
+
+
+def amount(terms, sizes):
+    """The value of a formula."""
+    return sum(term["coefficient"] * math.prod(sizes[d] ** p for d, p in term["dims"].items()) /
+               math.prod(sizes[a] ** p for a, p in term["over"].items()) for term in terms)
+
+
+def close(what, exact, leading):
+    """The formula leaves out lower orders: at these sizes, a few percent."""
+    if not 0.97 * exact <= leading <= 1.0001 * exact:
+        failures.append(f"{what}: the leading terms give {leading}, exactly it is {exact}")
+
+
+def table_1():
+    base = {"batch": 512, "io": 256, "hidden": 1024, "rows": 2, "cols": 2, "planes": 2}
+    cases = [base] + [{**base, name: 2 * size} for name, size in base.items()]
+    for sizes in cases:
+        path = with_sizes(sizes["batch"], sizes["io"], sizes["hidden"])
+        where = ", ".join(f"{k} {v}" for k, v in sizes.items())
+        mesh = f"rows={sizes['rows']},cols={sizes['cols']}"
+        tables = {"": cost(path, "train_step", "--mesh", mesh),
+                  "three_way": cost(path, "train_step", "--layout", "three_way", "--mesh",
+                                    mesh + f",planes={sizes['planes']}")}
+        tables[""]["layouts"] = [r for r in tables[""]["layouts"] if r["layout"] != "three_way"]
+        check(f"{where}: rows", [r["layout"] for t in tables.values() for r in t["layouts"]],
+              list(COMPUTE))
+        for table in tables.values():
+            formulas(table, where)
+            for row in table["layouts"]:
+                what = f"{where}, {row['layout']}"
+                close(f"{what}: flops", row["totals"]["flops"], amount(row["flops_terms"], sizes))
+                for c in row["totals"]["collectives"]:
+                    close(f"{what}: {c['axes']}", c["elements"], amount(c["terms"], sizes))
+                close(f"{what}: memory", row["totals"]["peak_bytes"],
+                      4 * amount(row["peak"]["terms"], sizes) +
+                      sum(h["bytes"] for h in row["peak"]["held"] if not h["value"]))
+
+
+def same_as_plan():
+    """The totals of each row are those of the plan, and its parts add up."""
+    for path in ("examples/two_layer.mtf", "examples/mnist.mtf", "examples/parallel/feed_forward.mtf",
+                 "examples/parallel/transformer.mtf"):
+        for entry in json.loads(mtf("plan", path, "--json"))["entries"]:
+            for row in cost(path, entry)["layouts"]:
+                where = f"{path}, {entry}, {row['layout']}"
+                planned = json.loads(mtf("plan", path, entry, "--layout", row["layout"], "--json"))
+                for c in row["totals"]["collectives"]:
+                    del c["seconds"], c["terms"]
+                check(f"{where}: totals", row["totals"], planned["totals"])
+                check(f"{where}: held at the peak", sum(h["bytes"] for h in row["peak"]["held"]),
+                      row["totals"]["peak_bytes"])
+                parts = row["compute_seconds"] + row["communication_seconds"]
+                if not math.isclose(row["seconds"], parts) or row["seconds"] <= 0:
+                    failures.append(f"{where}: {row['seconds']} s are not {parts} s")
+                if not 0 < row["utilization"] <= 1 or not 0 <= row["replicated"] < 1:
+                    failures.append(f"{where}: {row['utilization']}, {row['replicated']}")
+
+
+def illegal_rows():
+    rows = cost("examples/illegal.mtf", "network")["layouts"]
+    legal = {row["layout"]: row["legal"] for row in rows}
+    check("illegal.mtf", legal, {"one_axis_for_two_dims": False, "three_by_two": False,
+                                 "both_over_all": False, "spatial": True})
+    for row in rows:
+        check(f"illegal.mtf, {row['layout']}: errors", bool(row["errors"]), not row["legal"])
+
+
+def calibrated():
+    before = mtf("cost", TWO_LAYER, "--hardware", "this_machine", status=1)
+    check("cost of a machine that is not measured", before, "")
+    mtf("calibrate")
+    for ranks, layout in ((1, "replicated"), (4, "both")):
+        table = cost(TWO_LAYER, "train_step", "--layout", layout)
+        row = table["one_rank"] if ranks == 1 else table["layouts"][0]
+        check(f"hardware of {ranks}", row["hardware"], "this_machine")
+        if not 1e-7 < row["seconds"] < 1:
+            failures.append(f"{ranks} ranks: {row['seconds']} s")
+
+
+table_1()
+same_as_plan()
+illegal_rows()
+calibrated()
+print("\n".join(failures))
+print(f"{'1 passed, 0 failed' if not failures else '0 passed, 1 failed'}")
+sys.exit(1 if failures else 0)
