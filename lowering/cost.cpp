@@ -1,6 +1,8 @@
 #include "lowering/cost.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace mtf {
@@ -21,6 +23,15 @@ double Cost::replicated() const {
 double Cost::utilization() const {
   const double possible = ranks() * hardware.flops * prices.seconds();
   return possible == 0 ? 0 : useful_flops / possible;
+}
+
+std::vector<std::size_t> Cost::slowest(std::size_t count) const {
+  std::vector<std::size_t> order(prices.steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [this](std::size_t step) { return prices.steps[step]; });
+  order.resize(std::min(order.size(), count));
+  return order;
 }
 
 Cost cost_of(SpmdProgram program, const Hardware& hardware, double useful_flops) {

@@ -17,6 +17,8 @@ struct Cost {
   std::vector<double> collective_seconds;  // for each of totals.collectives
   double useful_flops = 0;                 // that one rank alone would need
 
+  // The steps that take longest, the longest first.
+  [[nodiscard]] std::vector<std::size_t> slowest(std::size_t count) const;
   [[nodiscard]] double ranks() const { return static_cast<double>(program.mesh.ranks()); }
   [[nodiscard]] std::int64_t received_bytes() const;
   // The part of all ranks' flops that repeats what another rank does as well; 0 to 1.

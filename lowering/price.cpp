@@ -48,10 +48,14 @@ Sides sides_of(const LocalCall& call, const Mesh& mesh) {
   return sides;
 }
 
-// The matrix unit holds a tile of two of the sides; the longest one streams through it.
+// The matrix unit holds a tile of two of the sides; the longest one streams through it. A product
+// of a vector is none of its work.
 double in_tiles(const Sides& sides, double tile) {
   std::vector<double> lengths = {sides.m, sides.n, sides.k};
   std::ranges::sort(lengths);
+  if (lengths[0] == 1) {
+    return sides.batch * lengths[1] * lengths[2];
+  }
   const auto rounded = [tile](double side) { return std::ceil(side / tile) * tile; };
   return sides.batch * rounded(lengths[0]) * rounded(lengths[1]) * lengths[2];
 }

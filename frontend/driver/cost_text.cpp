@@ -61,6 +61,17 @@ std::string table_text(const CostTable& table, const SourceMap& sources) {
   return in_columns(rows, {.gap = 3, .widest = 24, .right = {1, 2, 3, 4, 5, 6, 7, 8}});
 }
 
+// "einsum (net.mtf:18)": of what the last call of a chain computes.
+std::string step_name(const SpmdProgram& program, std::size_t index, const SourceMap& sources) {
+  const Step& step = program.steps[index];
+  const bool is_kernel = step.kind == StepKind::kKernel;
+  const ValueId made = is_kernel ? step.calls.back().origin : program.at(step.to).origin;
+  const std::string place = sources.short_place(program.source.at(made).span);
+  return (is_kernel ? std::string(step.calls.back().call.op->name)
+                    : std::string(to_string(step.kind))) +
+         (place.empty() ? "" : " (" + place + ")");
+}
+
 // The largest of what is held at the peak, by name.
 std::string held_text(const Cost& cost, const ValueNames& names) {
   constexpr std::size_t kShown = 4;
@@ -73,16 +84,22 @@ std::string held_text(const Cost& cost, const ValueNames& names) {
   return text;
 }
 
+// "einsum (net.mtf:18) 3.10 ms"
+std::string slowest_text(const Cost& cost, const SourceMap& sources) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (const std::size_t i : cost.slowest(kShown)) {
+    text += (text.empty() ? "" : ", ") + step_name(cost.program, i, sources) + " " +
+            seconds_text(cost.prices.steps[i]);
+  }
+  return text;
+}
+
 std::string peak_place(const Cost& cost, const SourceMap& sources) {
   if (!cost.peak.step) {
     return "throughout";
   }
-  const std::string place = sources.short_place(cost.peak.span);
-  const Step& step = cost.program.steps[*cost.peak.step];
-  const std::string what = step.kind == StepKind::kKernel
-                               ? std::string(step.calls.back().call.op->name)
-                               : std::string(to_string(step.kind));
-  return "at " + what + (place.empty() ? "" : " (" + place + ")");
+  return "at " + step_name(cost.program, *cost.peak.step, sources);
 }
 
 std::string details_text(const CostRow& row, const SourceMap& sources) {
@@ -105,6 +122,7 @@ std::string details_text(const CostRow& row, const SourceMap& sources) {
                      ", " + cost.hardware.name + "\n" +
                      in_columns(rows, {.gap = 3, .widest = 40, .right = {1, 2}});
   text += "  held then: " + held_text(cost, names) + "\n";
+  text += "  slowest: " + slowest_text(cost, sources) + "\n";
   const auto capacity = static_cast<std::int64_t>(cost.hardware.capacity);
   if (capacity > 0 && program.totals.peak_bytes > capacity) {
     text +=

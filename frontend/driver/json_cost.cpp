@@ -30,6 +30,22 @@ Json peak_json(const Cost& cost, const SourceMap& sources) {
           {"terms", terms_json(cost.terms.elements)}};
 }
 
+Json slowest_json(const Cost& cost, const SourceMap& sources) {
+  constexpr std::size_t kShown = 10;
+  Json list = Json::array();
+  for (const std::size_t i : cost.slowest(kShown)) {
+    const Step& step = cost.program.steps[i];
+    const bool is_kernel = step.kind == StepKind::kKernel;
+    const ValueId made = is_kernel ? step.calls.back().origin : cost.program.at(step.to).origin;
+    list.push_back({{"step", i},
+                    {"kind", to_string(step.kind)},
+                    {"op", is_kernel ? step.calls.back().call.op->name : ""},
+                    {"line", line_of(sources, cost.program.source.at(made).span)},
+                    {"seconds", cost.prices.steps[i]}});
+  }
+  return list;
+}
+
 Json errors_json(const std::vector<Diag>& errors, const SourceMap& sources) {
   Json list = Json::array();
   for (const Diag& error : errors) {
@@ -62,7 +78,8 @@ Json row_json(const CostRow& row, const SourceMap& sources) {
                {"replicated", cost.replicated()},
                {"hardware", cost.hardware.name},
                {"flops_terms", terms_json(cost.terms.flops)},
-               {"peak", peak_json(cost, sources)}});
+               {"peak", peak_json(cost, sources)},
+               {"slowest", slowest_json(cost, sources)}});
   return json;
 }
 

@@ -161,6 +161,27 @@ def illegal_rows():
         check(f"illegal.mtf, {row['layout']}: errors", bool(row["errors"]), not row["legal"])
 
 
+def published():
+    """The README's table is what `mtf cost` prints, and the schemes are in the published order."""
+    seconds = {}
+    for line in open("examples/published/README.md", encoding="utf-8"):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != 7 or ", " not in cells[0]:
+            continue
+        name, layout = cells[0].split(", ")
+        path = f"examples/published/{name}.mtf"
+        text = mtf("cost", path)
+        row = re.search(rf"^  {layout} +.*$", text, re.M).group(0)
+        check(f"{cells[0]}: parameters", f", {cells[2]} parameters;" in text, True)
+        for cell in (cells[1].split()[0], cells[3], cells[4], cells[5]):
+            check(f"{cells[0]}: {cell} in {row}", re.search(rf"  {cell}( |$)", row) is None, False)
+        table = cost(path, "train_step", "--layout", layout)
+        seconds[layout] = table["layouts"][0]["seconds"]
+    check("the README's rows", list(seconds), ["data_and_model", "two_way", "one_d", "two_d", "three_d"])
+    if not seconds["one_d"] > seconds["two_d"] > seconds["three_d"]:
+        failures.append(f"the order of the schemes: {seconds}")
+
+
 def calibrated():
     before = mtf("cost", TWO_LAYER, "--hardware", "this_machine", status=1)
     check("cost of a machine that is not measured", before, "")
@@ -176,6 +197,7 @@ def calibrated():
 table_1()
 same_as_plan()
 illegal_rows()
+published()
 calibrated()
 print("\n".join(failures))
 print(f"{'1 passed, 0 failed' if not failures else '0 passed, 1 failed'}")

@@ -103,7 +103,7 @@ ENTRIES = {}
 table_1()
 for example in sorted(glob.glob("examples/**/*.mtf", recursive=True)):
     source = open(example, encoding="utf-8").read()
-    if "illegal" in example:
+    if "illegal" in example or "/published/" in example:  # too large to run
         continue
     described = json.loads(mtf("plan", example, "--json"))
     ENTRIES[example] = described["entries"]
