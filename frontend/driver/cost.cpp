@@ -8,57 +8,15 @@
 #include <memory>
 #include <utility>
 
-#include "frontend/driver/checked.h"
+#include "frontend/driver/built.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/entry_names.h"
-#include "frontend/parse.h"
+#include "frontend/driver/hardware_option.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {
 namespace {
-
-constexpr std::string_view kDefaultHardware = "cpu_core";
-
-// Builds units and lowers none: each row lowers its own.
-class BuildDevice final : public CheckDevice {
- public:
-  BuildDevice() : CheckDevice(op_table(), /*every_layout=*/false) {}
-  bool use(const Layout* /*chosen*/, std::span<const Layout> /*declared*/,
-           DiagSink& /*diags*/) override {
-    return true;
-  }
-};
-
-// A program evaluated under one layout; null where the text does not parse.
-struct Built {
-  Built(const Options& options, SourceMap& sources, DiagSink& diags)
-      : session(checking(options), sources, device, diags) {}
-
-  static ElaborateOptions checking(const Options& options) {
-    ElaborateOptions result = elaborate_options(options);
-    result.check = true;
-    result.one_rank = options.layout.empty();
-    return result;
-  }
-
-  BuildDevice device;
-  Session session;
-};
-
-// `layout`: its name; "" for one rank.
-std::unique_ptr<Built> build(Workspace& workspace, FileId file, std::string_view layout,
-                             DiagSink& diags) {
-  std::optional<ast::File> tree = parse(file, workspace.sources, diags);
-  if (!tree) {
-    return nullptr;
-  }
-  Options options = workspace.options;
-  options.layout = layout;
-  auto built = std::make_unique<Built>(options, workspace.sources, diags);
-  built->session.run(*std::move(tree));
-  return built;
-}
 
 std::vector<Diag> errors_of(const DiagSink& diags) {
   std::vector<Diag> errors;
@@ -110,7 +68,9 @@ class Pricing {
       for (const Layout& layout : unsplit_.session.layouts()) {
         profile = profile.empty() && is_wanted(layout) ? layout.mesh.profile : profile;
       }
-      table.one_rank.cost = cost_of(*std::move(program), hardware_for(profile, 1), flops);
+      table.one_rank.cost =
+          cost_of(*std::move(program),
+                  hardware_for(workspace_.options, unsplit_.session, profile, 1), flops);
     }
   }
 
@@ -128,7 +88,8 @@ class Pricing {
         std::optional<SpmdProgram> program = lowered(*unit, *layout, found);
         if (program && table.one_rank.cost) {
           row.cost = cost_of(*std::move(program),
-                             hardware_for(declared.mesh.profile, declared.mesh.ranks()),
+                             hardware_for(workspace_.options, unsplit_.session,
+                                          declared.mesh.profile, declared.mesh.ranks()),
                              table.one_rank.cost->useful_flops);
         }
       }
@@ -137,43 +98,10 @@ class Pricing {
     }
   }
 
-  // `--hardware`, or what the mesh is of, or this machine if it was measured.
-  Hardware hardware_for(const std::string& profile, std::int64_t ranks) {
-    const std::string& option = workspace_.options.hardware;
-    const std::string& named = option.empty() ? profile : option;
-    std::optional<HardwareChoice> found =
-        unsplit_.session.hardware(named.empty() ? "this_machine" : named);
-    if (!found) {
-      found = unsplit_.session.hardware(kDefaultHardware);
-    }
-    return found ? found->for_ranks(ranks) : Hardware{};
-  }
-
   Workspace& workspace_;
   FileId file_;
   Built& unsplit_;
 };
-
-// `--hardware` names a profile, one that is measured if it is this machine.
-bool knows_hardware(Workspace& workspace, Session& session) {
-  const std::string& name = workspace.options.hardware;
-  if (name.empty() || session.hardware(name)) {
-    return true;
-  }
-  const std::vector<std::string> names = session.hardware_names();
-  const std::string_view match = closest(name, names);
-  std::string all;
-  for (const std::string& known : names) {
-    all += (all.empty() ? "" : ", ") + known;
-  }
-  workspace.diags.error(DiagKind::kUnknownName, {},
-                        name == "this_machine"
-                            ? "this machine is not measured yet; `mtf calibrate` does it"
-                            : "no hardware profile `" + name + "`" +
-                                  (match.empty() ? "; there is " + all
-                                                 : "; did you mean `" + std::string(match) + "`?"));
-  return false;
-}
 
 bool knows_layout(Workspace& workspace, const Session& session) {
   const std::string& wanted = workspace.options.layout;
