@@ -24,6 +24,10 @@ struct Prices {
 
 [[nodiscard]] Prices price(const SpmdProgram& program, const Hardware& hardware);
 
+// What a kernel reads from memory and leaves there; what it passes on inside is not, and an
+// operation that computes nothing reads no more than it writes. 0 for other steps.
+[[nodiscard]] double bytes_touched(const SpmdProgram& program, const Step& step);
+
 // Of one collective that a rank receives so many bytes in.
 [[nodiscard]] double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh,
                                         const Axes& axes, const Hardware& hardware);

@@ -49,6 +49,7 @@ struct Executor::State {
   TileScratch tiles;
   std::vector<const void*> ins;  // of the step in progress
   std::vector<void*> outs;
+  std::size_t step_number = 0;
   const PreparedProgram* last = nullptr;
 
   // ---- before the steps ----
@@ -103,6 +104,26 @@ struct Executor::State {
 
   // ---- steps ----
 
+  // Does a part of the step in progress: that of one local rank, or of all of them at once.
+  template <typename F>
+  void timed(std::optional<std::size_t> rank, F&& part) {
+    if (options.timed) {
+      take_time(rank, part, step_number);
+    } else {
+      part();
+    }
+  }
+
+  template <typename F>
+  void take_time(std::optional<std::size_t> rank, F&& part, std::size_t step) {
+    const std::int64_t begin = nanoseconds_now();
+    part();
+    const Interval time{.begin = begin, .end = nanoseconds_now()};
+    for (std::size_t i = rank.value_or(0); i < (rank ? *rank + 1 : hosts.size()); ++i) {
+      options.timed({.step = step, .rank = i, .time = time});
+    }
+  }
+
   void kernel(const PreparedProgram& prepared, KernelStep& step) {
     reports.call = step.call;
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
@@ -113,7 +134,7 @@ struct Executor::State {
       if (step.call->result.valid()) {
         here.call->out.data = prepared.at(rank, step.call->result);
       }
-      step.call->call.op->kernel(*here.call);
+      timed(rank, [&] { step.call->call.op->kernel(*here.call); });
     }
     reports.call = nullptr;
   }
@@ -128,7 +149,7 @@ struct Executor::State {
       for (const SpmdId output : step.outputs) {
         outs.push_back(prepared.at(rank, output));
       }
-      step.passes[step.passes.size() == 1 ? 0 : rank].run(ins, outs, tiles);
+      timed(rank, [&] { step.passes[step.passes.size() == 1 ? 0 : rank].run(ins, outs, tiles); });
     }
   }
 
@@ -143,7 +164,7 @@ struct Executor::State {
     if (options.check_agreement && step.kind != StepKind::kSlice) {
       check_agreement(step);
     }
-    step.exchange.run(communicator, staging, ins, outs);
+    timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs); });
     if (step.kind == StepKind::kSlice) {
       return;
     }
@@ -166,7 +187,14 @@ struct Executor::State {
       diags.add(std::move(warning));
     }
     reports.warnings.clear();
-    if (std::optional<Diag> failure = agreed_failure(communicator, hosts)) {
+    std::optional<Diag> failure;
+    const auto agree = [&] { failure = agreed_failure(communicator, hosts); };
+    if (options.timed) {
+      take_time(std::nullopt, agree, last->steps.size());
+    } else {
+      agree();
+    }
+    if (failure) {
       diags.add(std::move(*failure));
       for (RankHost& host : hosts) {
         host.forget_failure();
@@ -261,7 +289,8 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   for (Totals& totals : prepared.counted) {
     clear(totals);
   }
-  for (PreparedStep& step : prepared.steps) {
+  for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
+    PreparedStep& step = prepared.steps[state.step_number];
     match(
         step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
         [&](const TileStep& body) { state.tile(prepared, body); },

@@ -16,6 +16,7 @@
 
 #include "lowering/spmd.h"
 #include "runtime/communicator.h"
+#include "runtime/step_time.h"
 #include "runtime/tensor.h"
 
 namespace mtf {
@@ -25,6 +26,7 @@ struct ExecutorOptions {
   std::uint64_t seed = 0;
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
+  std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
 };
 
 struct PreparedProgram;  // runtime/executor_program.h

@@ -21,6 +21,7 @@ struct ExecuteDevice::Compiled {
   SpmdProgram program;
   std::optional<Executable> executable;
   std::int64_t runs = 0;
+  std::size_t timed = 0;  // in the timeline, if there is one
 };
 
 namespace {
@@ -67,9 +68,12 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {
     return false;
   }
-  executor_ = std::make_unique<Executor>(
-      *communicator_,
-      ExecutorOptions{.exact = options_.exact, .seed = options_.seed, .print = options_.print});
+  ExecutorOptions executor{.exact = options_.exact, .seed = options_.seed, .print = options_.print};
+  if (options_.timeline != nullptr) {
+    options_.timeline->start(*communicator_);
+    executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };
+  }
+  executor_ = std::make_unique<Executor>(*communicator_, std::move(executor));
   for (const std::int64_t rank : communicator_->local_ranks()) {
     counts_.push_back({.rank = rank});
   }
@@ -85,9 +89,8 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
                                                             DiagSink& diags) {
   std::unique_ptr<Compiled>& compiled = compiled_[&unit];
   if (compiled == nullptr) {
-    compiled =
-        compile(unit.program, unit.is_entry ? "`" + unit.program.name + "`" : "this statement",
-                held_, diags);
+    const RunKind kind = unit.is_entry ? RunKind::kEntry : RunKind::kStatement;
+    compiled = compile(unit.program, kind, unit.program.name, held_, diags);
   }
   if (compiled == nullptr || !initialise(compiled->program, diags)) {
     return std::nullopt;
@@ -161,8 +164,7 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     if (!lowered) {
       return std::nullopt;
     }
-    mover = std::make_unique<Compiled>(*std::move(lowered));
-    mover->executable = executor_->prepare(mover->program);
+    mover = prepared(*std::move(lowered), RunKind::kMove, "");
   }
   RankTensor* input = &const_cast<RankTensor&>(tensor);    // read only: the program updates nothing
   const std::uint64_t execution = executor_->execution();  // on which random numbers depend
@@ -172,19 +174,31 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
 }
 
 std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
-                                                                std::string_view what,
+                                                                RunKind kind,
+                                                                const std::string& name,
                                                                 const HeldLayouts& held,
                                                                 DiagSink& diags) {
-  std::optional<SpmdProgram> lowered =
-      lower(program, layout_, options_.ops, diags, options_.exact, held);
-  if (!lowered || !fits_memory(*lowered, what, diags)) {
-    return nullptr;
-  }
-  if (options_.lowered) {
-    options_.lowered(*lowered);
-  }
-  auto compiled = std::make_unique<Compiled>(*std::move(lowered));
+  return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
+    std::optional<SpmdProgram> lowered =
+        lower(program, layout_, options_.ops, diags, options_.exact, held);
+    const std::string what = kind == RunKind::kStatement ? "this statement" : "`" + name + "`";
+    if (!lowered || !fits_memory(*lowered, what, diags)) {
+      return nullptr;
+    }
+    if (options_.lowered) {
+      options_.lowered(*lowered);
+    }
+    return prepared(*std::move(lowered), kind, name);
+  });
+}
+
+std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::prepared(SpmdProgram program, RunKind kind,
+                                                                 const std::string& name) {
+  auto compiled = std::make_unique<Compiled>(std::move(program));
   compiled->executable = executor_->prepare(compiled->program);
+  if (options_.timeline != nullptr) {
+    compiled->timed = options_.timeline->add(kind, name, compiled->program);
+  }
   return compiled;
 }
 
@@ -235,7 +249,7 @@ bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
     const std::unique_ptr<Compiled> compiled =
-        compile(variable.init, "`" + variable.path + "`", wanted, diags);
+        compile(variable.init, RunKind::kInitialise, variable.path, wanted, diags);
     if (compiled == nullptr) {
       return false;
     }
@@ -259,8 +273,14 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
                                                               std::span<RankTensor* const> inputs,
                                                               DiagSink& diags) {
   DiagSink found;
+  if (options_.timeline != nullptr) {
+    options_.timeline->begin_run(compiled.timed);
+  }
   std::optional<std::vector<RankTensor>> outputs =
       executor_->run(*compiled.executable, inputs, found);
+  if (options_.timeline != nullptr) {
+    options_.timeline->end_run();
+  }
   add_warnings(found, entry, ++compiled.runs, diags);
   if (!outputs) {
     return std::nullopt;
@@ -295,7 +315,8 @@ std::optional<double> ExecuteDevice::scalar(const TensorHandle& tensor) {
 }
 
 std::optional<std::string> ExecuteDevice::text(const TensorHandle& tensor) {
-  HostTensor all = whole(static_cast<const Held&>(*tensor).tensor);
+  HostTensor all =
+      timed(HostWork::kGather, [&] { return whole(static_cast<const Held&>(*tensor).tensor); });
   std::string text = format(all);
   if (options_.observe) {
     options_.observe(std::move(all));

@@ -17,6 +17,7 @@
 
 #include "frontend/device.h"
 #include "frontend/driver/counts.h"
+#include "frontend/driver/timeline.h"
 #include "ir/host_tensor.h"
 #include "lowering/targets.h"
 #include "runtime/communicator.h"
@@ -35,6 +36,7 @@ struct ExecuteOptions {
   std::function<void()> after_run;              // a unit has run without an error
   std::function<void(HostTensor)> observe;      // each value that the program looked at
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
+  Timeline* timeline = nullptr;                          // takes the time of everything that runs
 };
 
 class ExecuteDevice final : public Device {
@@ -59,6 +61,7 @@ class ExecuteDevice final : public Device {
   // One per local rank.
   [[nodiscard]] std::span<const RankCounts> counts() const { return counts_; }
   [[nodiscard]] const Mesh& mesh() const { return layout_.mesh; }
+  [[nodiscard]] const Layout& layout() const { return layout_; }
   // The ranks at hand; null as long as nothing was run on them.
   [[nodiscard]] Communicator* communicator() const { return communicator_; }
   // Every param and state by its path. Collective.
@@ -68,9 +71,10 @@ class ExecuteDevice final : public Device {
   struct Compiled;
   struct Held;
 
-  // Lowers and prepares; null after an error. `what`: the program, in messages.
-  std::unique_ptr<Compiled> compile(const Program& program, std::string_view what,
+  // Lowers and prepares; null after an error.
+  std::unique_ptr<Compiled> compile(const Program& program, RunKind kind, const std::string& name,
                                     const HeldLayouts& held, DiagSink& diags);
+  std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
   bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
   // The variables declared since, as the program that is about to run has them.
   bool initialise(const SpmdProgram& user, DiagSink& diags);
@@ -83,6 +87,16 @@ class ExecuteDevice final : public Device {
                                                  std::span<RankTensor* const> inputs,
                                                  DiagSink& diags);
   [[nodiscard]] HostTensor whole(const RankTensor& tensor);
+  // Does some work between runs, and takes its time if anybody asks.
+  template <typename F>
+  auto timed(HostWork work, F&& f) {
+    const std::int64_t begin = options_.timeline == nullptr ? 0 : nanoseconds_now();
+    auto result = f();
+    if (options_.timeline != nullptr) {
+      options_.timeline->host(work, {.begin = begin, .end = nanoseconds_now()});
+    }
+    return result;
+  }
 
   ExecuteOptions options_;
   Communicator* communicator_;

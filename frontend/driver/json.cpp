@@ -1,7 +1,7 @@
 #include "frontend/driver/json.h"
 
 #include "frontend/driver/json_parts.h"
-#include "lowering/pseudo_code.h"
+#include "lowering/step_line.h"
 #include "lowering/step_text.h"
 
 namespace mtf {
@@ -64,24 +64,15 @@ Axes axes_of(const Step& step) {
   return axes;
 }
 
-SourceSpan span_of(const SpmdProgram& program, const Step& step) {
-  if (!step.reasons.empty()) {
-    return step.reasons.front().span;
-  }
-  if (step.kind == StepKind::kKernel) {
-    return step.calls.back().call.span;
-  }
-  return program.source.at(program.at(step.to).origin).span;
-}
-
-Json step_json(const SpmdProgram& program, const Step& step, const SourceMap& sources) {
+Json step_json(const SpmdProgram& program, const Step& step, const StepLine& text,
+               const SourceMap& sources) {
   Json dims = Json::array();
   for (const std::string& dim : dims_of(program, step)) {
     dims.push_back(dim);
   }
   return {{"kind", to_string(step.kind)},
-          {"value", ""},
-          {"op", ""},
+          {"value", text.value},
+          {"op", text.before + text.op},
           {"axes", axes_json(program.mesh, axes_of(step))},
           {"dims", std::move(dims)},
           {"elements", step.elements},
@@ -89,32 +80,14 @@ Json step_json(const SpmdProgram& program, const Step& step, const SourceMap& so
           {"bytes", step.bytes},
           {"flops", step.flops},
           {"why", reason_text(step, sources)},
-          {"line", line_of(sources, span_of(program, step))}};
+          {"line", line_of(sources, text.span)}};
 }
 
-// A fused step has a line for each value that it makes; the last one names the step.
-struct StepText {
-  std::string before;  // "a = exp(x); "
-  std::string value;
-  std::string op;
-};
-
-Json steps_json(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank) {
-  std::vector<StepText> texts(program.steps.size());
-  for (const PlanLine& line : plan_lines(program, sources, rank)) {
-    if (line.kind == LineKind::kStep) {
-      StepText& text = texts[line.step];
-      text.before += text.op.empty() ? "" : text.value + " = " + text.op + "; ";
-      text.value = line.name;
-      text.op = line.op;
-    }
-  }
+Json steps_json(const SpmdProgram& program, const SourceMap& sources) {
+  const std::vector<StepLine> lines = step_lines(program, sources);
   Json steps = Json::array();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    Json step = step_json(program, program.steps[i], sources);
-    step["value"] = texts[i].value;
-    step["op"] = texts[i].before + texts[i].op;
-    steps.push_back(std::move(step));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    steps.push_back(step_json(program, program.steps[i], lines[i], sources));
   }
   return steps;
 }
@@ -127,7 +100,7 @@ std::string plan_json(const SpmdProgram& program, const SourceMap& sources, std:
                {"layout", program.layout},
                {"mesh", mesh_json(program.mesh)},
                {"rank", rank},
-               {"steps", steps_json(program, sources, rank)},
+               {"steps", steps_json(program, sources)},
                {"totals", totals_json(program.totals, program.mesh)},
                {"entries", std::vector<std::string>(entries.begin(), entries.end())}}) +
          "\n";

@@ -37,6 +37,7 @@ struct Options {
   ColorChoice color = ColorChoice::kAuto;
   bool json = false;
   bool count = false;
+  bool profile = false;
   bool exact = false;  // said so; it is the default
   bool fast = false;
   bool verbose = false;

@@ -10,9 +10,11 @@
 #include "frontend/driver/commands.h"
 #include "frontend/driver/counts_text.h"
 #include "frontend/driver/execute_device.h"
+#include "frontend/driver/hardware_option.h"
 #include "frontend/driver/json.h"
 #include "frontend/driver/launch.h"
 #include "frontend/driver/mesh_size.h"
+#include "frontend/driver/profile_text.h"
 #include "frontend/parse.h"
 #include "runtime/world.h"
 #include "stdlib/ops/ops.h"
@@ -39,6 +41,24 @@ std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool 
   return json ? counts_json(all) : counts_text(device.counts().front(), device.mesh(), all);
 }
 
+// Collective. Shown by the first rank, where it does not disturb the program's own output.
+void show_profile(const Workspace& workspace, Timeline& timeline, const Layout& layout,
+                  Session& session, Communicator& ranks) {
+  timeline.stop();
+  Profile profile = profile_of(timeline, layout, ranks);
+  const std::string& named = workspace.options.hardware;
+  if (const std::optional<HardwareChoice> hardware =
+          session.hardware(named.empty() ? "this_machine" : named)) {
+    add_predictions(profile, hardware->for_ranks(ranks.ranks()));
+  }
+  if (ranks.has_first_rank() && workspace.options.json) {
+    std::fputs(profile_json(profile, workspace.sources).c_str(), stdout);
+  } else if (ranks.has_first_rank()) {
+    std::fflush(stdout);
+    std::fputs(profile_text(profile, workspace.sources).c_str(), stderr);
+  }
+}
+
 Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   const Options& options = workspace.options;
   const bool first_rank = world == nullptr || world->has_first_rank();
@@ -48,19 +68,25 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
       std::fputs(take_text(workspace, diags).c_str(), stderr);
     }
   };
+  Timeline timeline;
   ExecuteDevice device({.ops = op_table(),
                         .exact = !options.fast,
                         .seed = options.seed,
                         .max_memory = options.max_memory,
                         .count = options.count,
                         .print = print_line,
-                        .after_run = show_warnings},
+                        .after_run = show_warnings,
+                        .timeline = options.profile ? &timeline : nullptr},
                        world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   Session session(elaborate_options(options), workspace.sources, device, diags);
   session.run(*std::move(tree));
-  if (diags.ok() && options.count && device.communicator() != nullptr) {
+  const bool done = diags.ok() && device.communicator() != nullptr;
+  if (done && options.count) {
     std::fputs(count_report(device, *device.communicator(), options.json).c_str(), stdout);
+  }
+  if (done && options.profile) {
+    show_profile(workspace, timeline, device.layout(), session, *device.communicator());
   }
   return outcome_of(workspace, diags);
 }
@@ -87,7 +113,8 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
       std::fputs(world == nullptr || world->has_first_rank() ? text.c_str() : "", stdout);
       return outcome_of(workspace, workspace.diags);
     }
-    if (!fits_ranks(program->session, world, workspace.diags)) {
+    if (!knows_hardware(workspace, program->session) ||
+        !fits_ranks(program->session, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
   }

@@ -1,0 +1,93 @@
+// Samples are kept of every run at first; whenever there are too many, every second one goes, and
+// from then on only half as many are taken.
+
+#include "frontend/driver/timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+void keep_every_second(Stopwatch& watch) {
+  std::vector<Interval> kept;
+  for (std::size_t i = 0; i < watch.sampled.size(); i += 2) {
+    kept.push_back(watch.sampled[i]);
+  }
+  watch.sampled = std::move(kept);
+}
+
+}  // namespace
+
+void Stopwatch::add(Interval time, bool sample) {
+  ++calls;
+  nanoseconds += time.length();
+  if (sample) {
+    sampled.push_back(time);
+  }
+}
+
+void Timeline::start(Communicator& communicator) {
+  constexpr std::int64_t kSamples = 4096;  // over all ranks, which the first one puts together
+  constexpr std::int64_t kFewest = 16;
+  constexpr std::int64_t kMost = 1024;
+  communicator_ = &communicator;
+  samples_ = static_cast<std::size_t>(std::clamp(kSamples / communicator.ranks(), kFewest, kMost));
+  before_ = read_clocks(communicator);
+  whole_.begin = nanoseconds_now();
+}
+
+void Timeline::stop() {
+  whole_.end = nanoseconds_now();
+  after_ = read_clocks(*communicator_);
+}
+
+std::size_t Timeline::add(RunKind kind, std::string name, const SpmdProgram& program) {
+  TimedUnit& unit = units_.emplace_back(
+      TimedUnit{.kind = kind, .name = std::move(name), .program = program, .whole = {}});
+  unit.steps.assign(communicator_->local_ranks().size(),
+                    std::vector<Stopwatch>(program.steps.size() + 1));
+  return units_.size() - 1;
+}
+
+void Timeline::begin_run(std::size_t unit) {
+  running_ = &units_[unit];
+  if (running_->whole.sampled.size() == samples_) {
+    running_->stride *= 2;
+    keep_every_second(running_->whole);
+    for (std::vector<Stopwatch>& rank : running_->steps) {
+      std::ranges::for_each(rank, keep_every_second);
+    }
+  }
+  sampling_ = running_->whole.calls % running_->stride == 0;
+  run_began_ = nanoseconds_now();
+}
+
+void Timeline::step(const StepTime& time) {
+  running_->steps[time.rank][time.step].add(time.time, sampling_);
+}
+
+void Timeline::end_run() {
+  running_->whole.add({.begin = run_began_, .end = nanoseconds_now()}, sampling_);
+}
+
+void Timeline::host(HostWork work, Interval time) {
+  (work == HostWork::kPlan ? planning_ : gathering_).add(time, false);
+}
+
+std::int64_t Timeline::on_first_clock(std::size_t rank, std::int64_t own) const {
+  return mtf::on_first_clock(before_[rank], after_[rank], own);
+}
+
+std::int64_t median_length(const std::vector<Interval>& sampled) {
+  if (sampled.empty()) {
+    return 0;
+  }
+  std::vector<std::int64_t> lengths;
+  std::ranges::transform(sampled, std::back_inserter(lengths), &Interval::length);
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::ranges::nth_element(lengths, middle);
+  return *middle;
+}
+
+}  // namespace mtf

@@ -1,0 +1,88 @@
+// What a process saw of its own time while a program ran: one clock per step and local rank.
+//
+// Every rank runs the same units in the same order, so the timelines of all ranks have the same
+// places, and sample the same calls.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowering/spmd.h"
+#include "runtime/clocks.h"
+#include "runtime/communicator.h"
+#include "runtime/step_time.h"
+
+namespace mtf {
+
+enum class RunKind : std::uint8_t {
+  kEntry,
+  kStatement,   // at top level
+  kInitialise,  // of a variable
+  kMove,        // of a tensor, to the layout that a program has it in
+};
+
+// What ranks do between runs.
+enum class HostWork : std::uint8_t { kPlan, kGather };
+
+// How often and how long something was done on one local rank.
+struct Stopwatch {
+  std::int64_t calls = 0;
+  std::int64_t nanoseconds = 0;
+  std::vector<Interval> sampled;
+
+  void add(Interval time, bool sample);
+};
+
+struct TimedUnit {
+  RunKind kind{};
+  std::string name;         // of the entry or variable
+  SpmdProgram program;      // a copy: what initialises a variable is not kept
+  std::int64_t stride = 1;  // so many runs for each that is sampled
+  Stopwatch whole;          // of all local ranks together
+  // Per local rank and step; one more for the ranks' agreement that all is well.
+  std::vector<std::vector<Stopwatch>> steps;
+};
+
+class Timeline {
+ public:
+  // Collective. Before the first run.
+  void start(Communicator& communicator);
+  // Collective. After the last one.
+  void stop();
+
+  std::size_t add(RunKind kind, std::string name, const SpmdProgram& program);
+  void begin_run(std::size_t unit);
+  void step(const StepTime& time);
+  void end_run();
+  void host(HostWork work, Interval time);
+
+  [[nodiscard]] const std::deque<TimedUnit>& units() const { return units_; }
+  [[nodiscard]] const Stopwatch& host(HostWork work) const {
+    return work == HostWork::kPlan ? planning_ : gathering_;
+  }
+  [[nodiscard]] Interval whole() const { return whole_; }
+  // The first rank alone knows: the time on its clock when that of another shows `own`.
+  [[nodiscard]] std::int64_t on_first_clock(std::size_t rank, std::int64_t own) const;
+
+ private:
+  Communicator* communicator_ = nullptr;
+  std::size_t samples_ = 0;  // of a step, at most
+  std::deque<TimedUnit> units_;
+  TimedUnit* running_ = nullptr;
+  std::int64_t run_began_ = 0;
+  bool sampling_ = false;  // the run in progress
+  Stopwatch planning_;
+  Stopwatch gathering_;
+  Interval whole_;
+  std::vector<ClockReading> before_;
+  std::vector<ClockReading> after_;
+};
+
+// The middle one of the lengths; 0 of none.
+[[nodiscard]] std::int64_t median_length(const std::vector<Interval>& sampled);
+
+}  // namespace mtf
