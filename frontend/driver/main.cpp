@@ -24,6 +24,8 @@ int execute(const mtf::Options& options) {
       return mtf::cost_command(options);
     case mtf::Command::kCalibrate:
       return mtf::calibrate_command(options);
+    case mtf::Command::kDiff:
+      return mtf::diff_command(options);
     case mtf::Command::kVerify:
       return mtf::verify_command(options);
     case mtf::Command::kOps:

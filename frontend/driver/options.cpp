@@ -33,6 +33,8 @@ constexpr std::array kCommands = std::to_array<CommandDef>({
      "price the layouts side by side: compute, communication, memory, time"},
     {"calibrate", Command::kCalibrate, "",
      "measure this machine, for the prices of `of this_machine`"},
+    {"diff", Command::kDiff, "FILE LAYOUT LAYOUT [ENTRY]",
+     "what changes from one layout to another; `none` is one rank"},
     {"verify", Command::kVerify, "FILE", "run on one rank and under every layout, and compare"},
     {"ops", Command::kOps, "[NAME]", "list the operations, or explain one"},
     {"repl", std::nullopt, "", ""},
@@ -48,9 +50,11 @@ constexpr unsigned bit(Command command) {
 constexpr unsigned kRun = bit(Command::kRun);
 constexpr unsigned kPlan = bit(Command::kPlan);
 constexpr unsigned kCost = bit(Command::kCost);
+constexpr unsigned kDiff = bit(Command::kDiff);
 constexpr unsigned kExecuting = kRun | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
-constexpr unsigned kWithFile = kExecuting | kShowing | kCost;
+constexpr unsigned kWithLayout = kExecuting | kShowing | kCost;
+constexpr unsigned kWithFile = kWithLayout | kDiff;
 
 constexpr bool takes_file(Command command) {
   return command != Command::kOps && command != Command::kCalibrate;
@@ -110,15 +114,15 @@ bool set_color(Options& options, std::string_view text) {
 
 constexpr std::array kOptions = std::to_array<OptionDef>({
     {"", "-n", "N", "start N ranks under mpirun", kRun, set_ranks},
-    {"--layout", "", "NAME", "the layout to use", kWithFile, set_text<&Options::layout>},
+    {"--layout", "", "NAME", "the layout to use", kWithLayout, set_text<&Options::layout>},
     {"--mesh", "", "SIZES", "other sizes of mesh axes: \"rows=4,cols=2\"", kWithFile,
      set_text<&Options::mesh>},
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile,
      set_text<&Options::rules>},
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several behind commas", kWithFile,
      add_setting},
-    {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's", kCost | kRun,
-     set_text<&Options::hardware>},
+    {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
+     kCost | kDiff | kRun, set_text<&Options::hardware>},
     {"--rank", "", "N", "the rank to show", kPlan, set_number<&Options::rank>},
     {"--count", "", "", "report what each rank computed, sent and held", kRun,
      set_flag<&Options::count>},
@@ -127,10 +131,11 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_number<&Options::max_memory>},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
-    {"--exact", "", "", "the same bits on every layout (the default)", kExecuting | kPlan | kCost,
-     set_flag<&Options::exact>},
-    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost, set_flag<&Options::fast>},
-    {"--json", "", "", "print one JSON object", kShowing | kCost, set_flag<&Options::json>},
+    {"--exact", "", "", "the same bits on every layout (the default)",
+     kExecuting | kPlan | kCost | kDiff, set_flag<&Options::exact>},
+    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost | kDiff,
+     set_flag<&Options::fast>},
+    {"--json", "", "", "print one JSON object", kShowing | kCost | kDiff, set_flag<&Options::json>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},
@@ -201,6 +206,10 @@ class Parser {
       fail("which file? it is used as `mtf " + std::string(command_.name) + " " +
            std::string(command_.words) + "`");
     }
+    if (!answer_ && options_.command == Command::kDiff && options_.layouts.size() < 2) {
+      fail("which two layouts? it is used as `mtf " + std::string(command_.name) + " " +
+           std::string(command_.words) + "`");
+    }
     if (!answer_ && options_.fast && options_.exact) {
       fail("`--exact` and `--fast` exclude each other");
     }
@@ -257,9 +266,11 @@ class Parser {
   }
 
   void take_word(const std::string& word) {
-    const bool names = (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost)) != 0;
+    const bool names = (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost | kDiff)) != 0;
     if (takes_file(options_.command) && options_.file.empty()) {
       options_.file = word;
+    } else if (options_.command == Command::kDiff && options_.layouts.size() < 2) {
+      options_.layouts.push_back(word);
     } else if (names && options_.name.empty()) {
       options_.name = word;
     } else {

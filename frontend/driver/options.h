@@ -11,7 +11,7 @@
 
 namespace mtf {
 
-enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kCalibrate, kVerify, kOps };
+enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kDiff, kCalibrate, kVerify, kOps };
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
 
@@ -25,6 +25,7 @@ struct Options {
   std::string file;
   std::string name;  // the entry of `plan`, the operation of `ops`; may be empty
   std::string layout;
+  std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;
   std::string rules;
   std::string settings;

@@ -39,6 +39,14 @@ TEST_CASE("options and words of a command come in any order") {
   CHECK(options.json);
 }
 
+TEST_CASE("a diff takes a file, two layouts and an entry") {
+  const Options options = parsed({"diff", "a.mtf", "x", "--json", "y", "step"});
+  CHECK(options.layouts == Words{"x", "y"});
+  CHECK(options.name == "step");
+  CHECK(parsed({"diff", "a.mtf", "x", "y"}).name.empty());
+  CHECK(answer({"diff", "a.mtf", "x"}).status == kUsageError);
+}
+
 TEST_CASE("a misspelt command or option gets a suggestion") {
   CHECK(answer({"chek", "a.mtf"}).text == "mtf: no command `chek`; did you mean `check`?\n");
   CHECK(answer({"run", "a.mtf", "--layot", "x"}).text ==
