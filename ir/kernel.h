@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +61,8 @@ struct KernelCall {
   std::uint64_t ordinal = 0;          // place in the program, the same for every layout
   bool exact = true;                  // canonical order; otherwise any
   KernelHost& host;
+  // What a kernel has worked out from everything but the data, for its next run of this call.
+  mutable std::shared_ptr<const void> kept = nullptr;
 
   // Canonical blocks of a loop that lie on this rank.
   [[nodiscard]] std::int64_t blocks(std::size_t loop) const;

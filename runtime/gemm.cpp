@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory_resource>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "runtime/gemm_block.h"
 #include "runtime/gemm_scratch.h"
 #include "runtime/gemm_thin.h"
+#include "runtime/thread_team.h"
 
 namespace mtf {
 namespace {
@@ -25,8 +24,12 @@ constexpr std::int64_t kPanelBytes = 4096;             // of one lane in a panel
 constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
 constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
-constexpr std::int64_t kInPlaceB =
-    40 * 1024;  // bytes of an operand that stays in the nearest cache
+// Of columns that are packed together, and of columns that are not packed: they stay in the
+// second-level cache, from which they are read as fast as they are needed.
+constexpr std::int64_t kGroupBytes = 2 * 1024 * 1024;
+constexpr std::int64_t kInPlaceBytes = 640 * 1024;
+constexpr std::int64_t kFewTiles = 4;     // in a group, where not all columns fit
+constexpr std::int64_t kConflict = 4096;  // addresses that far apart displace one another
 
 // Bytes from the first to the last element of an operand.
 std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
@@ -73,16 +76,25 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   return result;
 }
 
-// What is used once or twice, or stays in the nearest cache as it is, is read where it is.
+// What is used once or twice, or stays in a near cache as it is, is read where it is.
 template <typename T>
 void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const GemmPlan& plan = work.plan;
   work.a_in_place = plan.a_row.even && plan.a_inner.even &&
                     (rows <= work.kernel.rows || cols <= 2 * work.width());
-  work.b_in_place =
-      plan.b_inner.even &&
-      (rows <= work.kernel.rows ||
-       span_bytes(plan.b_col, plan.b_inner, static_cast<std::int64_t>(sizeof(T))) <= kInPlaceB);
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  const bool spread = plan.b_inner.step * size % kConflict != 0;
+  work.b_in_place = plan.b_inner.even &&
+                    (rows <= work.kernel.rows ||
+                     (spread && span_bytes(plan.b_col, plan.b_inner, size) <= kInPlaceBytes));
+}
+
+template <typename T>
+void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
+  const std::int64_t bytes =
+      blocking.col_tiles * work.width() * blocking.panel * static_cast<std::int64_t>(sizeof(T));
+  work.one_group = bytes <= kGroupBytes;
+  work.group = work.one_group ? blocking.col_tiles : kFewTiles;
 }
 
 // The part of a product that one thread does.
@@ -125,9 +137,11 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
   }
   choose_packing(work, share.rows.size(), share.cols.size());
   const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
+  choose_groups(work, blocking);
+  const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
-           {work.a_in_place ? 0 : blocking.row_tiles * work.kernel.rows * blocking.panel,
-            kGemmGroup * work.width() * blocking.panel,
+           {work.a_in_place ? 0 : packed_rows * work.kernel.rows * blocking.panel,
+            work.group * work.width() * blocking.panel,
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
   const std::int64_t cols = blocking.col_tiles * work.width();
@@ -164,40 +178,75 @@ Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std:
 template <typename T>
 void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T>& tensors,
                  int threads) {
-  std::vector<std::jthread> others;
-  for (int i = 1; i < threads; ++i) {
-    others.emplace_back([&work, &whole, &tensors, i, threads] {
-      run_share(work, share_of(work, whole, i, threads), tensors);
-    });
-  }
-  run_share(work, share_of(work, whole, 0, threads), tensors);
+  run_on_team(threads, [&work, &whole, &tensors, threads](int i) {
+    run_share(work, share_of(work, whole, i, threads), tensors);
+  });
 }
 
 template <typename T>
-void run_gemm(const Gemm& product, Tensors<T> tensors, Cpu cpu) {
-  const GemmKernel<T>& kernel = gemm_kernel(cpu.isa, T());
+struct Ready {
+  Ready(const Gemm& product, Cpu on, std::pmr::memory_resource* memory)
+      : kernel(gemm_kernel(on.isa, T())),
+        plan(plan_gemm(product, kernel.lanes, memory)),
+        chain(cut_chain(plan,
+                        (plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes) /
+                            static_cast<std::int64_t>(sizeof(T)),
+                        memory)) {
+    const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
+                            static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
+    threads = products > kThreadedProducts ? on.threads : 1;
+  }
+
+  void run(Tensors<T> tensors) const {
+    if (plan.swapped) {
+      std::swap(tensors.a, tensors.b);
+    }
+    const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
+    const Share whole = {.batch = {.begin = 0, .end = plan.batches()},
+                         .rows = {.begin = 0, .end = plan.rows()},
+                         .cols = {.begin = 0, .end = plan.cols()}};
+    if (threads > 1) {
+      run_threads(work, whole, tensors, threads);
+    } else {
+      run_share(work, whole, tensors);
+    }
+  }
+
+  const GemmKernel<T>& kernel;
+  GemmPlan plan;
+  Chain chain;
+  int threads = 1;
+};
+
+// For one use: tables that are small take no memory.
+template <typename T>
+void run_gemm(const Gemm& product, const Tensors<T>& tensors, Cpu cpu) {
   std::array<std::byte, kTableBytes> tables;
   std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
-  const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
-  const std::int64_t panel_bytes = plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes;
-  const Chain chain = cut_chain(plan, panel_bytes / static_cast<std::int64_t>(sizeof(T)), &memory);
-  if (plan.swapped) {
-    std::swap(tensors.a, tensors.b);
-  }
-  const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
-  const Share whole = {.batch = {.begin = 0, .end = plan.batches()},
-                       .rows = {.begin = 0, .end = plan.rows()},
-                       .cols = {.begin = 0, .end = plan.cols()}};
-  const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
-                          static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
-  if (cpu.threads > 1 && products > kThreadedProducts) {
-    run_threads(work, whole, tensors, cpu.threads);
-  } else {
-    run_share(work, whole, tensors);
-  }
+  Ready<T>(product, cpu, &memory).run(tensors);
 }
 
 }  // namespace
+
+template <typename T>
+struct PreparedGemm<T>::State : Ready<T> {
+  State(const Gemm& product, Cpu cpu) : Ready<T>(product, cpu, std::pmr::get_default_resource()) {}
+};
+
+template <typename T>
+PreparedGemm<T>::PreparedGemm(const Gemm& product, Cpu cpu)
+    : state_(std::make_unique<const State>(product, cpu)) {}
+
+template <typename T>
+PreparedGemm<T>::~PreparedGemm() = default;
+
+template <typename T>
+void PreparedGemm<T>::run(const T* a, const T* b, T* out) const {
+  state_->run({.a = a, .b = b, .out = out});
+}
+
+template class PreparedGemm<float>;
+template class PreparedGemm<double>;
 
 void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
   run_gemm<float>(product, {.a = a, .b = b, .out = out}, cpu);

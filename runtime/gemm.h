@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/cpu.h"
@@ -35,6 +36,25 @@ struct Gemm {
 // `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.
 void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
 void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+
+// The same for a product that is done again and again: what depends on its shape alone is worked
+// out once. For float and double.
+template <typename T>
+class PreparedGemm {
+ public:
+  PreparedGemm(const Gemm& product, Cpu cpu);
+  ~PreparedGemm();
+  PreparedGemm(const PreparedGemm&) = delete;
+  PreparedGemm& operator=(const PreparedGemm&) = delete;
+  PreparedGemm(PreparedGemm&&) = delete;
+  PreparedGemm& operator=(PreparedGemm&&) = delete;
+
+  void run(const T* a, const T* b, T* out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
 
 // The same value in any summation order, from the fastest library (oneDNN for float).
 void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);

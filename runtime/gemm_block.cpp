@@ -1,6 +1,7 @@
 // The loops inside a block: panels of the chain outermost, so that rows are packed once; then
 // groups of column tiles, packed just before their use and staying in the second-level cache; then
-// rows, whose tile stays in the nearest cache for all columns of a group.
+// rows, packed before their first use, whose tile stays in the nearest cache for all columns of a
+// group.
 
 #include "runtime/gemm_block.h"
 
@@ -145,22 +146,19 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
 }
 
 template <typename T>
-void pack_rows(const Pass<T>& pass) {
+void pack_rows(const Pass<T>& pass, Range rows, std::int64_t slot) {
   const GemmWork<T>& work = pass.work;
-  for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
-    const Range rows = pass.row_tiles[i];
-    pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
-         {.first_lane = rows.begin,
-          .lanes = rows.size(),
-          .first_inner = pass.panel.begin,
-          .inner = pass.panel.length,
-          .width = work.kernel.rows},
-         work.packed_a + i * pass.panel.length * work.kernel.rows);
-  }
+  pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
+       {.first_lane = rows.begin,
+        .lanes = rows.size(),
+        .first_inner = pass.panel.begin,
+        .inner = pass.panel.length,
+        .width = work.kernel.rows},
+       work.packed_a + slot * pass.panel.length * work.kernel.rows);
 }
 
 template <typename T>
-Operand<T> row_operand(const Pass<T>& pass, Range rows, std::int64_t i) {
+Operand<T> row_operand(const Pass<T>& pass, Range rows, std::int64_t slot) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   if (work.a_in_place) {
@@ -169,7 +167,7 @@ Operand<T> row_operand(const Pass<T>& pass, Range rows, std::int64_t i) {
             .lane = work.plan.a_row.step,
             .inner = work.plan.a_inner.step};
   }
-  return {.at = work.packed_a + i * panel.length * work.kernel.rows,
+  return {.at = work.packed_a + slot * panel.length * work.kernel.rows,
           .lane = 1,
           .inner = work.kernel.rows};
 }
@@ -232,7 +230,11 @@ void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
   for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
     const Range rows = pass.row_tiles[i];
-    const Operand<T> a = row_operand(pass, rows, i);
+    const std::int64_t slot = work.one_group ? 0 : i;
+    if (!work.a_in_place && first == 0) {
+      pack_rows(pass, rows, slot);
+    }
+    const Operand<T> a = row_operand(pass, rows, slot);
     for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
       const Range cols = tile_cols(work, group, group.begin + j * work.width());
       const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
@@ -246,13 +248,10 @@ void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
   const RowTiles row_tiles(block.rows, work.kernel.rows);
   const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.size(), work.width());
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
-  const std::int64_t together = row_tiles.count() > 1 ? kGemmGroup : 1;
+  const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
   for (const ChainPanel& panel : work.chain.panels) {
     const Pass<T> pass = {
         .work = work, .block = block, .panel = panel, .row_tiles = row_tiles, .tiles = tiles};
-    if (!work.a_in_place) {
-      pack_rows(pass);
-    }
     std::int64_t first = 0;
     for (std::int64_t j = block.cols.begin; j < block.cols.end; j += together * work.width()) {
       const Range group = {.begin = j,

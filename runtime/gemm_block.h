@@ -29,8 +29,6 @@ struct Range {
   return {.begin = begin, .end = begin + least + (i < longer ? 1 : 0)};
 }
 
-inline constexpr std::int64_t kGemmGroup = 4;  // column tiles that are packed together
-
 // What all blocks share.
 template <typename T>
 struct GemmWork {
@@ -39,8 +37,10 @@ struct GemmWork {
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
   bool b_in_place = false;  // where a tile's columns lie side by side
-  T* packed_a = nullptr;    // one panel of all rows of a block
-  T* packed_b = nullptr;    // one panel of the columns of kGemmGroup tiles
+  std::int64_t group = 1;   // column tiles that are packed together
+  bool one_group = false;   // all columns of a block: then rows are packed tile by tile
+  T* packed_a = nullptr;    // one panel of all rows of a block, or of one tile
+  T* packed_b = nullptr;    // one panel of the columns of a group
   T* carried = nullptr;     // partial tiles of a block, from one panel to the next
   T* local = nullptr;       // partial tiles inside a panel
 

@@ -70,6 +70,16 @@ void multiply_whole(const Gemm& product, const KernelCall& call) {
                 elements<T>(call.out).data());
 }
 
+template <typename T>
+void multiply_exactly(const KernelCall& call, Cpu cpu) {
+  if (call.kept == nullptr) {
+    call.kept = std::make_shared<const PreparedGemm<T>>(sorted(call), cpu);
+  }
+  static_cast<const PreparedGemm<T>*>(call.kept.get())
+      ->run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+            elements<T>(call.out).data());
+}
+
 }  // namespace
 
 Shape union_shape(const Shape& a, const Shape& b) {
@@ -82,21 +92,16 @@ Shape union_shape(const Shape& a, const Shape& b) {
 
 void product_kernel(const KernelCall& call) {
   assert(call.in.size() == 2);
-  const Gemm product = sorted(call);
   const Cpu cpu{.isa = local_isa(), .threads = call.host.threads()};
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_integral_v<T>) {
-      multiply_whole<T>(product, call);
+      multiply_whole<T>(sorted(call), call);
+    } else if (call.exact) {
+      multiply_exactly<T>(call, cpu);
     } else {
-      const T* a = elements<const T>(call.in[0]).data();
-      const T* b = elements<const T>(call.in[1]).data();
-      T* out = elements<T>(call.out).data();
-      if (call.exact) {
-        gemm(product, a, b, out, cpu);
-      } else {
-        gemm_fast(product, a, b, out, cpu);
-      }
+      gemm_fast(sorted(call), elements<const T>(call.in[0]).data(),
+                elements<const T>(call.in[1]).data(), elements<T>(call.out).data(), cpu);
     }
   });
 }

@@ -1,6 +1,10 @@
 // Canonical products against oneDNN and, where it is installed, OpenBLAS: square sizes, the shapes
-// of an MLP step, attention, thin ones, all operand orders. Microseconds are medians of processor
-// time, taken in turn; a ratio above 1 says that the canonical product is faster.
+// of an MLP step, attention, thin ones, all operand orders. A canonical product is prepared once,
+// as the executor does it; the libraries are called directly, and prepare what they need in the
+// call.
+//
+// Microseconds are medians of processor time. Ratios are medians over turns of all libraries, since
+// what else the machine does lasts longer than a turn; above 1 the canonical product is faster.
 
 #include "runtime/gemm.h"
 
@@ -13,9 +17,11 @@
 #include <dlfcn.h>
 #include <dnnl.h>
 #include <functional>
+#include <new>
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cpu.h"
@@ -34,10 +40,22 @@ struct Shape {
   bool odd = false;         // thin or tiny: reported apart
 };
 
+// Aligned to cache lines, as the executor's tensors are.
+template <typename T>
+struct Aligned {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  T* allocate(std::size_t n) { return static_cast<T*>(operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* at, std::size_t) { operator delete(at, kLine); }
+  bool operator==(const Aligned&) const = default;
+};
+
+using Floats = std::vector<float, Aligned<float>>;
+
 struct Data {
-  std::vector<float> a;
-  std::vector<float> b;
-  std::vector<float> out;
+  Floats a;
+  Floats b;
+  Floats out;
 };
 
 using CblasSgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*,
@@ -82,13 +100,19 @@ void run_openblas(CblasSgemm sgemm, const Shape& s, Data& data) {
   }
 }
 
-// Median microseconds of each, all measured in turn for about `budget` seconds.
-std::vector<double> medians(const std::vector<std::function<void()>>& runs, double flops,
-                            double budget) {
+double median(std::vector<double> list) {
+  const auto middle = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2);
+  std::ranges::nth_element(list, middle);
+  return *middle;
+}
+
+// Microseconds of each, in turns, for about `budget` seconds.
+std::vector<std::vector<double>> take_turns(const std::vector<std::function<void()>>& runs,
+                                            double flops, double budget) {
   std::vector<std::vector<double>> times(runs.size());
-  const int repeats = std::max(1, static_cast<int>(2e6 / flops));
+  const int repeats = std::max(1, static_cast<int>(1e7 / flops));
   const double end = seconds() + budget;
-  while (seconds() < end || times[0].size() < 5) {
+  while (seconds() < end || times[0].size() < 7) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const double start = seconds();
       for (int r = 0; r < repeats; ++r) {
@@ -97,13 +121,15 @@ std::vector<double> medians(const std::vector<std::function<void()>>& runs, doub
       times[i].push_back((seconds() - start) / repeats * 1e6);
     }
   }
-  std::vector<double> result;
-  for (std::vector<double>& list : times) {
-    const auto middle = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2);
-    std::ranges::nth_element(list, middle);
-    result.push_back(*middle);
+  return times;
+}
+
+double median_ratio(const std::vector<double>& other, const std::vector<double>& own) {
+  std::vector<double> ratios;
+  for (std::size_t turn = 0; turn < own.size(); ++turn) {
+    ratios.push_back(other[turn] / own[turn]);
   }
-  return result;
+  return median(std::move(ratios));
 }
 
 std::vector<Shape> all_shapes() {
@@ -136,27 +162,29 @@ std::vector<Shape> all_shapes() {
 
 double report(const Shape& shape, CblasSgemm sgemm, mtf::Cpu cpu) {
   const auto size = [&shape](std::int64_t x) { return static_cast<std::size_t>(shape.batch * x); };
-  Data data = {.a = std::vector<float>(size(shape.m * shape.k), 0.5F),
-               .b = std::vector<float>(size(shape.k * shape.n), 0.25F),
-               .out = std::vector<float>(size(shape.m * shape.n))};
-  const mtf::Gemm product = product_of(shape);
+  Data data = {.a = Floats(size(shape.m * shape.k), 0.5F),
+               .b = Floats(size(shape.k * shape.n), 0.25F),
+               .out = Floats(size(shape.m * shape.n))};
+  const mtf::PreparedGemm<float> product(product_of(shape), cpu);
   std::vector<std::function<void()>> runs = {
-      [&] { mtf::gemm(product, data.a.data(), data.b.data(), data.out.data(), cpu); },
+      [&] { product.run(data.a.data(), data.b.data(), data.out.data()); },
       [&] { run_onednn(shape, data); }};
   if (sgemm != nullptr) {
     runs.emplace_back([&] { run_openblas(sgemm, shape, data); });
   }
   const double flops = 2.0 * static_cast<double>(shape.batch * shape.m) *
                        static_cast<double>(shape.k) * static_cast<double>(shape.n);
-  const std::vector<double> times = medians(runs, flops, 0.3);
+  const std::vector<std::vector<double>> times = take_turns(runs, flops, 0.4);
+  const double own = median(times[0]);
+  const double ratio = median_ratio(times[1], times[0]);
   std::printf("%-14s %4ld x %4ld x %4ld x %4ld  %10.2f us %6.1f GF/s  onednn %5.2f",
-              shape.name.c_str(), shape.batch, shape.m, shape.k, shape.n, times[0],
-              flops / times[0] * 1e-3, times[1] / times[0]);
+              shape.name.c_str(), shape.batch, shape.m, shape.k, shape.n, own, flops / own * 1e-3,
+              ratio);
   if (sgemm != nullptr) {
-    std::printf("  openblas %5.2f", times[2] / times[0]);
+    std::printf("  openblas %5.2f", median_ratio(times[2], times[0]));
   }
   std::printf("\n");
-  return times[1] / times[0];
+  return ratio;
 }
 
 // One thread each, whatever the libraries would take.

@@ -175,7 +175,8 @@ TEMPLATE_TEST_CASE("large products have the same bits on every instruction set a
   std::mt19937 random(4);
   for (const auto& [m, k, n] :
        {std::tuple(700, 1600, 70), std::tuple(40, 3072, 300), std::tuple(1, 2048, 500),
-        std::tuple(600, 2048, 1), std::tuple(2, 640, 2500), std::tuple(1300, 48, 10)}) {
+        std::tuple(600, 2048, 1), std::tuple(30, 1024, 640), std::tuple(2, 640, 2500),
+        std::tuple(1300, 48, 10)}) {
     const Gemm gemm = matrix_product(m, k, n, 16);
     const auto a = random_values<TestType>(std::int64_t{m} * k, random);
     const auto b = random_values<TestType>(std::int64_t{k} * n, random);
@@ -187,6 +188,27 @@ TEMPLATE_TEST_CASE("large products have the same bits on every instruction set a
                                                 {.isa = isa, .threads = threads});
         INFO(m << "x" << k << "x" << n << " on " << to_string(isa) << ", threads " << threads);
         REQUIRE(same_bits<TestType>(found, expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("a prepared product does any data, again and again", "[gemm]") {
+  std::mt19937 random(7);
+  for (const auto& [m, k, n] : {std::tuple(70, 96, 50), std::tuple(1, 64, 40), std::tuple(9, 0, 8),
+                                std::tuple(300, 256, 200)}) {
+    const Gemm gemm = matrix_product(m, k, n, std::gcd(16, k));
+    for (const Isa isa : usable_isas()) {
+      const PreparedGemm<float> prepared(gemm, {.isa = isa, .threads = 2});
+      for (int run = 0; run < 3; ++run) {
+        const auto a = random_values<float>(std::int64_t{m} * k, random);
+        const auto b = random_values<float>(std::int64_t{k} * n, random);
+        std::vector<float> expected(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+        std::vector<float> found(expected.size());
+        reference_gemm(gemm, a.data(), b.data(), expected.data());
+        prepared.run(a.data(), b.data(), found.data());
+        INFO(m << "x" << k << "x" << n << " on " << to_string(isa) << ", run " << run);
+        REQUIRE(same_bits<float>(found, expected));
       }
     }
   }

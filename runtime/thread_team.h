@@ -1,0 +1,15 @@
+// Threads that wait for work. Starting them anew takes as long as a small product does.
+
+#pragma once
+
+#include <functional>
+
+namespace mtf {
+
+// Calls task(0) to task(n - 1), the first here and each other one on a thread of its own; returns
+// when all are done, and throws what one of them threw. Threads are started when they are first
+// needed and joined at exit. Where they are not to be had (a team is at work already, or was left
+// behind by a fork) the tasks are done here, one after the other.
+void run_on_team(int n, const std::function<void(int)>& task);
+
+}  // namespace mtf
