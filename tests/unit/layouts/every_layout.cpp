@@ -137,6 +137,12 @@ std::string to_string(const Layout& layout) {
 }
 
 std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout) {
+  const auto communicator = simulated_communicator(layout.mesh.ranks());
+  return run_under(entries, layout, *communicator);
+}
+
+std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout,
+                                 Communicator& communicator) {
   std::vector<SpmdProgram> lowered;
   for (const Program& program : entries) {
     DiagSink diags;
@@ -146,14 +152,13 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
     }
     lowered.push_back(*std::move(spmd));
   }
-  const auto communicator = simulated_communicator(layout.mesh.ranks());
-  Executor executor(*communicator, {});
+  Executor executor(communicator, {});
   Outcome outcome;
   std::vector<RankTensor> handed_on;
   const auto look_at = [&](std::span<const RankTensor> tensors) {
     for (const RankTensor& tensor : tensors) {
       outcome.seen.push_back(
-          {.type = tensor.type, .data = gather(*communicator, layout.mesh, tensor)});
+          {.type = tensor.type, .data = gather(communicator, layout.mesh, tensor)});
     }
   };
   for (const SpmdProgram& spmd : lowered) {

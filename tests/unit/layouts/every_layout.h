@@ -13,6 +13,7 @@
 #include "ir/host_tensor.h"
 #include "ir/layout.h"
 #include "ir/program.h"
+#include "runtime/communicator.h"
 
 namespace mtf::tests {
 
@@ -39,9 +40,11 @@ struct Outcome {
 };
 
 // Lowers and runs entries one after the other, each on the outputs of the one before; nullopt where
-// the layout does not fit.
+// the layout does not fit. On ranks simulated here, or on those of a communicator.
 [[nodiscard]] std::optional<Outcome> run_under(std::span<const Program> entries,
                                                const Layout& layout);
+[[nodiscard]] std::optional<Outcome> run_under(std::span<const Program> entries,
+                                               const Layout& layout, Communicator& communicator);
 
 // Equal bits, but that one NaN is as good as another.
 [[nodiscard]] bool same_values(const Outcome& a, const Outcome& b);
