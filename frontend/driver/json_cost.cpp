@@ -73,6 +73,8 @@ Json row_json(const CostRow& row, const SourceMap& sources) {
                {"seconds", cost.prices.seconds()},
                {"compute_seconds", cost.prices.compute},
                {"communication_seconds", cost.prices.communication},
+               {"communication_over_compute",
+                cost.prices.compute == 0 ? 0.0 : cost.prices.communication / cost.prices.compute},
                {"received_bytes", cost.received_bytes()},
                {"utilization", cost.utilization()},
                {"replicated", cost.replicated()},
