@@ -131,11 +131,12 @@ class Collector {
 
   [[nodiscard]] Terms leading(const Sum& sum) const {
     Terms terms;
-    for (const auto& [key, coefficient] : sum) {
+    for (const auto& term : sum) {
+      const auto& dims = term.first.first;
       const bool counts = std::ranges::none_of(
-          sum, [&key](const auto& other) { return outgrows(other.first.first, key.first); });
+          sum, [&dims](const auto& other) { return outgrows(other.first.first, dims); });
       if (counts) {
-        terms.push_back({.coefficient = coefficient, .dims = key.first, .axes = key.second});
+        terms.push_back({.coefficient = term.second, .dims = dims, .axes = term.first.second});
       }
     }
     std::ranges::stable_sort(terms, std::greater<>(),

@@ -54,7 +54,8 @@ class Pricing {
     return wanted.empty() || layout.name == wanted;
   }
 
-  std::optional<SpmdProgram> lowered(const Unit& unit, const Layout& layout, DiagSink& diags) {
+  std::optional<SpmdProgram> lowered(const Unit& unit, const Layout& layout,
+                                     DiagSink& diags) const {
     return lower(unit.program, layout, op_table(), diags, !workspace_.options.fast);
   }
 

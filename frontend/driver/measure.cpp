@@ -118,6 +118,7 @@ class Measurer {
           scatter(executor_.pool(), *alone_, lowered->mesh, type, lowered->at(id).layout, zeros));
     }
     std::vector<RankTensor*> inputs;
+    inputs.reserve(tensors.size());
     for (RankTensor& tensor : tensors) {
       inputs.push_back(&tensor);
     }
@@ -256,16 +257,24 @@ class Measurer {
     if (!runs || op.effect || op.file != FileUse::kNone || op.algebra == Algebra::kEinsum) {
       return std::nullopt;
     }
+    const std::optional<Program> program = any_program_of(op);
+    const double seconds = program ? seconds_of(*program) : 0;
+    if (seconds == 0) {
+      return std::nullopt;
+    }
+    double points = 1;
+    for (const LoopDim& loop : op.space(call_of(*program, program->outputs.front())).loops) {
+      points *= static_cast<double>(loop.size);
+    }
+    return without_overhead(seconds) / points;
+  }
+
+  // With the first operands and arguments that it takes.
+  std::optional<Program> any_program_of(const OpDef& op) {
     for (const DType dtype : {DType::kF32, DType::kBool, DType::kI32}) {
       for (const Shape& shape : shapes_to_try()) {
-        if (const std::optional<Program> program = program_of(op, dtype, shape)) {
-          const OpCall call = call_of(*program, program->outputs.front());
-          double points = 1;
-          for (const LoopDim& loop : op.space(call).loops) {
-            points *= static_cast<double>(loop.size);
-          }
-          const double seconds = seconds_of(*program);
-          return seconds > 0 ? std::optional(without_overhead(seconds) / points) : std::nullopt;
+        if (std::optional<Program> program = program_of(op, dtype, shape)) {
+          return program;
         }
       }
     }

@@ -160,6 +160,7 @@ std::optional<HardwareChoice> as_hardware(const Value* value) {
 
 Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   std::vector<Formal> formals;
+  formals.reserve(kFields.size());
   for (const Field& field : kFields) {
     formals.push_back({.name = std::string(field.name), .required = field.required});
   }
