@@ -82,12 +82,15 @@ class Placing {
   [[nodiscard]] std::string rule_text(const Rule& rule) const {
     return quoted(to_string(rule, ruling_.mesh));
   }
-  [[nodiscard]] Note note_of(const Rule& rule) const {
+  [[nodiscard]] bool is_pinned(const Rule& rule) const {
     const auto& list = ruling_.rules.list;
     const auto place = static_cast<std::size_t>(std::ranges::find(list, &rule) - list.begin());
-    const bool pin = ruling_.pinned && place < ruling_.rules.firm;
+    return ruling_.pinned && place < ruling_.rules.firm;
+  }
+  [[nodiscard]] Note note_of(const Rule& rule) const {
     return {.span = rule.span,
-            .text = rule_text(rule) + (pin ? " is what the `@` says"
+            .text = rule_text(rule) + (is_pinned(rule)
+                                           ? " is what the `@` says"
                                            : " is a rule of layout " + quoted(ruling_.layout))};
   }
 
@@ -105,7 +108,9 @@ class Placing {
     }
     const Rule& rule = *rule_of_[dim];
     result_.layout.dims[dim].push_back(axis);
-    result_.causes[dim].push_back({.text = rule_text(rule), .span = rule.span});
+    const std::string text = to_string(rule, ruling_.mesh);
+    result_.causes[dim].push_back(
+        {.text = quoted(is_pinned(rule) ? "@ [" + text + "]" : text), .span = rule.span});
   }
 
   void place_named(std::size_t dim, bool yields) {

@@ -10,6 +10,7 @@
 #include "lowering/fuse.h"
 #include "lowering/memory.h"
 #include "lowering/partition.h"
+#include "lowering/why.h"
 
 namespace mtf {
 namespace {
@@ -77,6 +78,7 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   }
   out.targets = *std::move(targets);
   partition(out, exact, layout.gather_again);
+  complete_reasons(out);
   fuse(out);
   name_values(out);
   plan_memory(out);

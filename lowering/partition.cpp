@@ -122,7 +122,7 @@ class Partitioner {
     if (const SpmdId form = find_form(id, to); form.valid()) {
       return form;
     }
-    settle(id);
+    settle(id, need);
     if (const SpmdId form = find_form(id, to); form.valid()) {
       return form;
     }
@@ -173,11 +173,12 @@ class Partitioner {
   }
 
   // Finishes a pending sum into the layout of the rules, once for all its users.
-  void settle(ValueId id) {
+  void settle(ValueId id, const Need& need) {
     const SpmdId made = forms(id).front();
     const bool pending = !out_.at(made).layout.partial.empty();
     if (pending && !find_form(id, target(id)).valid()) {
-      reshard(made, target(id), Combine::kSum, {.user = root(id), .what = ""});
+      reshard(made, target(id), Combine::kSum,
+              {.user = root(id), .what = "", .reader = need.what.empty() ? need.user : ValueId{}});
     }
   }
 
@@ -210,6 +211,7 @@ class Partitioner {
       step.from = from;
       step.axes = move.axes;
       step.combine = combine;
+      step.need = need;
       step.to = add_form(id, move.to);
       step.reasons = explain(out_, makers_, step, need);
       measure(step);
@@ -256,6 +258,8 @@ class Partitioner {
           in_layout(value.operands[i], needed, {.user = id, .what = "", .operand = i}));
     }
     local.loops = split.loops;
+    local.bytes = split.bytes;
+    local.otherwise = split.otherwise;
     finish(id, std::move(local), split, pending ? operands[0].partial : Axes{});
   }
 

@@ -152,7 +152,8 @@ class Explainer {
   std::vector<Reason> reasons_;
 };
 
-// "batch over x, ff over y"; "nothing".
+}  // namespace
+
 std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
                        const std::vector<Axes>& loops) {
   std::string text;
@@ -165,8 +166,6 @@ std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
   return text.empty() ? "nothing" : text;
 }
 
-}  // namespace
-
 std::vector<Reason> explain(const SpmdProgram& program, std::span<const std::int32_t> makers,
                             const Step& step, const Need& need) {
   return Explainer(program, makers, step, need).run();
@@ -175,8 +174,8 @@ std::vector<Reason> explain(const SpmdProgram& program, std::span<const std::int
 Reason explain_choice(const SpmdProgram& program, const LocalCall& call, const LoopSplit& split) {
   return {.text = "splits " + loops_text(program, call.space, split.loops) + ", moving " +
                   bytes_text(split.bytes) + "; next best " +
-                  loops_text(program, call.space, split.runner_up) + ", moving " +
-                  bytes_text(split.runner_up_bytes),
+                  loops_text(program, call.space, split.otherwise.front().loops) + ", moving " +
+                  bytes_text(split.otherwise.front().bytes),
           .span = call.call.span,
           .cause = {}};
 }

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "lowering/split.h"
@@ -10,17 +9,14 @@
 
 namespace mtf {
 
-// Who asked for a value in another layout.
-struct Need {
-  ValueId user;  // the operation that reads it; the value itself when its result is finished
-  std::string_view what;  // or a part of the program: "the result"
-  std::size_t operand = 0;
-};
-
 // `makers`: for each source value, the index of the kernel step that computed it, or -1.
 [[nodiscard]] std::vector<Reason> explain(const SpmdProgram& program,
                                           std::span<const std::int32_t> makers, const Step& step,
                                           const Need& need);
+
+// "batch over x, ff over y"; "nothing".
+[[nodiscard]] std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
+                                     const std::vector<Axes>& loops);
 
 // Why a kernel splits its loops as it does, where it could have done otherwise.
 [[nodiscard]] Reason explain_choice(const SpmdProgram& program, const LocalCall& call,

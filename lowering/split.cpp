@@ -38,6 +38,7 @@ class Chooser {
       }
       consider_all();
     }
+    find_otherwise();
     return *best_;
   }
 
@@ -111,22 +112,56 @@ class Chooser {
     }
   }
 
+  // The next best of all, then for each axis the best that uses it otherwise; where no choice does,
+  // what it would be without the axis.
+  void find_otherwise() {
+    best_->chosen = considered_.size() > 1;
+    std::ranges::stable_sort(considered_, {}, &PricedLoops::bytes);
+    std::erase_if(considered_, [this](const PricedLoops& c) { return c.loops == best_->loops; });
+    if (!considered_.empty()) {
+      best_->otherwise.push_back(considered_.front());
+    }
+    for (const Claim& claim : claims_) {
+      const auto differs = [&](const PricedLoops& other) {
+        return uses(other.loops, claim.axis) != uses(best_->loops, claim.axis);
+      };
+      if (best_->bytes == 0 || std::ranges::any_of(best_->otherwise, differs)) {
+        continue;
+      }
+      const auto other = std::ranges::find_if(considered_, differs);
+      if (other != considered_.end()) {
+        best_->otherwise.push_back(*other);
+      } else {
+        consider_without(claim.axis);
+      }
+    }
+  }
+
+  // The loop that an axis splits, or none.
+  static std::size_t uses(const std::vector<Axes>& loops, AxisId axis) {
+    const auto has = [axis](const Axes& axes) {
+      return std::ranges::find(axes, axis) != axes.end();
+    };
+    return static_cast<std::size_t>(std::ranges::find_if(loops, has) - loops.begin());
+  }
+
+  void consider_without(AxisId axis) {
+    std::vector<Axes> loops = best_->loops;
+    for (Axes& axes : loops) {
+      std::erase(axes, axis);
+    }
+    const std::optional<LoopSplit> less =
+        loops == best_->loops ? std::nullopt : priced(std::move(loops));
+    if (less) {
+      best_->otherwise.push_back({.loops = less->loops, .bytes = less->bytes});
+    }
+  }
+
   void keep_better(LoopSplit split) {
-    if (!best_) {
+    considered_.push_back({.loops = split.loops, .bytes = split.bytes});
+    if (!best_ || std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume)) {
       best_ = std::move(split);
-      return;
     }
-    if (std::tie(split.bytes, split.volume) < std::tie(best_->bytes, best_->volume)) {
-      std::swap(*best_, split);
-      best_->chosen = split.chosen;
-      best_->runner_up = std::move(split.runner_up);
-      best_->runner_up_bytes = split.runner_up_bytes;
-    }
-    if (!best_->chosen || split.bytes < best_->runner_up_bytes) {
-      best_->runner_up = std::move(split.loops);
-      best_->runner_up_bytes = split.bytes;
-    }
-    best_->chosen = true;
   }
 
   std::optional<LoopSplit> priced(std::vector<Axes> loops) {
@@ -198,6 +233,7 @@ class Chooser {
   std::vector<Claim> claims_;
   std::size_t firm_ = 0;     // how many of them are settled: their axes take no further loops
   std::vector<Axes> order_;  // per loop, the order in which its axes were first claimed
+  std::vector<PricedLoops> considered_;
   std::optional<LoopSplit> best_;
 };
 

@@ -23,10 +23,10 @@ struct LoopSplit {
   std::int64_t bytes = 0;             // received by a rank for it
   double volume = 0;                  // of one rank's part of the space
 
-  // The next best choice, where there was one.
+  // Next best splits, if there was a choice, the best first; where bytes move, one for each axis
+  // that uses it otherwise.
   bool chosen = false;
-  std::vector<Axes> runner_up;
-  std::int64_t runner_up_bytes = 0;
+  std::vector<PricedLoops> otherwise;
 };
 
 // Operands and result as their rules have them.

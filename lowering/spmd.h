@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,12 @@ enum class StepKind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(StepKind kind);  // "all_reduce", "kernel"
 
+// A split of an operation's loops, and what a rank receives for it.
+struct PricedLoops {
+  std::vector<Axes> loops;  // as many as there are loops
+  std::int64_t bytes = 0;
+};
+
 // One operation inside a kernel step.
 struct LocalCall {
   OpCall call;  // global types; the loop split is in `loops`
@@ -61,6 +68,17 @@ struct LocalCall {
   SpmdId result;
   std::vector<Axes> loops;  // per loop of the space, the axes that split it
   ValueId origin;           // in SpmdProgram::source; its number feeds random streams
+  std::int64_t bytes = 0;   // received by a rank for this split: operands and result
+  // Next best splits; where bytes move, one for each axis that uses it otherwise.
+  std::vector<PricedLoops> otherwise;
+};
+
+// Who asked for a value in another layout.
+struct Need {
+  ValueId user;  // the operation that reads it; the value itself when its result is finished
+  std::string_view what;  // or a part of the program: "the result"
+  std::size_t operand = 0;
+  ValueId reader;  // of a result that is finished: the operation that first reads it, if one does
 };
 
 struct Reason {
@@ -79,6 +97,7 @@ struct Step {
   SpmdId to;
   Axes axes;  // of the group that communicates, ordered: major first
   Combine combine = Combine::kSum;
+  Need need;
 
   std::vector<Reason> reasons;
   double flops = 0;           // per rank; a multiply and an add are two

@@ -4,30 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "lowering/governing.h"
 #include "lowering/infer.h"
 
 namespace mtf {
 namespace {
-
-// The rules of a pin, as the rules of a layout. requires: the pin is for the mesh.
-std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
-  std::vector<Rule> rules;
-  for (const PinRule& pinned : pin.rules) {
-    Rule& rule = rules.emplace_back(
-        Rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest});
-    for (const std::string& axis : pinned.axes) {
-      rule.axes.push_back(*mesh.find(axis));
-    }
-  }
-  return rules;
-}
-
-bool is_for(const Pin& pin, const Mesh& mesh) {
-  return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
-    return std::ranges::all_of(
-        rule.axes, [&](const std::string& axis) { return mesh.find(axis).has_value(); });
-  });
-}
 
 bool is_prefix(const Axes& a, const Axes& b) {
   return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
@@ -40,12 +21,11 @@ class Targets {
         layout_(layout),
         held_(held),
         diags_(diags),
+        governing_(program, layout),
         targets_(program.values.size()),
-        open_(program.values.size()),
-        variable_(program.values.size()) {}
+        open_(program.values.size()) {}
 
   std::optional<std::vector<Target>> run() {
-    find_variables();
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
       const ValueId id{static_cast<std::int32_t>(i)};
       const Value& value = program_.at(id);
@@ -66,63 +46,12 @@ class Targets {
  private:
   static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
-  [[nodiscard]] const Pin* pin_of(const Value& value) const {
-    const Pin* pin =
-        value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
-    return pin != nullptr && is_for(*pin, layout_.mesh) ? pin : nullptr;
-  }
-
-  // ---- what is computed in the place of a variable ------------------------------------------
-
-  void find_variables() {
-    for (const Input& input : program_.inputs) {
-      if (input.is_variable()) {
-        variable_[at(input.value)] = &input.name;
-      }
-    }
-    for (const Update& update : program_.updates) {
-      belongs(update.value, program_.inputs[update.input].name,
-              program_.at(program_.inputs[update.input].value).type.shape);
-    }
-    for (std::size_t i = 0; i < program_.values.size(); ++i) {
-      const Value& value = program_.values[i];
-      if (!value.variable.empty() && variable_[i] == nullptr) {
-        belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
-      }
-    }
-  }
-
-  // The value, and element by element what it is made of.
-  void belongs(ValueId root, const std::string& path, const Shape& shape) {
-    std::vector<ValueId> pending = {root};
-    while (!pending.empty()) {
-      const ValueId id = pending.back();
-      pending.pop_back();
-      const Value& value = program_.at(id);
-      if (value.op == nullptr || variable_[at(id)] != nullptr || pin_of(value) != nullptr ||
-          !same_dims(value.type.shape, shape)) {
-        continue;
-      }
-      variable_[at(id)] = &path;
-      if (value.op->tile != nullptr) {
-        pending.insert(pending.end(), value.operands.begin(), value.operands.end());
-      }
-    }
-  }
-
   // ---- rules --------------------------------------------------------------------------------
-
-  [[nodiscard]] const Layout& layout_of(const Value& value) const {
-    const bool other =
-        value.region >= 0 &&
-        program_.regions[static_cast<std::size_t>(value.region)].mesh.axes == layout_.mesh.axes;
-    return other ? program_.regions[static_cast<std::size_t>(value.region)] : layout_;
-  }
 
   void place(ValueId id) {
     const Value& value = program_.at(id);
-    const std::string* variable = variable_[at(id)];
-    const Layout& layout = variable != nullptr ? layout_ : layout_of(value);
+    const auto [governing, variable, pin] = governing_.of(id);
+    const Layout& layout = *governing;
     const std::string what = describe(program_, id);
     Ruling ruling{.mesh = layout_.mesh,
                   .layout = layout.name,
@@ -136,7 +65,6 @@ class Targets {
       return;
     }
     std::vector<Rule> pinned;
-    const Pin* pin = pin_of(value);
     if (pin != nullptr) {
       pinned = rules_of(*pin, layout_.mesh);
       agrees(value, pinned, ruling.rules, layout);
@@ -235,7 +163,7 @@ class Targets {
     const std::vector<int> uses = count_uses(program_);
     for (std::size_t i = program_.values.size(); i-- > 0;) {
       const Value& value = program_.values[i];
-      if (pin_of(value) == nullptr) {
+      if (governing_.of({static_cast<std::int32_t>(i)}).pin == nullptr) {
         continue;
       }
       const ValueId operand = value.operands.front();
@@ -250,9 +178,9 @@ class Targets {
   const Layout& layout_;
   const HeldLayouts& held_;
   DiagSink& diags_;
+  Governing governing_;
   std::vector<Target> targets_;
-  std::vector<std::vector<bool>> open_;       // per value and dim
-  std::vector<const std::string*> variable_;  // per value: the path whose rules it takes, or null
+  std::vector<std::vector<bool>> open_;  // per value and dim
   std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
   bool ok_ = true;
 };

@@ -12,6 +12,7 @@ namespace mtf {
 [[nodiscard]] int cost_command(const Options& options);
 [[nodiscard]] int calibrate_command(const Options& options);
 [[nodiscard]] int diff_command(const Options& options);
+[[nodiscard]] int why_command(const Options& options);
 [[nodiscard]] int verify_command(const Options& options);
 [[nodiscard]] int ops_command(const Options& options);
 

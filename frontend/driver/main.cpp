@@ -26,6 +26,8 @@ int execute(const mtf::Options& options) {
       return mtf::calibrate_command(options);
     case mtf::Command::kDiff:
       return mtf::diff_command(options);
+    case mtf::Command::kWhy:
+      return mtf::why_command(options);
     case mtf::Command::kVerify:
       return mtf::verify_command(options);
     case mtf::Command::kOps:

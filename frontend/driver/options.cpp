@@ -35,6 +35,8 @@ constexpr std::array kCommands = std::to_array<CommandDef>({
      "measure this machine, for the prices of `of this_machine`"},
     {"diff", Command::kDiff, "FILE LAYOUT LAYOUT [ENTRY]",
      "what changes from one layout to another; `none` is one rank"},
+    {"why", Command::kWhy, "FILE VALUE [ENTRY]",
+     "say why a value lies as it does, why a collective is there, what fills the memory"},
     {"verify", Command::kVerify, "FILE", "run on one rank and under every layout, and compare"},
     {"ops", Command::kOps, "[NAME]", "list the operations, or explain one"},
     {"repl", std::nullopt, "", ""},
@@ -51,9 +53,10 @@ constexpr unsigned kRun = bit(Command::kRun);
 constexpr unsigned kPlan = bit(Command::kPlan);
 constexpr unsigned kCost = bit(Command::kCost);
 constexpr unsigned kDiff = bit(Command::kDiff);
+constexpr unsigned kWhy = bit(Command::kWhy);
 constexpr unsigned kExecuting = kRun | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
-constexpr unsigned kWithLayout = kExecuting | kShowing | kCost;
+constexpr unsigned kWithLayout = kExecuting | kShowing | kCost | kWhy;
 constexpr unsigned kWithFile = kWithLayout | kDiff;
 
 constexpr bool takes_file(Command command) {
@@ -133,9 +136,10 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)",
      kExecuting | kPlan | kCost | kDiff, set_flag<&Options::exact>},
-    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost | kDiff,
+    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost | kDiff | kWhy,
      set_flag<&Options::fast>},
-    {"--json", "", "", "print one JSON object", kShowing | kCost | kDiff, set_flag<&Options::json>},
+    {"--json", "", "", "print one JSON object", kShowing | kCost | kDiff | kWhy,
+     set_flag<&Options::json>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},
@@ -210,6 +214,9 @@ class Parser {
       fail("which two layouts? it is used as `mtf " + std::string(command_.name) + " " +
            std::string(command_.words) + "`");
     }
+    if (!answer_ && options_.command == Command::kWhy && options_.value.empty()) {
+      fail("of what? a value, a line as `:18`, a collective as `all_reduce`, or `memory`");
+    }
     if (!answer_ && options_.fast && options_.exact) {
       fail("`--exact` and `--fast` exclude each other");
     }
@@ -266,11 +273,14 @@ class Parser {
   }
 
   void take_word(const std::string& word) {
-    const bool names = (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost | kDiff)) != 0;
+    const bool names =
+        (bit(options_.command) & (bit(Command::kOps) | kPlan | kCost | kDiff | kWhy)) != 0;
     if (takes_file(options_.command) && options_.file.empty()) {
       options_.file = word;
     } else if (options_.command == Command::kDiff && options_.layouts.size() < 2) {
       options_.layouts.push_back(word);
+    } else if (options_.command == Command::kWhy && options_.value.empty()) {
+      options_.value = word;
     } else if (names && options_.name.empty()) {
       options_.name = word;
     } else {

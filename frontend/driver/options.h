@@ -11,7 +11,17 @@
 
 namespace mtf {
 
-enum class Command : std::uint8_t { kRun, kCheck, kPlan, kCost, kDiff, kCalibrate, kVerify, kOps };
+enum class Command : std::uint8_t {
+  kRun,
+  kCheck,
+  kPlan,
+  kCost,
+  kDiff,
+  kWhy,
+  kCalibrate,
+  kVerify,
+  kOps
+};
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
 
@@ -23,7 +33,8 @@ inline constexpr int kInternalError = 70;
 struct Options {
   Command command = Command::kRun;
   std::string file;
-  std::string name;  // the entry of `plan`, the operation of `ops`; may be empty
+  std::string name;   // the entry of `plan` and `why`, the operation of `ops`; may be empty
+  std::string value;  // what `why` is asked of
   std::string layout;
   std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;

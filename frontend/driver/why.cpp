@@ -1,0 +1,162 @@
+// `mtf why`: where the layout of a value came from, why a collective is there and what else there
+// would be, and what fills the memory. Nothing is executed.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/checked.h"
+#include "frontend/driver/commands.h"
+#include "frontend/driver/entry_names.h"
+#include "frontend/driver/why_find.h"
+#include "frontend/driver/why_json.h"
+#include "lowering/lower.h"
+#include "lowering/why_text.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kShownNames = 40;
+
+// "train_step under both on grid[rows: 2, cols: 2]"
+std::string why_title(const SpmdProgram& program) {
+  if (program.mesh.axes.empty()) {
+    return program.source.name + " on one rank";
+  }
+  return program.source.name + " under " + program.layout + " on " + to_string(program.mesh);
+}
+
+class Question {
+ public:
+  Question(Workspace& workspace, CheckedProgram& program)
+      : workspace_(workspace), program_(program) {}
+
+  void run() {
+    const std::vector<std::string> entries = chosen_entries(workspace_, program_.session);
+    for (const Layout& layout : asked_layouts()) {
+      for (const std::string& entry : entries) {
+        ask(entry, layout);
+      }
+    }
+    if (!known_ && !entries.empty() && workspace_.diags.ok()) {
+      unknown(entries);
+      return;
+    }
+    if (workspace_.options.json) {
+      text_ = answers_json(answers_);
+    }
+    std::fputs(text_.c_str(), stdout);
+  }
+
+ private:
+  // The one in use, or all of them.
+  [[nodiscard]] std::vector<Layout> asked_layouts() const {
+    if (program_.session.layout() != nullptr) {
+      return {*program_.session.layout()};
+    }
+    const auto layouts = program_.session.layouts();
+    return layouts.empty() ? std::vector{one_rank()}
+                           : std::vector<Layout>(layouts.begin(), layouts.end());
+  }
+
+  void ask(const std::string& entry, const Layout& layout) {
+    const Unit* unit = program_.session.build(entry);
+    DiagSink found;
+    const std::optional<SpmdProgram> spmd =
+        unit == nullptr ? std::nullopt
+                        : lower(unit->program, layout, op_table(), found, !workspace_.options.fast);
+    if (!spmd) {
+      if (program_.session.layout() == nullptr) {
+        text_ += (text_.empty() ? "" : "\n") + entry + " under " + layout.name +
+                 ": the layout does not fit; `mtf check` says why\n";
+      }
+      return;
+    }
+    const ValueNames names(*spmd);
+    const Asked asked = find_asked(*spmd, workspace_.sources, names, workspace_.options.value);
+    for (const std::string& name : askable(*spmd, names)) {
+      if (std::ranges::find(names_, name) == names_.end()) {
+        names_.push_back(name);
+      }
+    }
+    known_ = known_ || asked.known;
+    if (!asked.known) {
+      return;
+    }
+    if (workspace_.options.json) {
+      answers_.push_back(why_json(*spmd, workspace_.sources, layout, asked));
+    } else {
+      text_ += (text_.empty() ? "" : "\n") + answer(*spmd, layout, names, asked);
+    }
+  }
+
+  [[nodiscard]] std::string answer(const SpmdProgram& spmd, const Layout& layout,
+                                   const ValueNames& names, const Asked& asked) const {
+    std::string text = why_title(spmd) + "\n";
+    const Tracer tracer(spmd);
+    const Governing governing(spmd.source, layout);
+    for (const ValueId id : asked.values) {
+      text += "\n" + why_text(spmd, workspace_.sources, names,
+                              why_value(spmd, tracer, layout, governing, id));
+    }
+    for (const std::size_t step : asked.steps) {
+      text += "\n" +
+              why_text(spmd, workspace_.sources, names, why_collective(spmd, tracer, step, &names));
+    }
+    if (asked.memory) {
+      text += "\n" + peak_text(spmd, workspace_.sources, names, peak_of(spmd));
+    }
+    return asked.empty() ? text + "\n  there is none\n" : text;
+  }
+
+  void unknown(const std::vector<std::string>& entries) {
+    const std::string& question = workspace_.options.value;
+    const std::string_view match = closest(question, names_);
+    std::string list;
+    for (std::size_t i = 0; i < names_.size() && i < kShownNames; ++i) {
+      list += (list.empty() ? "" : ", ") + names_[i];
+    }
+    list += names_.size() > kShownNames ? ", …" : "";
+    const bool line = question.find(':') != std::string::npos;
+    std::string where;
+    for (const std::string& entry : entries) {
+      where += (where.empty() ? "`" : ", `") + entry + "`";
+    }
+    workspace_.diags.error(
+        DiagKind::kUnknownName, {},
+        line ? "nothing of " + where + " is computed at `" + question + "`"
+             : "no value of " + where + " is called `" + question + "`" +
+                   (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"),
+        {{.span = {}, .text = "there is " + (list.empty() ? "no named value" : list)},
+         {.span = {},
+          .text = "and `%…` of `mtf plan`, a line as `:18`, `collectives`, all_gather, all_reduce, "
+                  "all_to_all, permute, reduce_scatter, `memory`"}});
+  }
+
+  Workspace& workspace_;
+  CheckedProgram& program_;
+  bool known_ = false;
+  std::vector<std::string> names_;
+  std::vector<std::string> answers_;
+  std::string text_;
+};
+
+Outcome why(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const std::unique_ptr<CheckedProgram> program =
+      file ? check_program(workspace, *file, /*every_layout=*/false) : nullptr;
+  if (program != nullptr && workspace.diags.ok()) {
+    Question(workspace, *program).run();
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+}  // namespace
+
+int why_command(const Options& options) {
+  return run_alone(options, why);
+}
+
+}  // namespace mtf

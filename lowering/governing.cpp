@@ -1,0 +1,89 @@
+// A variable's rules are also those of what is computed in its place: its gradient, its update.
+
+#include "lowering/governing.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+std::size_t at(ValueId id) {
+  return static_cast<std::size_t>(id.index);
+}
+
+bool is_for(const Pin& pin, const Mesh& mesh) {
+  return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
+    return std::ranges::all_of(
+        rule.axes, [&](const std::string& axis) { return mesh.find(axis).has_value(); });
+  });
+}
+
+}  // namespace
+
+std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
+  std::vector<Rule> rules;
+  for (const PinRule& pinned : pin.rules) {
+    Rule& rule = rules.emplace_back(
+        Rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest});
+    for (const std::string& axis : pinned.axes) {
+      rule.axes.push_back(*mesh.find(axis));
+    }
+  }
+  return rules;
+}
+
+Governing::Governing(const Program& program, const Layout& layout)
+    : program_(program), layout_(layout), variable_(program.values.size()) {
+  for (const Input& input : program_.inputs) {
+    if (input.is_variable()) {
+      variable_[at(input.value)] = &input.name;
+    }
+  }
+  for (const Update& update : program_.updates) {
+    belongs(update.value, program_.inputs[update.input].name,
+            program_.at(program_.inputs[update.input].value).type.shape);
+  }
+  for (std::size_t i = 0; i < program_.values.size(); ++i) {
+    const Value& value = program_.values[i];
+    if (!value.variable.empty() && variable_[i] == nullptr) {
+      belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
+    }
+  }
+}
+
+// The value, and element by element what it is made of.
+void Governing::belongs(ValueId root, const std::string& path, const Shape& shape) {
+  std::vector<ValueId> pending = {root};
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    const Value& value = program_.at(id);
+    if (value.op == nullptr || variable_[at(id)] != nullptr || pin_of(value) != nullptr ||
+        !same_dims(value.type.shape, shape)) {
+      continue;
+    }
+    variable_[at(id)] = &path;
+    if (value.op->tile != nullptr) {
+      pending.insert(pending.end(), value.operands.begin(), value.operands.end());
+    }
+  }
+}
+
+const Pin* Governing::pin_of(const Value& value) const {
+  const Pin* pin = value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
+  return pin != nullptr && is_for(*pin, layout_.mesh) ? pin : nullptr;
+}
+
+Governed Governing::of(ValueId id) const {
+  const Value& value = program_.at(id);
+  Governed governed{.layout = &layout_, .variable = variable_[at(id)], .pin = pin_of(value)};
+  if (governed.variable == nullptr && value.region >= 0) {
+    const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
+    if (region.mesh.axes == layout_.mesh.axes) {
+      governed.layout = &region;
+    }
+  }
+  return governed;
+}
+
+}  // namespace mtf

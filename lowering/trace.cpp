@@ -1,0 +1,182 @@
+#include "lowering/trace.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+bool has(const Axes& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::size_t index(ValueId id) {
+  return static_cast<std::size_t>(id.index);
+}
+
+std::size_t index(SpmdId id) {
+  return static_cast<std::size_t>(id.index);
+}
+
+std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
+  for (std::size_t d = 0; d < layout.dims.size(); ++d) {
+    if (has(layout.dims[d], axis)) {
+      return d;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_of(const DimMap& map, std::size_t dim, std::size_t loop) {
+  return dim < map.size() && std::ranges::find(map[dim], loop) != map[dim].end();
+}
+
+}  // namespace
+
+std::optional<std::size_t> loop_with(const LocalCall& call, AxisId axis) {
+  for (std::size_t l = 0; l < call.loops.size(); ++l) {
+    if (has(call.loops[l], axis)) {
+      return l;
+    }
+  }
+  return std::nullopt;
+}
+
+Tracer::Tracer(const SpmdProgram& program)
+    : program_(program),
+      by_value_(program.source.values.size()),
+      by_slice_(program.values.size()),
+      steps_(program.values.size()),
+      slices_(program.source.values.size()) {
+  for (std::size_t v = program.values.size(); v-- > 0;) {
+    const SpmdValue& value = program.values[v];
+    SpmdId& slice = slices_[index(value.origin)];
+    if (!slice.valid() || program.at(slice).layout != program.target(value.origin).layout ||
+        value.layout == program.target(value.origin).layout) {
+      slice = {static_cast<std::int32_t>(v)};
+    }
+  }
+  for (const Step& step : program.steps) {
+    if (step.kind != StepKind::kKernel) {
+      steps_[index(step.to)] = &step;
+      continue;
+    }
+    for (const LocalCall& call : step.calls) {
+      if (by_value_[index(call.origin)] == nullptr) {
+        by_value_[index(call.origin)] = &call;
+      }
+      if (call.result.valid()) {
+        by_slice_[index(call.result)] = &call;
+        steps_[index(call.result)] = &step;
+      }
+    }
+  }
+}
+
+const LocalCall* Tracer::maker(ValueId id) const {
+  return by_value_[index(id)];
+}
+
+const LocalCall* Tracer::maker(SpmdId id) const {
+  return by_slice_[index(id)];
+}
+
+SpmdId Tracer::slice(ValueId id) const {
+  return slices_[index(id)];
+}
+
+const Step* Tracer::step(SpmdId id) const {
+  return steps_[index(id)];
+}
+
+Path Tracer::at_rest(ValueId id, AxisId axis) const {
+  Path path{.axis = axis, .hops = {}};
+  while (id.valid() && path.hops.size() < program_.source.values.size()) {
+    const Target& target = program_.target(id);
+    const std::optional<std::size_t> dim = dim_with(target.layout, axis);
+    if (!dim) {
+      break;
+    }
+    const auto place = static_cast<std::size_t>(std::ranges::find(target.layout.dims[*dim], axis) -
+                                                target.layout.dims[*dim].begin());
+    const Cause& cause = target.causes[*dim][place];
+    path.hops.push_back(
+        {.value = id, .dim = program_.source.at(id).type.shape[*dim].name, .cause = cause});
+    id = ValueId{cause.from};
+  }
+  return path;
+}
+
+std::vector<Path> Tracer::of_loop(const LocalCall& call, std::size_t loop, AxisId axis) const {
+  std::vector<Path> paths;
+  add_loop(call, loop, axis, 0, paths);
+  return paths;
+}
+
+std::vector<Path> Tracer::of_slice(SpmdId id, AxisId axis) const {
+  std::vector<Path> paths;
+  add_slice(id, axis, 0, paths);
+  return paths;
+}
+
+void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::size_t depth,
+                      std::vector<Path>& paths) const {
+  std::vector<ValueId> tensors = program_.source.at(call.origin).operands;
+  std::vector<DimMap> maps = call.space.operands;
+  if (call.result.valid()) {
+    tensors.push_back(call.origin);
+    maps.push_back(call.space.result);
+  }
+  std::vector<ValueId> seen;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const std::optional<std::size_t> dim = dim_with(program_.target(tensors[t]).layout, axis);
+    if (dim && is_of(maps[t], *dim, loop) && std::ranges::find(seen, tensors[t]) == seen.end()) {
+      seen.push_back(tensors[t]);
+      paths.push_back(at_rest(tensors[t], axis));
+    }
+  }
+  if (!paths.empty() || depth > program_.values.size()) {
+    return;
+  }
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const std::optional<std::size_t> dim = dim_with(program_.at(call.operands[i]).layout, axis);
+    if (dim && is_of(call.space.operands[i], *dim, loop)) {
+      add_slice(call.operands[i], axis, depth + 1, paths);
+      return;
+    }
+  }
+}
+
+void Tracer::add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Path>& paths) const {
+  if (depth > program_.values.size()) {
+    return;
+  }
+  const SpmdValue& value = program_.at(id);
+  const std::optional<std::size_t> dim = dim_with(value.layout, axis);
+  if (dim && dim_with(program_.target(value.origin).layout, axis) == dim) {
+    paths.push_back(at_rest(value.origin, axis));
+    return;
+  }
+  if (const LocalCall* call = maker(id); call != nullptr) {
+    if (const std::optional<std::size_t> loop = loop_with(*call, axis)) {
+      add_loop(*call, *loop, axis, depth + 1, paths);
+    } else if (!call->operands.empty()) {  // a pending sum that passes through
+      add_slice(call->operands.front(), axis, depth + 1, paths);
+    }
+    return;
+  }
+  const Step* moved = step(id);
+  if (moved == nullptr) {
+    return;
+  }
+  const bool read = moved->need.user.valid() && moved->need.user != value.origin;
+  if (const LocalCall* user = read ? maker(moved->need.user) : nullptr; user != nullptr) {
+    if (const std::optional<std::size_t> loop = loop_with(*user, axis)) {
+      add_loop(*user, *loop, axis, depth + 1, paths);
+    }
+  }
+  if (paths.empty()) {
+    add_slice(moved->from, axis, depth + 1, paths);
+  }
+}
+
+}  // namespace mtf

@@ -1,0 +1,347 @@
+#include "lowering/why.h"
+
+#include <algorithm>
+
+#include "lowering/quantity.h"
+#include "lowering/reason.h"
+#include "lowering/reshard.h"
+
+namespace mtf {
+namespace {
+
+bool has(const Axes& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
+  for (std::size_t d = 0; d < layout.dims.size(); ++d) {
+    if (has(layout.dims[d], axis)) {
+      return d;
+    }
+  }
+  return std::nullopt;
+}
+
+class CollectiveAsker {
+ public:
+  CollectiveAsker(const SpmdProgram& program, const Tracer& tracer, std::size_t step,
+                  const ValueNames* names)
+      : program_(program),
+        tracer_(tracer),
+        names_(names),
+        step_(program.steps[step]),
+        from_(program.at(step_.from)),
+        to_(program.at(step_.to)) {
+    why_.step = step;
+  }
+
+  CollectiveWhy run() {
+    const bool reduces =
+        step_.kind == StepKind::kAllReduce || step_.kind == StepKind::kReduceScatter;
+    if (reduces) {
+      reduced();
+    } else if (is_read()) {
+      read();
+    } else {
+      finished();
+    }
+    otherwise_moved();
+    return std::move(why_);
+  }
+
+ private:
+  [[nodiscard]] bool is_read() const {
+    return step_.need.what.empty() && step_.need.user.valid() && step_.need.user != from_.origin;
+  }
+  [[nodiscard]] std::string who(ValueId id) const {
+    const std::string text = describe(program_.source, id);
+    const SpmdId slice = names_ == nullptr ? SpmdId{} : tracer_.slice(id);
+    return text.front() == '`' || !slice.valid() ? text : names_->of(slice) + ", " + text + ",";
+  }
+  [[nodiscard]] std::string name(AxisId axis) const { return program_.mesh.axes[axis].name; }
+  [[nodiscard]] const std::string& dim(std::size_t d) const { return from_.type.shape[d].name; }
+  [[nodiscard]] static std::string op_text(const LocalCall& call) {
+    return "`" +
+           std::string(call.call.op->symbol.empty() ? call.call.op->name : call.call.op->symbol) +
+           "`";
+  }
+
+  void add(std::vector<Side>& sides, const std::string& prefix, const std::vector<Path>& paths,
+           const std::string& otherwise, SourceSpan span) {
+    for (const Path& path : paths) {
+      if (!path.hops.empty()) {
+        const Hop& hop = path.hops.front();
+        sides.push_back(
+            {.text = prefix + who(hop.value) + " has " + hop.dim + " over " + name(path.axis),
+             .path = path,
+             .span = span});
+      }
+    }
+    if (paths.empty() || paths.front().hops.empty()) {
+      sides.push_back({.text = otherwise, .path = {}, .span = span});
+    }
+  }
+
+  // ---- pending sums -------------------------------------------------------------------------
+
+  // The call whose reduced loops left the sum pending; it may have passed through others since.
+  [[nodiscard]] const LocalCall* reducer(AxisId axis) const {
+    const LocalCall* call = tracer_.maker(from_.origin);
+    for (std::size_t hops = 0; call != nullptr && hops < program_.values.size(); ++hops) {
+      const std::optional<std::size_t> loop = loop_with(*call, axis);
+      if (loop && call->space.loops[*loop].role == DimRole::kReduced) {
+        return call;
+      }
+      if (call->operands.empty()) {
+        break;
+      }
+      call = tracer_.maker(program_.at(call->operands.front()).origin);
+    }
+    return nullptr;
+  }
+
+  void reduced() {
+    for (const AxisId axis : step_.axes) {
+      if (const LocalCall* call = reducer(axis)) {
+        const std::size_t loop = *loop_with(*call, axis);
+        const std::string& what = call->space.loops[loop].name;
+        add(why_.had, "", tracer_.of_loop(*call, loop, axis),
+            op_text(*call) + " splits " + what + " over " + name(axis), call->call.span);
+        choice_of(*call);
+      }
+      wanted_by_rest(axis);
+    }
+  }
+
+  // What the value's own layout says of the axis, and who reads it first.
+  void wanted_by_rest(AxisId axis) {
+    std::string text = who(from_.origin) + " is whole over " + name(axis);
+    SourceSpan span = program_.source.at(from_.origin).span;
+    if (step_.need.reader.valid()) {
+      const Value& reader = program_.source.at(step_.need.reader);
+      text += ", as `" +
+              std::string(reader.op->symbol.empty() ? reader.op->name : reader.op->symbol) +
+              "` reads it";
+      span = reader.span;
+    }
+    add(why_.wanted, "", {tracer_.at_rest(from_.origin, axis)}, text, span);
+  }
+
+  // ---- operands -----------------------------------------------------------------------------
+
+  // The axes that this step takes from a dim, and gives to one.
+  template <typename Visit>
+  static void differences(const ValueLayout& from, const ValueLayout& to, const Visit& visit) {
+    for (std::size_t d = 0; d < from.dims.size(); ++d) {
+      for (const AxisId axis : from.dims[d]) {
+        if (!has(to.dims[d], axis)) {
+          visit(d, axis);
+        }
+      }
+    }
+  }
+
+  void read() {
+    const LocalCall* user = tracer_.maker(step_.need.user);
+    if (user == nullptr) {
+      return;
+    }
+    const auto lost = [&](std::size_t d, AxisId axis) {
+      add(why_.had, "", tracer_.of_slice(step_.from, axis),
+          who(from_.origin) + " has " + dim(d) + " over " + name(axis),
+          program_.source.at(from_.origin).span);
+      wanted_by_call(*user, d, axis);
+    };
+    const auto gained = [&](std::size_t d, AxisId axis) {
+      if (!dim_with(from_.layout, axis)) {
+        wanted_by_call(*user, d, axis);
+      }
+    };
+    differences(from_.layout, to_.layout, lost);
+    differences(to_.layout, from_.layout, gained);
+    if (why_.had.empty()) {  // the same axes in another order
+      for (const AxisId axis : step_.axes) {
+        add(why_.had, "", tracer_.of_slice(step_.from, axis), "", from_span());
+        if (const std::optional<std::size_t> d = dim_with(to_.layout, axis)) {
+          wanted_by_call(*user, *d, axis);
+        }
+      }
+    }
+    choice_of(*user);
+  }
+
+  [[nodiscard]] SourceSpan from_span() const { return program_.source.at(from_.origin).span; }
+
+  // What an operation that reads the value uses the axis for.
+  void wanted_by_call(const LocalCall& user, std::size_t d, AxisId axis) {
+    const std::string op = op_text(user);
+    if (const std::optional<std::size_t> loop = loop_with(user, axis)) {
+      const std::string text =
+          op + " splits " + user.space.loops[*loop].name + " over " + name(axis);
+      add(why_.wanted, text + ": ", tracer_.of_loop(user, *loop, axis), text, user.call.span);
+      return;
+    }
+    const DimMap& map = user.space.operands[step_.need.operand];
+    const bool whole = d < map.size() && std::ranges::any_of(map[d], [&](std::size_t loop) {
+                         return user.space.loops[loop].role == DimRole::kWhole;
+                       });
+    why_.wanted.push_back(
+        {.text = whole
+                     ? op + " needs " + dim(d) + " whole on each rank"
+                     : op + " splits nothing over " + name(axis) +
+                           (rests_so(user, axis) ? ""
+                                                 : "; neither its operands nor its result rest so"),
+         .path = {},
+         .span = user.call.span});
+  }
+
+  // Whether some tensor of the call is split over the axis at rest.
+  [[nodiscard]] bool rests_so(const LocalCall& call, AxisId axis) const {
+    const std::vector<ValueId>& operands = program_.source.at(call.origin).operands;
+    return program_.target(call.origin).layout.uses(axis) ||
+           std::ranges::any_of(operands,
+                               [&](ValueId id) { return program_.target(id).layout.uses(axis); });
+  }
+
+  // ---- results ------------------------------------------------------------------------------
+
+  void finished() {
+    const auto lost = [&](std::size_t d, AxisId axis) {
+      add(why_.had, "", tracer_.of_slice(step_.from, axis),
+          "it was computed with " + dim(d) + " over " + name(axis), from_span());
+      wanted_by_rest(axis);
+    };
+    const auto gained = [&](std::size_t /*d*/, AxisId axis) {
+      if (!dim_with(from_.layout, axis)) {
+        wanted_by_rest(axis);
+      }
+    };
+    differences(from_.layout, to_.layout, lost);
+    differences(to_.layout, from_.layout, gained);
+    if (why_.had.empty()) {
+      for (const AxisId axis : step_.axes) {
+        add(why_.had, "", tracer_.of_slice(step_.from, axis), "", from_span());
+        wanted_by_rest(axis);
+      }
+    }
+    if (const LocalCall* made = tracer_.maker(from_.origin)) {
+      choice_of(*made);
+    }
+  }
+
+  // ---- otherwise ----------------------------------------------------------------------------
+
+  // Other splits of an operation that use the axes of this step otherwise.
+  void choice_of(const LocalCall& call) {
+    for (const PricedLoops& other : call.otherwise) {
+      if (uses_alike(call.loops, other.loops)) {
+        continue;
+      }
+      const Alternative next{
+          .text = op_text(call) + " splitting " + loops_text(program_, call.space, other.loops),
+          .bytes = other.bytes,
+          .instead_of = call.bytes};
+      const bool known = std::ranges::any_of(
+          why_.otherwise, [&](const Alternative& had) { return had.text == next.text; });
+      if (!known) {
+        why_.otherwise.push_back(next);
+      }
+    }
+  }
+
+  [[nodiscard]] bool uses_alike(const std::vector<Axes>& a, const std::vector<Axes>& b) const {
+    return std::ranges::all_of(step_.axes, [&](AxisId axis) {
+      for (std::size_t l = 0; l < a.size(); ++l) {
+        if (has(a[l], axis) != has(b[l], axis)) {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
+  // The same move, all of it gathered first.
+  void otherwise_moved() {
+    ValueLayout whole = to_.layout;
+    for (std::size_t d = 0; d < whole.dims.size(); ++d) {
+      const auto differs = std::ranges::mismatch(whole.dims[d], from_.layout.dims[d]);
+      whole.dims[d].erase(differs.in1, whole.dims[d].end());
+    }
+    if (whole == to_.layout) {
+      return;  // it is a gather, or an all-reduce
+    }
+    Resharder resharder(program_.mesh);
+    const std::int64_t element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
+    const bool reduces = step_.kind == StepKind::kReduceScatter;
+    why_.otherwise.push_back(
+        {.text = reduces ? "an all_reduce, and a slice of it" : "an all_gather, and a slice of it",
+         .bytes = resharder.received(from_.type.shape, from_.layout, whole) * element,
+         .instead_of = step_.bytes});
+  }
+
+  const SpmdProgram& program_;
+  const Tracer& tracer_;
+  const ValueNames* names_;
+  const Step& step_;
+  const SpmdValue& from_;
+  const SpmdValue& to_;
+  CollectiveWhy why_;
+};
+
+}  // namespace
+
+CollectiveWhy why_collective(const SpmdProgram& program, const Tracer& tracer, std::size_t step,
+                             const ValueNames* names) {
+  return CollectiveAsker(program, tracer, step, names).run();
+}
+
+void complete_reasons(SpmdProgram& program) {
+  std::optional<Tracer> tracer;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    Step& step = program.steps[s];
+    const bool led_back = std::ranges::any_of(
+        step.reasons, [](const Reason& reason) { return !reason.cause.text.empty(); });
+    if (step.kind == StepKind::kKernel || step.reasons.empty() || led_back) {
+      continue;
+    }
+    if (!tracer) {
+      tracer.emplace(program);
+    }
+    const CollectiveWhy why = why_collective(program, *tracer, s, nullptr);
+    for (const std::vector<Side>* sides : {&why.had, &why.wanted}) {
+      const auto known =
+          std::ranges::find_if(*sides, [](const Side& side) { return !side.path.hops.empty(); });
+      if (known != sides->end() && step.reasons.front().cause.text.empty()) {
+        step.reasons.front().cause = known->path.hops.front().cause;
+      }
+    }
+  }
+}
+
+ValueWhy why_value(const SpmdProgram& program, const Tracer& tracer, const Layout& layout,
+                   const Governing& governing, ValueId id) {
+  ValueWhy why{.value = id, .slice = {}, .axes = {}, .forms = {}};
+  for (std::size_t a = 0; a < program.mesh.axes.size(); ++a) {
+    AxisWhy axis{.axis = static_cast<AxisId>(a), .path = {}, .absence = {}};
+    axis.path = tracer.at_rest(id, axis.axis);
+    if (axis.path.hops.empty()) {
+      axis.absence = why_not(program, layout, governing, id, axis.axis);
+    }
+    why.axes.push_back(std::move(axis));
+  }
+  for (std::size_t v = 0; v < program.values.size(); ++v) {
+    const SpmdId slice{static_cast<std::int32_t>(v)};
+    if (program.at(slice).origin != id) {
+      continue;
+    }
+    if (!why.slice.valid() && program.at(slice).layout == program.target(id).layout) {
+      why.slice = slice;
+    } else if (const Step* step = tracer.step(slice); step != nullptr) {
+      why.forms.push_back(
+          {.slice = slice, .step = static_cast<std::size_t>(step - program.steps.data())});
+    }
+  }
+  return why;
+}
+
+}  // namespace mtf
