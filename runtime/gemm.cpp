@@ -17,7 +17,7 @@ namespace mtf {
 namespace {
 
 constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
-constexpr double kThreadedProducts = 4e6;       // below, starting threads takes longer
+constexpr double kThreadedProducts = 4e6;       // below, waking threads takes longer
 
 // For cores with 48 KB of first-level and 2 MB of second-level cache.
 constexpr std::int64_t kPanelBytes = 4096;             // of one lane in a panel
@@ -26,10 +26,11 @@ constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows
 constexpr std::int64_t kBlockCols = 2048;
 // Of columns that are packed together, and of columns that are not packed: they stay in the
 // second-level cache, from which they are read as fast as they are needed.
-constexpr std::int64_t kGroupBytes = 2 * 1024 * 1024;
+constexpr std::int64_t kGroupBytes = 1792 * 1024;  // leaves some of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
-constexpr std::int64_t kFewTiles = 4;     // in a group, where not all columns fit
-constexpr std::int64_t kConflict = 4096;  // addresses that far apart displace one another
+constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
+constexpr std::int64_t kFewTiles = 4;             // in a group, where not all columns fit
+constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
 
 // Bytes from the first to the last element of an operand.
 std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
@@ -138,6 +139,7 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
   choose_packing(work, share.rows.size(), share.cols.size());
   const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
   choose_groups(work, blocking);
+  work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
            {work.a_in_place ? 0 : packed_rows * work.kernel.rows * blocking.panel,

@@ -25,19 +25,21 @@ struct Tile {
   std::int64_t index = 0;  // in its block
 };
 
-// The rows of a block in tiles of full height and a last one, which takes some rows from the one
-// before if it would be so low that its few chains wait for one another.
+// The rows of a block in tiles. Packed ones have the full height but for the last, which takes some
+// rows from the one before if it would be so low that its few chains wait for one another; others
+// have nearly equal heights.
 class RowTiles {
  public:
-  RowTiles(Range rows, std::int64_t height)
-      : rows_(rows), height_(height), count_(ceil_div(rows.size(), height)) {
+  RowTiles(Range rows, std::int64_t height, bool packed)
+      : rows_(rows), height_(height), count_(ceil_div(rows.size(), height)), packed_(packed) {
     const std::int64_t last = rows.size() - (count_ - 1) * height;
     moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
   }
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] Range operator[](std::int64_t i) const {
-    return {.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)};
+    return packed_ ? Range{.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)}
+                   : part_of(rows_, i, count_);
   }
 
  private:
@@ -49,6 +51,7 @@ class RowTiles {
   std::int64_t height_;
   std::int64_t count_;
   std::int64_t moved_;
+  bool packed_;
 };
 
 // What all tiles of a panel share.
@@ -128,7 +131,8 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
                     .b = b.at,
                     .b_inner = b.inner,
                     .places = places.data(),
-                    .result_stride = work.plan.out_row.step};
+                    .result_stride = work.plan.out_row.step,
+                    .prefetches = direct && work.far_result};
   for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
     if (direct) {
       run.result = pass.block.out + work.plan.out_row.at(tile.rows.begin + i) +
@@ -245,7 +249,7 @@ void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
 
 template <typename T>
 void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
-  const RowTiles row_tiles(block.rows, work.kernel.rows);
+  const RowTiles row_tiles(block.rows, work.kernel.rows, !work.a_in_place);
   const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.size(), work.width());
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;

@@ -37,6 +37,7 @@ struct GemmWork {
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
   bool b_in_place = false;  // where a tile's columns lie side by side
+  bool far_result = false;  // in no near cache
   std::int64_t group = 1;   // column tiles that are packed together
   bool one_group = false;   // all columns of a block: then rows are packed tile by tile
   T* packed_a = nullptr;    // one panel of all rows of a block, or of one tile

@@ -26,6 +26,7 @@ struct TileRun {
   T* const* places = nullptr;  // of the stack; rows are kGemmVectors registers apart
   T* result = nullptr;         // where the last part goes, if not to its place
   std::int64_t result_stride = 0;
+  bool prefetches = false;  // the lines of the result, which are far away
 };
 
 inline constexpr int kGemmMaxRows = 12;

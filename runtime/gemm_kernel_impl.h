@@ -111,7 +111,7 @@ void run_tile(const TileRun<typename V::Value>& run) {
   Registers<V, kRows, kVectors> acc[kLeaves];
   const std::int64_t a_row = kPackedRows > 0 ? 1 : run.a_row;
   const std::int64_t a_inner = kPackedRows > 0 ? kPackedRows : run.a_inner;
-  if (run.result != nullptr) {
+  if (run.prefetches) {
     prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
   }
   for (std::int64_t p = 0; p < run.count; ++p) {
