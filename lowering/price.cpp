@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace mtf {
 namespace {
@@ -147,23 +149,26 @@ double seconds_at(const Curve& curve, double bytes) {
 }  // namespace
 
 double bytes_touched(const SpmdProgram& program, const Step& step) {
-  std::vector<SpmdId> touched;
-  std::vector<SpmdId> inside;
+  std::set<SpmdId> made;
+  std::map<SpmdId, std::int64_t> touched;
   for (const LocalCall& call : step.calls) {
-    touched.insert(touched.end(), call.operands.begin(), call.operands.end());
-    if (call.result.valid()) {
-      inside.push_back(call.result);
+    const bool has_result = call.result.valid();
+    const std::int64_t result = has_result ? program.at(call.result).local.bytes() : 0;
+    for (const SpmdId id : call.operands) {
+      const std::int64_t whole = program.at(id).local.bytes();
+      const bool picks = call.call.op->flops == nullptr && has_result;
+      if (!made.contains(id)) {
+        touched[id] = std::max(touched[id], picks ? std::min(whole, result) : whole);
+      }
+    }
+    if (has_result) {
+      made.insert(call.result);
+      touched[call.result] = program.at(call.result).home == Home::kNone ? 0 : result;
     }
   }
-  std::erase_if(touched,
-                [&inside](SpmdId id) { return std::ranges::find(inside, id) != inside.end(); });
-  std::ranges::copy_if(inside, std::back_inserter(touched),
-                       [&program](SpmdId id) { return program.at(id).home != Home::kNone; });
-  std::ranges::sort(touched);
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   double bytes = 0;
-  for (const SpmdId id : touched) {
-    bytes += static_cast<double>(program.at(id).local.bytes());
+  for (const auto& [id, part] : touched) {
+    bytes += static_cast<double>(part);
   }
   return bytes;
 }

@@ -24,8 +24,8 @@ struct Prices {
 
 [[nodiscard]] Prices price(const SpmdProgram& program, const Hardware& hardware);
 
-// Of what a kernel reads from memory and leaves there; what it passes on inside is not. 0 for other
-// steps.
+// What a kernel reads from memory and leaves there; what it passes on inside is not, and an
+// operation that computes nothing reads no more than it writes. 0 for other steps.
 [[nodiscard]] double bytes_touched(const SpmdProgram& program, const Step& step);
 
 // Of one collective that a rank receives so many bytes in.

@@ -63,10 +63,6 @@ struct Profile {
 
 void add_predictions(Profile& profile, const Hardware& hardware);
 
-// What a step receives, or reads and writes: an operation that computes nothing reads no more than
-// it writes.
-[[nodiscard]] double bytes_moved(const SpmdProgram& program, const Step& step);
-
 // ---- sums over steps ----
 
 // Steps of one family, or collectives of one kind over one set of axes.

@@ -22,7 +22,8 @@ class Groups {
     }
     group->calls += measured.calls;
     group->flops += step.flops * static_cast<double>(measured.calls);
-    group->bytes += static_cast<double>(measured.calls) * bytes_moved(program, step);
+    group->bytes += static_cast<double>(measured.calls) *
+                    (static_cast<double>(step.bytes) + bytes_touched(program, step));
     group->seconds.add(measured.seconds);
     if (measured.waited) {
       group->waited = group->waited.value_or(PerRank{});
@@ -61,20 +62,6 @@ std::vector<StepGroup> grouped(const Profile& profile, bool communicating, Name&
 }
 
 }  // namespace
-
-double bytes_moved(const SpmdProgram& program, const Step& step) {
-  if (step.kind != StepKind::kKernel) {
-    return static_cast<double>(step.bytes);
-  }
-  const double touched = bytes_touched(program, step);
-  const LocalCall& last = step.calls.back();
-  const bool computes = std::ranges::any_of(
-      step.calls, [](const LocalCall& call) { return call.call.op->flops != nullptr; });
-  if (computes || !last.result.valid()) {
-    return touched;
-  }
-  return std::min(touched, 2 * static_cast<double>(program.at(last.result).local.bytes()));
-}
 
 std::vector<StepGroup> kernels_by_family(const Profile& profile) {
   return grouped(profile, /*communicating=*/false,

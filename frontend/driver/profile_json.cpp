@@ -1,5 +1,6 @@
 #include "frontend/driver/json_text.h"
 #include "frontend/driver/profile_text.h"
+#include "lowering/price.h"
 #include "lowering/step_line.h"
 
 namespace mtf {
@@ -60,7 +61,7 @@ void add_step(JsonText& json, const UnitProfile& unit, std::size_t s, const Step
   add_optional(json, "waited", measured.waited);
   add_optional(json, "predicted", measured.predicted);
   json.member("flops", step.flops).member("bytes", step.bytes);
-  json.member("touched", step.kind == StepKind::kKernel ? bytes_moved(program, step) : 0.0);
+  json.member("touched", bytes_touched(program, step));
   json.close();
 }
 

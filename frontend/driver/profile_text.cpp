@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "ir/support/columns.h"
+#include "lowering/price.h"
 #include "lowering/quantity.h"
 #include "lowering/step_line.h"
 
@@ -177,7 +178,7 @@ Line line_of(const UnitProfile& unit, std::size_t s, const StepLine& text) {
             .medians = measured.median * calls,
             .seconds = measured.seconds,
             .flops = step.flops * calls,
-            .bytes = bytes_moved(program, step) * calls,
+            .bytes = (static_cast<double>(step.bytes) + bytes_touched(program, step)) * calls,
             .waited = measured.waited};
   if (measured.predicted) {
     line.predicted = *measured.predicted * calls;
