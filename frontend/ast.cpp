@@ -159,7 +159,20 @@ class Printer {
 
   void print(const Expect& region) {
     out_ += "expect ";
-    block(region.body);
+    out_ += region.entry ? region.entry->text + " " : "";
+    if (!region.layouts.empty()) {
+      out_ += "under [";
+      list(region.layouts, [](const Name& name) { return name.text; });
+      out_ += "] ";
+    }
+    out_ += "{\n";
+    for (const Clause& clause : region.clauses) {
+      out_.append(indent_ + 2, ' ');
+      out_ += to_string(clause.subject) + " " + std::string(to_string(clause.relation)) + " " +
+              to_string(clause.bound) + (clause.unit ? " " + clause.unit->text : "") + "\n";
+    }
+    out_.append(indent_, ' ');
+    out_ += '}';
   }
 
   void print(const Evaluate& statement) { out_ += to_string(statement.value); }

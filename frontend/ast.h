@@ -177,8 +177,20 @@ struct Recompute {
   Block body;
 };
 
+// all_reduce(cols) = 1   peak_memory < 2 GiB
+struct Clause {
+  SourceSpan span;
+  Expr subject;
+  BinaryOp relation{};  // a comparison
+  Expr bound;
+  std::optional<Name> unit;
+};
+
+// expect { … }   expect train_step under [both, wide] { … }
 struct Expect {
-  Block body;
+  std::optional<Name> entry;  // absent: the function that it stands in
+  std::vector<Name> layouts;  // empty: every layout
+  std::vector<Clause> clauses;
 };
 
 struct Evaluate {

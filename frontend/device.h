@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/expectation.h"
 #include "ir/program.h"
 
 namespace mtf {
@@ -42,6 +43,7 @@ struct Variable {
 struct Unit {
   Program program;
   bool is_entry = false;  // a function called at top level; otherwise a top-level statement
+  std::vector<Contract> contracts;  // of its own body
 };
 
 class Device {

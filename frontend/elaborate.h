@@ -68,6 +68,8 @@ class Session {
   // once it is measured. nullopt: there is none.
   [[nodiscard]] std::optional<HardwareChoice> hardware(std::string_view name);
   [[nodiscard]] std::vector<std::string> hardware_names();
+  // What `expect` at top level says of entries.
+  [[nodiscard]] std::span<const Contract> contracts() const;
   // Builds an entry on abstract arguments of its declared types; null after an error.
   [[nodiscard]] const Unit* build(std::string_view entry);
 

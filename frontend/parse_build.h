@@ -82,6 +82,7 @@ template <typename T>
 [[nodiscard]] ast::Block build_block(const Builder& build, const Tree* context);
 [[nodiscard]] ast::Block block_in(const Builder& build, const Tree* parent);
 [[nodiscard]] ast::Layout build_layout(const Builder& build, const Tree* context);
+[[nodiscard]] ast::Expect build_expect(const Builder& build, const Tree* context);
 [[nodiscard]] ast::Fn build_function(const Builder& build, const Tree* context);
 
 [[nodiscard]] ast::Expr build_expr(const Builder& build, const Tree* context);

@@ -62,8 +62,9 @@ bool starts_with_keyword(std::size_t type, std::size_t next) {
     case MtfParser::WITH:
       return is_word(next) && !is_connective(next);
     case MtfParser::RECOMPUTE:
-    case MtfParser::EXPECT:
       return next == MtfParser::OPEN_BRACE;
+    case MtfParser::EXPECT:
+      return next == MtfParser::OPEN_BRACE || (is_word(next) && !is_connective(next));
     default:
       return !uses_it(next);
   }

@@ -104,8 +104,9 @@ void Recovery::skip_statement(antlr4::Parser* parser) {
       ++at;
     } else if (has_body(keyword) || keyword == MtfParser::OPEN_BRACE) {
       stream->seek(at);
-      has_layout_body(keyword) ? static_cast<void>(grammar->layoutBody())
-                               : static_cast<void>(grammar->block());
+      keyword == MtfParser::EXPECT ? static_cast<void>(grammar->expectBody())
+      : has_layout_body(keyword)   ? static_cast<void>(grammar->layoutBody())
+                                   : static_cast<void>(grammar->block());
       at = std::max(at + 1, parser->getCurrentToken()->getTokenIndex());
       beginErrorCondition(parser);
     } else {

@@ -139,14 +139,6 @@ Node minimize(const Builder& build, const Tree* context) {
   return result;
 }
 
-Node region(const Builder& build, const Tree* context) {
-  ast::Block body = block_in(build, context);
-  if (build.leaf(context, MtfParser::RECOMPUTE) != nullptr) {
-    return ast::Recompute{.body = std::move(body)};
-  }
-  return ast::Expect{.body = std::move(body)};
-}
-
 Node plain(const Builder& build, const Tree* context) {
   std::vector<ast::Expr> left = expressions_in(build, context);
   if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
@@ -218,7 +210,9 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
     case MtfParser::RuleWithLayout:
       return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleRegion:
-      return region(build, context);
+      return ast::Recompute{.body = block_in(build, context)};
+    case MtfParser::RuleExpectation:
+      return build_expect(build, context);
     default:
       check_line_start(build, statement, first_in_block);
       return plain(build, context);

@@ -18,7 +18,7 @@ block : '{' (SEP statement)* '}' ;
 statement
   : importModule | dims | mesh | layout | useLayout | function | binding | variable
   | forLoop | whileLoop | ifElse | returnValues | print | assertion | minimize | checkpoint
-  | withLayout | region | plain
+  | withLayout | region | expectation | plain
   ;
 
 importModule : IMPORT (name | string) (AS name)? ;
@@ -41,7 +41,12 @@ target : name | '*' ;
 
 useLayout : USE LAYOUT name ;
 withLayout : WITH LAYOUT name block ;
-region : (RECOMPUTE | EXPECT) block ;
+region : RECOMPUTE block ;
+
+// expect { … }    expect under both { … }    expect train_step under [both, wide] { … }
+expectation : EXPECT name* ('[' name (',' name)* ']')? expectBody ;
+expectBody : '{' (SEP clause? (',' clause?)*)* '}' ;
+clause : expr ('=' expr)? name? ;  // a comparison, then a unit
 
 function : (FN | MODEL) name '(' (parameter (',' parameter)*)? ')' ('->' type (',' type)*)? block ;
 parameter : name (':' type)? ('=' expr)? ;

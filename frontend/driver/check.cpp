@@ -7,6 +7,8 @@
 #include "frontend/diagnostics.h"
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/contracts.h"
+#include "frontend/driver/lint.h"
 
 namespace mtf {
 namespace {
@@ -24,6 +26,12 @@ Outcome check(Workspace& workspace) {
   std::unique_ptr<CheckedProgram> program;
   if (file) {
     program = check_program(workspace, *file, workspace.options.layout.empty());
+    if (program != nullptr) {
+      check_contracts(workspace, *program);
+      if (workspace.options.lint) {
+        lint(workspace, *program);
+      }
+    }
   }
   if (workspace.options.json) {
     const std::vector<Diag> diags = workspace.messages.take(workspace.diags);

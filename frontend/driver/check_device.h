@@ -29,6 +29,9 @@ class CheckDevice : public Device {
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
+  [[nodiscard]] std::span<const Layout> layouts() const { return layouts_; }
+  // How often the file runs it.
+  [[nodiscard]] std::int64_t calls(const Unit& unit) const;
   // In the order in which they were first run.
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
@@ -40,6 +43,7 @@ class CheckDevice : public Device {
   bool every_layout_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
+  std::map<const Unit*, std::int64_t> calls_;
   std::map<const Unit*, std::vector<TensorHandle>> results_;  // the same at each run
   std::set<std::tuple<std::string, DiagKind, std::uint32_t, std::int32_t, std::string>> reported_;
 };

@@ -140,6 +140,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_flag<&Options::fast>},
     {"--json", "", "", "print one JSON object", kShowing | kCost | kDiff | kWhy,
      set_flag<&Options::json>},
+    {"--lint", "", "", "warn of what is legal and wasteful, too", bit(Command::kCheck),
+     set_flag<&Options::lint>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},

@@ -49,6 +49,7 @@ struct Options {
   ColorChoice color = ColorChoice::kAuto;
   bool json = false;
   bool count = false;
+  bool lint = false;
   bool profile = false;
   bool exact = false;  // said so; it is the default
   bool fast = false;

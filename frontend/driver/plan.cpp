@@ -7,6 +7,7 @@
 
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/contracts.h"
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/json.h"
 #include "lowering/lower.h"
@@ -81,6 +82,7 @@ Outcome plan(Workspace& workspace) {
   if (program == nullptr || !workspace.diags.ok()) {
     return outcome_of(workspace, workspace.diags);
   }
+  check_contracts(workspace, *program);
   const std::vector<std::string> names = chosen_entries(workspace, program->session);
   const Layout* layout = program->session.layout();
   if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {

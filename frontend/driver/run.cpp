@@ -8,6 +8,7 @@
 
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/contracts.h"
 #include "frontend/driver/counts_text.h"
 #include "frontend/driver/execute_device.h"
 #include "frontend/driver/hardware_option.h"
@@ -105,6 +106,9 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
   {
     const std::unique_ptr<CheckedProgram> program =
         check_program(workspace, *file, /*every_layout=*/false);
+    if (program != nullptr) {
+      check_contracts(workspace, *program);
+    }
     if (program == nullptr || !workspace.diags.ok()) {
       return outcome_of(workspace, workspace.diags);
     }

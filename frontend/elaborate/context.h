@@ -93,6 +93,7 @@ struct Context {
   std::map<std::string, std::shared_ptr<Module>> modules;  // by name or canonical path
   std::vector<std::string> loading;                        // chain of imports
   std::set<std::string> settings_asked;
+  std::vector<Contract> contracts;             // of top level, on entries
   std::map<std::string, DType> written;        // files, by a check that writes none
   std::set<std::string> dim_names;             // every dim a tensor may have
   std::vector<std::weak_ptr<Scope>> closures;  // scopes that functions keep alive

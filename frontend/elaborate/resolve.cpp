@@ -349,7 +349,10 @@ void Resolver::statement(const ast::Stmt& stmt) {
       [&](const ast::Checkpoint& checkpoint) { expr(checkpoint.path); },
       [&](const ast::WithLayout& with) { block(with.body); },
       [&](const ast::Recompute& recompute) { block(recompute.body); },
-      [&](const ast::Expect& expect) { block(expect.body); },
+      [&](const ast::Expect& expect) {
+        std::ranges::for_each(expect.clauses,
+                              [this](const ast::Clause& clause) { expr(clause.bound); });
+      },
       [&](const ast::Evaluate& evaluate) { expr(evaluate.value); });
 }
 

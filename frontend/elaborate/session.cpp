@@ -90,6 +90,10 @@ std::vector<Entry> Session::entries() const {
   return host::entries_of(state_->context);
 }
 
+std::span<const Contract> Session::contracts() const {
+  return state_->context.contracts;
+}
+
 const Unit* Session::build(std::string_view entry) {
   host::Context& c = state_->context;
   c.stack_base = static_cast<const char*>(__builtin_frame_address(0));

@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/statement.h"
 
+#include "frontend/elaborate/expect.h"
 #include "frontend/elaborate/modules.h"
 #include "frontend/elaborate/units.h"
 #include "ir/support/match.h"
@@ -174,7 +175,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
       [&](const ast::Recompute&) { later(c, span, "`recompute`"); },
-      [&](const ast::Expect&) { later(c, span, "`expect`"); },
+      [&](const ast::Expect& expect) { run_expect(c, expect, span); },
       [&](const ast::Evaluate& evaluate) { run_expression(c, evaluate.value); });
   return flow;
 }

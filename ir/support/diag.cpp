@@ -91,6 +91,20 @@ std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
       return "not-a-number";
     case DiagKind::kAssertion:
       return "assertion";
+    case DiagKind::kExpectation:
+      return "expectation";
+    case DiagKind::kUnusedRule:
+      return "unused-rule";
+    case DiagKind::kIdleAxis:
+      return "idle-axis";
+    case DiagKind::kReplicated:
+      return "replicated";
+    case DiagKind::kGatheredTwice:
+      return "gathered-twice";
+    case DiagKind::kSlicedReduction:
+      return "sliced-reduction";
+    case DiagKind::kRepeatedReshard:
+      return "repeated-reshard";
   }
   assert(false);
   return {};

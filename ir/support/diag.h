@@ -55,6 +55,14 @@ enum class DiagKind : std::uint8_t {
   kDivisionByZero,
   kNotANumber,  // warning
   kAssertion,
+  kExpectation,  // a clause of `expect` that does not hold
+  // Warnings of `check --lint`.
+  kUnusedRule,
+  kIdleAxis,
+  kReplicated,
+  kGatheredTwice,
+  kSlicedReduction,
+  kRepeatedReshard,
 };
 
 enum class Severity : std::uint8_t { kError, kWarning };

@@ -128,8 +128,10 @@ fn dense(x, from: dim, activation: fn = identity, bias: bool = true) {
   restore "model.safetensors"
   return activation(y)[0..3]
 }
-expect {
-  dense(const([a: 2, b: 3], [[1, 2, 3], [4, 5, 6]]), io)
+dense(const([a: 2, b: 3], [[1, 2, 3], [4, 5, 6]]), io)
+expect f under [a, b] {
+  bytes(all_reduce(x, y)) <= (2 * n) KiB
+  flops == 1e+09
 }
 )";
 
