@@ -1,6 +1,7 @@
 // Contracts: `expect train_step under both { all_reduce(cols) = 1, peak_memory < 2 GiB }`.
 
 #include "frontend/parse_build.h"
+#include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
 namespace {

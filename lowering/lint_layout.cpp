@@ -41,7 +41,7 @@ class LayoutLint {
   // ---- rules --------------------------------------------------------------------------------
 
   template <typename Visit>
-  bool any_tensor(const Visit& visit) const {
+  [[nodiscard]] bool any_tensor(const Visit& visit) const {
     return std::ranges::any_of(uses_, [&](const Use& use) {
       return std::ranges::any_of(use.program->source.values,
                                  [&](const Value& value) { return visit(value.type.shape); });

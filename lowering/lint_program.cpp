@@ -131,13 +131,13 @@ class ProgramLint {
   }
 
   void gathered_twice() {
-    std::map<ValueId, std::vector<const Step*>> gathers;
+    std::map<std::int32_t, std::vector<const Step*>> gathers;  // by source value
     for (const Step& step : program_.steps) {
       if (step.kind == StepKind::kAllGather) {
-        gathers[program_.at(step.from).origin].push_back(&step);
+        gathers[program_.at(step.from).origin.index].push_back(&step);
       }
     }
-    for (const auto& [id, steps] : gathers) {
+    for (const auto& [value, steps] : gathers) {
       for (std::size_t i = 1; i < steps.size(); ++i) {
         const Step& again = *steps[i];
         const auto before = std::span(steps).first(i);
@@ -146,7 +146,7 @@ class ProgramLint {
                  !is_asked_for(*first, again);
         });
         if (same != before.end()) {
-          gathered_again(id, **same, again);
+          gathered_again(ValueId{value}, **same, again);
           break;
         }
       }

@@ -271,7 +271,7 @@ class CollectiveAsker {
       return;  // it is a gather, or an all-reduce
     }
     Resharder resharder(program_.mesh);
-    const std::int64_t element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
+    const auto element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
     const bool reduces = step_.kind == StepKind::kReduceScatter;
     why_.otherwise.push_back(
         {.text = reduces ? "an all_reduce, and a slice of it" : "an all_gather, and a slice of it",

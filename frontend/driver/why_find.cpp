@@ -128,25 +128,27 @@ class Finder {
     const auto is_it = [&](const std::string& name) {
       return name == question || (is_glob && !name.empty() && glob.names(name));
     };
-    std::set<ValueId> values;
+    std::set<std::int32_t> values;
     for (std::size_t v = 0; v < program_.values.size(); ++v) {
       if (is_it(names_.of({static_cast<std::int32_t>(v)}))) {
-        values.insert(program_.values[v].origin);
+        values.insert(program_.values[v].origin.index);
       }
     }
     for (std::size_t i = 0; i < program_.source.values.size(); ++i) {
       if (is_it(program_.source.values[i].name)) {
-        values.insert({static_cast<std::int32_t>(i)});
+        values.insert(static_cast<std::int32_t>(i));
       }
     }
     for (const Input& input : program_.source.inputs) {
       if (is_it(input.name)) {
-        values.insert(input.value);
+        values.insert(input.value.index);
       }
     }
-    asked_.values.assign(values.begin(), values.end());
+    for (const std::int32_t value : values) {
+      asked_.values.push_back(ValueId{value});
+    }
     collectives_where(
-        [&](const Step& step) { return values.contains(program_.at(step.from).origin); });
+        [&](const Step& step) { return values.contains(program_.at(step.from).origin.index); });
     asked_.known = !asked_.empty();
   }
 
