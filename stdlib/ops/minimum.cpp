@@ -2,6 +2,7 @@
 // gradient, half each.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "ir/autodiff.h"
@@ -12,15 +13,26 @@
 namespace mtf::ops {
 namespace {
 
-// With a NaN both comparisons are false, and a + b is one.
+template <typename T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+// Without branches, for vectors. Equal elements have equal bits but for the sign of a zero; with a NaN
+// all comparisons are false, and a + b is one.
+template <typename T>
+T chosen(T a, T b, T won, Bits<T> tied) {
+  const T ordered = a == b ? std::bit_cast<T>(tied) : won;
+  const T sum = a + b;
+  return std::isunordered(a, b) ? sum : ordered;
+}
+
 struct Minimum {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       return std::min(a, b);
     } else {
-      const T smaller = a < b || (a == b && std::signbit(a)) ? a : b;
-      return std::isunordered(a, b) ? a + b : smaller;
+      return chosen<T>(a, b, a < b ? a : b,
+                       std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
     }
   }
 };
@@ -31,8 +43,8 @@ struct Maximum {
     if constexpr (std::is_integral_v<T>) {
       return std::max(a, b);
     } else {
-      const T larger = a > b || (a == b && !std::signbit(a)) ? a : b;
-      return std::isunordered(a, b) ? a + b : larger;
+      return chosen<T>(a, b, a > b ? a : b,
+                       std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
     }
   }
 };
