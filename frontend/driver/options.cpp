@@ -131,6 +131,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_flag<&Options::count>},
     {"--profile", "", "", "report where the time went: by entry, step, collective and kernel", kRun,
      set_flag<&Options::profile>},
+    {"--trace", "", "FILE", "write what each rank did when, for ui.perfetto.dev", kRun,
+     set_text<&Options::trace>},
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_number<&Options::max_memory>},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},

@@ -39,6 +39,7 @@ struct Options {
   std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;
   std::string rules;
+  std::string trace;  // the file to write; empty: none
   std::string settings;
   std::string hardware;
   std::uint64_t max_memory = 0;  // MiB; 0: what the machine has

@@ -16,6 +16,7 @@
 #include "frontend/driver/launch.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/profile_text.h"
+#include "frontend/driver/trace.h"
 #include "frontend/parse.h"
 #include "runtime/world.h"
 #include "stdlib/ops/ops.h"
@@ -43,9 +44,8 @@ std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool 
 }
 
 // Collective. Shown by the first rank, where it does not disturb the program's own output.
-void show_profile(const Workspace& workspace, Timeline& timeline, const Layout& layout,
+void show_profile(const Workspace& workspace, const Timeline& timeline, const Layout& layout,
                   Session& session, Communicator& ranks) {
-  timeline.stop();
   Profile profile = profile_of(timeline, layout, ranks);
   const std::string& named = workspace.options.hardware;
   if (const std::optional<HardwareChoice> hardware =
@@ -60,6 +60,27 @@ void show_profile(const Workspace& workspace, Timeline& timeline, const Layout& 
   }
 }
 
+// Collective. Of a program that failed, what there is goes into the trace.
+void report_times(Workspace& workspace, Timeline& timeline, const ExecuteDevice& device,
+                  Session& session, DiagSink& diags) {
+  std::unique_ptr<Communicator> alone;  // of a program that computes nothing
+  if (device.communicator() == nullptr) {
+    alone = simulated_communicator(1);
+  }
+  Communicator& ranks = alone == nullptr ? *device.communicator() : *alone;
+  if (!timeline.is_started()) {
+    timeline.start(ranks);
+  }
+  timeline.stop();
+  if (diags.ok() && workspace.options.profile) {
+    show_profile(workspace, timeline, device.layout(), session, ranks);
+  }
+  if (!workspace.options.trace.empty()) {
+    write_trace(workspace.options.trace, timeline, device.layout(), workspace.sources, ranks,
+                diags);
+  }
+}
+
 Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   const Options& options = workspace.options;
   const bool first_rank = world == nullptr || world->has_first_rank();
@@ -69,7 +90,8 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
       std::fputs(take_text(workspace, diags).c_str(), stderr);
     }
   };
-  Timeline timeline;
+  const bool is_timed = options.profile || !options.trace.empty();
+  Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents);
   ExecuteDevice device({.ops = op_table(),
                         .exact = !options.fast,
                         .seed = options.seed,
@@ -77,17 +99,23 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
                         .count = options.count,
                         .print = print_line,
                         .after_run = show_warnings,
-                        .timeline = options.profile ? &timeline : nullptr},
+                        .timeline = is_timed ? &timeline : nullptr},
                        world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   Session session(elaborate_options(options), workspace.sources, device, diags);
-  session.run(*std::move(tree));
-  const bool done = diags.ok() && device.communicator() != nullptr;
-  if (done && options.count) {
+  try {
+    session.run(*std::move(tree));
+  } catch (...) {
+    if (is_timed && world == nullptr) {  // other ranks may be elsewhere
+      report_times(workspace, timeline, device, session, diags);
+    }
+    throw;
+  }
+  if (diags.ok() && options.count && device.communicator() != nullptr) {
     std::fputs(count_report(device, *device.communicator(), options.json).c_str(), stdout);
   }
-  if (done && options.profile) {
-    show_profile(workspace, timeline, device.layout(), session, *device.communicator());
+  if (is_timed) {
+    report_times(workspace, timeline, device, session, diags);
   }
   return outcome_of(workspace, diags);
 }
@@ -96,6 +124,23 @@ bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {
   const Layout* chosen = session.layout();
   return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, diags)
                           : check_mesh_size(chosen, session.layouts(), world->ranks(), diags);
+}
+
+// The first rank will write it; all of them refuse to run if it cannot.
+bool can_trace(const Options& options, Communicator* world, DiagSink& diags) {
+  const bool first_rank = world == nullptr || world->has_first_rank();
+  const std::optional<Diag> obstacle =
+      options.trace.empty() || !first_rank ? std::nullopt : trace_obstacle(options.trace);
+  if (obstacle) {
+    diags.add(*obstacle);
+  }
+  if (world == nullptr || !world->any(obstacle.has_value())) {
+    return !obstacle;
+  }
+  if (!obstacle) {
+    diags.error(DiagKind::kFile, {}, "rank 0 cannot write the trace");
+  }
+  return false;
 }
 
 Outcome check_and_run(Workspace& workspace, Communicator* world) {
@@ -118,7 +163,8 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
       return outcome_of(workspace, workspace.diags);
     }
     if (!knows_hardware(workspace, program->session) ||
-        !fits_ranks(program->session, world, workspace.diags)) {
+        !fits_ranks(program->session, world, workspace.diags) ||
+        !can_trace(workspace.options, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
   }

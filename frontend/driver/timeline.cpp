@@ -33,11 +33,17 @@ void Timeline::start(Communicator& communicator) {
   constexpr std::int64_t kMost = 1024;
   communicator_ = &communicator;
   samples_ = static_cast<std::size_t>(std::clamp(kSamples / communicator.ranks(), kFewest, kMost));
+  // Every rank drops the same ones.
+  most_events_ = most_events_ / communicator.ranks() *
+                 static_cast<std::int64_t>(communicator.local_ranks().size());
   before_ = read_clocks(communicator);
   whole_.begin = nanoseconds_now();
 }
 
 void Timeline::stop() {
+  if (running_ != nullptr) {
+    end_run();
+  }
   whole_.end = nanoseconds_now();
   after_ = read_clocks(*communicator_);
 }
@@ -47,11 +53,13 @@ std::size_t Timeline::add(RunKind kind, std::string name, const SpmdProgram& pro
       TimedUnit{.kind = kind, .name = std::move(name), .program = program, .whole = {}});
   unit.steps.assign(communicator_->local_ranks().size(),
                     std::vector<Stopwatch>(program.steps.size() + 1));
+  planned_ = true;
   return units_.size() - 1;
 }
 
 void Timeline::begin_run(std::size_t unit) {
   running_ = &units_[unit];
+  running_number_ = static_cast<std::int64_t>(unit);
   if (running_->whole.sampled.size() == samples_) {
     running_->stride *= 2;
     keep_every_second(running_->whole);
@@ -65,14 +73,54 @@ void Timeline::begin_run(std::size_t unit) {
 
 void Timeline::step(const StepTime& time) {
   running_->steps[time.rank][time.step].add(time.time, sampling_);
+  const bool agreed = time.step == running_->program.steps.size();
+  keep({.what = agreed ? TimedEvent::What::kAgree : TimedEvent::What::kStep,
+        .rank = static_cast<std::int64_t>(time.rank),
+        .unit = running_number_,
+        .step = static_cast<std::int64_t>(time.step),
+        .call = running_->whole.calls + 1,
+        .time = time.time});
 }
 
 void Timeline::end_run() {
-  running_->whole.add({.begin = run_began_, .end = nanoseconds_now()}, sampling_);
+  const Interval time{.begin = run_began_, .end = nanoseconds_now()};
+  running_->whole.add(time, sampling_);
+  // It encloses steps that are kept.
+  const bool is_begun = !events_.empty() && events_.back().time.end >= run_began_;
+  keep_for_all({.what = TimedEvent::What::kRun,
+                .unit = running_number_,
+                .call = running_->whole.calls,
+                .time = time},
+               is_begun);
+  running_ = nullptr;
 }
 
 void Timeline::host(HostWork work, Interval time) {
-  (work == HostWork::kPlan ? planning_ : gathering_).add(time, false);
+  const bool plan = work == HostWork::kPlan;
+  (plan ? planning_ : gathering_).add(time, false);
+  const bool planned = plan && std::exchange(planned_, false);
+  keep_for_all({.what = plan ? TimedEvent::What::kPlan : TimedEvent::What::kGather,
+                .unit = planned ? static_cast<std::int64_t>(units_.size()) - 1 : TimedEvent::kNone,
+                .time = time},
+               /*always=*/false);
+}
+
+void Timeline::keep(const TimedEvent& event, bool always) {
+  if (most_events_ == 0) {
+    return;
+  }
+  if (always || static_cast<std::int64_t>(events_.size()) < most_events_) {
+    events_.push_back(event);
+  } else {
+    ++dropped_;
+  }
+}
+
+void Timeline::keep_for_all(TimedEvent event, bool always) {
+  const auto ranks = static_cast<std::int64_t>(communicator_->local_ranks().size());
+  for (event.rank = 0; event.rank < ranks; ++event.rank) {
+    keep(event, always);
+  }
 }
 
 std::int64_t Timeline::on_first_clock(std::size_t rank, std::int64_t own) const {

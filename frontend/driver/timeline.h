@@ -47,11 +47,28 @@ struct TimedUnit {
   std::vector<std::vector<Stopwatch>> steps;
 };
 
+// One bar of a trace.
+struct TimedEvent {
+  enum class What : std::uint8_t { kRun, kStep, kAgree, kPlan, kGather };
+  static constexpr std::int64_t kNone = -1;
+
+  What what{};
+  std::int64_t rank = 0;      // among the local ranks
+  std::int64_t unit = kNone;  // that is run, or was planned
+  std::int64_t step = 0;
+  std::int64_t call = 0;  // of the unit, from 1
+  Interval time;
+};
+
 class Timeline {
  public:
+  // `events`: of all ranks together, so many are kept at most, the first ones; 0: none.
+  explicit Timeline(std::int64_t events = 0) : most_events_(events) {}
+
   // Collective. Before the first run.
   void start(Communicator& communicator);
-  // Collective. After the last one.
+  [[nodiscard]] bool is_started() const { return communicator_ != nullptr; }
+  // Collective. After the last one, which may have been broken off.
   void stop();
 
   std::size_t add(RunKind kind, std::string name, const SpmdProgram& program);
@@ -65,19 +82,30 @@ class Timeline {
     return work == HostWork::kPlan ? planning_ : gathering_;
   }
   [[nodiscard]] Interval whole() const { return whole_; }
+  [[nodiscard]] const std::vector<TimedEvent>& events() const { return events_; }
+  [[nodiscard]] std::int64_t dropped() const { return dropped_; }  // events
   // The first rank alone knows: the time on its clock when that of another shows `own`.
   [[nodiscard]] std::int64_t on_first_clock(std::size_t rank, std::int64_t own) const;
 
  private:
+  // `always`: over the limit as well.
+  void keep(const TimedEvent& event, bool always = false);
+  void keep_for_all(TimedEvent event, bool always);  // local ranks
+
   Communicator* communicator_ = nullptr;
   std::size_t samples_ = 0;  // of a step, at most
   std::deque<TimedUnit> units_;
   TimedUnit* running_ = nullptr;
+  std::int64_t running_number_ = 0;
   std::int64_t run_began_ = 0;
   bool sampling_ = false;  // the run in progress
+  bool planned_ = false;   // the last unit, since anything was said of planning
   Stopwatch planning_;
   Stopwatch gathering_;
   Interval whole_;
+  std::int64_t most_events_;
+  std::vector<TimedEvent> events_;
+  std::int64_t dropped_ = 0;
   std::vector<ClockReading> before_;
   std::vector<ClockReading> after_;
 };

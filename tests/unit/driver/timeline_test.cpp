@@ -37,6 +37,39 @@ TEST_CASE("every run is counted, and samples are spread over all of them") {
   CHECK(timeline.units().front().whole.calls == kRuns);
 }
 
+TEST_CASE("a trace keeps the first events, and every run that it has steps of") {
+  const std::unique_ptr<Communicator> ranks = simulated_communicator(1);
+  Timeline timeline(/*events=*/4);
+  timeline.start(*ranks);
+  const std::size_t unit = timeline.add(RunKind::kEntry, "step", one_step());
+  for (int run = 0; run < 3; ++run) {
+    timeline.begin_run(unit);
+    for (int step = 0; step < 3; ++step) {
+      const std::int64_t now = nanoseconds_now();
+      timeline.step({.step = 0, .rank = 0, .time = {.begin = now, .end = now}});
+    }
+    timeline.end_run();
+  }
+  timeline.stop();
+  using What = TimedEvent::What;
+  std::vector<What> kept;
+  for (const TimedEvent& event : timeline.events()) {
+    kept.push_back(event.what);
+  }
+  CHECK(kept == std::vector{What::kStep, What::kStep, What::kStep, What::kRun});
+  CHECK(timeline.dropped() == 8);
+}
+
+TEST_CASE("a run that was broken off is one all the same") {
+  const std::unique_ptr<Communicator> ranks = simulated_communicator(2);
+  Timeline timeline(/*events=*/100);
+  timeline.start(*ranks);
+  timeline.begin_run(timeline.add(RunKind::kEntry, "step", one_step()));
+  timeline.stop();
+  CHECK(timeline.events().size() == 2);
+  CHECK(timeline.units().front().whole.calls == 1);
+}
+
 TEST_CASE("the median is that of the lengths") {
   CHECK(median_length({}) == 0);
   CHECK(median_length(
