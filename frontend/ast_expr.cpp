@@ -199,7 +199,14 @@ std::string to_string(const Rule& rule) {
   for (const Target& target : rule.targets) {
     axes += (axes.empty() ? "" : ", ") + target.axis.text;
   }
-  return rule.dim.text + " -> " + (rule.targets.size() == 1 ? axes : "(" + axes + ")");
+  std::string text = rule.dim.text + " -> " + (rule.targets.size() == 1 ? axes : "(" + axes + ")");
+  for (const Condition& condition : rule.where) {
+    text += &condition == &rule.where.front() ? " where " : " and ";
+    for (const Name& coordinate : condition.coordinates) {
+      text += (&coordinate == &condition.coordinates.front() ? "" : " == ") + coordinate.text;
+    }
+  }
+  return text;
 }
 
 std::optional<std::string> plain_text(const Expr& expr) {

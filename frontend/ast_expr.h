@@ -166,10 +166,17 @@ struct Target {
   Name axis;  // its text is "*" and "all" for the other kinds
 };
 
+// y == z, or x == y == z, or r == 0: a coordinate is an axis or a number
+struct Condition {
+  SourceSpan span;
+  std::vector<Name> coordinates;
+};
+
 struct Rule {
   SourceSpan span;
   Name dim;
   std::vector<Target> targets;  // major first; none: not split
+  std::vector<Condition> where = {};
 };
 
 // h @ [batch -> x, ..]

@@ -5,13 +5,32 @@
 namespace mtf::parsing {
 namespace {
 
-ast::Target build_target(const Builder& build, const Tree* context) {
+ast::Name build_word(const Builder& build, const Tree* context) {
   const Token& token = build.token(context->start);
-  ast::Name axis{.text = std::string(build.source.at(token)), .span = build.source.span(token)};
+  return {.text = std::string(build.source.at(token)), .span = build.source.span(token)};
+}
+
+ast::Target build_target(const Builder& build, const Tree* context) {
+  ast::Name axis = build_word(build, context);
   const ast::TargetKind kind = axis.text == "*"     ? ast::TargetKind::kUnused
                                : axis.text == "all" ? ast::TargetKind::kAll
                                                     : ast::TargetKind::kAxis;
   return {.kind = kind, .axis = std::move(axis)};
+}
+
+std::vector<ast::Condition> build_where(const Builder& build, const Tree* item) {
+  std::vector<ast::Condition> conditions;
+  const Tree* where = first<MtfParser::WhereContext>(item);
+  if (where == nullptr) {
+    return conditions;
+  }
+  for (MtfParser::ConditionContext* condition : all<MtfParser::ConditionContext>(where)) {
+    conditions.push_back({.span = build.span(condition), .coordinates = {}});
+    for (MtfParser::CoordinateContext* one : all<MtfParser::CoordinateContext>(condition)) {
+      conditions.back().coordinates.push_back(build_word(build, one));
+    }
+  }
+  return conditions;
 }
 
 // Hands each item that is no rule to `other`; a rule ends with its line.
@@ -77,7 +96,8 @@ void RuleList::add(const Tree* item) {
   const std::uint32_t end = build_.span(item).end;
   for (ast::Name& dim : waiting_) {
     const SourceSpan span = build_.source.span(dim.span.begin, end);
-    rules_.push_back({.span = span, .dim = std::move(dim), .targets = {}});
+    rules_.push_back(
+        {.span = span, .dim = std::move(dim), .targets = {}, .where = build_where(build_, item)});
     for (MtfParser::TargetContext* target : all<MtfParser::TargetContext>(item)) {
       rules_.back().targets.push_back(build_target(build_, target));
     }

@@ -78,6 +78,9 @@ bool is_connecting(const WordContext& word) {
       return word.in_layout &&
              (ends_operand(word.previous) ||
               (word.previous >= MtfParser::INFER && word.previous <= MtfParser::UNEVEN));
+    case MtfParser::WHERE:  // anywhere else it is an operation
+      return (ends_operand(word.previous) || word.previous == MtfParser::STAR) &&
+             (is_word(word.next) || word.next == MtfParser::INT);
     default:
       return ends_operand(word.previous);
   }
@@ -122,7 +125,7 @@ std::size_t resolve_keyword(const WordContext& word) {
   } else if (word.type == MtfParser::ELSE) {
     keyword =
         word.last == MtfParser::CLOSE_BRACE || (at_start && word.next == MtfParser::OPEN_BRACE);
-  } else if (word.type >= MtfParser::AS && word.type <= MtfParser::UNEVEN) {
+  } else if (word.type >= MtfParser::AS && word.type <= MtfParser::WHERE) {
     keyword = is_connecting(word);
   } else if (at_start) {
     keyword = starts_with_keyword(word.type, word.next);

@@ -38,6 +38,9 @@ std::string expectation(const Mistake& mistake, const Token& before) {
   if (mistake.rule == MtfParser::RuleStatement) {
     return "a statement";
   }
+  if (mistake.rule == MtfParser::RuleCoordinate) {
+    return "an axis or a coordinate";
+  }
   if (has(MtfParser::INT)) {
     return "an expression";
   }

@@ -35,8 +35,11 @@ layoutItem : ruleItem | PARAMS layoutBody | AT string layoutBody ;
 // Several dims may share what the last of them maps to: vocab, d_ff, heads -> y
 // Of a layout also an option: gather = again
 ruleItem
-  : name ('->' (target | '(' (target (',' target)*)? ')') | '=' (name | INT))?
+  : name ('->' (target | '(' (target (',' target)*)? ')') where? | '=' (name | INT))?
   ;
+where : WHERE condition (AND condition)* ;
+condition : coordinate ('==' coordinate)+ ;
+coordinate : name | INT ;
 target : name | '*' ;
 
 useLayout : USE LAYOUT name ;
@@ -142,6 +145,7 @@ OF : 'of' ;
 INFER : 'infer' ;
 AUTO : 'auto' ;
 UNEVEN : 'uneven' ;
+WHERE : 'where' ;
 
 AND : 'and' ;
 OR : 'or' ;

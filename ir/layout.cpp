@@ -62,6 +62,7 @@ ValueLayout Target::firm_layout() const {
   for (std::size_t d = 0; d < result.dims.size(); ++d) {
     result.dims[d].resize(firm[d]);
   }
+  result.where.clear();
   return result;
 }
 
@@ -72,17 +73,26 @@ Target unsplit(const Shape& shape) {
 }
 
 bool ValueLayout::is_replicated() const {
-  return partial.empty() &&
+  return partial.empty() && where.empty() &&
          std::ranges::all_of(dims, [](const Axes& axes) { return axes.empty(); });
 }
 
 bool ValueLayout::uses(AxisId axis) const {
   const auto has = [axis](const Axes& axes) { return std::ranges::find(axes, axis) != axes.end(); };
-  return has(partial) || std::ranges::any_of(dims, has);
+  return has(partial) || std::ranges::any_of(dims, has) ||
+         std::ranges::find(where, axis, &Condition::axis) != where.end();
 }
 
 ValueLayout replicated(const Shape& shape) {
   return {.dims = std::vector<Axes>(shape.rank()), .partial = {}};
+}
+
+bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
+  return std::ranges::all_of(layout.where, [&](const Condition& condition) {
+    const std::int64_t wanted =
+        condition.same ? mesh.index_along(rank, {*condition.same}) : condition.at;
+    return mesh.index_along(rank, {condition.axis}) == wanted;
+  });
 }
 
 Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
@@ -96,10 +106,11 @@ Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mes
 
 Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
   Slice slice;
+  const bool is_held = holds(layout, mesh, rank);
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     const Mesh::Part part = mesh.part_of(shape[i].size, layout.dims[i], rank);
     slice.offset.push_back(part.offset);
-    slice.extent.push_back(part.extent);
+    slice.extent.push_back(is_held ? part.extent : 0);
   }
   return slice;
 }
@@ -141,14 +152,30 @@ std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh&
     }
   }
   text += "]";
-  return layout.partial.empty() ? text : text + " partial(" + to_string(mesh, layout.partial) + ")";
+  text += layout.partial.empty() ? "" : " partial(" + to_string(mesh, layout.partial) + ")";
+  return layout.where.empty() ? text : text + " " + to_string(layout.where, mesh);
 }
 
 std::string to_string(const Rule& rule, const Mesh& mesh) {
-  if (!rule.rest) {
-    return rule.dim + " -> " + (rule.axes.empty() ? "()" : grouped(mesh, rule.axes));
+  std::string text = rule.dim + " -> ";
+  if (rule.rest) {
+    text += rule.axes.empty() ? "*" : "(" + to_string(mesh, rule.axes) + ", *)";
+  } else {
+    text += rule.axes.empty() ? "()" : grouped(mesh, rule.axes);
   }
-  return rule.dim + " -> " + (rule.axes.empty() ? "*" : "(" + to_string(mesh, rule.axes) + ", *)");
+  return rule.where.empty() ? text : text + " " + to_string(rule.where, mesh);
+}
+
+std::string to_string(std::span<const Condition> where, const Mesh& mesh) {
+  std::string text;
+  for (const Condition& condition : where) {
+    text += text.empty() ? "where " : " and ";
+    const AxisId other = condition.same.value_or(condition.axis);
+    text += mesh.axes[std::min(condition.axis, other)].name + " == ";
+    text += condition.same ? mesh.axes[std::max(condition.axis, other)].name
+                           : std::to_string(condition.at);
+  }
+  return text;
 }
 
 }  // namespace mtf

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,47 @@
 
 namespace mtf {
 
+// Storage on a part of the mesh: along `axis`, which splits no dim of the tensor, only the ranks at
+// one coordinate hold their slices, the others hold nothing. It is the coordinate that they have
+// along another axis, which does split a dim (a diagonal, as the 3-D algorithm stores its vectors),
+// or a fixed one (Optimus's row 0).
+struct Condition {
+  AxisId axis = 0;
+  std::optional<AxisId> same;
+  std::int64_t at = 0;  // where `same` is none
+
+  friend auto operator<=>(const Condition&, const Condition&) = default;
+};
+
 struct Rule {
   std::string dim;
   Axes axes;  // major first
   SourceSpan span;
   bool rest = false;  // `*`: behind them every axis that the tensor leaves unused
+  std::vector<Condition> where = {};
 };
+
+// The same as it is written, for whatever mesh.
+struct NamedCondition {
+  std::string axis;
+  std::string same;  // "": none
+  std::int64_t at = 0;
+
+  friend bool operator==(const NamedCondition&, const NamedCondition&) = default;
+};
+
+// The conditions `y == z` and `r == 0` as they are written behind a rule for these axes, turned so
+// that `same` is the axis that splits the dim; or what is wrong with them.
+struct Turned {
+  std::vector<Condition> where;
+  std::string problem;  // "" if nothing
+};
+// requires: the mesh has the axes.
+[[nodiscard]] Turned turned(const Mesh& mesh, std::string_view dim, const Axes& axes,
+                            std::span<const NamedCondition> written);
+// "" or why the mesh, which may be resized, has no such ranks.
+[[nodiscard]] std::string problem_of_sizes(std::span<const Condition> where, const Mesh& mesh);
+[[nodiscard]] NamedCondition named(const Condition& condition, const Mesh& mesh);
 
 // The rules that go first for some variables: `params { … }`, at "net/w" { … }.
 struct VariableRules {
@@ -52,15 +88,19 @@ struct Layout {
 };
 
 struct ValueLayout {
-  std::vector<Axes> dims;  // as many as the shape has dims
-  Axes partial;            // the value is the sum of the ranks' slices over these axes
+  std::vector<Axes> dims;             // as many as the shape has dims
+  Axes partial;                       // the value is the sum of the ranks' slices over these axes
+  std::vector<Condition> where = {};  // which ranks hold slices; by axis. Empty: all
 
   [[nodiscard]] bool is_replicated() const;
+  // Whether an axis splits a dim, is summed over, or has a condition.
   [[nodiscard]] bool uses(AxisId axis) const;
   friend bool operator==(const ValueLayout&, const ValueLayout&) = default;
 };
 
 [[nodiscard]] ValueLayout replicated(const Shape& shape);
+// Whether the rank holds a slice.
+[[nodiscard]] bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank);
 
 // What put an axis where it is.
 struct Cause {
@@ -70,7 +110,8 @@ struct Cause {
 };
 
 // The layout of a tensor at rest. What computes with it keeps the firm axes split where it can;
-// those behind them, of `*`, it gathers where another dim needs them.
+// those behind them, of `*`, it gathers where another dim needs them. A tensor that not all ranks
+// hold has no firm axes: it goes where it is needed.
 struct Target {
   ValueLayout layout;
   std::vector<std::size_t> firm;           // per dim, how many of its axes
@@ -87,8 +128,9 @@ struct Slice {
   std::vector<std::int64_t> extent;
 };
 
-// Of the longest slice; without `uneven`, of every rank's.
+// Of the longest slice; without `uneven` and conditions, of every rank's.
 [[nodiscard]] Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh);
+// Its extents are 0 where the rank holds nothing.
 [[nodiscard]] Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                              std::int64_t rank);
 [[nodiscard]] Shape shape_of(const Shape& shape, const Slice& slice);  // the extents, named
@@ -119,5 +161,7 @@ struct Ruling {
 [[nodiscard]] std::string to_string(const Shape& shape, const ValueLayout& layout,
                                     const Mesh& mesh);
 [[nodiscard]] std::string to_string(const Rule& rule, const Mesh& mesh);  // "batch -> (x, y)"
+// "where z == y and r == 0"; "" for none.
+[[nodiscard]] std::string to_string(std::span<const Condition> where, const Mesh& mesh);
 
 }  // namespace mtf

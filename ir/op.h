@@ -57,9 +57,10 @@ struct PinRule {
   std::vector<std::string> axes;  // major first
   bool rest = false;              // `*`
   SourceSpan span;
+  std::vector<NamedCondition> where = {};
 
   friend bool operator==(const PinRule& a, const PinRule& b) {
-    return a.dim == b.dim && a.axes == b.axes && a.rest == b.rest;
+    return a.dim == b.dim && a.axes == b.axes && a.rest == b.rest && a.where == b.where;
   }
 };
 struct Pin {

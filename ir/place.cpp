@@ -54,11 +54,15 @@ class Placing {
     for (std::size_t d = 0; d < shape_.rank(); ++d) {
       result_.firm[d] = result_.layout.dims[d].size();
     }
+    place_conditions();
     for (const Rule* rule : ruling_.rules.list) {
       const std::optional<std::size_t> dim = shape_.index_of(rule->dim);
       if (dim && rule_of_[*dim] == rule && rule->rest) {
         place_rest(*dim);
       }
+    }
+    if (!result_.layout.where.empty()) {
+      std::ranges::fill(result_.firm, std::size_t{0});
     }
     return fits_ ? std::optional(std::move(result_)) : std::nullopt;
   }
@@ -129,6 +133,46 @@ class Placing {
     for (const AxisId axis : rule.axes) {
       split(dim, axis);
     }
+  }
+
+  // Once all dims are split: an axis with a condition splits none of them.
+  void place_conditions() {
+    for (std::size_t d = 0; d < shape_.rank(); ++d) {
+      const Rule* rule = rule_of_[d];
+      if (rule == nullptr || rule->where.empty() || is_lost(d)) {
+        continue;
+      }
+      for (const Condition& condition : rule->where) {
+        user_[condition.axis] = rule;
+        if (ruling_.mesh.axes[condition.axis].size > 1) {
+          result_.layout.where.push_back(condition);
+        }
+      }
+    }
+    std::ranges::sort(result_.layout.where);
+  }
+
+  // Whether an axis of the conditions is taken; an error, or the conditions give way.
+  bool is_lost(std::size_t dim) {
+    const Rule& rule = *rule_of_[dim];
+    for (const Condition& condition : rule.where) {
+      const Rule* other = user_[condition.axis];
+      if (other == nullptr) {
+        continue;
+      }
+      if (!yields_[dim] && diags_ != nullptr) {
+        const std::string name = quoted(ruling_.mesh.axes[condition.axis].name);
+        error(
+            DiagKind::kLayoutConflict,
+            "the rule for " + quoted(other->dim) + " of " + tensor() + " uses axis " + name +
+                ", so " + quoted(to_string(rule.where, ruling_.mesh)) +
+                " cannot say which ranks hold it; a rule with `where` is for tensors that leave " +
+                name + " unused, as those that `at \"…\" { }` names",
+            {note_of(*other), note_of(rule)});
+      }
+      return true;
+    }
+    return false;
   }
 
   void claim(const Rule& rule) {

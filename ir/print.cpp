@@ -60,6 +60,11 @@ std::string pin_text(const Pin& pin) {
     }
     const std::string inside = list(axes, same);
     text += axes.size() == 1 ? axes[0] : "(" + inside.substr(1, inside.size() - 2) + ")";
+    for (const NamedCondition& condition : rule.where) {
+      text += &condition == &rule.where.front() ? " where " : " and ";
+      text += condition.same.empty() ? condition.axis + " == " + std::to_string(condition.at)
+                                     : condition.same + " == " + condition.axis;
+    }
   }
   if (pin.open) {
     text += text.size() > 1 ? ", .." : "..";

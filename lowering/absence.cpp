@@ -36,6 +36,10 @@ class Asker {
     if (shape_.rank() == 0) {
       return {.text = "it has no dims", .span = {}};
     }
+    if (target_.layout.uses(axis_)) {
+      return {.text = "it is held by the ranks " + to_string(target_.layout.where, mesh),
+              .span = value().span};
+    }
     if (governed_.pin != nullptr && !governed_.pin->open) {
       return {.text = "the `@`, without `..`, says all of its layout", .span = value().span};
     }

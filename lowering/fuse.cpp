@@ -44,6 +44,10 @@ class Fuser {
     return program_.at(step.calls.back().result).type.shape;
   }
 
+  [[nodiscard]] const std::vector<Condition>& holders_of(const Step& step) const {
+    return program_.at(step.calls.back().result).layout.where;
+  }
+
   void join_operands(std::size_t s) {
     Step& step = program_.steps[s];
     if (!element_wise(step)) {
@@ -60,7 +64,8 @@ class Fuser {
 
   bool can_join(const Step& early, const Step& late) const {
     if (!element_wise(early) || early.calls.size() + late.calls.size() > kMaxChain ||
-        local_shape_of(early) != local_shape_of(late) || shape_of(early) != shape_of(late)) {
+        local_shape_of(early) != local_shape_of(late) || shape_of(early) != shape_of(late) ||
+        holders_of(early) != holders_of(late)) {
       return false;
     }
     return std::ranges::all_of(early.calls, [this](const LocalCall& call) {

@@ -12,9 +12,12 @@ std::size_t at(ValueId id) {
 }
 
 bool is_for(const Pin& pin, const Mesh& mesh) {
+  const auto has = [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); };
   return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
-    return std::ranges::all_of(
-        rule.axes, [&](const std::string& axis) { return mesh.find(axis).has_value(); });
+    return std::ranges::all_of(rule.axes, has) &&
+           std::ranges::all_of(rule.where, [&](const NamedCondition& condition) {
+             return has(condition.axis) && (condition.same.empty() || has(condition.same));
+           });
   });
 }
 
@@ -28,6 +31,7 @@ std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
     for (const std::string& axis : pinned.axes) {
       rule.axes.push_back(*mesh.find(axis));
     }
+    rule.where = turned(mesh, rule.dim, rule.axes, pinned.where).where;
   }
   return rules;
 }

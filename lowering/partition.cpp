@@ -156,8 +156,11 @@ class Partitioner {
     }
     LocalCall local = call_on_slices(id);
     local.loops = project(local.space.result, to, local.space, out_.mesh);
-    const std::optional<ValueLayout> made =
+    std::optional<ValueLayout> made =
         layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
+    if (made && can_hold(*made, to.where)) {
+      made->where = to.where;
+    }
     if (!made || *made != to) {
       return {};
     }

@@ -65,6 +65,9 @@ class Lines {
 
   // "holds batch 0..32", of the dims that are split.
   [[nodiscard]] std::string part_text(const SpmdValue& value) const {
+    if (!holds(value.layout, program_.mesh, rank_)) {
+      return "holds nothing";
+    }
     const Slice slice = slice_of(value.type.shape, value.layout, program_.mesh, rank_);
     std::string text;
     for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
@@ -169,6 +172,10 @@ class Lines {
     line.name = names_.of(id);
     line.type = type_text(value);
     line.partial = partial.empty() ? "" : "partial(" + to_string(program_.mesh, partial) + ")";
+    if (!value.layout.where.empty()) {
+      line.partial += line.partial.empty() ? "" : " ";
+      line.partial += to_string(value.layout.where, program_.mesh);
+    }
     return line;
   }
 

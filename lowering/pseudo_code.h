@@ -20,7 +20,7 @@ struct PlanLine {
   LineKind kind{};
   std::string name;      // of the value: "y"
   std::string type;      // "f32[batch 32/64, io 32]"
-  std::string partial;   // "partial(cols)"
+  std::string partial;   // "partial(cols)", "where y == z"
   std::string op;        // "einsum(h, v)", "param two_layer/w"
   std::string amount;    // "0.13 MFLOP", "4.0 KiB"
   std::string why;       // the reason of a collective; of an input, which part the rank holds

@@ -15,8 +15,8 @@ class Explainer {
       : program_(program), makers_(makers), step_(step), need_(need) {}
 
   std::vector<Reason> run() {
-    const bool reduces =
-        step_.kind == StepKind::kAllReduce || step_.kind == StepKind::kReduceScatter;
+    const bool reduces = step_.kind == StepKind::kAllReduce ||
+                         step_.kind == StepKind::kReduceScatter || step_.kind == StepKind::kReduce;
     if (reduces) {
       pending(program_.at(step_.from).origin);
     } else {
@@ -110,6 +110,14 @@ class Explainer {
     const SpmdValue& from = program_.at(step_.from);
     const SpmdValue& to = program_.at(step_.to);
     const Value& user = program_.source.at(need_.user);
+    if (from.layout.where != to.layout.where) {
+      reasons_.push_back({.text = holders_sentence(from.layout, to.layout),
+                          .span = user.span,
+                          .cause = first_cause(from.origin)});
+      if (step_.kind == StepKind::kBroadcast) {
+        return;
+      }
+    }
     for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
       const Axes& had = from.layout.dims[d];
       const Axes& has = to.layout.dims[d];
@@ -120,6 +128,33 @@ class Explainer {
             need_.user == made ? std::vector{made} : with(made, around(need_.user)));
       }
     }
+  }
+
+  // "`add` needs it along z, and ranks hold it where y == z".
+  [[nodiscard]] std::string holders_sentence(const ValueLayout& from, const ValueLayout& to) const {
+    if (step_.kind == StepKind::kBroadcast) {
+      return reader() + " needs it all along " + names(step_.axes) + ", and ranks hold it " +
+             to_string(from.where, program_.mesh);
+    }
+    return (to.where.empty() ? reader() + " needs it so"
+                             : "ranks hold it " + to_string(to.where, program_.mesh));
+  }
+
+  [[nodiscard]] std::string reader() const {
+    const Value& user = program_.source.at(need_.user);
+    if (need_.user == program_.at(step_.from).origin || user.op == nullptr) {
+      return need_.what.empty() ? "the layout" : std::string(need_.what);
+    }
+    return "`" + std::string(user.op->name) + "`";
+  }
+
+  [[nodiscard]] Cause first_cause(ValueId id) const {
+    for (const std::vector<Cause>& of_dim : program_.target(id).causes) {
+      if (!of_dim.empty()) {
+        return of_dim.front();
+      }
+    }
+    return {};
   }
 
   static std::vector<ValueId> with(ValueId first, std::vector<ValueId> values) {
@@ -136,7 +171,7 @@ class Explainer {
                  ? who + " keeps " + dim + " whole, it was computed split over " + names(had)
                  : who + " splits " + dim + " over " + names(has);
     }
-    const std::string op = "`" + std::string(program_.source.at(need_.user).op->name) + "`";
+    const std::string op = reader();
     if (has.size() < had.size()) {
       return op + " needs " +
              (has.empty() ? "all of " + dim : dim + " split only over " + names(has)) +

@@ -3,35 +3,59 @@
 #include <algorithm>
 #include <queue>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
+
+#include "lowering/finish.h"
+#include "lowering/holders.h"
 
 namespace mtf {
 namespace {
 
-using Dims = std::vector<Axes>;  // a layout without pending sums
+using Dims = std::vector<Axes>;
+
+// A layout without pending sums, in its normal spelling.
+struct State {
+  Dims dims;
+  std::vector<Condition> where;
+
+  friend auto operator<=>(const State&, const State&) = default;
+};
+
+State state_of(const ValueLayout& layout) {
+  ValueLayout spelled = normal(layout);
+  return {.dims = std::move(spelled.dims), .where = std::move(spelled.where)};
+}
+
+ValueLayout layout_of(const State& state) {
+  return {.dims = state.dims, .partial = {}, .where = state.where};
+}
 
 // The search from one layout to another of one shape.
 class Search {
  public:
-  Search(const Shape& shape, const Mesh& mesh, const Dims& target)
-      : shape_(shape), mesh_(mesh), target_(target) {
-    for (const Axes& axes : target) {
+  Search(const Shape& shape, const Mesh& mesh, State target)
+      : shape_(shape), mesh_(mesh), target_(std::move(target)) {
+    for (const Axes& axes : target_.dims) {
       wanted_.insert(axes.begin(), axes.end());
+    }
+    for (const Condition& condition : target_.where) {
+      if (condition.same) {  // on the way it may split the dim as well
+        wanted_.insert(condition.axis);
+      }
     }
   }
 
-  std::vector<Move> run(const Dims& start) {
+  std::vector<Move> run(const State& start) {
     reach(start, {0, 0}, nullptr, {});
     while (!queue_.empty()) {
-      const auto [cost, dims] = queue_.top();
+      const auto [cost, state] = queue_.top();
       queue_.pop();
-      if (dims == target_) {
-        return path_to(dims);
+      if (state == target_) {
+        return path_to(state);
       }
-      if (cost == seen_.at(dims).cost) {
-        expand(dims, cost);
+      if (cost == seen_.at(state).cost) {
+        expand(state, cost);
       }
     }
     return {};
@@ -42,7 +66,7 @@ class Search {
 
   struct Node {
     Cost cost;
-    Dims from;
+    State from;
     Move move;
     bool start = false;
   };
@@ -55,69 +79,121 @@ class Search {
     return volume;
   }
 
-  void reach(const Dims& to, Cost cost, const Dims* from, Move move) {
+  void reach(const State& to, Cost cost, const State* from, Move move) {
     const auto found = seen_.find(to);
     if (found != seen_.end() && found->second.cost <= cost) {
       return;
     }
     seen_[to] = {.cost = cost,
-                 .from = from == nullptr ? Dims{} : *from,
+                 .from = from == nullptr ? State{} : *from,
                  .move = std::move(move),
                  .start = from == nullptr};
     queue_.emplace(cost, to);
   }
 
-  void step(const Dims& from, Cost cost, StepKind kind, Axes axes, const Dims& to) {
-    const std::int64_t received = volume_of(kind, local_volume(from), mesh_.size_of(axes)).received;
+  void step(const State& from, Cost cost, StepKind kind, Axes axes, const State& to) {
+    const std::int64_t received =
+        volume_of(kind, local_volume(from.dims), mesh_.size_of(axes)).received;
     const Cost next{cost.first + received, cost.second + 1};
-    ValueLayout layout{.dims = to, .partial = {}};
-    reach(to, next, &from, {.kind = kind, .to = std::move(layout), .axes = std::move(axes)});
+    reach(to, next, &from, {.kind = kind, .to = layout_of(to), .axes = std::move(axes)});
   }
 
   [[nodiscard]] bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const {
     return mesh_.uneven || shape_[dim].size % (mesh_.size_of(present) * ways) == 0;
   }
 
-  void expand(const Dims& dims, Cost cost) {
+  void expand(const State& state, Cost cost) {
     std::set<AxisId> used;
-    for (const Axes& axes : dims) {
+    for (const Axes& axes : state.dims) {
       used.insert(axes.begin(), axes.end());
     }
-    slices(dims, cost, used);
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      for (std::size_t keep = 0; keep < dims[d].size(); ++keep) {
-        suffix_moves(dims, cost, d, keep);
+    for (const Condition& condition : state.where) {
+      used.insert(condition.axis);
+    }
+    slices(state, cost, used);
+    drops(state, cost, used);
+    broadcasts(state, cost);
+    for (std::size_t d = 0; d < state.dims.size(); ++d) {
+      for (std::size_t keep = 0; keep < state.dims[d].size(); ++keep) {
+        suffix_moves(state, cost, d, keep);
       }
     }
-    permutes(dims, cost, used);
+    if (state.where.empty()) {
+      permutes(state.dims, cost, used);
+    }
   }
 
-  void slices(const Dims& dims, Cost cost, const std::set<AxisId>& used) {
+  void slices(const State& state, Cost cost, const std::set<AxisId>& used) {
     for (const AxisId axis : wanted_) {
       if (used.contains(axis)) {
         continue;
       }
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        if (divides(d, dims[d], mesh_.axes[axis].size)) {
-          Dims to = dims;
-          to[d].push_back(axis);
-          step(dims, cost, StepKind::kSlice, {axis}, to);
+      for (std::size_t d = 0; d < state.dims.size(); ++d) {
+        if (divides(d, state.dims[d], mesh_.axes[axis].size)) {
+          State to = state;
+          to.dims[d].push_back(axis);
+          step(state, cost, StepKind::kSlice, {axis}, to);
         }
       }
     }
   }
 
-  // Takes the axes behind the first `keep` off dim d: gathered, or moved to another dim.
-  void suffix_moves(const Dims& dims, Cost cost, std::size_t d, std::size_t keep) {
-    const Axes suffix(dims[d].begin() + static_cast<std::ptrdiff_t>(keep), dims[d].end());
-    Dims gathered = dims;
-    gathered[d].resize(keep);
-    step(dims, cost, StepKind::kAllGather, suffix, gathered);
-    for (std::size_t e = 0; e < dims.size(); ++e) {
-      if (e != d && divides(e, dims[e], mesh_.size_of(suffix))) {
-        Dims to = gathered;
-        to[e].insert(to[e].end(), suffix.begin(), suffix.end());
-        step(dims, cost, StepKind::kAllToAll, suffix, to);
+  // Ranks let go of what the target does not want them to hold. On a diagonal the axis that splits
+  // the dim here may be another than in the target's spelling.
+  void drops(const State& state, Cost cost, const std::set<AxisId>& used) {
+    for (const Condition& condition : target_.where) {
+      Condition wanted = condition;
+      if (condition.same && used.contains(condition.axis)) {
+        wanted = {.axis = *condition.same, .same = condition.axis};
+      }
+      const bool possible =
+          !used.contains(wanted.axis) && (!wanted.same || splits(state, *wanted.same));
+      if (possible) {
+        ValueLayout to = layout_of(state);
+        to.where.push_back(wanted);
+        std::ranges::sort(to.where);
+        step(state, cost, StepKind::kSlice, {wanted.axis}, state_of(to));
+      }
+    }
+  }
+
+  static bool splits(const State& state, AxisId axis) {
+    return std::ranges::any_of(state.dims, [axis](const Axes& axes) {
+      return std::ranges::find(axes, axis) != axes.end();
+    });
+  }
+
+  void broadcasts(const State& state, Cost cost) {
+    std::set<AxisId> axes;
+    for (const Condition& condition : state.where) {
+      axes.insert(condition.axis);
+      if (condition.same) {
+        axes.insert(*condition.same);
+      }
+    }
+    for (const AxisId axis : axes) {
+      step(state, cost, StepKind::kBroadcast, {axis},
+           state_of(spread_over(layout_of(state), axis)));
+    }
+  }
+
+  // Takes the axes behind the first `keep` off dim d: gathered, or moved to another dim. Blocks
+  // that lie on a diagonal are not all in one group.
+  void suffix_moves(const State& state, Cost cost, std::size_t d, std::size_t keep) {
+    const Axes& axes = state.dims[d];
+    const Axes suffix(axes.begin() + static_cast<std::ptrdiff_t>(keep), axes.end());
+    const ValueLayout layout = layout_of(state);
+    if (std::ranges::any_of(suffix, [&](AxisId axis) { return is_compared(layout, axis); })) {
+      return;
+    }
+    State gathered = state;
+    gathered.dims[d].resize(keep);
+    step(state, cost, StepKind::kAllGather, suffix, gathered);
+    for (std::size_t e = 0; e < state.dims.size(); ++e) {
+      if (e != d && divides(e, state.dims[e], mesh_.size_of(suffix))) {
+        State to = gathered;
+        to.dims[e].insert(to.dims[e].end(), suffix.begin(), suffix.end());
+        step(state, cost, StepKind::kAllToAll, suffix, to);
       }
     }
   }
@@ -134,7 +210,8 @@ class Search {
   void place(const Dims& dims, Cost cost, std::size_t d, const std::set<AxisId>& pool, Dims& to) {
     if (d == dims.size()) {
       if (to != dims && same_blocks(dims, to)) {
-        step(dims, cost, StepKind::kPermute, moved_axes(dims, to), to);
+        step({.dims = dims, .where = {}}, cost, StepKind::kPermute, moved_axes(dims, to),
+             {.dims = to, .where = {}});
       }
       return;
     }
@@ -181,9 +258,9 @@ class Search {
     return {axes.begin(), axes.end()};
   }
 
-  std::vector<Move> path_to(const Dims& dims) {
+  std::vector<Move> path_to(const State& state) {
     std::vector<Move> path;
-    for (const Node* node = &seen_.at(dims); !node->start; node = &seen_.at(node->from)) {
+    for (const Node* node = &seen_.at(state); !node->start; node = &seen_.at(node->from)) {
       path.push_back(node->move);
     }
     std::ranges::reverse(path);
@@ -191,25 +268,26 @@ class Search {
   }
 
   struct Later {
-    bool operator()(const std::pair<Cost, Dims>& a, const std::pair<Cost, Dims>& b) const {
+    bool operator()(const std::pair<Cost, State>& a, const std::pair<Cost, State>& b) const {
       return a > b;
     }
   };
 
   const Shape& shape_;
   const Mesh& mesh_;
-  const Dims& target_;
+  State target_;
   std::set<AxisId> wanted_;
-  std::map<Dims, Node> seen_;
-  std::priority_queue<std::pair<Cost, Dims>, std::vector<std::pair<Cost, Dims>>, Later> queue_;
+  std::map<State, Node> seen_;
+  std::priority_queue<std::pair<Cost, State>, std::vector<std::pair<Cost, State>>, Later> queue_;
 };
 
-// Neighbouring moves of one kind that one step can do: slices, and all-gathers.
+// Neighbouring moves of one kind that one step can do: slices, all-gathers and broadcasts.
 std::vector<Move> merged(std::vector<Move> moves) {
   std::vector<Move> result;
   for (Move& move : moves) {
     const bool joins = !result.empty() && result.back().kind == move.kind &&
-                       (move.kind == StepKind::kSlice || move.kind == StepKind::kAllGather);
+                       (move.kind == StepKind::kSlice || move.kind == StepKind::kAllGather ||
+                        move.kind == StepKind::kBroadcast);
     if (!joins) {
       result.push_back(std::move(move));
       continue;
@@ -223,56 +301,6 @@ std::vector<Move> merged(std::vector<Move> moves) {
   return result;
 }
 
-// The dim of `to` that wants just these axes, in any order, right behind what `dims` has there.
-std::optional<std::size_t> scatter_dim(const Dims& dims, const Dims& to,
-                                       std::span<const AxisId> axes) {
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    const Axes& have = dims[d];
-    if (have.size() + axes.size() <= to[d].size() &&
-        std::equal(have.begin(), have.end(), to[d].begin()) &&
-        std::is_permutation(axes.begin(), axes.end(),
-                            to[d].begin() + static_cast<std::ptrdiff_t>(have.size()))) {
-      return d;
-    }
-  }
-  return std::nullopt;
-}
-
-// The longest run of innermost pending axes that one dim of the target wants, and that dim.
-std::pair<std::size_t, std::optional<std::size_t>> longest_scatter(const ValueLayout& layout,
-                                                                   const ValueLayout& to) {
-  for (std::size_t length = layout.partial.size(); length > 0; --length) {
-    const auto run = std::span(layout.partial).last(length);
-    if (const auto dim = scatter_dim(layout.dims, to.dims, run)) {
-      return {length, dim};
-    }
-  }
-  return {1, std::nullopt};
-}
-
-// Finishes the pending sums of `layout`, innermost axes first as the canonical tree adds
-// (exact.md); neighbouring axes of one kind become one collective.
-std::vector<Move> finish(ValueLayout& layout, const ValueLayout& to) {
-  std::vector<Move> moves;
-  while (!layout.partial.empty()) {
-    const auto [length, dim] = longest_scatter(layout, to);
-    const auto first = layout.partial.end() - static_cast<std::ptrdiff_t>(length);
-    const Axes axes(first, layout.partial.end());
-    layout.partial.erase(first, layout.partial.end());
-    const StepKind kind = dim ? StepKind::kReduceScatter : StepKind::kAllReduce;
-    if (dim) {
-      layout.dims[*dim].insert(layout.dims[*dim].end(), axes.begin(), axes.end());
-    }
-    if (!dim && !moves.empty() && moves.back().kind == kind) {
-      moves.back().axes.insert(moves.back().axes.begin(), axes.begin(), axes.end());
-      moves.back().to = layout;
-    } else {
-      moves.push_back({.kind = kind, .to = layout, .axes = axes});
-    }
-  }
-  return moves;
-}
-
 std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
                                  const ValueLayout& to) {
   std::vector<std::int64_t> key;
@@ -284,6 +312,12 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
     key.push_back(-2);
   }
   key.insert(key.end(), from.partial.begin(), from.partial.end());
+  for (const ValueLayout* layout : {&from, &to}) {
+    key.push_back(-3);
+    for (const Condition& condition : layout->where) {
+      key.insert(key.end(), {condition.axis, condition.same ? *condition.same : -1, condition.at});
+    }
+  }
   return key;
 }
 
@@ -300,6 +334,8 @@ Volume volume_of(StepKind kind, std::int64_t local, std::int64_t ranks) {
     case StepKind::kReduceScatter:
       return {local, local / ranks * (ranks - 1)};
     case StepKind::kPermute:
+    case StepKind::kBroadcast:
+    case StepKind::kReduce:  // by a rank that the others' terms pass through, and by its holder
       return {local, local};
     case StepKind::kAllReduce:
       return {local, 2 * local * (ranks - 1) / ranks};
@@ -323,8 +359,13 @@ const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayo
   }
   ValueLayout layout = from;
   std::vector<Move> moves = finish(layout, to);
-  for (Move& move : merged(Search(shape, mesh_, to.dims).run(layout.dims))) {
+  for (Move& move : merged(Search(shape, mesh_, state_of(to)).run(state_of(layout)))) {
     moves.push_back(std::move(move));
+  }
+  if (!moves.empty()) {
+    moves.back().to = to;
+  } else if (from != to) {  // another spelling of the same slices
+    moves.push_back({.kind = StepKind::kSlice, .to = to, .axes = {}});
   }
   std::int64_t received = 0;
   const ValueLayout* at = &from;

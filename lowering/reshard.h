@@ -1,8 +1,9 @@
 // The reshard planner: from one layout of a value to another in the fewest received elements.
 //
 // A search over layouts (Dijkstra) with the moves of sharding.md 3.1: slice (free), all-to-all,
-// permute, all-gather; pending sums are finished first, by reduce-scatter where the target wants
-// the axis and by all-reduce elsewhere. Nothing is replicated on the way unless that is cheapest.
+// permute, all-gather, and broadcast of what only some ranks hold; pending sums are finished first,
+// by reduce-scatter where the target wants the axis, by reduce where it has a condition on it, and
+// by all-reduce elsewhere. Nothing is replicated on the way unless that is cheapest.
 
 #pragma once
 

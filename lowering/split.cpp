@@ -164,7 +164,17 @@ class Chooser {
     }
   }
 
-  std::optional<LoopSplit> priced(std::vector<Axes> loops) {
+  std::optional<LoopSplit> priced(const std::vector<Axes>& loops) {
+    std::optional<LoopSplit> split = priced(loops, {});
+    if (const std::vector<Condition>& where = problem_.result.where; split && !where.empty()) {
+      const std::optional<LoopSplit> held = priced(loops, where);
+      return held && held->bytes <= split->bytes ? held : split;
+    }
+    return split;
+  }
+
+  // `where`: only those ranks do anything.
+  std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where) {
     LoopSplit split;
     const IterationSpace& space = problem_.space;
     split.volume = 1;
@@ -173,18 +183,28 @@ class Chooser {
     }
     for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
       std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
-      if (!needed) {
+      if (!needed || !confine(*needed, problem_.operands[i], where)) {
         return std::nullopt;
       }
       const TensorType& type = problem_.call.operands[i];
       split.bytes += received(i, *needed) * static_cast<std::int64_t>(bytes_of(type.dtype));
       split.operands.push_back(*std::move(needed));
     }
-    if (!problem_.call.op->effect && !price_result(loops, split)) {
+    if (!problem_.call.op->effect && !price_result(loops, where, split)) {
       return std::nullopt;
     }
     split.loops = std::move(loops);
     return split;
+  }
+
+  // Leaves an operand to the ranks that hold it. Scalars all ranks have. False: it is elsewhere.
+  static bool confine(ValueLayout& needed, const ValueLayout& at,
+                      std::span<const Condition> where) {
+    if (where.empty() || needed.dims.empty()) {
+      return true;
+    }
+    needed.where.assign(where.begin(), where.end());
+    return at.where == needed.where && can_hold(needed, where);
   }
 
   // Whether a dim of some tensor is made of this loop and others; its blocks have to be even.
@@ -209,7 +229,8 @@ class Chooser {
     return least;
   }
 
-  bool price_result(const std::vector<Axes>& loops, LoopSplit& split) {
+  bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+                    LoopSplit& split) {
     const IterationSpace& space = problem_.space;
     std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
     if (!result) {
@@ -218,6 +239,12 @@ class Chooser {
     for (std::size_t l = 0; l < loops.size(); ++l) {
       if (space.loops[l].role == DimRole::kReduced) {
         result->partial.insert(result->partial.end(), loops[l].begin(), loops[l].end());
+      }
+    }
+    if (!where.empty()) {
+      result->where.assign(where.begin(), where.end());
+      if (!result->partial.empty() || !can_hold(*result, where)) {
+        return false;
       }
     }
     const TensorType& type = problem_.call.result;
@@ -279,6 +306,17 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
     layout.dims.push_back(std::move(axes));
   }
   return layout;
+}
+
+bool can_hold(const ValueLayout& layout, std::span<const Condition> where) {
+  const auto splits = [&layout](AxisId axis) {
+    return std::ranges::any_of(layout.dims, [axis](const Axes& axes) {
+      return std::ranges::find(axes, axis) != axes.end();
+    });
+  };
+  return std::ranges::all_of(where, [&](const Condition& condition) {
+    return !splits(condition.axis) && (!condition.same || splits(*condition.same));
+  });
 }
 
 LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {

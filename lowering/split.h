@@ -5,6 +5,9 @@
 // gathered over them, or the result scattered (the 3-D algorithm, FSDP). Where an axis is claimed
 // by two loops, every assignment is priced: fewest bytes moved, then least compute, then a fixed
 // order (architecture.md, "Layouts and partition").
+//
+// Where only some ranks hold the operands and are to hold the result, they alone may do the work:
+// the update of a vector on a diagonal.
 
 #pragma once
 
@@ -55,5 +58,9 @@ struct SplitProblem {
                                                            std::span<const Axes> loops,
                                                            const IterationSpace& space,
                                                            const Mesh& mesh);
+
+// Whether these conditions make sense in a layout: their axes are free, and what they compare with
+// splits a dim.
+[[nodiscard]] bool can_hold(const ValueLayout& layout, std::span<const Condition> where);
 
 }  // namespace mtf

@@ -91,9 +91,13 @@ std::string_view to_string(StepKind kind) {
     case StepKind::kAllReduce:
       return "all_reduce";
     case StepKind::kReduceScatter:
+      return "reduce_scatter";
+    case StepKind::kBroadcast:
+      return "broadcast";
+    case StepKind::kReduce:
       break;
   }
-  return "reduce_scatter";
+  return "reduce";
 }
 
 std::string verify(const SpmdProgram& program) {

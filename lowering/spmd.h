@@ -50,6 +50,8 @@ enum class StepKind : std::uint8_t {
   kPermute,  // every rank's slice moves to another rank
   kAllReduce,
   kReduceScatter,
+  kBroadcast,  // the one rank of a group that holds a slice gives it to the others
+  kReduce,     // only the rank that is to hold the slice gets the sum
 };
 
 [[nodiscard]] std::string_view to_string(StepKind kind);  // "all_reduce", "kernel"

@@ -265,6 +265,31 @@ std::string call_text(const LocalCall& call, const OperandText& operand) {
   return std::string(op.name) + "(" + joined(parts, ", ") + ")";
 }
 
+namespace {
+
+constexpr std::string_view kWhere = "where";
+
+// "ff over x", "to y == z"; "" where a rank keeps all that it has.
+std::string slice_text(const SpmdProgram& program, const Step& step, const std::string& dims) {
+  std::string text;
+  Axes cut;  // the axes that now split a dim
+  for (const Axes& axes : program.at(step.to).layout.dims) {
+    std::ranges::copy_if(axes, std::back_inserter(cut),
+                         [&](AxisId axis) { return has_axis(step.axes, axis); });
+  }
+  if (!dims.empty()) {
+    std::ranges::sort(cut);
+    text = dims + " over " + to_string(program.mesh, cut);
+  }
+  if (program.at(step.from).layout.where.size() < program.at(step.to).layout.where.size()) {
+    text += text.empty() ? "to" : ", to";
+    text += to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
   const std::string axes = to_string(program.mesh, step.axes);
   const std::string before = joined(changed_dims(program, step, true), ", ");
@@ -274,10 +299,10 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
     case StepKind::kKernel:
       break;
     case StepKind::kSlice:
-      if (after.empty()) {
+      what = slice_text(program, step, after);
+      if (what.empty()) {
         return "copy(" + names.of(step.from) + ")";
       }
-      what = after + " over " + axes;
       break;
     case StepKind::kAllGather:
       what = before + " over " + axes;
@@ -295,6 +320,14 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
     case StepKind::kReduceScatter:
       what = std::string(combine_word(step.combine)) + " over " + axes + " -> " + after;
       break;
+    case StepKind::kBroadcast:
+      what = "over " + axes + " from" +
+             to_string(program.at(step.from).layout.where, program.mesh).substr(kWhere.size());
+      break;
+    case StepKind::kReduce:
+      what = std::string(combine_word(step.combine)) + " over " + axes + " to" +
+             to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
+      break;
   }
   return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")";
 }
@@ -308,6 +341,7 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step) {
       }
       break;
     case StepKind::kAllReduce:
+    case StepKind::kReduce:
       dims = pending_dims(program, step);
       break;
     case StepKind::kReduceScatter:
@@ -318,6 +352,7 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step) {
     case StepKind::kAllGather:
     case StepKind::kAllToAll:
     case StepKind::kPermute:
+    case StepKind::kBroadcast:
       dims = changed_dims(program, step, true);
       append(dims, changed_dims(program, step, false));
       break;

@@ -26,6 +26,11 @@ class Targets {
         open_(program.values.size()) {}
 
   std::optional<std::vector<Target>> run() {
+    if (!sizes_fit(layout_) || !std::ranges::all_of(program_.regions, [this](const Layout& region) {
+          return region.mesh.axes != layout_.mesh.axes || sizes_fit(region);
+        })) {
+      return std::nullopt;
+    }
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
       const ValueId id{static_cast<std::int32_t>(i)};
       const Value& value = program_.at(id);
@@ -45,6 +50,43 @@ class Targets {
 
  private:
   static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+  // ---- conditions ---------------------------------------------------------------------------
+
+  // Whether the mesh has the ranks that the conditions name.
+  bool check_sizes(const Rule& rule) {
+    std::string problem = problem_of_sizes(rule.where, layout_.mesh);
+    if (!problem.empty()) {
+      diags_.error(DiagKind::kLayoutConflict, rule.span, std::move(problem));
+      return false;
+    }
+    return true;
+  }
+
+  bool sizes_fit(const Layout& layout) {
+    bool fit = true;
+    for (const Rule& rule : layout.rules) {
+      fit = check_sizes(rule) && fit;
+    }
+    for (const VariableRules& block : layout.variables) {
+      for (const Rule& rule : block.rules) {
+        fit = check_sizes(rule) && fit;
+      }
+    }
+    return fit;
+  }
+
+  void check_conditions(const Pin& pin, const std::vector<Rule>& rules) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      Turned where = turned(layout_.mesh, rules[i].dim, rules[i].axes, pin.rules[i].where);
+      if (!where.problem.empty()) {
+        diags_.error(DiagKind::kLayoutConflict, rules[i].span, std::move(where.problem));
+        ok_ = false;
+      } else {
+        ok_ = check_sizes(rules[i]) && ok_;
+      }
+    }
+  }
 
   // ---- rules --------------------------------------------------------------------------------
 
@@ -67,6 +109,7 @@ class Targets {
     std::vector<Rule> pinned;
     if (pin != nullptr) {
       pinned = rules_of(*pin, layout_.mesh);
+      check_conditions(*pin, pinned);
       agrees(value, pinned, ruling.rules, layout);
       Layout::Rules rules{.list = {}, .firm = pinned.size()};
       std::ranges::transform(pinned, std::back_inserter(rules.list),
@@ -123,6 +166,9 @@ class Targets {
         target.firm[d] = layout.dims[d].size();
         target.causes[d].resize(layout.dims[d].size(),
                                 {.text = "where the variable is kept", .span = {}});
+      }
+      if (!layout.where.empty()) {
+        std::ranges::fill(target.firm, std::size_t{0});
       }
     }
     return target;

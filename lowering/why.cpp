@@ -36,10 +36,12 @@ class CollectiveAsker {
   }
 
   CollectiveWhy run() {
-    const bool reduces =
-        step_.kind == StepKind::kAllReduce || step_.kind == StepKind::kReduceScatter;
+    const bool reduces = step_.kind == StepKind::kAllReduce ||
+                         step_.kind == StepKind::kReduceScatter || step_.kind == StepKind::kReduce;
     if (reduces) {
       reduced();
+    } else if (step_.kind == StepKind::kBroadcast) {
+      held();
     } else if (is_read()) {
       read();
     } else {
@@ -82,6 +84,20 @@ class CollectiveAsker {
     }
   }
 
+  // The rule that splits a dim says with its condition who holds the blocks.
+  void held() {
+    Side side{.text = who(from_.origin) + " is held by the ranks " +
+                      to_string(from_.layout.where, program_.mesh),
+              .path = {},
+              .span = from_span()};
+    for (const Axes& axes : from_.layout.dims) {
+      if (side.path.hops.empty() && !axes.empty()) {
+        side.path = tracer_.at_rest(from_.origin, axes.front());
+      }
+    }
+    why_.had.push_back(std::move(side));
+  }
+
   // ---- pending sums -------------------------------------------------------------------------
 
   // The call whose reduced loops left the sum pending; it may have passed through others since.
@@ -115,6 +131,13 @@ class CollectiveAsker {
 
   // What the value's own layout says of the axis, and who reads it first.
   void wanted_by_rest(AxisId axis) {
+    if (std::ranges::find(to_.layout.where, axis, &Condition::axis) != to_.layout.where.end()) {
+      why_.wanted.push_back({.text = who(from_.origin) + " is held by the ranks " +
+                                     to_string(to_.layout.where, program_.mesh),
+                             .path = {},
+                             .span = from_span()});
+      return;
+    }
     std::string text = who(from_.origin) + " is whole over " + name(axis);
     SourceSpan span = program_.source.at(from_.origin).span;
     if (step_.need.reader.valid()) {

@@ -70,6 +70,14 @@ class Communicator {
   virtual void permute(const Group& group, std::int64_t bytes,
                        std::span<const std::vector<std::int64_t>> sources, Ins in, Outs out) = 0;
 
+  // `in` of one member of each group becomes the `out` of all its members; that of the others is
+  // not read. holders[i]: per local rank the place of that member, or -1: the group does nothing.
+  virtual void broadcast(const Group& group, std::int64_t bytes,
+                         std::span<const std::int64_t> holders, Ins in, Outs out) = 0;
+  // out = the join of all `in` of the group, on one member of each; elsewhere `out` is left alone.
+  virtual void reduce(const Group& group, Joining how, std::int64_t count,
+                      std::span<const std::int64_t> holders, Ins in, Outs out) = 0;
+
   // One text per rank, known to all afterwards. `local`: one per local rank.
   [[nodiscard]] virtual std::vector<std::string> share(std::span<const std::string> local) = 0;
   // Whether `flag` holds on any process.

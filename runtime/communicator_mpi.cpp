@@ -1,4 +1,4 @@
-// One rank per process, joined by Open MPI: the only file that includes mpi.h.
+// One rank per process, joined by Open MPI.
 //
 // Everything but `share` and `any` is made of one primitive: all messages of a step posted at once
 // and awaited. MPI's own reductions are not used, because they add in other orders.
@@ -9,9 +9,7 @@
 #include <cassert>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <unistd.h>
 
@@ -19,53 +17,17 @@
 
 #include "runtime/communicator.h"
 #include "runtime/communicator_group.h"
+#include "runtime/communicator_process.h"
 #include "runtime/world.h"
 
 namespace mtf {
 namespace {
 
 constexpr int kTag = 1;
-constexpr int kInternalError = 70;
 constexpr std::chrono::milliseconds kPatience{1000};
 
 std::size_t at(std::int64_t index) {
   return static_cast<std::size_t>(index);
-}
-
-bool is_running() {
-  int started = 0;
-  int ended = 0;
-  MPI_Initialized(&started);
-  MPI_Finalized(&ended);
-  return started != 0 && ended == 0;
-}
-
-// An early quiet end of one rank would leave the others waiting for ever.
-void stop_all_at_exit() {
-  if (is_running()) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::fprintf(stderr, "mtf: internal error: rank %d ended before the others\n", rank);
-    MPI_Abort(MPI_COMM_WORLD, kInternalError);
-  }
-}
-
-[[noreturn]] void stop_all_at_terminate() {
-  const std::exception_ptr thrown = std::current_exception();
-  try {
-    if (thrown) {
-      std::rethrow_exception(thrown);
-    }
-    std::fputs("mtf: internal error: terminated\n", stderr);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mtf: internal error: %s\n", error.what());
-  } catch (...) {
-    std::fputs("mtf: internal error: unknown exception\n", stderr);
-  }
-  if (is_running()) {
-    MPI_Abort(MPI_COMM_WORLD, kInternalError);
-  }
-  std::_Exit(kInternalError);
 }
 
 class Mpi final : public Communicator {
@@ -76,14 +38,13 @@ class Mpi final : public Communicator {
     }
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    std::atexit(stop_all_at_exit);
-    std::set_terminate(stop_all_at_terminate);
+    stop_all_when_this_stops();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     rank_ = rank;
   }
-  ~Mpi() override { stop_all_at_exit(); }
+  ~Mpi() override { stop_all_if_running(); }
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
   Mpi(Mpi&&) = delete;
@@ -161,6 +122,41 @@ class Mpi final : public Communicator {
     receive(group, source[at(me)], out[0], bytes);
     send(group, target, in[0], bytes);
     wait();
+  }
+
+  // What few ranks hold is small: it goes straight from one to the others, and back.
+  void broadcast(const Group& group, std::int64_t bytes, std::span<const std::int64_t> holders,
+                 Ins in, Outs out) override {
+    const std::int64_t holder = holders[0];
+    if (holder < 0) {
+      return;
+    }
+    if (holder != group.index[0]) {
+      receive(group, holder, out[0], bytes);
+    } else {
+      move_bytes(out[0], in[0], bytes);
+      for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
+    }
+    wait();
+  }
+
+  void reduce(const Group& group, Joining how, std::int64_t count,
+              std::span<const std::int64_t> holders, Ins in, Outs out) override {
+    const std::int64_t holder = holders[0];
+    if (holder < 0) {
+      return;
+    }
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      const std::int64_t part = std::min(piece, count - begin);
+      scatter_sums(
+          group, how, in[0],
+          [&](std::int64_t member) {
+            return Range{.begin = begin, .count = member == holder ? part : 0};
+          },
+          offset(out[0], begin * width));
+    }
   }
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {

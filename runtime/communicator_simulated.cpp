@@ -86,6 +86,24 @@ class Simulated final : public Communicator {
     }
   }
 
+  void broadcast(const Group& group, std::int64_t bytes, std::span<const std::int64_t> holders,
+                 Ins in, Outs out) override {
+    for (const std::int64_t rank : ranks_) {
+      if (const std::int64_t holder = holders[at(rank)]; holder >= 0) {
+        copy(out[at(rank)], 0, in[at(group.members[at(rank)][at(holder)])], 0, bytes);
+      }
+    }
+  }
+
+  void reduce(const Group& group, Joining how, std::int64_t count,
+              std::span<const std::int64_t> holders, Ins in, Outs out) override {
+    for (const std::vector<std::int64_t>& members : leaders_of(group)) {
+      if (const std::int64_t holder = holders[at(members.front())]; holder >= 0) {
+        join_parts(how, parts_of(members, in, 0), count, out[at(members[at(holder)])]);
+      }
+    }
+  }
+
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
     return {local.begin(), local.end()};
   }

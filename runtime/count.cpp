@@ -18,6 +18,8 @@ std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t 
     case StepKind::kReduceScatter:
       return handed / ranks * (ranks - 1);
     case StepKind::kPermute:
+    case StepKind::kBroadcast:  // all but the one that has it; it is counted as they are
+    case StepKind::kReduce:
       return handed;
     case StepKind::kAllReduce:  // a reduce-scatter and an all-gather
       return 2 * handed * (ranks - 1) / ranks;

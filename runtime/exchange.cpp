@@ -7,6 +7,8 @@
 #include <cassert>
 #include <optional>
 
+#include "lowering/holders.h"
+
 namespace mtf {
 namespace {
 
@@ -64,6 +66,19 @@ bool has_blocks(StepKind kind) {
   return kind != StepKind::kAllReduce && kind != StepKind::kPermute;
 }
 
+bool is_of_holders(StepKind kind) {
+  return kind == StepKind::kBroadcast || kind == StepKind::kReduce;
+}
+
+// As if all ranks held slices: those that do are in one group, and so are those that do not.
+ExchangeSpec on_all_ranks(ExchangeSpec spec) {
+  for (ValueLayout* layout : {&spec.from, &spec.to}) {
+    *layout = normal(*layout);
+    layout->where.clear();
+  }
+  return spec;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> corner_in(const Slice& inner, const Slice& outer) {
@@ -84,13 +99,30 @@ void grow(Staging& staging, std::vector<Buffer>& buffers, std::size_t ranks, std
   }
 }
 
-Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeSpec& spec)
-    : kind_(spec.kind),
-      group_(&communicator.group(mesh, spec.kind == StepKind::kSlice ? Axes{} : spec.axes)),
-      joining_{.combine = spec.combine, .dtype = spec.type.dtype, .exact = spec.exact},
-      width_(static_cast<std::int64_t>(bytes_of(spec.type.dtype))),
-      from_bytes_(local_shape(spec.type.shape, spec.from, mesh).volume() * width_) {
-  assert(problem_with(mesh, spec).empty());
+Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeSpec& given)
+    : kind_(given.kind),
+      group_(&communicator.group(mesh, given.kind == StepKind::kSlice ? Axes{} : given.axes)),
+      joining_{.combine = given.combine, .dtype = given.type.dtype, .exact = given.exact},
+      width_(static_cast<std::int64_t>(bytes_of(given.type.dtype))),
+      from_bytes_(local_shape(given.type.shape, given.from, mesh).volume() * width_) {
+  assert(problem_with(mesh, given).empty());
+  if (is_of_holders(kind_)) {
+    holders_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
+  const bool partly = !given.from.where.empty() || !given.to.where.empty();
+  if (partly && kind_ == StepKind::kSlice) {
+    uneven_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
+  if (partly) {
+    for (const std::int64_t rank : communicator.local_ranks()) {
+      holds_.push_back(holds(given.from, mesh, rank));
+    }
+    padding_ =
+        std::max(from_bytes_, local_shape(given.type.shape, given.to, mesh).volume() * width_);
+  }
+  const ExchangeSpec spec = partly ? on_all_ranks(given) : given;
   if (has_blocks(kind_) && mesh.uneven) {
     uneven_.emplace(mesh, spec, *group_, communicator.local_ranks());
   } else if (has_blocks(kind_)) {
@@ -150,6 +182,30 @@ std::int64_t Exchange::part_bytes(const Staging& staging) const {
 }
 
 void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs to) const {
+  if (holders_) {
+    holders_->run(communicator, *group_, joining_, from, to);
+    return;
+  }
+  if (holds_.empty()) {
+    run_all(communicator, staging, from, to);
+    return;
+  }
+  if (std::ranges::count(holds_, true) == 0) {
+    return;
+  }
+  grow(staging, staging.padding, holds_.size(), padding_);
+  staging.all_ins.assign(from.begin(), from.end());
+  staging.all_outs.assign(to.begin(), to.end());
+  for (std::size_t i = 0; i < holds_.size(); ++i) {
+    if (!holds_[i]) {
+      staging.all_ins[i] = staging.padding[i].data();
+      staging.all_outs[i] = staging.padding[i].data();
+    }
+  }
+  run_all(communicator, staging, staging.all_ins, staging.all_outs);
+}
+
+void Exchange::run_all(Communicator& communicator, Staging& staging, Ins from, Outs to) const {
   if (kind_ == StepKind::kAllReduce) {
     communicator.all_reduce(*group_, joining_, from_bytes_ / width_, from, to);
     return;
@@ -287,8 +343,11 @@ std::string problem_of(const Mesh& mesh, const ExchangeSpec& spec, const Slices&
 std::string problem_with(const Mesh& mesh, const ExchangeSpec& spec) {
   const Axes axes = spec.kind == StepKind::kSlice ? Axes{} : spec.axes;
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    const Slices slices = slices_of(mesh, spec, mesh.group_of(rank, axes));
-    const std::string problem = problem_of(mesh, spec, slices, at(mesh.index_along(rank, axes)));
+    const std::vector<std::int64_t> members = mesh.group_of(rank, axes);
+    const Slices slices = slices_of(mesh, spec, members);
+    const std::string problem =
+        is_of_holders(spec.kind) ? HolderExchange::problem(mesh, spec, members)
+                                 : problem_of(mesh, spec, slices, at(mesh.index_along(rank, axes)));
     if (!problem.empty()) {
       return "rank " + std::to_string(rank) + " " + problem;
     }

@@ -14,6 +14,7 @@
 #include "runtime/box.h"
 #include "runtime/buffer.h"
 #include "runtime/communicator.h"
+#include "runtime/exchange_holders.h"
 #include "runtime/exchange_uneven.h"
 
 namespace mtf {
@@ -26,6 +27,9 @@ struct Staging {
   std::vector<Buffer> received = {};
   std::vector<const void*> ins = {};  // of the call in progress
   std::vector<void*> outs = {};
+  std::vector<Buffer> padding = {};  // for local ranks that hold nothing
+  std::vector<const void*> all_ins = {};
+  std::vector<void*> all_outs = {};
 };
 
 // At least so many bytes in each of the first `ranks` buffers.
@@ -66,14 +70,20 @@ class Exchange {
   [[nodiscard]] Ins pack(Staging& staging, std::int64_t begin, std::int64_t end, Ins from) const;
   [[nodiscard]] Outs landing(Staging& staging, std::int64_t begin, std::int64_t end, Outs to) const;
   void unpack(const Staging& staging, std::int64_t begin, std::int64_t end, Outs to) const;
+  void run_all(Communicator& communicator, Staging& staging, Ins from, Outs to) const;
   void run_part(Communicator& communicator, Staging& staging, std::int64_t begin, std::int64_t end,
                 Ins from, Outs to) const;
 
   StepKind kind_;
   const Group* group_;
   Joining joining_;
-  std::int64_t width_ = 1;                          // bytes of an element
-  std::int64_t from_bytes_ = 0;                     // of one rank's slice
+  std::int64_t width_ = 1;                 // bytes of an element
+  std::int64_t from_bytes_ = 0;            // of one rank's slice
+  std::optional<HolderExchange> holders_;  // instead of all that follows
+  // Where not all ranks hold slices, which of the local ones do; those that do not take part with
+  // memory of no use, or not at all. Empty: all hold theirs.
+  std::vector<bool> holds_;
+  std::int64_t padding_ = 0;                        // bytes of that memory
   std::optional<UnevenExchange> uneven_;            // instead of the blocks below
   Blocks packed_;                                   // in the `from` slice
   Blocks unpacked_;                                 // in the `to` slice

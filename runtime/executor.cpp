@@ -70,7 +70,8 @@ struct Executor::State {
       RankTensor& output = outputs.emplace_back(RankTensor{
           .type = value.type, .layout = value.layout, .local = value.local, .parts = {}});
       for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        output.parts.push_back(pool.take(value.local.bytes()));
+        const bool is_held = holds(value.layout, program.mesh, communicator.local_ranks()[rank]);
+        output.parts.push_back(pool.take(is_held ? value.local.bytes() : 0));
       }
     }
     return outputs;

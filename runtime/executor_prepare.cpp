@@ -25,6 +25,11 @@ TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
           .dtype = value.type.dtype};
 }
 
+// Whether the rank takes part in the call: where only some hold the result, the others do nothing.
+bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
+  return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
+}
+
 KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                        const PrepareContext& context) {
   KernelStep step{.call = &call, .ranks = {}};
@@ -37,7 +42,9 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
     }
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
       const Axes& axes = call.loops[l];
-      const Mesh::Part part = program.mesh.part_of(call.space.loops[l].size, axes, rank);
+      const Mesh::Part part = is_busy(program, call, rank)
+                                  ? program.mesh.part_of(call.space.loops[l].size, axes, rank)
+                                  : Mesh::Part{};
       here.shares.push_back({.parts = program.mesh.size_of(axes),
                              .index = program.mesh.index_along(rank, axes),
                              .offset = part.offset,
@@ -154,7 +161,9 @@ class TileSketch {
 TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareContext& context) {
   TileStep ready;
   const std::span<const std::int64_t> ranks = context.communicator.local_ranks();
-  for (const std::int64_t rank : program.mesh.uneven ? ranks : ranks.first(1)) {
+  const bool differ =
+      program.mesh.uneven || !program.at(step.calls.back().result).layout.where.empty();
+  for (const std::int64_t rank : differ ? ranks : ranks.first(1)) {
     TileSketch(program, step, rank).finish(ready);
   }
   return ready;

@@ -16,8 +16,8 @@ RankTensor make_tensor(BufferPool& pool, const Communicator& communicator, const
                     .layout = layout,
                     .local = {type.dtype, local_shape(type.shape, layout, mesh)},
                     .parts = {}};
-  for (std::size_t i = 0; i < communicator.local_ranks().size(); ++i) {
-    tensor.parts.push_back(pool.take(tensor.local.bytes()));
+  for (const std::int64_t rank : communicator.local_ranks()) {
+    tensor.parts.push_back(pool.take(holds(layout, mesh, rank) ? tensor.local.bytes() : 0));
   }
   return tensor;
 }
@@ -57,15 +57,21 @@ std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
   for (const Axes& of_dim : tensor.layout.dims) {
     axes.insert(axes.end(), of_dim.begin(), of_dim.end());
   }
+  for (const Condition& condition : tensor.layout.where) {
+    axes.push_back(condition.axis);
+  }
   const Group& group = communicator.group(mesh, axes);
   const std::int64_t bytes = tensor.local.bytes();
   const std::size_t ranks = tensor.parts.size();
   std::vector<std::vector<std::byte>> slices(ranks);
+  const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));  // from who holds none
   std::vector<const void*> ins;
   std::vector<void*> outs;
   for (std::size_t i = 0; i < ranks; ++i) {
     slices[i].resize(static_cast<std::size_t>(group.size * bytes));
-    ins.push_back(tensor.parts[i].data());
+    ins.push_back(tensor.parts[i].bytes() == bytes
+                      ? static_cast<const void*>(tensor.parts[i].data())
+                      : nothing.data());
     outs.push_back(slices[i].data());
   }
   communicator.all_gather(group, bytes, ins, outs);
@@ -73,9 +79,11 @@ std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
   std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
   const std::byte* block = slices.front().data();
   for (const std::int64_t member : group.members.front()) {
-    const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
-    const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
-    copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
+    if (holds(tensor.layout, mesh, member)) {
+      const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
+      const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
+      copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
+    }
     block += bytes;
   }
   return whole;

@@ -154,6 +154,12 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
       for (const AxisId axis : to.dims[d]) {
         pin.rules.back().axes.push_back(layout_.mesh.axes[axis].name);
       }
+      for (const Condition& condition : to.where) {
+        if (condition.same ? std::ranges::find(to.dims[d], *condition.same) != to.dims[d].end()
+                           : d == 0) {
+          pin.rules.back().where.push_back(named(condition, layout_.mesh));
+        }
+      }
     }
     OpArgs args;
     args.set("layout", std::move(pin));

@@ -10,8 +10,9 @@
 namespace mtf {
 namespace {
 
-constexpr std::array kKinds = {StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute,
-                               StepKind::kAllReduce, StepKind::kReduceScatter};
+constexpr std::array kKinds = {StepKind::kAllGather, StepKind::kAllToAll,      StepKind::kPermute,
+                               StepKind::kAllReduce, StepKind::kReduceScatter, StepKind::kBroadcast,
+                               StepKind::kReduce};
 
 bool is_collective(const Step& step) {
   return step.kind != StepKind::kKernel && step.kind != StepKind::kSlice;

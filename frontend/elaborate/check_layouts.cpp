@@ -47,6 +47,7 @@ void check_axes(Context& c, const Mesh& mesh) {
       has_rules = true;
       takes_rest = takes_rest || rule->rest || layout.infer;
       used.insert(used.end(), rule->axes.begin(), rule->axes.end());
+      std::ranges::transform(rule->where, std::back_inserter(used), &Condition::axis);
     }
   }
   for (std::size_t i = 0; has_rules && !takes_rest && i < mesh.axes.size(); ++i) {

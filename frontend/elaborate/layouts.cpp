@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/elaborate/conditions.h"
 #include "frontend/elaborate/hardware.h"
 #include "frontend/elaborate/mesh_text.h"
 #include "frontend/elaborate/units.h"
@@ -59,6 +60,17 @@ std::optional<Mesh> mesh_for(Context& c, const ast::Layout& layout) {
   return mesh == nullptr ? std::nullopt : std::optional(*mesh);
 }
 
+bool has_axis(Context& c, const Mesh& mesh, const ast::Name& axis) {
+  if (mesh.find(axis.text)) {
+    return true;
+  }
+  const Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
+  c.error(DiagKind::kUnknownAxis, axis.span,
+          "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" + suggestion.text,
+          {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
+  return false;
+}
+
 // The axes of one rule; nullopt after an error.
 std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh) {
   Axes axes;
@@ -72,15 +84,10 @@ std::optional<Axes> axes_of(Context& c, const ast::Rule& rule, const Mesh& mesh)
       }
       continue;
     }
-    const std::optional<AxisId> axis = mesh.find(target.axis.text);
-    if (!axis) {
-      const Suggestion suggestion = suggest(target.axis.text, names_of(mesh.axes));
-      c.error(DiagKind::kUnknownAxis, target.axis.span,
-              "the mesh " + mtf::to_string(mesh) + " has no axis `" + target.axis.text + "`" +
-                  suggestion.text,
-              {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
+    if (!has_axis(c, mesh, target.axis)) {
       return std::nullopt;
     }
+    const std::optional<AxisId> axis = mesh.find(target.axis.text);
     if (std::ranges::find(axes, *axis) != axes.end()) {
       c.error(DiagKind::kLayoutConflict, target.axis.span,
               "`" + rule.dim.text + "` is split over the axis `" + target.axis.text + "` twice");
@@ -104,6 +111,22 @@ std::optional<bool> ends_in_rest(Context& c, const ast::Rule& rule) {
   return !rule.targets.empty() && rule.targets.back().kind == ast::TargetKind::kUnused;
 }
 
+// Which ranks hold the blocks; nullopt after an error.
+std::optional<std::vector<Condition>> where_of(Context& c, const ast::Rule& rule, const Axes& axes,
+                                               const Mesh& mesh) {
+  const auto written =
+      conditions_of(c, rule, [&](const ast::Name& axis) { return has_axis(c, mesh, axis); });
+  if (!written) {
+    return std::nullopt;
+  }
+  Turned result = turned(mesh, rule.dim.text, axes, *written);
+  if (!result.problem.empty()) {
+    c.error(DiagKind::kLayoutConflict, rule.where.front().span, std::move(result.problem));
+    return std::nullopt;
+  }
+  return std::move(result.where);
+}
+
 std::vector<Rule> rules_of(Context& c, const std::vector<ast::Rule>& rules, const Mesh& mesh) {
   std::vector<Rule> result;
   for (const ast::Rule& rule : rules) {
@@ -115,9 +138,15 @@ std::vector<Rule> rules_of(Context& c, const std::vector<ast::Rule>& rules, cons
       continue;
     }
     const std::optional<bool> rest = ends_in_rest(c, rule);
-    if (std::optional<Axes> axes = axes_of(c, rule, mesh); axes && rest) {
-      result.push_back(
-          {.dim = rule.dim.text, .axes = *std::move(axes), .span = rule.span, .rest = *rest});
+    std::optional<Axes> axes = axes_of(c, rule, mesh);
+    std::optional<std::vector<Condition>> where =
+        axes ? where_of(c, rule, *axes, mesh) : std::nullopt;
+    if (axes && rest && where) {
+      result.push_back({.dim = rule.dim.text,
+                        .axes = *std::move(axes),
+                        .span = rule.span,
+                        .rest = *rest,
+                        .where = *std::move(where)});
     }
   }
   return result;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/elaborate/conditions.h"
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/layouts.h"
 
@@ -63,6 +64,11 @@ std::optional<PinRule> pin_rule(Context& c, const Shape& shape, const ast::Rule&
       pinned.axes.push_back(target.axis.text);
     }
   }
+  auto where = conditions_of(c, rule, [&c](const ast::Name& axis) { return axis_exists(c, axis); });
+  if (!where) {
+    return std::nullopt;
+  }
+  pinned.where = *std::move(where);
   return pinned;
 }
 

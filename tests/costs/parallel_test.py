@@ -58,6 +58,31 @@ def cube():
         check(f"3-D on {x}x{y}x{z}", found, wanted)
 
 
+def diagonal():
+    """The 3-D paper's vectors: N/p² elements on the p² ranks of a diagonal, N/p received to fetch one."""
+    for p in (2, 4):
+        text = layer(4 * p ** 3, 2, 4 * p, p)
+        mesh = f"x={p},y={p},z={p}"
+        sizes = {"gain": 4 * p * p, "b_in": 16 * p * p, "b_out": 4 * p * p}
+        fetched = sum(step["received"] for step in plan(text, "layer", "cube_diagonal", mesh)["steps"]
+                      if "where" in step["why"] or "broadcast" == step["kind"])
+        vectors = 4 * sizes["gain"] + 2 * sizes["b_out"] + sizes["b_in"] + 3 * 4 * p * p
+        check(f"vectors fetched from a diagonal of {p}x{p}", fetched, vectors // p)
+        for rank in range(p ** 3):
+            y, z = rank // p % p, rank % p
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "layer.mtf")
+                path.write_text(text, encoding="utf-8")
+                page = subprocess.run([MTF, "plan", path, "layer", "--layout", "cube_diagonal", "--mesh",
+                                       mesh, "--rank", str(rank)], capture_output=True, text=True,
+                                      timeout=60).stdout
+            held = re.findall(r"f32\[(?:qkv 3, )?\w+ (\d+)/(\d+)(?:, head \d+)?\] .*where y == z +param .*holds (\w+)",
+                              page)
+            check(f"vectors on {p}x{p}x{p}", len(held), 8)
+            check(f"who holds them, rank {rank}", {what != "nothing" for *_, what in held}, {y == z})
+            check("their parts", {int(whole) // int(part) for part, whole, _ in held}, {p * p})
+
+
 def megatron():
     for ranks in (2, 4, 8, 64):
         b, s, h = 64, 3, ranks * 4
@@ -100,13 +125,15 @@ TABLE = (("data_parallel", "0; backward 2·(P-1)/P·W"),
          ("fsdp", "(P-1)/P·W; backward twice that when gathered again"),
          ("megatron", "4·(P-1)/P·bsh"), ("megatron_sequence", "4·(P-1)/P·bsh"),
          ("summa", "(q-1)/q²·(7bsh + 12h²)"), ("tesseract", "(q-1)/q²·(7bsh/d + 12h²)"),
-         ("cube3d", "[(4(y-1) + 12(z-1))·bsh + 12(x-1)·h²]/P"))
+         ("cube3d", "[(4(y-1) + 12(z-1))·bsh + 12(x-1)·h²]/P"),
+         ("cube_diagonal", "the same; of a vector of n, n/p for each fetch"))
 
 
 def table():
     """What `examples/parallel/README.md` shows."""
     text = layer(16, 4, 8, 8)
-    meshes = {"summa": "r=2,c=2", "tesseract": "d=2,r=2,c=2", "cube3d": "x=2,y=2,z=2"}
+    meshes = {"summa": "r=2,c=2", "tesseract": "d=2,r=2,c=2", "cube3d": "x=2,y=2,z=2",
+              "cube_diagonal": "x=2,y=2,z=2"}
     rows = ["| layout | ranks | forward | step | memory | published, forward |",
             "|---|---|---|---|---|---|"]
     for layout, published in TABLE:
@@ -131,6 +158,7 @@ if sys.argv[2:] == ["--table"]:
     sys.exit(0)
 readme()
 cube()
+diagonal()
 megatron()
 summa()
 product()

@@ -84,6 +84,7 @@ def table_1():
 
 def predicted_is_counted(path, layout):
     counted = counts(path, layout)
+    peaks = {}  # of the rank that holds most: on a diagonal they are not alike
     for rank in counted["ranks"]:
         for entry in rank["entries"]:
             if entry["entry"] in ENTRIES[path]:
@@ -91,12 +92,15 @@ def predicted_is_counted(path, layout):
                 where = f"{path}, {layout}, {entry['entry']}, rank {rank['rank']}"
                 calls = entry["calls"]
                 check(f"{where}: flops", entry["totals"]["flops"], calls * predicted["flops"])
-                check(f"{where}: peak", entry["totals"]["peak_bytes"], predicted["peak_bytes"])
+                peaks[entry["entry"]] = max(peaks.get(entry["entry"], 0), entry["totals"]["peak_bytes"])
+                check(f"{where}: peak", entry["totals"]["peak_bytes"] <= predicted["peak_bytes"], True)
                 wanted = {key: {k: calls * v for k, v in c.items() if k not in ("kind", "axes")}
                           for key, c in collectives(predicted).items()}
                 found = {key: {k: v for k, v in c.items() if k not in ("kind", "axes")}
                          for key, c in collectives(entry["totals"]).items()}
                 check(f"{where}: collectives", found, wanted)
+    for entry, peak in peaks.items():
+        check(f"{path}, {layout}, {entry}: peak", peak, plan(path, entry, layout)["totals"]["peak_bytes"])
 
 
 ENTRIES = {}

@@ -92,6 +92,25 @@ void compare_moves(Pair& pair, const Axes& axes, std::int64_t count) {
   REQUIRE(found[0] == expected[pair.me]);
 }
 
+// With a holder in each group, and none.
+void compare_holders(Pair& pair, const Axes& axes, std::int64_t count) {
+  const PerRank<float> values = numbers_of<float>(pair.simulated->local_ranks(), count);
+  const PerRank<float> mine = {values[pair.me]};
+  const Group& all = pair.simulated->group(pair.mesh, axes);
+  const Group& own = pair.mpi.group(pair.mesh, axes);
+  for (const std::int64_t holder : {std::int64_t{0}, all.size - 1, std::int64_t{-1}}) {
+    const std::vector<std::int64_t> holders(values.size(), holder);
+    PerRank<float> expected(values.size(), std::vector<float>(static_cast<std::size_t>(count)));
+    PerRank<float> found = {expected[0]};
+    pair.simulated->broadcast(all, count * 4, holders, ins(values), outs(expected));
+    pair.mpi.broadcast(own, count * 4, {&holder, 1}, ins(mine), outs(found));
+    REQUIRE(found[0] == expected[pair.me]);
+    pair.simulated->reduce(all, {}, count, holders, ins(values), outs(expected));
+    pair.mpi.reduce(own, {}, count, {&holder, 1}, ins(mine), outs(found));
+    REQUIRE(found[0] == expected[pair.me]);
+  }
+}
+
 TEST_CASE("reductions over MPI have the bits of the simulated ones") {
   for (const Mesh& mesh : meshes()) {
     Pair pair(mesh);
@@ -123,6 +142,7 @@ TEST_CASE("blocks move over MPI as they do between simulated ranks") {
       for (const std::int64_t count : {0, 1, 100, 9001}) {
         INFO(to_string(mesh) << " over " << to_string(mesh, axes) << ", " << count);
         compare_moves(pair, axes, count);
+        compare_holders(pair, axes, count);
       }
     }
   }

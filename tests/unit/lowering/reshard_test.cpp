@@ -99,6 +99,45 @@ TEST_CASE("a pending sum is scattered where the target wants the axis, else redu
         "all_reduce x; slice y");
 }
 
+// Where y == z, as the planner of a vector of the 3-D algorithm sees it.
+ValueLayout on_diagonal(ValueLayout layout) {
+  layout.where = {{.axis = 2, .same = 1}};
+  return layout;
+}
+
+TEST_CASE("a diagonal serves both directions: it is broadcast over either of its axes") {
+  const Mesh mesh = mesh_of({2, 2, 2});
+  Resharder resharder(mesh);
+  const ValueLayout stored = on_diagonal(layout_of(mesh, "yx"));
+  const auto plan_to = [&](const std::string& to) {
+    return text_of(mesh, resharder.plan(cube(1), stored, layout_of(mesh, to)));
+  };
+  CHECK(plan_to("y") == "broadcast z; all_gather x");
+  CHECK(plan_to("z") == "broadcast y; all_gather x");
+  CHECK(plan_to("yxz") == "broadcast z; slice z");
+  CHECK(resharder.received(cube(1), stored, layout_of(mesh, "z")) == 4 + 4);
+  CHECK(text_of(mesh, resharder.plan(cube(1), layout_of(mesh, "y"), stored)) == "slice x z");
+  CHECK(text_of(mesh, resharder.plan(cube(1), layout_of(mesh, "z"), stored)) == "slice x y");
+}
+
+TEST_CASE("a pending sum is reduced to the ranks that are to hold it") {
+  const Mesh mesh = mesh_of({2, 2, 2});
+  Resharder resharder(mesh);
+  const auto plan_from = [&](const std::string& dims, Axes partial, const ValueLayout& to) {
+    ValueLayout pending = layout_of(mesh, dims);
+    pending.partial = std::move(partial);
+    return text_of(mesh, resharder.plan(cube(1), pending, to));
+  };
+  const ValueLayout diagonal = on_diagonal(layout_of(mesh, "yx"));
+  CHECK(plan_from("y", {0, 2}, diagonal) == "reduce z; reduce_scatter x");
+  CHECK(plan_from("z", {0, 1}, diagonal) == "reduce y; reduce_scatter x");
+  CHECK(plan_from("", {1, 2}, on_diagonal(layout_of(mesh, "y"))) == "reduce_scatter z; reduce y");
+  ValueLayout row = layout_of(mesh, "x");
+  row.where = {{.axis = 1, .same = std::nullopt, .at = 1}, {.axis = 2, .same = std::nullopt}};
+  CHECK(plan_from("x", {1, 2}, row) == "reduce y z");
+  CHECK(text_of(mesh, resharder.plan(cube(1), row, layout_of(mesh, "x"))) == "broadcast y z");
+}
+
 TEST_CASE("received elements are those of bandwidth-optimal collectives") {
   CHECK(volume_of(StepKind::kAllGather, 100, 4).received == 300);
   CHECK(volume_of(StepKind::kReduceScatter, 100, 4).received == 75);
@@ -106,6 +145,8 @@ TEST_CASE("received elements are those of bandwidth-optimal collectives") {
   CHECK(volume_of(StepKind::kAllToAll, 100, 4).received == 75);
   CHECK(volume_of(StepKind::kPermute, 100, 4).received == 100);
   CHECK(volume_of(StepKind::kSlice, 100, 4).received == 0);
+  CHECK(volume_of(StepKind::kBroadcast, 100, 4).received == 100);
+  CHECK(volume_of(StepKind::kReduce, 100, 4).received == 100);
 }
 
 TEST_CASE("three dims on a cube of ranks: every pair of layouts has a plan that ends there") {
