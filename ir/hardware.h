@@ -39,7 +39,7 @@ struct Hardware {
   std::string name;
   SourceSpan span;
   double flops = 0;     // of a rank, per second, at its best: what a utilization is a share of
-  Curve products;       // flops per second by the side of a cube-shaped product; empty: `flops`
+  Curve products;       // flops per second by the side of a cube; empty: `flops`
   double tile = 1;      // products work in tiles of this side: a shorter dim takes a whole one
   Curve memory;         // bytes per second by the bytes that a kernel touches
   double capacity = 0;  // bytes a rank may hold; 0: not said

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace mtf {
@@ -64,7 +65,12 @@ double in_tiles(const Sides& sides, double tile) {
 
 double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
   const Sides sides = sides_of(call, mesh);
-  const double side = std::cbrt(sides.m * sides.n * sides.k);
+  const double of_dot = hardware.seconds_of_element(call.call.op->name);
+  if (sides.m == 1 && sides.n == 1 && of_dot > 0) {
+    return volume(call, mesh) * of_dot;
+  }
+  const double shortest = std::min({sides.m, sides.n, sides.k});
+  const double side = std::sqrt(shortest * std::cbrt(sides.m * sides.n * sides.k));
   const double rate =
       hardware.products.empty() ? hardware.flops : value_at(hardware.products, side);
   return 2 * in_tiles(sides, hardware.tile) / rate;
@@ -80,12 +86,13 @@ double memory_seconds(double bytes, const Hardware& hardware) {
 }
 
 double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
-  double arithmetic = 0;
+  double products = 0;
+  double elements = 0;
   for (const LocalCall& call : step.calls) {
-    arithmetic += call_seconds(call, program.mesh, hardware);
+    (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
   }
-  return hardware.overhead +
-         std::max(arithmetic, memory_seconds(bytes_touched(program, step), hardware));
+  const double memory = memory_seconds(bytes_touched(program, step), hardware);
+  return hardware.overhead + std::max(products, memory + elements);
 }
 
 double slice_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
@@ -146,31 +153,34 @@ double seconds_at(const Curve& curve, double bytes) {
   return std::max(left->second + slope * (bytes - left->first), curve.front().second);
 }
 
+// Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.
+std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, SpmdId operand) {
+  const std::int64_t whole = program.at(operand).local.bytes();
+  const bool picks = call.call.op->flops == nullptr && call.result.valid();
+  return picks ? std::min(whole, program.at(call.result).local.bytes()) : whole;
+}
+
 }  // namespace
 
 double bytes_touched(const SpmdProgram& program, const Step& step) {
-  std::set<SpmdId> made;
-  std::map<SpmdId, std::int64_t> touched;
+  std::set<std::int32_t> made;
+  std::map<std::int32_t, std::int64_t> touched;  // bytes, by value
   for (const LocalCall& call : step.calls) {
-    const bool has_result = call.result.valid();
-    const std::int64_t result = has_result ? program.at(call.result).local.bytes() : 0;
     for (const SpmdId id : call.operands) {
-      const std::int64_t whole = program.at(id).local.bytes();
-      const bool picks = call.call.op->flops == nullptr && has_result;
-      if (!made.contains(id)) {
-        touched[id] = std::max(touched[id], picks ? std::min(whole, result) : whole);
+      if (!made.contains(id.index)) {
+        std::int64_t& most = touched[id.index];
+        most = std::max(most, bytes_read(program, call, id));
       }
     }
-    if (has_result) {
-      made.insert(call.result);
-      touched[call.result] = program.at(call.result).home == Home::kNone ? 0 : result;
+    if (call.result.valid()) {
+      const SpmdValue& result = program.at(call.result);
+      made.insert(call.result.index);
+      touched[call.result.index] = result.home == Home::kNone ? 0 : result.local.bytes();
     }
   }
-  double bytes = 0;
-  for (const auto& [id, part] : touched) {
-    bytes += static_cast<double>(part);
-  }
-  return bytes;
+  return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const auto& part) {
+    return sum + static_cast<double>(part.second);
+  });
 }
 
 double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, const Axes& axes,

@@ -1,7 +1,8 @@
 // Predicted time: each step of an SPMD program on a hardware profile.
 //
-// A kernel takes as long as its arithmetic or its memory traffic, whichever is slower (the roofline
-// model); a collective as long as a ring needs (references.md, "Collective cost"), or as it was
+// A product takes as long as its arithmetic or its memory traffic, whichever is slower (the
+// roofline model), at a rate that its size and its shortest side give; what goes element by element
+// takes both; a collective as long as a ring needs (references.md, "Collective cost"), or as it was
 // measured to take. Steps follow one another: nothing is taken to overlap.
 
 #pragma once

@@ -96,6 +96,9 @@ class CollectiveAsker {
       }
     }
     why_.had.push_back(std::move(side));
+    for (const AxisId axis : step_.axes) {
+      wanted_by_rest(axis);
+    }
   }
 
   // ---- pending sums -------------------------------------------------------------------------

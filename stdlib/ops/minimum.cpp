@@ -16,8 +16,8 @@ namespace {
 template <typename T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// Without branches, for vectors. Equal elements have equal bits but for the sign of a zero; with a NaN
-// all comparisons are false, and a + b is one.
+// Without branches, for vectors. Equal elements have equal bits but for the sign of a zero; with a
+// NaN all comparisons are false, and a + b is one.
 template <typename T>
 T chosen(T a, T b, T won, Bits<T> tied) {
   const T ordered = a == b ? std::bit_cast<T>(tied) : won;
@@ -31,8 +31,7 @@ struct Minimum {
     if constexpr (std::is_integral_v<T>) {
       return std::min(a, b);
     } else {
-      return chosen<T>(a, b, a < b ? a : b,
-                       std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
+      return chosen<T>(a, b, a < b ? a : b, std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
     }
   }
 };
@@ -43,8 +42,7 @@ struct Maximum {
     if constexpr (std::is_integral_v<T>) {
       return std::max(a, b);
     } else {
-      return chosen<T>(a, b, a > b ? a : b,
-                       std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
+      return chosen<T>(a, b, a > b ? a : b, std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
     }
   }
 };
