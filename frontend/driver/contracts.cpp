@@ -100,7 +100,12 @@ class Checker {
 }  // namespace
 
 void check_contracts(Workspace& workspace, CheckedProgram& program) {
-  if (workspace.diags.ok()) {
+  // A layout that does not fit says nothing of the others.
+  const bool is_built = std::ranges::all_of(workspace.diags.diags(), [](const Diag& diag) {
+    return diag.severity != Severity::kError || diag.kind == DiagKind::kLayoutConflict ||
+           diag.kind == DiagKind::kIndivisible;
+  });
+  if (is_built) {
     Checker(workspace, program).run();
   }
 }
