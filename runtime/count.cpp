@@ -47,6 +47,34 @@ void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t 
   total.bytes += received * width;
 }
 
+namespace {
+
+// Whether some ranks have no memory for a tensor that leaves or enters the program.
+bool is_partly_held(const SpmdProgram& program) {
+  const auto partly = [&](SpmdId id) { return !program.at(id).layout.where.empty(); };
+  return std::ranges::any_of(program.inputs, partly) ||
+         std::ranges::any_of(program.outputs, partly);
+}
+
+}  // namespace
+
+bool as_planned(const SpmdProgram& program, const Totals& counted) {
+  const Totals& planned = program.totals;
+  const bool uneven = program.mesh.uneven;
+  const auto fits = [uneven](auto plan, auto count) {
+    return uneven ? count <= plan : count == plan;
+  };
+  const auto same = [&fits](const CollectiveTotal& a, const CollectiveTotal& b) {
+    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls &&
+           fits(a.elements, b.elements) && fits(a.received, b.received) && fits(a.bytes, b.bytes);
+  };
+  const bool may_hold_less = uneven || is_partly_held(program);
+  return fits(planned.flops, counted.flops) &&
+         std::ranges::is_permutation(planned.collectives, counted.collectives, same) &&
+         counted.peak_bytes <= planned.peak_bytes &&
+         (may_hold_less || counted.peak_bytes == planned.peak_bytes);
+}
+
 void clear(Totals& totals) {
   totals.flops = 0;
   totals.peak_bytes = 0;

@@ -21,6 +21,10 @@ namespace mtf {
 void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t received,
                       std::int64_t width);
 
+// Whether a run did what its plan said: the same flops, collectives and peak, or no more where a
+// rank's slices may be shorter than the longest (`uneven`) or missing (`where`).
+[[nodiscard]] bool as_planned(const SpmdProgram& program, const Totals& counted);
+
 // Sets all numbers to 0; places stay.
 void clear(Totals& totals);
 // Adds numbers up; the peak is the larger one.

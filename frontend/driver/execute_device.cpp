@@ -6,11 +6,13 @@
 #include <cassert>
 #include <cstring>
 #include <deque>
+#include <stdexcept>
 
 #include "frontend/driver/memory_check.h"
 #include "frontend/driver/mesh_size.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
+#include "runtime/count.h"
 #include "runtime/world.h"
 
 namespace mtf {
@@ -291,8 +293,13 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
   if (!outputs) {
     return std::nullopt;
   }
+  const std::span<const Totals> counted = executor_->counted();
+  if (options_.check_plan && !std::ranges::all_of(counted, [&compiled](const Totals& totals) {
+        return as_planned(compiled.program, totals);
+      })) {
+    throw std::logic_error("`" + std::string(entry) + "` did not do what its plan says");
+  }
   if (options_.count) {
-    const std::span<const Totals> counted = executor_->counted();
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       count_run(counts_[i], entry, counted[i], compiled.program.totals.parameters);
     }

@@ -8,6 +8,7 @@
 
 #include "frontend/driver/verify_promise.h"
 #include "lowering/lower.h"
+#include "runtime/count.h"
 #include "runtime/executor.h"
 #include "stdlib/ops/ops.h"
 
@@ -22,28 +23,12 @@ std::string problems(const DiagSink& diags) {
   return text;
 }
 
-bool same_totals(const Totals& planned, const Totals& counted) {
-  const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
-    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls && a.elements == b.elements &&
-           a.received == b.received && a.bytes == b.bytes;
-  };
-  return planned.flops == counted.flops &&
-         std::ranges::is_permutation(planned.collectives, counted.collectives, same);
-}
-
 // A copy, because tensors' bytes are not aligned for T.
 template <typename T>
 std::vector<T> elements_of(const HostTensor& tensor) {
   std::vector<T> elements(tensor.data.size() / sizeof(T));
   std::memcpy(elements.data(), tensor.data.data(), tensor.data.size());
   return elements;
-}
-
-// Whether some ranks have no memory for a tensor that leaves or enters the program.
-bool is_partly_held(const SpmdProgram& program) {
-  const auto partly = [&](SpmdId id) { return !program.at(id).layout.where.empty(); };
-  return std::ranges::any_of(program.inputs, partly) ||
-         std::ranges::any_of(program.outputs, partly);
 }
 
 void dims_of(const Program& program, std::set<std::string>& names) {
@@ -185,8 +170,7 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
       return outcome;
     }
     for (const Totals& counted : executor.counted()) {
-      if (!same_totals(spmd.totals, counted) || counted.peak_bytes > spmd.totals.peak_bytes ||
-          (counted.peak_bytes < spmd.totals.peak_bytes && !is_partly_held(spmd))) {
+      if (!as_planned(spmd, counted)) {
         outcome.problem = "counted totals differ from the plan";
       }
     }
