@@ -28,6 +28,27 @@ struct ExecuteDevice::Compiled {
 
 namespace {
 
+// The `@` that asks for a layout.
+Pin pin_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
+  Pin pin;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const Axes& axes = layout.dims[d];
+    PinRule& rule = pin.rules.emplace_back();
+    rule.dim = shape[d].name;
+    for (const AxisId axis : axes) {
+      rule.axes.push_back(mesh.axes[axis].name);
+    }
+    for (const Condition& condition : layout.where) {
+      const bool is_here =
+          condition.same ? std::ranges::find(axes, *condition.same) != axes.end() : d == 0;
+      if (is_here) {
+        rule.where.push_back(named(condition, mesh));
+      }
+    }
+  }
+  return pin;
+}
+
 // A loss that is no number was one some steps before: which step it is, is what helps.
 void add_warnings(const DiagSink& found, std::string_view entry, std::int64_t step,
                   DiagSink& diags) {
@@ -150,21 +171,8 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     Program program;
     Builder builder(program, options_.ops, diags);
     const ValueId input = builder.input(InputKind::kState, name, tensor.type);
-    Pin pin;
-    for (std::size_t d = 0; d < shape.rank(); ++d) {
-      pin.rules.push_back({.dim = shape[d].name, .axes = {}, .rest = false, .span = {}});
-      for (const AxisId axis : to.dims[d]) {
-        pin.rules.back().axes.push_back(layout_.mesh.axes[axis].name);
-      }
-      for (const Condition& condition : to.where) {
-        if (condition.same ? std::ranges::find(to.dims[d], *condition.same) != to.dims[d].end()
-                           : d == 0) {
-          pin.rules.back().where.push_back(named(condition, layout_.mesh));
-        }
-      }
-    }
     OpArgs args;
-    args.set("layout", std::move(pin));
+    args.set("layout", pin_of(shape, to, layout_.mesh));
     program.outputs = {builder.emit("pin", {input}, std::move(args))};
     const Layout anywhere{.name = layout_.name, .mesh = layout_.mesh, .rules = {}, .span = {}};
     std::optional<SpmdProgram> lowered =
