@@ -34,9 +34,16 @@ void add_all(Context& c, std::vector<std::string>& axes) {
   }
 }
 
+// The tensor's dim of that name, or the one that a parameter of the name stands for.
+std::string dim_of(Context& c, const Shape& shape, const std::string& name) {
+  const std::optional<Dim> dim = shape.has(name) ? std::nullopt : find_dim(c, name);
+  return dim ? dim->name : name;
+}
+
 std::optional<PinRule> pin_rule(Context& c, const Shape& shape, const ast::Rule& rule) {
-  PinRule pinned{.dim = rule.dim.text, .axes = {}, .rest = false, .span = rule.span};
-  if (!shape.has(rule.dim.text)) {
+  PinRule pinned{
+      .dim = dim_of(c, shape, rule.dim.text), .axes = {}, .rest = false, .span = rule.span};
+  if (!shape.has(pinned.dim)) {
     std::vector<std::string> dims;
     std::ranges::transform(shape.dims(), std::back_inserter(dims), &Dim::name);
     const Suggestion suggestion = suggest(rule.dim.text, dims);
@@ -87,15 +94,13 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
   }
   Pin layout{.rules = {}, .open = pin.open};
   for (const ast::Rule& rule : pin.rules) {
-    const bool twice =
-        std::ranges::find(layout.rules, rule.dim.text, &PinRule::dim) != layout.rules.end();
-    if (twice) {
-      c.error(DiagKind::kDuplicateName, rule.dim.span,
-              "`" + rule.dim.text + "` has a rule in this `@` already");
-      return unknown();
-    }
     std::optional<PinRule> pinned = pin_rule(c, of->type.shape, rule);
     if (!pinned) {
+      return unknown();
+    }
+    if (std::ranges::find(layout.rules, pinned->dim, &PinRule::dim) != layout.rules.end()) {
+      c.error(DiagKind::kDuplicateName, rule.dim.span,
+              "`" + rule.dim.text + "` has a rule in this `@` already");
       return unknown();
     }
     layout.rules.push_back(*std::move(pinned));
