@@ -10,10 +10,6 @@ namespace {
 
 using Class = std::vector<AxisId>;  // axes of equal coordinates
 
-bool has(const std::vector<AxisId>& list, AxisId axis) {
-  return std::ranges::find(list, axis) != list.end();
-}
-
 class Turning {
  public:
   Turning(const Mesh& mesh, std::string_view dim, const Axes& axes) : mesh_(mesh), axes_(axes) {

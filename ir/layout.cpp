@@ -78,8 +78,8 @@ bool ValueLayout::is_replicated() const {
 }
 
 bool ValueLayout::uses(AxisId axis) const {
-  const auto has = [axis](const Axes& axes) { return std::ranges::find(axes, axis) != axes.end(); };
-  return has(partial) || std::ranges::any_of(dims, has) ||
+  return has(partial, axis) ||
+         std::ranges::any_of(dims, [axis](const Axes& axes) { return has(axes, axis); }) ||
          std::ranges::find(where, axis, &Condition::axis) != where.end();
 }
 

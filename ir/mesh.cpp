@@ -20,6 +20,10 @@ std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+bool has(const Axes& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
 std::int64_t Mesh::ranks() const {
   std::int64_t result = 1;
   for (const MeshAxis& axis : axes) {

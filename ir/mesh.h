@@ -17,6 +17,8 @@ using AxisId = std::uint8_t;
 // Ordered, major first.
 using Axes = std::vector<AxisId>;
 
+[[nodiscard]] bool has(const Axes& axes, AxisId axis);
+
 inline constexpr std::size_t kMaxAxes = 16;
 
 struct MeshAxis {

@@ -8,10 +8,6 @@
 namespace mtf {
 namespace {
 
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
-
 // "2", or "2 x 4 = 8".
 std::string ways(const Mesh& mesh, const Axes& axes) {
   std::string text;

@@ -24,7 +24,7 @@ std::string real(double value) {
   return plain ? text + ".0" : text;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '\n') {
@@ -77,7 +77,7 @@ std::string text_of(const ArgValue& value) {
       value, [](std::monostate) { return std::string("none"); },
       [](std::int64_t v) { return std::to_string(v); }, [](double v) { return real(v); },
       [](bool v) { return std::string(v ? "true" : "false"); },
-      [](const std::string& v) { return quoted(v); },
+      [](const std::string& v) { return quoted_text(v); },
       [](const std::vector<Dim>& v) { return list(v, [](const Dim& dim) { return dim.name; }); },
       [](const Shape& v) { return to_string(v); },
       [](DType v) { return std::string(to_string(v)); },
@@ -135,7 +135,7 @@ std::string line(const Program& program, ValueId id, const Input* input) {
   if (value.op != nullptr) {
     text += call_text(value);
   } else if (input != nullptr) {
-    text += std::string(word(input->kind)) + " " + quoted(input->name);
+    text += std::string(word(input->kind)) + " " + quoted_text(input->name);
   } else {
     text += "input";
   }
@@ -166,7 +166,8 @@ std::string to_string(const Program& program) {
     text += line(program, {static_cast<std::int32_t>(i)}, input_at[i]);
   }
   for (const Update& update : program.updates) {
-    text += "  " + quoted(program.inputs[update.input].name) + " <- " + named(update.value) + "\n";
+    text +=
+        "  " + quoted_text(program.inputs[update.input].name) + " <- " + named(update.value) + "\n";
   }
   if (!program.outputs.empty()) {
     std::string_view separator = "  return ";

@@ -8,14 +8,6 @@
 namespace mtf {
 namespace {
 
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
-
-bool has(const Axes& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 class Asker {
  public:
   Asker(const SpmdProgram& program, const Layout& layout, const Governing& governing, ValueId id,

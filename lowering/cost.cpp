@@ -45,15 +45,13 @@ Cost cost_of(SpmdProgram program, const Hardware& hardware, double useful_flops)
   cost.prices = price(cost.program, hardware);
   cost.peak = peak_of(cost.program);
   cost.terms = terms_of(cost.program, cost.peak);
-  for (const CollectiveTotal& total : cost.program.totals.collectives) {
-    double seconds = 0;
-    for (std::size_t i = 0; i < cost.program.steps.size(); ++i) {
-      const Step& step = cost.program.steps[i];
-      Axes axes = step.axes;
-      std::ranges::sort(axes);
-      seconds += step.kind == total.kind && axes == total.axes ? cost.prices.steps[i] : 0;
+  const Totals& totals = cost.program.totals;
+  cost.collective_seconds.resize(totals.collectives.size());
+  for (std::size_t i = 0; i < cost.program.steps.size(); ++i) {
+    const Step& step = cost.program.steps[i];
+    if (is_collective(step.kind)) {
+      cost.collective_seconds[slot_of(totals, step.kind, step.axes)] += cost.prices.steps[i];
     }
-    cost.collective_seconds.push_back(seconds);
   }
   return cost;
 }

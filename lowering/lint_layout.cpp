@@ -11,10 +11,6 @@ namespace {
 constexpr double kLightShare = 0.1;  // of the flops; below it an axis splits no heavy work
 constexpr double kHeavyWork = 1e3;   // flops of a file that are worth a word
 
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
-
 class LayoutLint {
  public:
   LayoutLint(std::span<const Use> uses, const Layout& layout) : uses_(uses), layout_(layout) {}
@@ -90,9 +86,7 @@ class LayoutLint {
 
   // Whether the layout says anything of the axis: otherwise its ranks repeat the work on purpose.
   [[nodiscard]] const Rule* rule_with(AxisId axis) const {
-    const auto names = [axis](const Rule& rule) {
-      return std::ranges::find(rule.axes, axis) != rule.axes.end();
-    };
+    const auto names = [axis](const Rule& rule) { return has(rule.axes, axis); };
     const auto found = std::ranges::find_if(layout_.rules, names);
     if (found != layout_.rules.end()) {
       return &*found;
@@ -108,9 +102,7 @@ class LayoutLint {
 
   static bool splits(const Step& step, AxisId axis) {
     return std::ranges::any_of(step.calls, [axis](const LocalCall& call) {
-      return std::ranges::any_of(call.loops, [axis](const Axes& axes) {
-        return std::ranges::find(axes, axis) != axes.end();
-      });
+      return std::ranges::any_of(call.loops, [axis](const Axes& axes) { return has(axes, axis); });
     });
   }
 

@@ -15,14 +15,6 @@ namespace {
 constexpr std::int64_t kLarge = std::int64_t{16} << 20U;  // bytes on a rank
 constexpr std::int64_t kPartOfPeak = 8;                   // and so much of what it holds at most
 
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
-
-bool has(const Axes& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 class ProgramLint {
  public:
   explicit ProgramLint(const SpmdProgram& program) : program_(program), names_(program) {}

@@ -33,23 +33,14 @@ void add_up(SpmdProgram& program) {
   Totals& totals = program.totals;
   for (const Step& step : program.steps) {
     totals.flops += step.flops;
-    if (step.kind == StepKind::kKernel || step.kind == StepKind::kSlice) {
+    if (!is_collective(step.kind)) {
       continue;
     }
-    Axes axes = step.axes;
-    std::ranges::sort(axes);
-    const auto same = [&](const CollectiveTotal& total) {
-      return total.kind == step.kind && total.axes == axes;
-    };
-    auto total = std::ranges::find_if(totals.collectives, same);
-    if (total == totals.collectives.end()) {
-      totals.collectives.push_back({.kind = step.kind, .axes = axes});
-      total = std::prev(totals.collectives.end());
-    }
-    ++total->calls;
-    total->elements += step.elements;
-    total->received += step.received;
-    total->bytes += step.bytes;
+    CollectiveTotal& total = totals.collectives[collective_slot(totals, step.kind, step.axes)];
+    ++total.calls;
+    total.elements += step.elements;
+    total.received += step.received;
+    total.bytes += step.bytes;
   }
   std::ranges::sort(totals.collectives, {},
                     [](const CollectiveTotal& total) { return std::tie(total.kind, total.axes); });

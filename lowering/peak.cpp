@@ -107,10 +107,7 @@ void add_arena(const SpmdProgram& program, Peak& peak) {
                          .bytes = program.arena_bytes - replay.bytes(),
                          .span = {}});
   }
-  const Step& step = program.steps[*peak.step];
-  const ValueId made =
-      step.kind == StepKind::kKernel ? step.calls.back().origin : program.at(step.to).origin;
-  peak.span = program.source.at(made).span;
+  peak.span = program.source.at(made_by(program, program.steps[*peak.step])).span;
 }
 
 }  // namespace

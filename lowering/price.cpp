@@ -201,13 +201,12 @@ Prices price(const SpmdProgram& program, const Hardware& hardware) {
   Prices prices;
   prices.steps.reserve(program.steps.size());
   for (const Step& step : program.steps) {
-    const bool is_local = step.kind == StepKind::kKernel || step.kind == StepKind::kSlice;
     prices.steps.push_back(
         step.kind == StepKind::kKernel ? kernel_seconds(program, step, hardware)
         : step.kind == StepKind::kSlice
             ? slice_seconds(program, step, hardware)
             : collective_seconds(step.kind, step.bytes, program.mesh, step.axes, hardware));
-    (is_local ? prices.compute : prices.communication) += prices.steps.back();
+    (is_collective(step.kind) ? prices.communication : prices.compute) += prices.steps.back();
   }
   return prices;
 }

@@ -20,8 +20,7 @@ bool is_of_collectives(Measure measure) {
 // `any_axes`: also those over other axes than the clause names.
 bool counts(const SpmdProgram& program, const Step& step, const Expectation& clause,
             bool any_axes) {
-  if (step.kind == StepKind::kKernel || step.kind == StepKind::kSlice ||
-      (!clause.kind.empty() && to_string(step.kind) != clause.kind)) {
+  if (!is_collective(step.kind) || (!clause.kind.empty() && to_string(step.kind) != clause.kind)) {
     return false;
   }
   if (!clause.axes || any_axes) {

@@ -101,9 +101,7 @@ class Explainer {
   }
 
   [[nodiscard]] bool overlaps(const Axes& axes) const {
-    return std::ranges::any_of(axes, [this](AxisId axis) {
-      return std::ranges::find(step_.axes, axis) != step_.axes.end();
-    });
+    return std::ranges::any_of(axes, [this](AxisId axis) { return has(step_.axes, axis); });
   }
 
   void moved() {

@@ -158,9 +158,7 @@ class Search {
   }
 
   static bool splits(const State& state, AxisId axis) {
-    return std::ranges::any_of(state.dims, [axis](const Axes& axes) {
-      return std::ranges::find(axes, axis) != axes.end();
-    });
+    return std::ranges::any_of(state.dims, [axis](const Axes& axes) { return has(axes, axis); });
   }
 
   void broadcasts(const State& state, Cost cost) {

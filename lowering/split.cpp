@@ -57,7 +57,7 @@ class Chooser {
     for (std::size_t l = 0; l < loops.size(); ++l) {
       for (const AxisId axis : loops[l]) {
         claim(axis, l);
-        if (std::ranges::find(order_[l], axis) == order_[l].end()) {
+        if (!has(order_[l], axis)) {
           order_[l].push_back(axis);
         }
       }
@@ -139,10 +139,8 @@ class Chooser {
 
   // The loop that an axis splits, or none.
   static std::size_t uses(const std::vector<Axes>& loops, AxisId axis) {
-    const auto has = [axis](const Axes& axes) {
-      return std::ranges::find(axes, axis) != axes.end();
-    };
-    return static_cast<std::size_t>(std::ranges::find_if(loops, has) - loops.begin());
+    const auto split = [axis](const Axes& axes) { return has(axes, axis); };
+    return static_cast<std::size_t>(std::ranges::find_if(loops, split) - loops.begin());
   }
 
   void consider_without(AxisId axis) {
@@ -310,9 +308,7 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
 
 bool can_hold(const ValueLayout& layout, std::span<const Condition> where) {
   const auto splits = [&layout](AxisId axis) {
-    return std::ranges::any_of(layout.dims, [axis](const Axes& axes) {
-      return std::ranges::find(axes, axis) != axes.end();
-    });
+    return std::ranges::any_of(layout.dims, [axis](const Axes& axes) { return has(axes, axis); });
   };
   return std::ranges::all_of(where, [&](const Condition& condition) {
     return !splits(condition.axis) && (!condition.same || splits(*condition.same));

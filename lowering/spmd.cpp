@@ -1,6 +1,8 @@
 #include "lowering/spmd.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mtf {
@@ -98,6 +100,31 @@ std::string_view to_string(StepKind kind) {
       break;
   }
   return "reduce";
+}
+
+bool is_collective(StepKind kind) {
+  return kind != StepKind::kKernel && kind != StepKind::kSlice;
+}
+
+std::size_t slot_of(const Totals& totals, StepKind kind, Axes axes) {
+  std::ranges::sort(axes);
+  const auto found = std::ranges::find_if(totals.collectives, [&](const CollectiveTotal& total) {
+    return total.kind == kind && total.axes == axes;
+  });
+  return static_cast<std::size_t>(found - totals.collectives.begin());
+}
+
+std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
+  std::ranges::sort(axes);
+  const std::size_t slot = slot_of(totals, kind, axes);
+  if (slot == totals.collectives.size()) {
+    totals.collectives.push_back({.kind = kind, .axes = std::move(axes)});
+  }
+  return slot;
+}
+
+ValueId made_by(const SpmdProgram& program, const Step& step) {
+  return step.kind == StepKind::kKernel ? step.calls.back().origin : program.at(step.to).origin;
 }
 
 std::string verify(const SpmdProgram& program) {

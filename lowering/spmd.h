@@ -55,6 +55,7 @@ enum class StepKind : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(StepKind kind);  // "all_reduce", "kernel"
+[[nodiscard]] bool is_collective(StepKind kind);          // ranks meet in it
 
 // A split of an operation's loops, and what a rank receives for it.
 struct PricedLoops {
@@ -132,6 +133,12 @@ struct Totals {
   std::vector<CollectiveTotal> collectives;
 };
 
+// The place in totals.collectives of one kind over one set of axes; behind them all if there is
+// none.
+[[nodiscard]] std::size_t slot_of(const Totals& totals, StepKind kind, Axes axes);
+// The same, made if need be.
+[[nodiscard]] std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes);
+
 struct SpmdProgram {
   Program source;  // simplified, global
   Mesh mesh;
@@ -153,6 +160,9 @@ struct SpmdProgram {
   }
   [[nodiscard]] SpmdValue& at(SpmdId id) { return values[static_cast<std::size_t>(id.index)]; }
 };
+
+// What a step computes or moves, of a chain the last value: in SpmdProgram::source.
+[[nodiscard]] ValueId made_by(const SpmdProgram& program, const Step& step);
 
 [[nodiscard]] std::string verify(const SpmdProgram& program);  // "" or what is wrong
 

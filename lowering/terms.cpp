@@ -26,8 +26,9 @@ class Collector {
     for (const Step& step : program_.steps) {
       if (step.kind == StepKind::kKernel) {
         add_kernel(step, flops);
-      } else if (step.kind != StepKind::kSlice) {
-        add(moved[slot_of(step)], of_value(program_.at(step.from)));
+      } else if (is_collective(step.kind)) {
+        add(moved[slot_of(program_.totals, step.kind, step.axes)],
+            of_value(program_.at(step.from)));
       }
     }
     terms.flops = leading(flops);
@@ -96,16 +97,6 @@ class Collector {
       term.coefficient *= flops / points;
       add(sum, term);
     }
-  }
-
-  [[nodiscard]] std::size_t slot_of(const Step& step) const {
-    Axes axes = step.axes;
-    std::ranges::sort(axes);
-    const auto found =
-        std::ranges::find_if(program_.totals.collectives, [&](const CollectiveTotal& total) {
-          return total.kind == step.kind && total.axes == axes;
-        });
-    return static_cast<std::size_t>(found - program_.totals.collectives.begin());
   }
 
   // Whether `other` has all dims of `term` and one more.

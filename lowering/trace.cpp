@@ -5,10 +5,6 @@
 namespace mtf {
 namespace {
 
-bool has(const Axes& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 std::size_t index(ValueId id) {
   return static_cast<std::size_t>(id.index);
 }

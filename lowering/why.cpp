@@ -9,10 +9,6 @@
 namespace mtf {
 namespace {
 
-bool has(const Axes& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     if (has(layout.dims[d], axis)) {

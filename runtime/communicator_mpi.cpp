@@ -79,17 +79,9 @@ class Mpi final : public Communicator {
 
   void reduce_scatter(const Group& group, Joining how, std::int64_t count, Ins in,
                       Outs out) override {
-    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
-    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-      const std::int64_t part = std::min(piece, count - begin);
-      scatter_sums(
-          group, how, in[0],
-          [&](std::int64_t member) {
-            return Range{.begin = member * count + begin, .count = part};
-          },
-          offset(out[0], begin * width));
-    }
+    scatter_in_pieces(group, how, count, in[0], out[0], [count](std::int64_t member, Range piece) {
+      return Range{.begin = member * count + piece.begin, .count = piece.count};
+    });
   }
 
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
@@ -146,17 +138,9 @@ class Mpi final : public Communicator {
     if (holder < 0) {
       return;
     }
-    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
-    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-      const std::int64_t part = std::min(piece, count - begin);
-      scatter_sums(
-          group, how, in[0],
-          [&](std::int64_t member) {
-            return Range{.begin = begin, .count = member == holder ? part : 0};
-          },
-          offset(out[0], begin * width));
-    }
+    scatter_in_pieces(group, how, count, in[0], out[0], [holder](std::int64_t member, Range piece) {
+      return Range{.begin = piece.begin, .count = member == holder ? piece.count : 0};
+    });
   }
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
@@ -308,6 +292,21 @@ class Mpi final : public Communicator {
     });
     wait();
     join_parts(how, parts_, mine.count, out);
+  }
+
+  // Sums of `count` elements, through little memory; `range_of` says where a member's part of a
+  // piece of them is.
+  template <typename RangeOf>
+  void scatter_in_pieces(const Group& group, Joining how, std::int64_t count, const void* in,
+                         void* out, RangeOf&& range_of) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t most = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
+    for (std::int64_t begin = 0; begin < count; begin += most) {
+      const Range piece{.begin = begin, .count = std::min(most, count - begin)};
+      scatter_sums(
+          group, how, in, [&](std::int64_t member) { return range_of(member, piece); },
+          offset(out, begin * width));
+    }
   }
 
   // Piece by piece, through little memory. The sums of a piece travel together with the terms of

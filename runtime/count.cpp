@@ -3,7 +3,6 @@
 #include "runtime/count.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace mtf {
 
@@ -25,18 +24,6 @@ std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t 
       return 2 * handed * (ranks - 1) / ranks;
   }
   return 0;
-}
-
-std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
-  std::ranges::sort(axes);
-  const auto found = std::ranges::find_if(totals.collectives, [&](const CollectiveTotal& total) {
-    return total.kind == kind && total.axes == axes;
-  });
-  if (found != totals.collectives.end()) {
-    return static_cast<std::size_t>(found - totals.collectives.begin());
-  }
-  totals.collectives.push_back({.kind = kind, .axes = std::move(axes)});
-  return totals.collectives.size() - 1;
 }
 
 void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t received,

@@ -15,9 +15,6 @@ namespace mtf {
 [[nodiscard]] std::int64_t received_elements(StepKind kind, std::int64_t handed,
                                              std::int64_t ranks);
 
-// The place in totals.collectives of one kind over one set of axes, made if need be.
-[[nodiscard]] std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes);
-
 void count_collective(CollectiveTotal& total, std::int64_t handed, std::int64_t received,
                       std::int64_t width);
 

@@ -106,17 +106,12 @@ class Pricing {
 
 bool knows_layout(Workspace& workspace, const Session& session) {
   const std::string& wanted = workspace.options.layout;
-  std::vector<std::string> names;
-  for (const Layout& layout : session.layouts()) {
-    names.push_back(layout.name);
-  }
+  const std::vector<std::string> names = names_of(session.layouts());
   if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) {
     return true;
   }
-  const std::string_view match = closest(wanted, names);
   workspace.diags.error(DiagKind::kUnknownLayout, {},
-                        "no layout `" + wanted + "`" +
-                            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+                        "no layout `" + wanted + "`" + did_you_mean(wanted, names));
   return false;
 }
 

@@ -65,8 +65,7 @@ std::string table_text(const CostTable& table, const SourceMap& sources) {
 std::string step_name(const SpmdProgram& program, std::size_t index, const SourceMap& sources) {
   const Step& step = program.steps[index];
   const bool is_kernel = step.kind == StepKind::kKernel;
-  const ValueId made = is_kernel ? step.calls.back().origin : program.at(step.to).origin;
-  const std::string place = sources.short_place(program.source.at(made).span);
+  const std::string place = sources.short_place(program.source.at(made_by(program, step)).span);
   return (is_kernel ? std::string(step.calls.back().call.op->name)
                     : std::string(to_string(step.kind))) +
          (place.empty() ? "" : " (" + place + ")");

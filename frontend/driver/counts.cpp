@@ -9,18 +9,11 @@ void add_run(Totals& sum, const Totals& run) {
   sum.flops += run.flops;
   sum.peak_bytes = std::max(sum.peak_bytes, run.peak_bytes);
   for (const CollectiveTotal& more : run.collectives) {
-    const auto same = [&](const CollectiveTotal& total) {
-      return total.kind == more.kind && total.axes == more.axes;
-    };
-    const auto found = std::ranges::find_if(sum.collectives, same);
-    if (found == sum.collectives.end()) {
-      sum.collectives.push_back(more);
-      continue;
-    }
-    found->calls += more.calls;
-    found->elements += more.elements;
-    found->received += more.received;
-    found->bytes += more.bytes;
+    CollectiveTotal& total = sum.collectives[collective_slot(sum, more.kind, more.axes)];
+    total.calls += more.calls;
+    total.elements += more.elements;
+    total.received += more.received;
+    total.bytes += more.bytes;
   }
   std::ranges::sort(sum.collectives, {},
                     [](const CollectiveTotal& total) { return std::tie(total.kind, total.axes); });

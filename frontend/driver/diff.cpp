@@ -19,20 +19,18 @@ namespace {
 constexpr std::string_view kOneRank = "none";  // unless the program has a layout of that name
 
 bool knows_layouts(Workspace& workspace, const Session& session) {
-  std::vector<std::string> names;
+  std::vector<std::string> names = names_of(session.layouts());
   std::string all;
-  for (const Layout& layout : session.layouts()) {
-    names.push_back(layout.name);
-    all += layout.name + ", ";
+  for (const std::string& name : names) {
+    all += name + ", ";
   }
   names.emplace_back(kOneRank);
   for (const std::string& wanted : workspace.options.layouts) {
     if (std::ranges::find(names, wanted) == names.end()) {
-      const std::string_view match = closest(wanted, names);
-      workspace.diags.error(DiagKind::kUnknownLayout, {},
-                            "no layout `" + wanted + "`" +
-                                (match.empty() ? "; there are " + all + "and `none`, one rank"
-                                               : "; did you mean `" + std::string(match) + "`?"));
+      workspace.diags.error(
+          DiagKind::kUnknownLayout, {},
+          "no layout `" + wanted + "`" +
+              did_you_mean(wanted, names, "; there are " + all + "and `none`, one rank"));
     }
   }
   return workspace.diags.ok();

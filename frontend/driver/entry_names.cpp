@@ -25,10 +25,7 @@ std::vector<std::string> top_entries(const Session& session) {
 }
 
 std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session) {
-  std::vector<std::string> names;
-  for (const Entry& entry : session.entries()) {
-    names.push_back(entry.name);
-  }
+  const std::vector<std::string> names = names_of(session.entries());
   const std::string& wanted = workspace.options.name;
   if (names.empty()) {
     workspace.diags.error(DiagKind::kUnknownEntry, {},
@@ -40,11 +37,8 @@ std::vector<std::string> chosen_entries(Workspace& workspace, const Session& ses
     return top_entries(session);
   }
   if (std::ranges::find(names, wanted) == names.end()) {
-    const std::string_view match = closest(wanted, names);
-    workspace.diags.error(
-        DiagKind::kUnknownEntry, {},
-        "no entry is called `" + wanted + "`" +
-            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+    workspace.diags.error(DiagKind::kUnknownEntry, {},
+                          "no entry is called `" + wanted + "`" + did_you_mean(wanted, names));
     return {};
   }
   return {wanted};

@@ -13,17 +13,15 @@ bool knows_hardware(Workspace& workspace, Session& session) {
     return true;
   }
   const std::vector<std::string> names = session.hardware_names();
-  const std::string_view match = closest(name, names);
   std::string all;
   for (const std::string& known : names) {
     all += (all.empty() ? "" : ", ") + known;
   }
-  workspace.diags.error(DiagKind::kUnknownName, {},
-                        name == "this_machine"
-                            ? "this machine is not measured yet; `mtf calibrate` does it"
-                            : "no hardware profile `" + name + "`" +
-                                  (match.empty() ? "; there is " + all
-                                                 : "; did you mean `" + std::string(match) + "`?"));
+  workspace.diags.error(
+      DiagKind::kUnknownName, {},
+      name == "this_machine"
+          ? "this machine is not measured yet; `mtf calibrate` does it"
+          : "no hardware profile `" + name + "`" + did_you_mean(name, names, "; there is " + all));
   return false;
 }
 

@@ -36,7 +36,7 @@ Json slowest_json(const Cost& cost, const SourceMap& sources) {
   for (const std::size_t i : cost.slowest(kShown)) {
     const Step& step = cost.program.steps[i];
     const bool is_kernel = step.kind == StepKind::kKernel;
-    const ValueId made = is_kernel ? step.calls.back().origin : cost.program.at(step.to).origin;
+    const ValueId made = made_by(cost.program, step);
     list.push_back({{"step", i},
                     {"kind", to_string(step.kind)},
                     {"op", is_kernel ? step.calls.back().call.op->name : ""},

@@ -19,7 +19,7 @@ namespace mtf {
 namespace {
 
 // As a shell would need it, for people to read and to paste.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
@@ -35,7 +35,7 @@ std::string quoted(const std::string& word) {
 void show(const std::vector<std::string>& line) {
   std::string text = "mtf:";
   for (const std::string& word : line) {
-    text += " " + quoted(word);
+    text += " " + shell_word(word);
   }
   std::fprintf(stderr, "%s\n", text.c_str());
 }

@@ -30,7 +30,7 @@ Collectives collectives_of(const SpmdProgram& program, const SourceMap& sources)
   Collectives result;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
-    if (step.kind == StepKind::kKernel || step.kind == StepKind::kSlice) {
+    if (!is_collective(step.kind)) {
       continue;
     }
     result[program.at(step.to).origin.index].push_back({.kind = step.kind,

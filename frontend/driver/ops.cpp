@@ -259,12 +259,9 @@ Outcome list_or_explain(Workspace& workspace) {
   for (const OpDef* known : op_table()) {
     names.emplace_back(known->name);
   }
-  const std::string_view match = closest(name, names);
   return {.status = kUsageError,
           .message = "mtf: no operation `" + name + "`" +
-                     (match.empty() ? "; `mtf ops` lists them"
-                                    : "; did you mean `" + std::string(match) + "`?") +
-                     "\n"};
+                     did_you_mean(name, names, "; `mtf ops` lists them") + "\n"};
 }
 
 }  // namespace

@@ -152,11 +152,6 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      nullptr},
 });
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string_view match = closest(word, candidates);
-  return match.empty() ? "" : "; did you mean `" + std::string(match) + "`?";
-}
-
 Answer usage_error(const std::string& text) {
   return {.text = "mtf: " + text + "\n", .status = kUsageError};
 }
@@ -271,9 +266,9 @@ class Parser {
         candidates.emplace_back(def.name);
       }
     }
-    const std::string match = did_you_mean(name, candidates);
     fail("no option `" + name + "`" +
-         (match.empty() ? "; `mtf " + std::string(command_.name) + " --help` lists them" : match));
+         did_you_mean(name, candidates,
+                      "; `mtf " + std::string(command_.name) + " --help` lists them"));
   }
 
   void take_word(const std::string& word) {
@@ -300,12 +295,8 @@ class Parser {
 };
 
 Answer unknown_command(std::string_view word) {
-  std::vector<std::string> names;
-  names.reserve(kCommands.size());
-  for (const CommandDef& def : kCommands) {
-    names.emplace_back(def.name);
-  }
-  return usage_error("no command `" + std::string(word) + "`" + did_you_mean(word, names));
+  return usage_error("no command `" + std::string(word) + "`" +
+                     did_you_mean(word, names_of(kCommands)));
 }
 
 // `mtf FILE`: a word that looks like a file, or an option in front of one, means `run`.

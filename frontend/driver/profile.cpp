@@ -12,10 +12,6 @@
 namespace mtf {
 namespace {
 
-bool is_collective(const Step& step) {
-  return step.kind != StepKind::kKernel && step.kind != StepKind::kSlice;
-}
-
 // ---- what one rank tells ----
 
 void put(std::string& bytes, std::int64_t number) {
@@ -35,7 +31,7 @@ std::string told_by(const Timeline& timeline, std::size_t rank) {
     for (std::size_t s = 0; s < unit.steps[rank].size(); ++s) {
       const Stopwatch& watch = unit.steps[rank][s];
       put(bytes, watch);
-      const bool many = s < unit.program.steps.size() && is_collective(unit.program.steps[s]);
+      const bool many = s < unit.program.steps.size() && is_collective(unit.program.steps[s].kind);
       put(bytes, many ? static_cast<std::int64_t>(watch.sampled.size()) : 0);
       for (std::size_t i = 0; many && i < watch.sampled.size(); ++i) {
         put(bytes, watch.sampled[i].begin);
@@ -162,7 +158,7 @@ class Joiner {
     StepProfile result = watched(s);
     // Who sends to whom in a permute is another question than who came last.
     const StepKind kind = program.steps[s].kind;
-    if (is_collective(program.steps[s]) && kind != StepKind::kPermute && local_ranks_ == 1) {
+    if (is_collective(kind) && kind != StepKind::kPermute && local_ranks_ == 1) {
       result.waited = waited(program, s);
     }
     return result;

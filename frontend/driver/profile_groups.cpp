@@ -52,8 +52,7 @@ std::vector<StepGroup> grouped(const Profile& profile, bool communicating, Name&
     const SpmdProgram& program = unit.unit->program;
     for (std::size_t s = 0; s < unit.steps.size(); ++s) {
       const Step& step = program.steps[s];
-      const bool local = step.kind == StepKind::kKernel || step.kind == StepKind::kSlice;
-      if (local != communicating && unit.steps[s].calls > 0) {
+      if (is_collective(step.kind) == communicating && unit.steps[s].calls > 0) {
         groups.add_step(name_of(program, step), program, step, unit.steps[s]);
       }
     }

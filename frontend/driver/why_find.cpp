@@ -14,10 +14,6 @@ constexpr std::array kKinds = {StepKind::kAllGather, StepKind::kAllToAll,      S
                                StepKind::kAllReduce, StepKind::kReduceScatter, StepKind::kBroadcast,
                                StepKind::kReduce};
 
-bool is_collective(const Step& step) {
-  return step.kind != StepKind::kKernel && step.kind != StepKind::kSlice;
-}
-
 // "18" of "file.mtf:18" or ":18", and the file, which may be empty.
 struct Line {
   std::string_view file;
@@ -54,7 +50,7 @@ class Finder {
  private:
   void collectives_where(const auto& wanted) {
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (is_collective(program_.steps[s]) && wanted(program_.steps[s])) {
+      if (is_collective(program_.steps[s].kind) && wanted(program_.steps[s])) {
         asked_.steps.push_back(s);
       }
     }

@@ -46,17 +46,9 @@ constexpr std::array kUnits = std::to_array<UnitOf>({{"B", Measure::kBytes, 1},
                                                      {"TFLOP", Measure::kFlops, 1e12},
                                                      {"PFLOP", Measure::kFlops, 1e15}});
 
-template <typename List>
-std::vector<std::string> listed(const List& list) {
-  std::vector<std::string> names;
-  std::ranges::transform(list, std::back_inserter(names),
-                         [](const auto& each) { return std::string(each.name); });
-  return names;
-}
-
 std::vector<std::string> all_subjects() {
   std::vector<std::string> names(kCollectiveKinds.begin(), kCollectiveKinds.end());
-  std::ranges::move(listed(kSubjects), std::back_inserter(names));
+  std::ranges::move(names_of(kSubjects), std::back_inserter(names));
   return names;
 }
 
@@ -109,7 +101,7 @@ class ClauseReader {
     if (!form) {
       c_.error(DiagKind::kSyntax, expr.span,
                "`expect` knows collectives, as `all_reduce(cols)`, and " +
-                   quoted_list(listed(kSubjects)));
+                   quoted_list(names_of(kSubjects)));
       return false;
     }
     const auto* measure = std::ranges::find(kMeasures, form->name, &Subject::name);
@@ -204,7 +196,7 @@ class ClauseReader {
   bool unit(const ast::Name& name) {
     const auto* found = std::ranges::find(kUnits, name.text, &UnitOf::name);
     if (found == kUnits.end()) {
-      const std::vector<std::string> names = listed(kUnits);
+      const std::vector<std::string> names = names_of(kUnits);
       const Suggestion suggestion = suggest(name.text, names);
       c_.error(DiagKind::kUnknownName, name.span,
                "there is no unit `" + name.text + "`" +

@@ -114,11 +114,7 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
   const std::string name = dim_name(c, *site.item.dim, shape);
   const Dim* dim = shape.find(name);
   if (dim == nullptr) {
-    std::vector<std::string> names;
-    for (const Dim& own : shape.dims()) {
-      names.push_back(own.name);
-    }
-    const Suggestion suggestion = suggest(name, names);
+    const Suggestion suggestion = suggest(name, names_of(shape.dims()));
     c.error(DiagKind::kUnknownDim, site.item.dim->span,
             "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
             suggestion.fix);

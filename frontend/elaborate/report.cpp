@@ -87,11 +87,7 @@ void Reporter::add_calls(Diag& diag) const {
 }
 
 Suggestion suggest(std::string_view name, std::span<const std::string> candidates) {
-  const std::string_view best = closest(name, candidates);
-  if (best.empty()) {
-    return {};
-  }
-  return {.text = "; did you mean `" + std::string(best) + "`?", .fix = std::string(best)};
+  return {.text = did_you_mean(name, candidates), .fix = std::string(closest(name, candidates))};
 }
 
 std::string quoted_list(std::span<const std::string> names) {

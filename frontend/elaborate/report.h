@@ -50,17 +50,6 @@ struct Suggestion {
   std::string fix;
 };
 
-// Of meshes, axes, layouts: what has a `name`.
-template <typename T>
-std::vector<std::string> names_of(const std::vector<T>& list) {
-  std::vector<std::string> names;
-  names.reserve(list.size());
-  for (const T& named : list) {
-    names.push_back(named.name);
-  }
-  return names;
-}
-
 [[nodiscard]] Suggestion suggest(std::string_view name, std::span<const std::string> candidates);
 
 // "`a`, `b` and `c`"

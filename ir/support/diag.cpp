@@ -133,6 +133,10 @@ void DiagSink::add(Diag diag) {
   diags_.push_back(std::move(diag));
 }
 
+std::string quoted(std::string_view code) {
+  return std::string(1, '`').append(code).append("`");
+}
+
 namespace {
 
 constexpr std::size_t kLongestName = 64;  // beyond it nobody misspells, they generate
@@ -187,6 +191,12 @@ std::string_view closest(std::string_view name, std::span<const std::string> can
     }
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> candidates,
+                         std::string_view otherwise) {
+  const std::string_view match = closest(name, candidates);
+  return match.empty() ? std::string(otherwise) : "; did you mean " + quoted(match) + "?";
 }
 
 }  // namespace mtf

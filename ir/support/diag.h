@@ -103,8 +103,27 @@ struct Failure {
   Diag diag;
 };
 
+// ---- names in messages -----------------------------------------------------------------------
+
+[[nodiscard]] std::string quoted(std::string_view code);  // in backticks
+
+// Of meshes, axes, layouts: what has a `name`.
+template <typename List>
+std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  names.reserve(list.size());
+  for (const auto& named : list) {
+    names.emplace_back(named.name);
+  }
+  return names;
+}
+
 // The candidate closest to `name` in spelling, or empty when none is close enough to suggest.
 [[nodiscard]] std::string_view closest(std::string_view name,
                                        std::span<const std::string> candidates);
+// "; did you mean `x`?", or `otherwise` when none is close enough.
+[[nodiscard]] std::string did_you_mean(std::string_view name,
+                                       std::span<const std::string> candidates,
+                                       std::string_view otherwise = "");
 
 }  // namespace mtf

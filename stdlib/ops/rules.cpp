@@ -127,10 +127,6 @@ std::optional<TensorType> elements(OpCall& call, Accepts what, DiagSink& diags) 
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  return std::string(1, '`').append(text).append("`");
-}
-
 std::string spelled(const OpCall& call) {
   if (call.op->symbol.empty()) {
     return quoted(call.op->name);

@@ -34,7 +34,6 @@ enum class Accepts : std::uint8_t { kFloats, kNumbers, kOrdered, kBools, kIndice
 
 // The name as the user spelled it, in backticks: "`+`", "`einsum`".
 [[nodiscard]] std::string spelled(const OpCall& call);
-[[nodiscard]] std::string quoted(std::string_view text);  // in backticks
 
 [[nodiscard]] bool accepts(Accepts what, DType dtype);
 [[nodiscard]] bool check_operand(const OpCall& call, std::size_t operand, Accepts what,

@@ -60,5 +60,12 @@ TEST_CASE("of several close names the nearest wins, then the first") {
   CHECK(closest("layer", std::vector<std::string>{"lawyers", "layers", "layes"}) == "layers");
 }
 
+TEST_CASE("a suggestion, or what there is instead") {
+  const std::vector<std::string> names = {"rows", "cols"};
+  CHECK(did_you_mean("rwos", names) == "; did you mean `rows`?");
+  CHECK(did_you_mean("batch", names).empty());
+  CHECK(did_you_mean("batch", names, "; there are two") == "; there are two");
+}
+
 }  // namespace
 }  // namespace mtf
