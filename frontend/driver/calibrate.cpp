@@ -5,10 +5,9 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <ostream>
 #include <string>
 #include <system_error>
-#include <unistd.h>
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/launch.h"
@@ -16,6 +15,7 @@
 #include "frontend/driver/measured_profile.h"
 #include "frontend/driver/workspace.h"
 #include "ir/support/columns.h"
+#include "ir/support/file.h"
 #include "lowering/quantity.h"
 #include "runtime/world.h"
 #include "stdlib/ops/ops.h"
@@ -82,23 +82,12 @@ int fail(const std::string& text) {
   return kProgramError;
 }
 
-// Written beside its place and renamed: a crash leaves what was there.
 int write_profile(const std::string& path, const std::string& text) {
-  const std::filesystem::path place = path;
   std::error_code error;
-  std::filesystem::create_directories(place.parent_path(), error);
-  const std::string temporary = path + "." + std::to_string(getpid());
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    stream << text;
-    stream.close();
-    if (error || !stream) {
-      std::filesystem::remove(temporary, error);
-      return fail("`" + path + "` cannot be written");
-    }
-  }
-  std::filesystem::rename(temporary, place, error);
-  return error ? fail("`" + path + "` cannot be written: " + error.message()) : kDone;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  const std::string why =
+      error ? error.message() : replace_file(path, [&](std::ostream& out) { out << text; });
+  return why.empty() ? kDone : fail("`" + path + "` cannot be written: " + why);
 }
 
 // One of the ranks that `measure_all` started: they measure together, the first one reports.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "frontend/driver/json_text.h"
+#include "ir/support/file.h"
 #include "lowering/step_line.h"
 #include "lowering/step_text.h"
 
@@ -37,10 +38,6 @@ fs::path place_of(const std::string& path) {
   std::error_code error;
   fs::path place = fs::weakly_canonical(path, error);
   return error ? fs::path(path) : place;
-}
-
-fs::path beside(const fs::path& place) {
-  return place.string() + "." + std::to_string(getpid()) + ".tmp";
 }
 
 // ---- what the bars say ----
@@ -118,7 +115,7 @@ class Labels {
 
   [[nodiscard]] std::string step_label(const SpmdProgram& program, const Step& step,
                                        const StepLine& line) const {
-    const bool collective = is_collective(step);
+    const bool collective = is_collective(step.kind);
     JsonText json;
     json.object().member("kind", to_string(step.kind));
     json.member("op", line.before + line.value + (line.value.empty() ? "" : " = ") + line.op);
@@ -143,7 +140,7 @@ class Labels {
 
   static std::string group_text(const SpmdProgram& program, std::size_t s, std::int64_t rank) {
     const Step& step = program.steps[s];
-    if (!is_collective(step)) {
+    if (!is_collective(step.kind)) {
       return "";
     }
     std::string members;
@@ -151,10 +148,6 @@ class Labels {
       members += (members.empty() ? "" : ",") + std::to_string(member);
     }
     return ",\"group\":[" + members + "]";
-  }
-
-  static bool is_collective(const Step& step) {
-    return step.kind != StepKind::kKernel && step.kind != StepKind::kSlice;
   }
 
   const Timeline& timeline_;
@@ -242,33 +235,15 @@ void write_events(std::ostream& out, const std::vector<std::vector<TimedEvent>>&
   }
 }
 
-// "" or why it failed.
-std::string write_file(const fs::path& place, const std::vector<std::string>& all,
-                       const Timeline& timeline, const Layout& layout, const SourceMap& sources) {
+void write_ranks(std::ostream& out, const std::vector<std::string>& all, const Timeline& timeline,
+                 const Layout& layout, const SourceMap& sources) {
   std::vector<std::vector<TimedEvent>> ranks;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     ranks.push_back(aligned(decoded(all[rank]), timeline, rank));
   }
-  const fs::path temporary = beside(place);
-  std::error_code error;
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary);
   out << head(timeline, layout);
   write_events(out, ranks, Labels(timeline, sources), layout.mesh);
   out << "\n]}\n";
-  out.close();
-  if (!out) {
-    std::string why = std::strerror(errno == 0 ? EIO : errno);
-    fs::remove(temporary, error);
-    return why;
-  }
-  fs::rename(temporary, place, error);
-  if (error) {
-    std::string why = error.message();
-    fs::remove(temporary, error);
-    return why;
-  }
-  return "";
 }
 
 }  // namespace
@@ -306,9 +281,8 @@ void write_trace(const std::string& path, const Timeline& timeline, const Layout
                                                        sizeof(event));
   }
   const std::vector<std::string> all = communicator.share(local);
-  const std::string why = communicator.has_first_rank()
-                              ? write_file(place_of(path), all, timeline, layout, sources)
-                              : "";
+  const auto write = [&](std::ostream& out) { write_ranks(out, all, timeline, layout, sources); };
+  const std::string why = communicator.has_first_rank() ? replace_file(place_of(path), write) : "";
   if (communicator.any(!why.empty())) {
     diags.add(trace_error(path, why.empty() ? "rank 0 cannot" : why));
   } else if (communicator.has_first_rank() && timeline.dropped() > 0) {

@@ -5,13 +5,14 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "ir/support/file.h"
 
 namespace mtf {
 namespace {
@@ -273,24 +274,12 @@ bool NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
 
 std::string write_npy(const std::string& path, const TensorType& type,
                       std::span<const std::byte> data) {
-  const bool in_place = is_device(path);
-  const std::string temporary = in_place ? path : path + ".part" + std::to_string(::getpid());
-  const std::string header = header_text(type);
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
-  if (file == nullptr) {
-    return std::strerror(errno);
-  }
-  bool ok = std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
-            std::fwrite(data.data(), 1, data.size(), file) == data.size();
-  ok = std::fflush(file) == 0 && ok;
-  const int error = errno;
-  ok = std::fclose(file) == 0 && ok;
-  if (ok && (in_place || std::rename(temporary.c_str(), path.c_str()) == 0)) {
-    return "";
-  }
-  std::string problem = std::strerror(ok ? errno : error);
-  static_cast<void>(in_place ? 0 : std::remove(temporary.c_str()));
-  return problem;
+  const auto write = [&](std::ostream& out) {
+    out << header_text(type);
+    out.write(reinterpret_cast<const char*>(data.data()),
+              static_cast<std::streamsize>(data.size()));
+  };
+  return is_device(path) ? write_file(path, write) : replace_file(path, write);
 }
 
 }  // namespace mtf
