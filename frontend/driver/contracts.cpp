@@ -1,8 +1,10 @@
-// Only units with a contract are lowered again.
+// Only units with a contract are lowered again, once under each layout.
 
 #include "frontend/driver/contracts.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "lowering/lower.h"
 #include "lowering/promise.h"
@@ -14,10 +16,10 @@ namespace {
 class Checker {
  public:
   Checker(Workspace& workspace, CheckedProgram& program)
-      : workspace_(workspace), session_(program.session), device_(program.device) {
-    for (const Layout& layout : session_.layouts()) {
-      layout_names_.push_back(layout.name);
-    }
+      : workspace_(workspace),
+        session_(program.session),
+        device_(program.device),
+        layout_names_(names_of(program.session.layouts())) {
     if (session_.layouts().empty()) {
       layouts_ = {one_rank()};
     } else {
@@ -40,18 +42,13 @@ class Checker {
 
  private:
   const Unit* entry_of(const Contract& contract) {
-    std::vector<std::string> names;
-    for (const Entry& entry : session_.entries()) {
-      names.push_back(entry.name);
-    }
+    const std::vector<std::string> names = names_of(session_.entries());
     if (std::ranges::find(names, contract.entry) != names.end()) {
       return session_.build(contract.entry);
     }
-    const std::string_view match = closest(contract.entry, names);
     workspace_.diags.error(
         DiagKind::kUnknownEntry, contract.entry_span,
-        "no entry is called `" + contract.entry + "`" +
-            (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+        "no entry is called `" + contract.entry + "`" + did_you_mean(contract.entry, names));
     return nullptr;
   }
 
@@ -60,11 +57,8 @@ class Checker {
     for (std::size_t i = 0; i < contract.layouts.size(); ++i) {
       const std::string& name = contract.layouts[i];
       if (std::ranges::find(layout_names_, name) == layout_names_.end()) {
-        const std::string_view match = closest(name, layout_names_);
-        workspace_.diags.error(
-            DiagKind::kUnknownLayout, contract.layout_spans[i],
-            "no layout `" + name + "`" +
-                (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"));
+        workspace_.diags.error(DiagKind::kUnknownLayout, contract.layout_spans[i],
+                               "no layout `" + name + "`" + did_you_mean(name, layout_names_));
         ok = false;
       }
     }
@@ -78,11 +72,11 @@ class Checker {
     for (const Layout& layout : layouts_) {
       const bool meant = contract.layouts.empty() ||
                          std::ranges::find(contract.layouts, layout.name) != contract.layouts.end();
-      DiagSink reported;  // by the check, before
-      const std::optional<SpmdProgram> spmd =
-          meant ? lower(unit.program, layout, op_table(), reported, !workspace_.options.fast)
-                : std::nullopt;
-      for (const Expectation& clause : spmd ? contract.clauses : std::vector<Expectation>()) {
+      const SpmdProgram* spmd = meant ? lowered(unit, layout) : nullptr;
+      if (spmd == nullptr) {
+        continue;
+      }
+      for (const Expectation& clause : contract.clauses) {
         if (std::optional<Diag> diag = broken(*spmd, clause, workspace_.sources)) {
           workspace_.diags.add(*std::move(diag));
         }
@@ -90,11 +84,23 @@ class Checker {
     }
   }
 
+  // Null where the unit does not fit the layout. requires: one of `layouts_`.
+  const SpmdProgram* lowered(const Unit& unit, const Layout& layout) {
+    const auto [at, is_new] = lowered_.try_emplace({&unit, &layout});
+    std::optional<SpmdProgram>& spmd = at->second;
+    if (is_new) {
+      DiagSink reported;  // by the check, before
+      spmd = lower(unit.program, layout, op_table(), reported, !workspace_.options.fast);
+    }
+    return spmd ? &*spmd : nullptr;
+  }
+
   Workspace& workspace_;
   Session& session_;
   CheckDevice& device_;
   std::vector<std::string> layout_names_;
   std::vector<Layout> layouts_;
+  std::map<std::pair<const Unit*, const Layout*>, std::optional<SpmdProgram>> lowered_;
 };
 
 }  // namespace

@@ -76,11 +76,7 @@ class Question {
     }
     const ValueNames names(*spmd);
     const Asked asked = find_asked(*spmd, workspace_.sources, names, workspace_.options.value);
-    for (const std::string& name : askable(*spmd, names)) {
-      if (std::ranges::find(names_, name) == names_.end()) {
-        names_.push_back(name);
-      }
-    }
+    remember(askable(*spmd, names));
     known_ = known_ || asked.known;
     if (!asked.known) {
       return;
@@ -89,6 +85,14 @@ class Question {
       answers_.push_back(why_json(*spmd, workspace_.sources, layout, asked));
     } else {
       text_ += (text_.empty() ? "" : "\n") + answer(*spmd, layout, names, asked);
+    }
+  }
+
+  void remember(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::find(names_, name) == names_.end()) {
+        names_.push_back(name);
+      }
     }
   }
 
@@ -113,7 +117,6 @@ class Question {
 
   void unknown(const std::vector<std::string>& entries) {
     const std::string& question = workspace_.options.value;
-    const std::string_view match = closest(question, names_);
     std::string list;
     for (std::size_t i = 0; i < names_.size() && i < kShownNames; ++i) {
       list += (list.empty() ? "" : ", ") + names_[i];
@@ -124,15 +127,19 @@ class Question {
     for (const std::string& entry : entries) {
       where += (where.empty() ? "`" : ", `") + entry + "`";
     }
+    std::string kinds;
+    for (const std::string_view kind : kCollectiveKinds) {
+      kinds += std::string(kind) + ", ";
+    }
     workspace_.diags.error(
         DiagKind::kUnknownName, {},
         line ? "nothing of " + where + " is computed at `" + question + "`"
              : "no value of " + where + " is called `" + question + "`" +
-                   (match.empty() ? "" : "; did you mean `" + std::string(match) + "`?"),
+                   did_you_mean(question, names_),
         {{.span = {}, .text = "there is " + (list.empty() ? "no named value" : list)},
          {.span = {},
-          .text = "and `%…` of `mtf plan`, a line as `:18`, `collectives`, all_gather, all_reduce, "
-                  "all_to_all, permute, reduce_scatter, `memory`"}});
+          .text =
+              "and `%…` of `mtf plan`, a line as `:18`, `collectives`, " + kinds + "`memory`"}});
   }
 
   Workspace& workspace_;

@@ -141,14 +141,17 @@ std::shared_ptr<Module> load(Context& c, const Module& from, const ast::Import& 
   return module;
 }
 
-// Null where there is no such module, or it does not parse.
+// Null where there is no such module, or it does not parse. The text may be a file: it is not read
+// again for a module that is known.
 std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
-  if (!c.options.module_text || !c.options.module_text(name)) {
-    return nullptr;
-  }
   const ast::Import import{
       .module = {.text = std::string(name), .span = {}}, .is_file = false, .alias = std::nullopt};
-  std::shared_ptr<Module> module = load(c, Module{}, import);
+  std::shared_ptr<Module> module;
+  if (const auto known = c.modules.find(import.module.text); known != c.modules.end()) {
+    module = known->second;
+  } else if (c.options.module_text && c.options.module_text(name)) {
+    module = load(c, Module{}, import);
+  }
   if (module != nullptr && !module->ran) {
     module->ran = true;
     run_module(c, *module);
