@@ -28,6 +28,7 @@ constexpr std::int64_t kBlockCols = 2048;
 // second-level cache, from which they are read as fast as they are needed.
 constexpr std::int64_t kGroupBytes = 1792 * 1024;  // leaves some of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
+constexpr std::int64_t kInPlaceRow = 1024;        // bytes of a row: a tile of them stays near
 constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
 constexpr std::int64_t kFewTiles = 4;             // in a group, where not all columns fit
 constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
@@ -81,9 +82,11 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
 template <typename T>
 void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const GemmPlan& plan = work.plan;
-  work.a_in_place = plan.a_row.even && plan.a_inner.even &&
-                    (rows <= work.kernel.rows || cols <= 2 * work.width());
   const auto size = static_cast<std::int64_t>(sizeof(T));
+  const bool apart = plan.a_inner.step == 1;
+  const bool near = apart && plan.inner() * size <= kInPlaceRow;
+  work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
+                    (rows <= work.kernel.rows || cols <= 2 * work.width() || near);
   const bool spread = plan.b_inner.step * size % kConflict != 0;
   work.b_in_place = plan.b_inner.even &&
                     (rows <= work.kernel.rows ||

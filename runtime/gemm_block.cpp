@@ -121,7 +121,7 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
   const bool direct = last && writes_directly(work, tile);
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
   const auto& by_rows =
-      (work.a_in_place ? kernels.strided : kernels.packed)[tile.cols.size() > work.kernel.lanes];
+      (a.lane == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
   TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
                     .count = static_cast<std::int64_t>(pass.panel.last_part) -
                              static_cast<std::int64_t>(pass.panel.first_part),

@@ -18,8 +18,8 @@ template <typename T>
 struct TileRun {
   const ChainPart* parts = nullptr;
   std::int64_t count = 0;
-  const T* a = nullptr;  // of the panel's first index and the tile's first row
-  std::int64_t a_row = 0;
+  const T* a = nullptr;    // of the panel's first index and the tile's first row
+  std::int64_t a_row = 0;  // one of these two is 1
   std::int64_t a_inner = 0;
   const T* b = nullptr;  // a tile's columns lie side by side
   std::int64_t b_inner = 0;
@@ -39,9 +39,9 @@ struct GemmKernel {
 
   // For parts of one leaf, or of two side by side.
   struct Tiles {
-    std::int64_t rows = 0;                         // of the tallest
-    std::array<ByRows, kGemmVectors> packed = {};  // [vectors - 1]; a_row = 1, a_inner = all rows
-    std::array<ByRows, kGemmVectors> strided = {};
+    std::int64_t rows = 0;                           // of the tallest
+    std::array<ByRows, kGemmVectors> adjacent = {};  // [vectors - 1]; a_row = 1
+    std::array<ByRows, kGemmVectors> apart = {};     // a_inner = 1
   };
 
   std::int64_t rows = 0;            // of a packed tile

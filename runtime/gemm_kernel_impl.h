@@ -74,10 +74,50 @@ void prefetch_rows(const typename V::Value* tile, std::int64_t stride) {
   }
 }
 
+// The compiler does not see where the pointer comes from. It would replace one pointer by one for
+// each row, for which there are no registers.
+template <typename T>
+void hide(const T*& pointer) {
+  asm("" : "+r"(pointer));
+}
+
+// The next elements of a tile's rows of a. Where rows are far apart, three share a pointer: an
+// instruction adds a stride once or twice.
+template <typename T, int kRows, bool kApart>
+class RowsOfA {
+ public:
+  RowsOfA() = default;
+  RowsOfA(const T* first, std::int64_t stride) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kPointers; ++i) {
+      at_[i] = first + i * kSharing * stride;
+    }
+  }
+
+  [[nodiscard]] const T* row(int i, std::int64_t stride) const {
+    return at_[i / kSharing] + i % kSharing * stride;
+  }
+
+  void advance(std::int64_t by) {
+#pragma GCC unroll 4
+    for (const T*& pointer : at_) {
+      pointer += by;
+      if constexpr (kApart) {
+        hide(pointer);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSharing = kApart ? 3 : kRows;
+  static constexpr int kPointers = (kRows + kSharing - 1) / kSharing;
+  const T* at_[kPointers];
+};
+
 // One index of a chain, for all elements of a tile.
-template <typename V, int kRows, int kVectors>
-void add_index(const typename V::Value* a, std::int64_t a_row, const typename V::Value* b,
-               Registers<V, kRows, kVectors>& acc) {
+template <typename V, bool kApart, int kRows, int kVectors>
+void add_index(const RowsOfA<typename V::Value, kRows, kApart>& a, std::int64_t a_row,
+               const typename V::Value* b, Registers<V, kRows, kVectors>& acc) {
   typename V::Reg col[kVectors];
 #pragma GCC unroll 2
   for (int j = 0; j < kVectors; ++j) {
@@ -85,7 +125,7 @@ void add_index(const typename V::Value* a, std::int64_t a_row, const typename V:
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    const typename V::Reg row = V::broadcast(a + i * a_row);
+    const typename V::Reg row = V::broadcast(a.row(i, a_row));
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
       acc[i][j] = V::fma(row, col[j], acc[i][j]);
@@ -93,24 +133,12 @@ void add_index(const typename V::Value* a, std::int64_t a_row, const typename V:
   }
 }
 
-// kHidden: the compiler does not see where the pointer comes from. Where rows are far apart it
-// would replace one pointer by one for each row, for which there are no registers.
-template <bool kHidden, typename T>
-const T* advanced(const T* pointer, std::int64_t by) {
-  pointer += by;
-  if constexpr (kHidden) {
-    asm("" : "+r"(pointer));
-  }
-  return pointer;
-}
-
-// kPackedRows > 0: rows of a side by side, that many elements per index. A part is one leaf, or two
-// side by side whose sum needs no memory.
-template <typename V, int kPackedRows, int kLeaves, int kRows, int kVectors>
+// kApart: rows of a are apart, and its inner indices side by side; else the other way round. A part
+// is one leaf, or two side by side whose sum needs no memory.
+template <typename V, bool kApart, int kLeaves, int kRows, int kVectors>
 void run_tile(const TileRun<typename V::Value>& run) {
+  using Value = typename V::Value;
   Registers<V, kRows, kVectors> acc[kLeaves];
-  const std::int64_t a_row = kPackedRows > 0 ? 1 : run.a_row;
-  const std::int64_t a_inner = kPackedRows > 0 ? kPackedRows : run.a_inner;
   if (run.prefetches) {
     prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
   }
@@ -119,26 +147,29 @@ void run_tile(const TileRun<typename V::Value>& run) {
     // be had only when earlier multiply-adds are done, and the next leaf could not start before.
     asm volatile("" ::: "memory");
     const ChainPart& part = run.parts[p];
+    const std::int64_t a_row = kApart ? run.a_row : 1;
+    const std::int64_t a_inner = kApart ? 1 : run.a_inner;
     const std::int64_t b_inner = run.b_inner;
-    const typename V::Value* a[kLeaves];
-    const typename V::Value* b[kLeaves];
-    a[0] = run.a + part.begin * a_inner;
-    b[0] = run.b + part.begin * b_inner;
-    if constexpr (kLeaves == 2) {
-      a[1] = a[0] + part.length * a_inner;
-      b[1] = b[0] + part.length * b_inner;
-      load<V, kRows, kVectors>(nullptr, acc[0]);
-      load<V, kRows, kVectors>(nullptr, acc[1]);
-    } else {
-      load<V, kRows, kVectors>(part.resumes ? run.places[part.depth] : nullptr, acc[0]);
+    RowsOfA<Value, kRows, kApart> a[kLeaves];
+    const Value* b[kLeaves];
+#pragma GCC unroll 2
+    for (int l = 0; l < kLeaves; ++l) {
+      const std::int64_t begin = part.begin + l * part.length;
+      a[l] = RowsOfA<Value, kRows, kApart>(run.a + begin * a_inner, a_row);
+      b[l] = run.b + begin * b_inner;
+      load<V, kRows, kVectors>(kLeaves == 1 && part.resumes ? run.places[part.depth] : nullptr,
+                               acc[l]);
     }
 #pragma GCC unroll 4
     for (std::int64_t k = 0; k < part.length; ++k) {
 #pragma GCC unroll 2
       for (int l = 0; l < kLeaves; ++l) {
-        add_index<V, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
-        a[l] = advanced<kPackedRows == 0>(a[l], a_inner);
-        b[l] = advanced<kPackedRows == 0>(b[l], b_inner);
+        add_index<V, kApart, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
+        a[l].advance(a_inner);
+        b[l] += b_inner;
+        if constexpr (kApart) {
+          hide(b[l]);
+        }
       }
     }
     if constexpr (kLeaves == 2) {
@@ -146,7 +177,7 @@ void run_tile(const TileRun<typename V::Value>& run) {
     }
     asm volatile("" ::: "memory");
     const int merges = run.parts[p].merges;
-    typename V::Value* const* const place = run.places + run.parts[p].depth;
+    Value* const* const place = run.places + run.parts[p].depth;
     for (int m = 1; m <= merges; ++m) {
       add_left<V, kRows, kVectors>(place[-m], acc[0]);
     }
@@ -158,21 +189,21 @@ void run_tile(const TileRun<typename V::Value>& run) {
   }
 }
 
-template <typename V, int kPackedRows, int kLeaves, int kVectors, int... kIndex>
+template <typename V, bool kApart, int kLeaves, int kVectors, int... kIndex>
 constexpr typename GemmKernel<typename V::Value>::ByRows tiles_by_rows(
     std::integer_sequence<int, kIndex...>) {
-  return {run_tile<V, kPackedRows, kLeaves, kIndex + 1, kVectors>...};
+  return {run_tile<V, kApart, kLeaves, kIndex + 1, kVectors>...};
 }
 
 // Tiles of kRows / kLeaves rows, so that the leaves fill the same registers.
 template <typename V, int kRows, int kLeaves>
 constexpr typename GemmKernel<typename V::Value>::Tiles make_tiles() {
   const auto rows = std::make_integer_sequence<int, kRows / kLeaves>();
-  return {
-      .rows = kRows / kLeaves,
-      .packed = {tiles_by_rows<V, kRows, kLeaves, 1>(rows),
-                 tiles_by_rows<V, kRows, kLeaves, 2>(rows)},
-      .strided = {tiles_by_rows<V, 0, kLeaves, 1>(rows), tiles_by_rows<V, 0, kLeaves, 2>(rows)}};
+  return {.rows = kRows / kLeaves,
+          .adjacent = {tiles_by_rows<V, false, kLeaves, 1>(rows),
+                       tiles_by_rows<V, false, kLeaves, 2>(rows)},
+          .apart = {tiles_by_rows<V, true, kLeaves, 1>(rows),
+                    tiles_by_rows<V, true, kLeaves, 2>(rows)}};
 }
 
 template <typename V, int kRows>
