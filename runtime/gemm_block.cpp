@@ -31,27 +31,31 @@ struct Tile {
 class RowTiles {
  public:
   RowTiles(Range rows, std::int64_t height, bool packed)
-      : rows_(rows), height_(height), count_(ceil_div(rows.size(), height)), packed_(packed) {
+      : rows_(rows), count_(ceil_div(rows.size(), height)), height_(height) {
     const std::int64_t last = rows.size() - (count_ - 1) * height;
-    moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
+    if (packed) {
+      moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
+    } else if (count_ > 0) {
+      height_ = rows.size() / count_;
+      higher_ = rows.size() % count_;
+    }
   }
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] Range operator[](std::int64_t i) const {
-    return packed_ ? Range{.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)}
-                   : part_of(rows_, i, count_);
+    return {.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)};
   }
 
  private:
   [[nodiscard]] std::int64_t begin(std::int64_t i) const {
-    return rows_.begin + i * height_ - (i + 1 == count_ ? moved_ : 0);
+    return rows_.begin + i * height_ + std::min(i, higher_) - (i + 1 == count_ ? moved_ : 0);
   }
 
   Range rows_;
-  std::int64_t height_;
   std::int64_t count_;
-  std::int64_t moved_;
-  bool packed_;
+  std::int64_t height_;
+  std::int64_t higher_ = 0;  // tiles, by one row
+  std::int64_t moved_ = 0;   // rows, to the last tile
 };
 
 // What all tiles of a panel share.
@@ -119,6 +123,7 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
   T* const lowest = places[0];
   const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
+  const bool keeps = !direct || work.chain.carried_depth > 0;  // what is in some places
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
   const auto& by_rows =
       (a.lane == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
@@ -140,7 +145,7 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
     }
     by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
     run.a += kernels.rows * a.lane;
-    for (int d = 0; d < work.chain.max_depth; ++d) {
+    for (int d = 0; d < work.chain.max_depth && keeps; ++d) {
       places[at(d)] += kernels.rows * work.width();
     }
   }
