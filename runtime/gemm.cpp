@@ -26,11 +26,11 @@ constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows
 constexpr std::int64_t kBlockCols = 2048;
 // Of columns that are packed together, and of columns that are not packed: they stay in the
 // second-level cache, from which they are read as fast as they are needed.
-constexpr std::int64_t kGroupBytes = 1792 * 1024;  // leaves some of that cache to rows
+constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
 constexpr std::int64_t kInPlaceRow = 1024;        // bytes of a row: a tile of them stays near
 constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
-constexpr std::int64_t kFewTiles = 4;             // in a group, where not all columns fit
+constexpr std::int64_t kFewTiles = 6;             // in a group, where not all columns fit
 constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
 
 // Bytes from the first to the last element of an operand.
@@ -78,15 +78,16 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   return result;
 }
 
-// What is used once or twice, or stays in a near cache as it is, is read where it is.
+// What is used once or twice, or stays in a near cache as it is, is read where it is; so are long
+// rows of a that no near cache would hold when they are packed.
 template <typename T>
 void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const GemmPlan& plan = work.plan;
   const auto size = static_cast<std::int64_t>(sizeof(T));
   const bool apart = plan.a_inner.step == 1;
-  const bool near = apart && plan.inner() * size <= kInPlaceRow;
+  const bool as_good = apart && (!work.one_group || plan.inner() * size <= kInPlaceRow);
   work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
-                    (rows <= work.kernel.rows || cols <= 2 * work.width() || near);
+                    (rows <= work.kernel.rows || cols <= 2 * work.width() || as_good);
   const bool spread = plan.b_inner.step * size % kConflict != 0;
   work.b_in_place = plan.b_inner.even &&
                     (rows <= work.kernel.rows ||
@@ -139,9 +140,9 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
   if (is_thin(plan, share.rows, share.cols)) {
     return run_thin_share(work, share, tensors);
   }
-  choose_packing(work, share.rows.size(), share.cols.size());
   const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
   choose_groups(work, blocking);
+  choose_packing(work, share.rows.size(), share.cols.size());
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
