@@ -7,33 +7,27 @@
 #include <array>
 #include <cstring>
 #include <immintrin.h>
+#include <iterator>
+
+#include "runtime/gemm_turn.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kGroup = 8;   // lanes transposed together
-constexpr std::int64_t kStep = 4;    // inner indices transposed at once
 constexpr std::int64_t kPiece = 64;  // inner indices before the next group of lanes
 
-// 8 lanes x 4 indices; out is `width` apart per index.
-void transpose(const std::array<const float*, kGroup>& lane, std::int64_t k, std::int64_t width,
-               float* out) {
-  const auto two = [&lane, k](std::size_t i) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(lane[i] + k)),
-                                _mm_loadu_ps(lane[i + 4] + k), 1);
-  };
-  const __m256 r0 = two(0);
-  const __m256 r1 = two(1);
-  const __m256 r2 = two(2);
-  const __m256 r3 = two(3);
-  const __m256 lo01 = _mm256_unpacklo_ps(r0, r1);
-  const __m256 hi01 = _mm256_unpackhi_ps(r0, r1);
-  const __m256 lo23 = _mm256_unpacklo_ps(r2, r3);
-  const __m256 hi23 = _mm256_unpackhi_ps(r2, r3);
-  _mm256_storeu_ps(out, _mm256_shuffle_ps(lo01, lo23, 0x44));
-  _mm256_storeu_ps(out + width, _mm256_shuffle_ps(lo01, lo23, 0xee));
-  _mm256_storeu_ps(out + 2 * width, _mm256_shuffle_ps(hi01, hi23, 0x44));
-  _mm256_storeu_ps(out + 3 * width, _mm256_shuffle_ps(hi01, hi23, 0xee));
+// Some lanes x 4 indices; out is `width` apart per index.
+template <std::size_t kLanes, typename T>
+void transpose(const std::array<const T*, kLanes>& lane, std::int64_t k, std::int64_t width,
+               T* out) {
+  for (std::int64_t i = 0; i < std::ssize(lane); i += Turn<T>::kLanes) {
+    typename Turn<T>::Reg turned[kTurned];
+    Turn<T>::turn(lane.data() + i, k, turned);
+    for (std::int64_t j = 0; j < kTurned; ++j) {
+      Turn<T>::store(out + i + j * width, turned[j]);
+    }
+  }
 }
 
 void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int64_t width,
@@ -49,23 +43,6 @@ void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int
   _mm_storeu_ps(out + 3 * width, r3);
 }
 
-template <std::size_t kLanes>
-void transpose(const std::array<const double*, kLanes>& lane, std::int64_t k, std::int64_t width,
-               double* out) {
-  const auto two = [&lane](std::size_t i, std::int64_t at) {
-    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(lane[i] + at)),
-                                _mm_loadu_pd(lane[i + 2] + at), 1);
-  };
-  for (std::size_t i = 0; i < kLanes; i += 4) {
-    for (std::int64_t j = 0; j < kStep; j += 2) {
-      const __m256d even = two(i, k + j);
-      const __m256d odd = two(i + 1, k + j);
-      _mm256_storeu_pd(out + i + j * width, _mm256_unpacklo_pd(even, odd));
-      _mm256_storeu_pd(out + i + (j + 1) * width, _mm256_unpackhi_pd(even, odd));
-    }
-  }
-}
-
 // kLanes lanes, each with `count` indices side by side in memory.
 template <std::size_t kLanes, typename T>
 void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
@@ -76,7 +53,7 @@ void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::
   }
   std::int64_t k = 0;
   if constexpr (kLanes > 1) {
-    for (; k + kStep <= count; k += kStep) {
+    for (; k + kTurned <= count; k += kTurned) {
       transpose(lane, k, width, out + k * width);
     }
   }

@@ -8,7 +8,7 @@ namespace mtf {
 
 inline constexpr std::int64_t kThinRows = 3;
 
-// Whether `run_thin` serves a product: few rows, and columns of b side by side.
+// Whether `run_thin` serves a product: few rows, and columns or inner indices of b side by side.
 [[nodiscard]] bool is_thin(const GemmPlan& plan, Range rows, Range cols);
 
 // Elements of scratch that run_thin needs.

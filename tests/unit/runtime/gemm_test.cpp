@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("large products have the same bits on every instruction set a
   for (const auto& [m, k, n] :
        {std::tuple(700, 1600, 70), std::tuple(40, 3072, 300), std::tuple(1, 2048, 500),
         std::tuple(600, 2048, 1), std::tuple(30, 1024, 640), std::tuple(2, 640, 2500),
-        std::tuple(1300, 48, 10)}) {
+        std::tuple(1300, 48, 10), std::tuple(37, 1040, 1), std::tuple(50, 112, 3)}) {
     const Gemm gemm = matrix_product(m, k, n, 16);
     const auto a = random_values<TestType>(std::int64_t{m} * k, random);
     const auto b = random_values<TestType>(std::int64_t{k} * n, random);
