@@ -1,7 +1,6 @@
 // The loops inside a block: panels of the chain outermost, so that rows are packed once; then
 // groups of column tiles, packed just before their use and staying in the second-level cache; then
-// rows, packed before their first use, whose tile stays in the nearest cache for all columns of a
-// group.
+// rows, whose tile stays in the nearest cache for all columns of a group.
 
 #include "runtime/gemm_block.h"
 
@@ -58,6 +57,9 @@ class RowTiles {
   std::int64_t moved_ = 0;   // rows, to the last tile
 };
 
+template <typename T>
+using Places = std::array<T*, kMaxDepth>;
+
 // What all tiles of a panel share.
 template <typename T>
 struct Pass {
@@ -66,6 +68,7 @@ struct Pass {
   const ChainPanel& panel;
   RowTiles row_tiles;
   std::int64_t tiles = 0;  // of the block
+  Places<T> local;         // of tiles that leave nothing there
 };
 
 // One operand's share of a panel, as a micro-kernel wants it.
@@ -110,23 +113,38 @@ bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
          work.plan.out_col.run(tile.cols.begin) >= tile.cols.size();
 }
 
-// A tile as packed, in as many as the leaves of a part leave registers for.
+// Of tile `tile` of `tiles`.
+template <typename T>
+Places<T> places_of(const GemmWork<T>& work, std::int64_t tiles, std::int64_t tile) {
+  Places<T> places;
+  for (int d = 0; d < work.chain.max_depth; ++d) {
+    places[at(d)] = d < work.chain.carried_depth
+                        ? work.carried + (d * tiles + tile) * work.tile_size()
+                        : work.local + d * work.tile_size();
+  }
+  return places;
+}
+
+// Calls the micro-kernels for a tile: as many as the leaves of a part leave registers for, each
+// after `next` has made it ready.
+template <typename T, typename Next>
+void run_kernels(const Pass<T>& pass, const Tile& tile, TileRun<T>& run, const Next& next) {
+  const GemmWork<T>& work = pass.work;
+  const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
+  const auto& by_rows =
+      (run.a_row == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
+  for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
+    next(i);
+    by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
+    run.a += kernels.rows * run.a_row;
+  }
+}
+
 template <typename T>
 void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
   const GemmWork<T>& work = pass.work;
-  std::array<T*, kMaxDepth> places;
-  for (int d = 0; d < work.chain.max_depth; ++d) {
-    places[at(d)] = d < work.chain.carried_depth
-                        ? work.carried + (d * pass.tiles + tile.index) * work.tile_size()
-                        : work.local + d * work.tile_size();
-  }
-  T* const lowest = places[0];
   const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
-  const bool keeps = !direct || work.chain.carried_depth > 0;  // what is in some places
-  const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
-  const auto& by_rows =
-      (a.lane == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
   TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
                     .count = static_cast<std::int64_t>(pass.panel.last_part) -
                              static_cast<std::int64_t>(pass.panel.first_part),
@@ -135,50 +153,80 @@ void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const 
                     .a_inner = a.inner,
                     .b = b.at,
                     .b_inner = b.inner,
-                    .places = places.data(),
+                    .places = pass.local.data(),
                     .result_stride = work.plan.out_row.step,
                     .prefetches = direct && work.far_result};
-  for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
-    if (direct) {
-      run.result = pass.block.out + work.plan.out_row.at(tile.rows.begin + i) +
-                   work.plan.out_col.at(tile.cols.begin);
-    }
-    by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
-    run.a += kernels.rows * a.lane;
-    for (int d = 0; d < work.chain.max_depth && keeps; ++d) {
-      places[at(d)] += kernels.rows * work.width();
-    }
+  T* const result =
+      pass.block.out +
+      (direct ? work.plan.out_row.at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
+  if (direct && work.chain.carried_depth == 0) {
+    run_kernels(pass, tile, run,
+                [&](std::int64_t row) { run.result = result + row * run.result_stride; });
+    return;
   }
+  const Places<T> places = places_of(work, pass.tiles, tile.index);
+  Places<T> moved;
+  run.places = moved.data();
+  run_kernels(pass, tile, run, [&](std::int64_t row) {
+    for (int d = 0; d < work.chain.max_depth; ++d) {
+      moved[at(d)] = places[at(d)] + row * work.width();
+    }
+    run.result = direct ? result + row * run.result_stride : nullptr;
+  });
   if (last && !direct) {
-    write_tile(work, pass.block, tile, lowest);
+    write_tile(work, pass.block, tile, places[0]);
+  }
+}
+
+// Of a panel, the inner indices to pack at a time: a few where lanes lie side by side, so that all
+// tiles have a turn while the memory that they share is near.
+std::int64_t indices_at_a_time(const Offsets& lanes, std::int64_t first, std::int64_t length) {
+  constexpr std::int64_t kFew = 32;
+  return lanes.run(first) > 1 ? kFew : length;
+}
+
+// Where tile `i` of the rows is when it is packed: rows are packed all together, or each tile just
+// before its use.
+template <typename T>
+T* packed_rows(const Pass<T>& pass, std::int64_t i) {
+  const GemmWork<T>& work = pass.work;
+  return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
+}
+
+// Packs a panel of the rows of some tiles.
+template <typename T>
+void pack_rows(const Pass<T>& pass, Range tiles) {
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
+  const std::int64_t step =
+      indices_at_a_time(work.plan.a_row, pass.row_tiles[tiles.begin].begin, panel.length);
+  for (std::int64_t k = 0; k < panel.length; k += step) {
+    T* packed = packed_rows(pass, tiles.begin) + k * work.kernel.rows;
+    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
+      const Range rows = pass.row_tiles[i];
+      pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
+           {.first_lane = rows.begin,
+            .lanes = rows.size(),
+            .first_inner = panel.begin + k,
+            .inner = std::min(step, panel.length - k),
+            .width = work.kernel.rows},
+           packed);
+      packed += panel.length * work.kernel.rows;
+    }
   }
 }
 
 template <typename T>
-void pack_rows(const Pass<T>& pass, Range rows, std::int64_t slot) {
-  const GemmWork<T>& work = pass.work;
-  pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
-       {.first_lane = rows.begin,
-        .lanes = rows.size(),
-        .first_inner = pass.panel.begin,
-        .inner = pass.panel.length,
-        .width = work.kernel.rows},
-       work.packed_a + slot * pass.panel.length * work.kernel.rows);
-}
-
-template <typename T>
-Operand<T> row_operand(const Pass<T>& pass, Range rows, std::int64_t slot) {
+Operand<T> row_operand(const Pass<T>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   if (work.a_in_place) {
-    return {.at = pass.block.a + work.plan.a_row.at(rows.begin) +
+    return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
                   (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
             .lane = work.plan.a_row.step,
             .inner = work.plan.a_inner.step};
   }
-  return {.at = work.packed_a + slot * panel.length * work.kernel.rows,
-          .lane = 1,
-          .inner = work.kernel.rows};
+  return {.at = packed_rows(pass, i), .lane = 1, .inner = work.kernel.rows};
 }
 
 template <typename T>
@@ -193,14 +241,12 @@ Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
   return {.begin = begin, .end = std::min(begin + work.width(), cols.end)};
 }
 
-// Packs a panel of the columns of a group of tiles: where columns lie side by side, a few indices
-// of all tiles in turn.
+// Packs a panel of the columns of a group of tiles.
 template <typename T>
 void pack_cols(const Pass<T>& pass, Range group) {
-  constexpr std::int64_t kRows = 32;
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
-  const std::int64_t step = work.plan.b_col.run(group.begin) > 1 ? kRows : panel.length;
+  const std::int64_t step = indices_at_a_time(work.plan.b_col, group.begin, panel.length);
   for (std::int64_t k = 0; k < panel.length; k += step) {
     T* packed = work.packed_b + k * work.width();
     for (std::int64_t j = group.begin; j < group.end; j += work.width()) {
@@ -239,11 +285,10 @@ void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
   for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
     const Range rows = pass.row_tiles[i];
-    const std::int64_t slot = work.one_group ? 0 : i;
-    if (!work.a_in_place && first == 0) {
-      pack_rows(pass, rows, slot);
+    if (!work.a_in_place && work.one_group) {
+      pack_rows(pass, {.begin = i, .end = i + 1});
     }
-    const Operand<T> a = row_operand(pass, rows, slot);
+    const Operand<T> a = row_operand(pass, i);
     for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
       const Range cols = tile_cols(work, group, group.begin + j * work.width());
       const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
@@ -259,8 +304,15 @@ void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
   for (const ChainPanel& panel : work.chain.panels) {
-    const Pass<T> pass = {
-        .work = work, .block = block, .panel = panel, .row_tiles = row_tiles, .tiles = tiles};
+    const Pass<T> pass = {.work = work,
+                          .block = block,
+                          .panel = panel,
+                          .row_tiles = row_tiles,
+                          .tiles = tiles,
+                          .local = places_of(work, 0, 0)};
+    if (!work.a_in_place && !work.one_group) {
+      pack_rows(pass, {.begin = 0, .end = row_tiles.count()});
+    }
     std::int64_t first = 0;
     for (std::int64_t j = block.cols.begin; j < block.cols.end; j += together * work.width()) {
       const Range group = {.begin = j,
