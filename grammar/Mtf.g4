@@ -33,7 +33,7 @@ layout : LAYOUT name (ON name)? (INFER | AUTO | UNEVEN)* layoutBody ;
 layoutBody : '{' (SEP layoutItem? (',' layoutItem?)*)* '}' ;
 layoutItem : ruleItem | PARAMS layoutBody | AT string layoutBody ;
 // Several dims may share what the last of them maps to: vocab, d_ff, heads -> y
-// Of a layout also an option: gather = again
+// Of a layout also an option: gather = again, stream = 4
 ruleItem
   : name ('->' (target | '(' (target (',' target)*)? ')') where? | '=' (name | INT))?
   ;

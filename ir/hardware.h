@@ -44,6 +44,7 @@ struct Hardware {
   Curve memory;         // bytes per second by the bytes that a kernel touches
   double capacity = 0;  // bytes a rank may hold; 0: not said
   double overhead = 0;  // seconds that any kernel takes
+  double overlap = 0;   // how much of a streamed gather goes on behind the product, up to 1
   Link link;            // between machines
   Link near;            // between ranks of one machine, as many as `near_ranks`
   std::int64_t near_ranks = 1;

@@ -51,6 +51,11 @@ std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
   return blocks;
 }
 
+std::int64_t blocks_of_share(const IterationSpace& space, std::size_t loop, std::int64_t parts) {
+  const std::int64_t all = canonical_blocks(space)[loop];
+  return all % parts == 0 ? all / parts : 1;
+}
+
 std::string canonical_order() {
   const std::string most = std::to_string(kMaxBlocks);
   const std::string terms = std::to_string(kSmallVolume);
@@ -74,9 +79,7 @@ std::string canonical_order() {
 }
 
 std::int64_t KernelCall::blocks(std::size_t loop) const {
-  const std::int64_t all = canonical_blocks(space)[loop];
-  const std::int64_t parts = shares[loop].parts;
-  return all % parts == 0 ? all / parts : 1;
+  return blocks_of_share(space, loop, shares[loop].parts);
 }
 
 }  // namespace mtf

@@ -38,10 +38,11 @@ class KernelHost {
 };
 
 struct TensorView {
-  void* data = nullptr;              // row-major, dense
+  void* data = nullptr;              // row-major, dense, unless there are strides
   Shape shape;                       // of this slice
   std::vector<std::int64_t> offset;  // of this slice in the whole tensor, per dim
   DType dtype = DType::kF32;
+  std::vector<std::int64_t> strides = {};  // of elements, per dim; only where OpDef::strided
 };
 
 // One rank's share of a loop dim.
@@ -60,6 +61,7 @@ struct KernelCall {
   std::span<const LoopShare> shares;  // one per loop
   std::uint64_t ordinal = 0;          // place in the program, the same for every layout
   bool exact = true;                  // canonical order; otherwise any
+  bool accumulate = false;            // out = out + result; only where OpDef::strided
   KernelHost& host;
   // What a kernel has worked out from everything but the data, for its next run of this call.
   mutable std::shared_ptr<const void> kept = nullptr;
@@ -71,6 +73,10 @@ struct KernelCall {
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
 // and the order of the reduced loops alone (exact.md). 1 for loops that are not reduced.
 [[nodiscard]] std::vector<std::int64_t> canonical_blocks(const IterationSpace& space);
+// How many of them lie on each of the ranks that split the loop in so many parts; 1 if they do not
+// come out even.
+[[nodiscard]] std::int64_t blocks_of_share(const IterationSpace& space, std::size_t loop,
+                                           std::int64_t parts);
 // The same rule for people.
 [[nodiscard]] std::string canonical_order();
 

@@ -78,6 +78,7 @@ struct Layout {
   std::vector<VariableRules> variables;  // those that go first are first
   bool infer = false;                    // dims without a rule follow from those with one
   bool gather_again = false;  // what was gathered forward is freed, and gathered again backward
+  std::int64_t stream = 1;    // pieces in which a gathered operand passes through a product
 
   // The rules for one tensor, and whether those behind `firm` give way to the ones before.
   struct Rules {

@@ -183,6 +183,7 @@ struct OpDef {
   double (*flops)(const OpCall&) = nullptr;  // on one rank's types; null: none
   TileFn tile = nullptr;                     // element-wise over the union of the dims
   void (*kernel)(const KernelCall&) = nullptr;
+  bool strided = false;  // the kernel takes views with strides, and may `accumulate`
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`
 
   Linear linear = Linear::kNo;

@@ -1,23 +1,32 @@
-// Offsets in one block of memory: best fit among the free gaps, gaps joined again when freed.
+// Places in one block of memory for slices whose times are known.
 
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <span>
 
 namespace mtf {
 
-class Arena {
- public:
-  [[nodiscard]] std::int64_t take(std::int64_t bytes);
-  void give_back(std::int64_t offset, std::int64_t bytes);
-  [[nodiscard]] std::int64_t size() const { return size_; }
-  // What a slice of so many bytes takes: slices start on cache lines.
-  [[nodiscard]] static std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+// What a slice of so many bytes takes: slices start on cache lines.
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
 
- private:
-  std::map<std::int64_t, std::int64_t> gaps_;  // offset -> bytes; never two that touch
-  std::int64_t size_ = 0;
+// Memory that is used from one step to another, both included.
+struct ArenaBlock {
+  std::int64_t bytes = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+  std::int64_t offset = 0;
 };
+
+// Sets the offsets, so that no two blocks overlap that are used at the same step, and returns the
+// size of the whole. Blocks are ordered by their first step.
+//
+// Best fit in the order of time leaves gaps where sizes differ; then the largest blocks are placed
+// first, each in the smallest gap between those of its time, and the better of the two is kept.
+// (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020: greedy by
+// size.)
+std::int64_t place(std::span<ArenaBlock> blocks);
 
 }  // namespace mtf

@@ -18,15 +18,20 @@ void read(Lives& lives, SpmdId id, std::int32_t at) {
   }
 }
 
-void note(Lives& lives, const Step& step, std::int32_t at) {
+void note(Lives& lives, const SpmdProgram& program, std::size_t s) {
+  const Step& step = program.steps[s];
+  const auto at = static_cast<std::int32_t>(s);
   if (step.kind != StepKind::kKernel) {
-    read(lives, step.from, at);
+    read(lives, step.from, static_cast<std::int32_t>(done_at(program, s)));
     lives.made[index(step.to)] = at;
     return;
   }
   for (const LocalCall& call : step.calls) {
     for (const SpmdId operand : call.operands) {
       read(lives, operand, at);
+    }
+    for (const SpmdId partial : call.stream.partials) {
+      lives.made[index(partial)] = at;
     }
     if (call.result.valid()) {
       lives.made[index(call.result)] = at;
@@ -42,7 +47,7 @@ Lives lives_of(const SpmdProgram& program) {
               .last = std::vector<std::int32_t>(values, -1),
               .kept = std::vector<char>(values, 0)};
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    note(lives, program.steps[s], static_cast<std::int32_t>(s));
+    note(lives, program, s);
   }
   for (const SpmdId output : program.outputs) {
     read(lives, output, kProgramEnd);

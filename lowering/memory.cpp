@@ -12,9 +12,14 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(SpmdProgram& program) : program_(program), lives_(lives_of(program)) {}
+  explicit Planner(SpmdProgram& program)
+      : program_(program), lives_(lives_of(program)), block_(program.values.size(), 0) {}
 
   void run() {
+    for (SpmdValue& value : program_.values) {
+      value.home = Home::kNone;
+      value.offset = 0;
+    }
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       settle(program_.inputs[i], Home::kInput, i);
     }
@@ -85,28 +90,45 @@ class Planner {
     }
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       Step& step = program_.steps[s];
+      now_ = static_cast<std::int32_t>(s);
       if (step.kind != StepKind::kKernel) {
         take(step.to);
-      } else {
-        for (const LocalCall& call : step.calls) {
-          if (call.result.valid() && needs_memory(step, call.result)) {
-            take_over_or_new(step, call.result, dying[s]);
-          }
-        }
+      }
+      for (const LocalCall& call : step.calls) {
+        take_results(step, call, dying[s]);
       }
       for (const SpmdId value : dying[s]) {
         release(value);
       }
       release_unread(step, s);
     }
-    program_.arena_bytes = arena_.size();
+    set_offsets();
+  }
+
+  void set_offsets() {
+    program_.arena_bytes = mtf::place(blocks_);
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      if (program_.values[v].home == Home::kArena) {
+        program_.values[v].offset = blocks_[block_[v]].offset;
+      }
+    }
+  }
+
+  void take_results(const Step& step, const LocalCall& call, std::vector<SpmdId>& dying) {
+    if (call.result.valid() && needs_memory(step, call.result)) {
+      take_over_or_new(step, call.result, dying);
+    }
+    for (const SpmdId partial : call.stream.partials) {
+      take(partial);
+    }
   }
 
   void take(SpmdId id) {
     SpmdValue& value = program_.at(id);
     if (value.home == Home::kNone) {
       value.home = Home::kArena;
-      value.offset = arena_.take(value.local.bytes());
+      block_[index(id)] = blocks_.size();
+      blocks_.push_back({.bytes = value.held_bytes(), .first = now_, .last = kProgramEnd});
     }
   }
 
@@ -124,7 +146,7 @@ class Planner {
           bytes_of(old.type.dtype) == bytes_of(value.type.dtype) &&
           may_overwrite(step, operand, id)) {
         value.home = Home::kArena;
-        value.offset = old.offset;
+        block_[index(id)] = block_[index(operand)];
         operand = dying.back();
         dying.pop_back();
         return;
@@ -134,9 +156,8 @@ class Planner {
   }
 
   void release(SpmdId id) {
-    const SpmdValue& value = program_.at(id);
-    if (value.home == Home::kArena) {
-      arena_.give_back(value.offset, value.local.bytes());
+    if (program_.at(id).home == Home::kArena) {
+      blocks_[block_[index(id)]].last = now_;
     }
   }
 
@@ -155,23 +176,28 @@ class Planner {
       if (unread(call.result)) {
         release(call.result);
       }
+      for (const SpmdId partial : call.stream.partials) {
+        release(partial);
+      }
     }
   }
 
   void total() {
     std::int64_t bytes = program_.arena_bytes;
     for (const SpmdId input : program_.inputs) {
-      bytes += Arena::rounded(program_.at(input).local.bytes());
+      bytes += rounded(program_.at(input).local.bytes());
     }
     for (const SpmdId output : program_.outputs) {
-      bytes += Arena::rounded(program_.at(output).local.bytes());
+      bytes += rounded(program_.at(output).local.bytes());
     }
     program_.totals.peak_bytes = bytes;
   }
 
   SpmdProgram& program_;
-  Arena arena_;
   Lives lives_;
+  std::vector<ArenaBlock> blocks_;
+  std::vector<std::size_t> block_;  // per value in the arena
+  std::int32_t now_ = 0;            // the step
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class Replay {
     const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
     for (std::size_t v = 0; v < program.values.size(); ++v) {
       const SpmdId id{static_cast<std::int32_t>(v)};
-      if (program.at(id).home == Home::kArena && program.at(id).local.bytes() > 0) {
+      if (program.at(id).home == Home::kArena && program.at(id).held_bytes() > 0) {
         const std::int32_t made = lives.made[v];
         made_[static_cast<std::size_t>(made)].push_back(id);
         gone_[static_cast<std::size_t>(std::clamp(lives.last[v], made, end))].push_back(id);
@@ -49,14 +49,14 @@ class Replay {
       for (const SpmdId id : gone_[step - 1]) {
         const auto found = live_.find(program_.at(id).offset);
         if (found != live_.end() && found->second == id) {
-          bytes_ -= Arena::rounded(program_.at(id).local.bytes());
+          bytes_ -= rounded(program_.at(id).held_bytes());
           live_.erase(found);
         }
       }
     }
     for (const SpmdId id : made_[step]) {
       if (live_.insert_or_assign(program_.at(id).offset, id).second) {
-        bytes_ += Arena::rounded(program_.at(id).local.bytes());
+        bytes_ += rounded(program_.at(id).held_bytes());
       }
     }
   }
@@ -89,7 +89,7 @@ std::optional<std::size_t> fullest_step(const SpmdProgram& program) {
 void add(const SpmdProgram& program, SpmdId id, HeldAs what, Peak& peak) {
   peak.held.push_back({.value = id,
                        .what = what,
-                       .bytes = Arena::rounded(program.at(id).local.bytes()),
+                       .bytes = rounded(program.at(id).held_bytes()),
                        .span = program.source.at(program.at(id).origin).span});
 }
 

@@ -23,8 +23,11 @@ bool reads(const DimMap& map, std::size_t loop) {
   });
 }
 
+// Of one part of a call, and of one rank.
 double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
-  return static_cast<double>(mesh.longest_part(call.space.loops[loop].size, call.loops[loop]));
+  const auto own =
+      static_cast<double>(mesh.longest_part(call.space.loops[loop].size, call.loops[loop]));
+  return loop == call.stream.loop ? own / static_cast<double>(call.stream.parts) : own;
 }
 
 double volume(const LocalCall& call, const Mesh& mesh) {
@@ -77,8 +80,10 @@ double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& 
 }
 
 double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
-  return is_product(call) ? product_seconds(call, mesh, hardware)
+  const double part = is_product(call)
+                          ? product_seconds(call, mesh, hardware)
                           : volume(call, mesh) * hardware.seconds_of_element(call.call.op->name);
+  return static_cast<double>(call.stream.parts) * part;
 }
 
 double memory_seconds(double bytes, const Hardware& hardware) {
@@ -92,7 +97,8 @@ double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardwa
     (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
   }
   const double memory = memory_seconds(bytes_touched(program, step), hardware);
-  return hardware.overhead + std::max(products, memory + elements);
+  const auto parts = static_cast<double>(step.calls.front().stream.parts);
+  return parts * hardware.overhead + std::max(products, memory + elements);
 }
 
 double slice_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
@@ -153,9 +159,15 @@ double seconds_at(const Curve& curve, double bytes) {
   return std::max(left->second + slope * (bytes - left->first), curve.front().second);
 }
 
+// Of a call in parts, how often it goes over a tensor that is not cut.
+std::int64_t passes(const LocalCall& call, const DimMap& map) {
+  return reads(map, call.stream.loop) ? 1 : call.stream.parts;
+}
+
 // Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.
-std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, SpmdId operand) {
-  const std::int64_t whole = program.at(operand).local.bytes();
+std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, std::size_t operand) {
+  const std::int64_t whole =
+      program.at(call.operands[operand]).local.bytes() * passes(call, call.space.operands[operand]);
   const bool picks = call.call.op->flops == nullptr && call.result.valid();
   return picks ? std::min(whole, program.at(call.result).local.bytes()) : whole;
 }
@@ -166,16 +178,17 @@ double bytes_touched(const SpmdProgram& program, const Step& step) {
   std::set<std::int32_t> made;
   std::map<std::int32_t, std::int64_t> touched;  // bytes, by value
   for (const LocalCall& call : step.calls) {
-    for (const SpmdId id : call.operands) {
-      if (!made.contains(id.index)) {
-        std::int64_t& most = touched[id.index];
-        most = std::max(most, bytes_read(program, call, id));
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (!made.contains(call.operands[i].index)) {
+        std::int64_t& most = touched[call.operands[i].index];
+        most = std::max(most, bytes_read(program, call, i));
       }
     }
     if (call.result.valid()) {
       const SpmdValue& result = program.at(call.result);
       made.insert(call.result.index);
-      touched[call.result.index] = result.home == Home::kNone ? 0 : result.local.bytes();
+      touched[call.result.index] =
+          result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space.result);
     }
   }
   return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const auto& part) {
@@ -197,16 +210,46 @@ double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, c
          static_cast<double>(bytes) / link.bandwidth;
 }
 
+namespace {
+
+double move_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  const std::int64_t pieces = program.at(step.to).pieces;
+  return static_cast<double>(pieces) *
+         collective_seconds(step.kind, step.bytes / pieces, program.mesh, step.axes, hardware);
+}
+
+// All pieces but the first may come while the product behind works on those before them.
+void hide_behind(const SpmdProgram& program, std::size_t product, double overlap,
+                 std::vector<double>& seconds) {
+  std::size_t first = product;
+  double gathers = 0;
+  while (first > 0 && done_at(program, first - 1) == product) {
+    gathers += seconds[--first];
+  }
+  const auto parts = static_cast<double>(program.steps[product].calls.front().stream.parts);
+  const double hidden = overlap * std::min(gathers, seconds[product]) * (parts - 1) / parts;
+  for (std::size_t s = first; s < product; ++s) {
+    seconds[s] *= gathers > 0 ? 1 - hidden / gathers : 1;
+  }
+}
+
+}  // namespace
+
 Prices price(const SpmdProgram& program, const Hardware& hardware) {
   Prices prices;
   prices.steps.reserve(program.steps.size());
-  for (const Step& step : program.steps) {
-    prices.steps.push_back(
-        step.kind == StepKind::kKernel ? kernel_seconds(program, step, hardware)
-        : step.kind == StepKind::kSlice
-            ? slice_seconds(program, step, hardware)
-            : collective_seconds(step.kind, step.bytes, program.mesh, step.axes, hardware));
-    (is_collective(step.kind) ? prices.communication : prices.compute) += prices.steps.back();
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    prices.steps.push_back(step.kind == StepKind::kKernel  ? kernel_seconds(program, step, hardware)
+                           : step.kind == StepKind::kSlice ? slice_seconds(program, step, hardware)
+                                                           : move_seconds(program, step, hardware));
+    if (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1) {
+      hide_behind(program, s, hardware.overlap, prices.steps);
+    }
+  }
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    (is_collective(program.steps[s].kind) ? prices.communication : prices.compute) +=
+        prices.steps[s];
   }
   return prices;
 }

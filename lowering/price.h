@@ -3,7 +3,8 @@
 // A product takes as long as its arithmetic or its memory traffic, whichever is slower (the
 // roofline model), at a rate that its size and its shortest side give; what goes element by element
 // takes both; a collective as long as a ring needs (references.md, "Collective cost"), or as it was
-// measured to take. Steps follow one another: nothing is taken to overlap.
+// measured to take. Steps follow one another; only what passes in pieces (stream.h) goes on behind
+// the product that works on it, as far as the profile's `overlap` says.
 
 #pragma once
 

@@ -1,9 +1,12 @@
 #include "lowering/spmd.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "lowering/arena.h"
 
 namespace mtf {
 namespace {
@@ -46,6 +49,9 @@ class Verifier {
       }
       if (call.loops.size() != call.space.loops.size()) {
         problem_ = where + " does not say how its loops are split";
+      }
+      for (const SpmdId partial : call.stream.partials) {
+        make(partial, where);
       }
       if (call.result.valid()) {
         make(call.result, where);
@@ -125,6 +131,38 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
 
 ValueId made_by(const SpmdProgram& program, const Step& step) {
   return step.kind == StepKind::kKernel ? step.calls.back().origin : program.at(step.to).origin;
+}
+
+std::int64_t SpmdValue::piece_bytes() const {
+  const std::int64_t extent = local.shape[cut].size;
+  return extent == 0 ? 0 : rounded(local.bytes() / extent * ((extent + pieces - 1) / pieces));
+}
+
+std::int64_t SpmdValue::held_bytes() const {
+  return pieces == 1 ? local.bytes() : 2 * piece_bytes();
+}
+
+std::int64_t Stream::part_at(const Mesh& mesh, std::int64_t rank, std::int64_t time) const {
+  const bool is_power = std::has_single_bit(static_cast<std::uint64_t>(parts));
+  std::int64_t part = time;
+  for (const Axes& axes : starts) {
+    const std::int64_t first = mesh.index_along(rank, axes) * parts / mesh.size_of(axes);
+    part = is_power ? part ^ first : (part + first) % parts;
+  }
+  return part;
+}
+
+Mesh::Part Stream::part_of(std::int64_t extent, std::int64_t part) const {
+  const std::int64_t begin = extent * part / parts;
+  return {.offset = begin, .extent = extent * (part + 1) / parts - begin};
+}
+
+std::size_t done_at(const SpmdProgram& program, std::size_t step) {
+  while (program.steps[step].kind != StepKind::kKernel &&
+         program.at(program.steps[step].to).pieces > 1) {
+    ++step;
+  }
+  return step;
 }
 
 std::string verify(const SpmdProgram& program) {

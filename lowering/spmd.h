@@ -40,6 +40,15 @@ struct SpmdValue {
   std::string name;  // as the user bound it, or "%9"
   Home home = Home::kNone;
   std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput: which
+  // A gathered operand that passes through the call that reads it in so many pieces along a dim:
+  // no more than two of them are there at a time. 1: all of it is.
+  std::int64_t pieces = 1;
+  std::size_t cut = 0;  // that dim
+
+  // Of the longest piece, rounded up to where the next one may begin.
+  [[nodiscard]] std::int64_t piece_bytes() const;
+  // Memory that it takes on a rank.
+  [[nodiscard]] std::int64_t held_bytes() const;
 };
 
 enum class StepKind : std::uint8_t {
@@ -63,6 +72,20 @@ struct PricedLoops {
   std::int64_t bytes = 0;
 };
 
+// A call that is done part by part of one of its loops, so that operands may pass in pieces
+// (stream.h).
+struct Stream {
+  std::int64_t parts = 1;  // 1: all at once
+  std::size_t loop = 0;
+  std::vector<Axes> starts;      // along these, ranks begin with different parts
+  std::vector<SpmdId> partials;  // where the loop is summed: sums of parts that wait for others
+
+  // The part that a rank works on at a time. requires: 0 <= time < parts
+  [[nodiscard]] std::int64_t part_at(const Mesh& mesh, std::int64_t rank, std::int64_t time) const;
+  // Indices of the loop, from the first that is the rank's own, in a part.
+  [[nodiscard]] Mesh::Part part_of(std::int64_t extent, std::int64_t part) const;
+};
+
 // One operation inside a kernel step.
 struct LocalCall {
   OpCall call;  // global types; the loop split is in `loops`
@@ -74,6 +97,7 @@ struct LocalCall {
   std::int64_t bytes = 0;   // received by a rank for this split: operands and result
   // Next best splits; where bytes move, one for each axis that uses it otherwise.
   std::vector<PricedLoops> otherwise;
+  Stream stream;
 };
 
 // Who asked for a value in another layout.
@@ -163,6 +187,10 @@ struct SpmdProgram {
 
 // What a step computes or moves, of a chain the last value: in SpmdProgram::source.
 [[nodiscard]] ValueId made_by(const SpmdProgram& program, const Step& step);
+
+// The step at which a step is done: of a gather whose result passes in pieces, the product that
+// they pass through, which stands right behind such gathers.
+[[nodiscard]] std::size_t done_at(const SpmdProgram& program, std::size_t step);
 
 [[nodiscard]] std::string verify(const SpmdProgram& program);  // "" or what is wrong
 

@@ -25,6 +25,10 @@ std::string home_text(const SpmdValue& value) {
   return "arena + " + std::to_string(value.offset);
 }
 
+std::string pieces_text(const SpmdValue& value) {
+  return value.pieces == 1 ? "" : " in " + std::to_string(value.pieces) + " pieces";
+}
+
 std::string loops_text(const LocalCall& call, const Mesh& mesh) {
   std::string text;
   for (std::size_t i = 0; i < call.loops.size(); ++i) {
@@ -75,7 +79,8 @@ std::string steps_text(const SpmdProgram& program) {
   for (const Step& step : program.steps) {
     if (step.kind != StepKind::kKernel) {
       text += "  " + id_text(step.to) + " = " + std::string(to_string(step.kind)) + "(" +
-              id_text(step.from) + ") over {" + to_string(program.mesh, step.axes) + "}\n";
+              id_text(step.from) + ") over {" + to_string(program.mesh, step.axes) + "}" +
+              pieces_text(program.at(step.to)) + "\n";
       continue;
     }
     for (const LocalCall& call : step.calls) {

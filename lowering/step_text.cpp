@@ -71,10 +71,6 @@ std::string joined(std::span<const std::string> parts, std::string_view separato
   return text;
 }
 
-bool has_axis(const Axes& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 // The dims whose axes differ between two layouts of one value: fewer axes after it, or more.
 std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& step,
                                       bool joined_up) {
@@ -84,7 +80,7 @@ std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& st
   for (std::size_t i = 0; i < from.layout.dims.size(); ++i) {
     const Axes& before = joined_up ? from.layout.dims[i] : to.layout.dims[i];
     const Axes& after = joined_up ? to.layout.dims[i] : from.layout.dims[i];
-    if (std::ranges::any_of(before, [&](AxisId axis) { return !has_axis(after, axis); })) {
+    if (std::ranges::any_of(before, [&](AxisId axis) { return !has(after, axis); })) {
       dims.push_back(from.type.shape[i].name);
     }
   }
@@ -95,9 +91,8 @@ std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
   std::vector<std::string> dims;
   for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
     const Axes& axes = call.loops[i];
-    const bool wanted = over == nullptr || std::ranges::any_of(axes, [over](AxisId axis) {
-                          return has_axis(*over, axis);
-                        });
+    const bool wanted = over == nullptr ||
+                        std::ranges::any_of(axes, [over](AxisId axis) { return has(*over, axis); });
     if (call.space.loops[i].role == DimRole::kReduced && wanted) {
       dims.push_back(call.space.loops[i].name);
     }
@@ -275,7 +270,7 @@ std::string slice_text(const SpmdProgram& program, const Step& step, const std::
   Axes cut;  // the axes that now split a dim
   for (const Axes& axes : program.at(step.to).layout.dims) {
     std::ranges::copy_if(axes, std::back_inserter(cut),
-                         [&](AxisId axis) { return has_axis(step.axes, axis); });
+                         [&](AxisId axis) { return has(step.axes, axis); });
   }
   if (!dims.empty()) {
     std::ranges::sort(cut);
@@ -286,6 +281,13 @@ std::string slice_text(const SpmdProgram& program, const Step& step, const std::
     text += to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
   }
   return text;
+}
+
+// ", in 4 pieces of ff"
+std::string pieces_text(const SpmdValue& value) {
+  return value.pieces == 1 ? ""
+                           : ", in " + std::to_string(value.pieces) + " pieces of " +
+                                 value.type.shape[value.cut].name;
 }
 
 }  // namespace
@@ -305,7 +307,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
       }
       break;
     case StepKind::kAllGather:
-      what = before + " over " + axes;
+      what = before + " over " + axes + pieces_text(program.at(step.to));
       break;
     case StepKind::kAllToAll:
       what = before + " -> " + after + " over " + axes;

@@ -36,6 +36,22 @@ struct Joining {
   bool exact = true;  // otherwise any order
 };
 
+// The messages of one rank, at most one to each member of its group and one from each.
+struct Mail {
+  struct Sent {
+    std::int64_t member = 0;
+    const void* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  struct Received {
+    std::int64_t member = 0;
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Sent> sent;
+  std::vector<Received> received;
+};
+
 using Outs = std::span<void* const>;
 using Ins = std::span<const void* const>;
 
@@ -77,6 +93,11 @@ class Communicator {
   // out = the join of all `in` of the group, on one member of each; elsewhere `out` is left alone.
   virtual void reduce(const Group& group, Joining how, std::int64_t count,
                       std::span<const std::int64_t> holders, Ins in, Outs out) = 0;
+
+  // Begins to send and receive, one Mail per local rank, and returns: the memory is in use, and
+  // nothing else may be called, but `post`, until `await` ends all that was posted.
+  virtual void post(const Group& group, std::span<const Mail> mail) = 0;
+  virtual void await() = 0;
 
   // One text per rank, known to all afterwards. `local`: one per local rank.
   [[nodiscard]] virtual std::vector<std::string> share(std::span<const std::string> local) = 0;

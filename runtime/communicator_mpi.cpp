@@ -87,7 +87,7 @@ class Mpi final : public Communicator {
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
     move_bytes(offset(out[0], group.index[0] * bytes), in[0], bytes);
     post_gather(group, {.count = bytes * group.size, .ranks = group.size}, 1, offset(out[0], 0));
-    wait();
+    await();
   }
 
   void all_to_all(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
@@ -99,7 +99,7 @@ class Mpi final : public Communicator {
     for_others(group, [&](std::int64_t other) {
       send(group, other, offset(in[0], other * bytes), bytes);
     });
-    wait();
+    await();
   }
 
   void permute(const Group& group, std::int64_t bytes,
@@ -113,7 +113,7 @@ class Mpi final : public Communicator {
     const auto target = std::ranges::find(source, me) - source.begin();
     receive(group, source[at(me)], out[0], bytes);
     send(group, target, in[0], bytes);
-    wait();
+    await();
   }
 
   // What few ranks hold is small: it goes straight from one to the others, and back.
@@ -129,7 +129,7 @@ class Mpi final : public Communicator {
       move_bytes(out[0], in[0], bytes);
       for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
     }
-    wait();
+    await();
   }
 
   void reduce(const Group& group, Joining how, std::int64_t count,
@@ -141,6 +141,20 @@ class Mpi final : public Communicator {
     scatter_in_pieces(group, how, count, in[0], out[0], [holder](std::int64_t member, Range piece) {
       return Range{.begin = piece.begin, .count = member == holder ? piece.count : 0};
     });
+  }
+
+  void post(const Group& group, std::span<const Mail> mail) override {
+    for (const Mail::Received& message : mail[0].received) {
+      receive(group, message.member, message.data, message.bytes);
+    }
+    for (const Mail::Sent& message : mail[0].sent) {
+      send(group, message.member, message.data, message.bytes);
+    }
+  }
+
+  void await() override {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
   }
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
@@ -256,11 +270,6 @@ class Mpi final : public Communicator {
     }
   }
 
-  void wait() {
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    requests_.clear();
-  }
-
   std::byte* scratch(std::int64_t bytes) {
     if (static_cast<std::int64_t>(scratch_.size()) < bytes) {
       scratch_.resize(at(bytes));
@@ -290,7 +299,7 @@ class Mpi final : public Communicator {
       const Range theirs = range_of(other);
       send(group, other, offset(in, theirs.begin * width), theirs.count * width);
     });
-    wait();
+    await();
     join_parts(how, parts_, mine.count, out);
   }
 
@@ -330,7 +339,7 @@ class Mpi final : public Communicator {
     }
     post_gather(group, {.count = count - last, .ranks = group.size}, width,
                 offset(out, last * width));
-    wait();
+    await();
   }
 
   // Each member has its part of `data`, and is to have all.
@@ -356,7 +365,7 @@ class Mpi final : public Communicator {
       const std::int64_t other = me ^ distance;
       receive(group, other, received, bytes);
       send(group, other, mine, bytes);
-      wait();
+      await();
       const std::array<const void*, 2> parts =
           me < other ? std::array{mine, static_cast<const void*>(received)}
                      : std::array{static_cast<const void*>(received), mine};

@@ -104,6 +104,19 @@ class Simulated final : public Communicator {
     }
   }
 
+  void post(const Group& group, std::span<const Mail> mail) override {
+    for (const std::int64_t rank : ranks_) {
+      for (const Mail::Received& message : mail[at(rank)].received) {
+        const std::int64_t from = group.members[at(rank)][at(message.member)];
+        const auto sent =
+            std::ranges::find(mail[at(from)].sent, group.index[at(rank)], &Mail::Sent::member);
+        copy(message.data, 0, sent->data, 0, message.bytes);
+      }
+    }
+  }
+
+  void await() override {}
+
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
     return {local.begin(), local.end()};
   }

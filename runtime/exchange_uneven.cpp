@@ -5,6 +5,13 @@
 #include "runtime/exchange.h"
 
 namespace mtf {
+
+BoxIn box_in(const Slice& box, const Slice& slice, std::int64_t width) {
+  BoxIn result{.copy = BoxCopy(slice.extent, box.extent, width), .start = 0};
+  result.start = volume_of(box) == 0 ? 0 : result.copy.start_of(corner_in(box, slice));
+  return result;
+}
+
 UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const Group& group,
                                std::span<const std::int64_t> ranks)
     : kind_(spec.kind), width_(static_cast<std::int64_t>(bytes_of(spec.type.dtype))) {
@@ -12,18 +19,13 @@ UnevenExchange::UnevenExchange(const Mesh& mesh, const ExchangeSpec& spec, const
     return slice_of(spec.type.shape, spec.from, mesh, rank);
   };
   const auto to = [&](std::int64_t rank) { return slice_of(spec.type.shape, spec.to, mesh, rank); };
-  const auto part = [&](const Slice& box, const Slice& slice) {
-    Part result{.copy = BoxCopy(slice.extent, box.extent, width_), .start = 0};
-    result.start = volume_of(box) == 0 ? 0 : result.copy.start_of(corner_in(box, slice));
-    return result;
-  };
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     OnRank& here = ranks_.emplace_back();
     const Slice mine = from(ranks[i]);
     const Slice wanted = to(ranks[i]);
     for (const std::int64_t member : group.members[i]) {
-      here.packed.push_back(part(intersection(mine, to(member)), mine));
-      here.unpacked.push_back(part(intersection(from(member), wanted), wanted));
+      here.packed.push_back(box_in(intersection(mine, to(member)), mine, width_));
+      here.unpacked.push_back(box_in(intersection(from(member), wanted), wanted, width_));
     }
   }
   if (kind_ == StepKind::kAllGather) {
@@ -43,7 +45,7 @@ void UnevenExchange::run(Communicator& communicator, const Group& group, Joining
                          Staging& staging, Ins from, Outs to) const {
   if (kind_ == StepKind::kSlice) {
     for (std::size_t i = 0; i < to.size(); ++i) {
-      const Part& part = ranks_[i].packed.front();
+      const BoxIn& part = ranks_[i].packed.front();
       part.copy.pack(static_cast<const std::byte*>(from[i]), part.start, 0, part.copy.block_bytes(),
                      static_cast<std::byte*>(to[i]));
     }
@@ -78,7 +80,7 @@ Ins UnevenExchange::pack(Staging& staging, Ins from) const {
   for (std::size_t i = 0; i < from.size(); ++i) {
     std::byte* place = staging.sent[i].data();
     staging.ins.push_back(place);
-    for (const Part& part : ranks_[i].packed) {
+    for (const BoxIn& part : ranks_[i].packed) {
       part.copy.pack(static_cast<const std::byte*>(from[i]), part.start, 0, part.copy.block_bytes(),
                      place);
       place += block_bytes_;
@@ -99,7 +101,7 @@ Outs UnevenExchange::room(Staging& staging, std::size_t ranks, std::int64_t byte
 void UnevenExchange::unpack(const Staging& staging, Outs to) const {
   for (std::size_t i = 0; i < to.size(); ++i) {
     const std::byte* place = staging.received[i].data();
-    for (const Part& part : ranks_[i].unpacked) {
+    for (const BoxIn& part : ranks_[i].unpacked) {
       part.copy.unpack(place, part.start, 0, part.copy.block_bytes(),
                        static_cast<std::byte*>(to[i]));
       place += block_bytes_;

@@ -16,6 +16,13 @@ namespace mtf {
 struct ExchangeSpec;
 struct Staging;
 
+// A box of a slice, and where it begins there, in bytes.
+struct BoxIn {
+  BoxCopy copy;
+  std::int64_t start = 0;
+};
+[[nodiscard]] BoxIn box_in(const Slice& box, const Slice& slice, std::int64_t width);
+
 class UnevenExchange {
  public:
   // requires: the kind is kSlice, kAllGather, kAllToAll or kReduceScatter.
@@ -26,14 +33,9 @@ class UnevenExchange {
            Ins from, Outs to) const;
 
  private:
-  // A box of one rank's slice, and where it begins there.
-  struct Part {
-    BoxCopy copy;
-    std::int64_t start = 0;
-  };
   struct OnRank {
-    std::vector<Part> packed;    // per member: what it needs of the slice
-    std::vector<Part> unpacked;  // per member: what it has for the slice
+    std::vector<BoxIn> packed;    // per member: what it needs of the slice
+    std::vector<BoxIn> unpacked;  // per member: what it has for the slice
   };
 
   Ins pack(Staging& staging, Ins from) const;

@@ -108,20 +108,25 @@ struct Executor::State {
   // Does a part of the step in progress: that of one local rank, or of all of them at once.
   template <typename F>
   void timed(std::optional<std::size_t> rank, F&& part) {
+    timed_as({.step = step_number}, rank, part);
+  }
+
+  template <typename F>
+  void timed_as(StepTime what, std::optional<std::size_t> rank, F&& part) {
     if (options.timed) {
-      take_time(rank, part, step_number);
+      take_time(rank, part, what);
     } else {
       part();
     }
   }
 
   template <typename F>
-  void take_time(std::optional<std::size_t> rank, F&& part, std::size_t step) {
+  void take_time(std::optional<std::size_t> rank, F&& part, StepTime what) {
     const std::int64_t begin = nanoseconds_now();
     part();
-    const Interval time{.begin = begin, .end = nanoseconds_now()};
-    for (std::size_t i = rank.value_or(0); i < (rank ? *rank + 1 : hosts.size()); ++i) {
-      options.timed({.step = step, .rank = i, .time = time});
+    what.time = {.begin = begin, .end = nanoseconds_now()};
+    for (what.rank = rank.value_or(0); what.rank < (rank ? *rank + 1 : hosts.size()); ++what.rank) {
+      options.timed(what);
     }
   }
 
@@ -162,23 +167,68 @@ struct Executor::State {
       ins.push_back(prepared.at(rank, step.from));
       outs.push_back(prepared.at(rank, step.to));
     }
-    if (options.check_agreement && step.kind != StepKind::kSlice) {
-      check_agreement(step);
+    if (step.kind != StepKind::kSlice) {
+      check_agreement(step.exchange.group(), step.kind, step.hash);
     }
     timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs); });
-    if (step.kind == StepKind::kSlice) {
-      return;
-    }
-    const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-    const std::int64_t handed = from.local.bytes() / width;
-    const std::int64_t received = received_elements(step.kind, handed, step.exchange.group().size);
-    for (Totals& totals : prepared.counted) {
-      count_collective(totals.collectives[step.slot], handed, received, width);
+    if (step.kind != StepKind::kSlice) {
+      count(prepared, step.slot, step.kind, from, step.exchange.group());
     }
   }
 
-  // Throws if some rank of the group is about to do something else.
-  void check_agreement(const MoveStep& step);
+  static void count(PreparedProgram& prepared, std::size_t slot, StepKind kind,
+                    const SpmdValue& from, const Group& group) {
+    const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+    const std::int64_t handed = from.local.bytes() / width;
+    const std::int64_t received = received_elements(kind, handed, group.size);
+    for (Totals& totals : prepared.counted) {
+      count_collective(totals.collectives[slot], handed, received, width);
+    }
+  }
+
+  // While the product works on its pieces, the next ones are on their way.
+  void stream(PreparedProgram& prepared, StreamStep& step) {
+    StepTime gather{.step = step.passing().front().step};  // which the time is taken for
+    StepTime product{.step = step_number};
+    for (const StreamStep::Passing& one : step.passing()) {
+      check_agreement(one.exchange.group(), StepKind::kAllGather, one.hash);
+    }
+    const auto post = [&](std::int64_t time) { step.post(prepared, communicator, staging, time); };
+    const auto land = [&](std::int64_t time) {
+      communicator.await();
+      step.land(time);
+    };
+    reports.call = &step.call();
+    timed_as(gather, std::nullopt, [&] {
+      post(0);
+      land(0);
+    });
+    for (const StreamStep::Passing& one : step.passing().subspan(1)) {
+      timed_as({.step = one.step}, std::nullopt, [] {});
+    }
+    gather.resumes = true;
+    for (std::int64_t time = 0; time < step.parts(); ++time) {
+      const bool is_last = time + 1 == step.parts();
+      if (!is_last) {
+        timed_as(gather, std::nullopt, [&] { post(time + 1); });
+      }
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        timed_as(product, rank, [&] { step.multiply(prepared, rank, time); });
+      }
+      product.resumes = true;
+      if (!is_last) {
+        timed_as(gather, std::nullopt, [&] { land(time + 1); });
+      }
+    }
+    reports.call = nullptr;
+    for (const StreamStep::Passing& one : step.passing()) {
+      count(prepared, one.slot, StepKind::kAllGather, prepared.program->at(one.from),
+            one.exchange.group());
+    }
+  }
+
+  // Throws if some rank of the group is about to do something else; where that is to be checked.
+  void check_agreement(const Group& group, StepKind kind, std::uint64_t hash);
 
   // ---- after the steps ----
 
@@ -191,7 +241,7 @@ struct Executor::State {
     std::optional<Diag> failure;
     const auto agree = [&] { failure = agreed_failure(communicator, hosts); };
     if (options.timed) {
-      take_time(std::nullopt, agree, last->steps.size());
+      take_time(std::nullopt, agree, {.step = last->steps.size()});
     } else {
       agree();
     }
@@ -225,19 +275,22 @@ struct Executor::State {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       std::int64_t bytes = prepared.arena_bytes;
       for (const RankTensor* input : inputs) {
-        bytes += Arena::rounded(input->parts[rank].bytes());
+        bytes += rounded(input->parts[rank].bytes());
       }
       for (const RankTensor& output : outputs) {
-        bytes += Arena::rounded(output.parts[rank].bytes());
+        bytes += rounded(output.parts[rank].bytes());
       }
       prepared.counted[rank].peak_bytes = bytes;
     }
   }
 };
 
-void Executor::State::check_agreement(const MoveStep& step) {
+void Executor::State::check_agreement(const Group& group, StepKind kind, std::uint64_t hash) {
+  if (!options.check_agreement) {
+    return;
+  }
   const Joining lowest{.combine = Combine::kMin, .dtype = DType::kI64, .exact = true};
-  const auto mine = static_cast<std::int64_t>(step.hash);
+  const auto mine = static_cast<std::int64_t>(hash);
   const std::array<std::int64_t, 2> range{mine, ~mine};  // the lowest, and the highest inverted
   std::vector<std::array<std::int64_t, 2>> found(hosts.size(), range);
   std::vector<const void*> from(hosts.size(), range.data());
@@ -246,15 +299,15 @@ void Executor::State::check_agreement(const MoveStep& step) {
   for (std::array<std::int64_t, 2>& one : found) {
     to.push_back(one.data());
   }
-  communicator.all_reduce(step.exchange.group(), lowest, 2, from, to);
+  communicator.all_reduce(group, lowest, 2, from, to);
   if (found.front()[0] != mine || found.front()[1] != ~mine) {
     // One rank of the group speaks, the others wait until it has stopped them.
-    if (step.exchange.group().index.front() != 0) {
+    if (group.index.front() != 0) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }
     const std::string rank = std::to_string(communicator.local_ranks().front());
     throw std::logic_error("rank " + rank + " is at another collective than its group: " +
-                           std::string(to_string(step.kind)));
+                           std::string(to_string(kind)));
   }
 }
 
@@ -295,7 +348,8 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
     match(
         step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
         [&](const TileStep& body) { state.tile(prepared, body); },
-        [&](const MoveStep& body) { state.move(prepared, body); });
+        [&](const MoveStep& body) { state.move(prepared, body); },
+        [&](StreamStep& body) { state.stream(prepared, body); }, [](const PassedStep&) {});
     for (Totals& totals : prepared.counted) {
       totals.flops += step.flops;
     }

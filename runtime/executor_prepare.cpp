@@ -30,6 +30,19 @@ bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t ran
   return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
 }
 
+}  // namespace
+
+LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
+  const Axes& axes = call.loops[loop];
+  const Mesh::Part part = mesh.part_of(call.space.loops[loop].size, axes, rank);
+  return {.parts = mesh.size_of(axes),
+          .index = mesh.index_along(rank, axes),
+          .offset = part.offset,
+          .extent = part.extent};
+}
+
+namespace {
+
 KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                        const PrepareContext& context) {
   KernelStep step{.call = &call, .ranks = {}};
@@ -41,14 +54,11 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
       here.in.push_back(view_of(program, operand, rank));
     }
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
-      const Axes& axes = call.loops[l];
-      const Mesh::Part part = is_busy(program, call, rank)
-                                  ? program.mesh.part_of(call.space.loops[l].size, axes, rank)
-                                  : Mesh::Part{};
-      here.shares.push_back({.parts = program.mesh.size_of(axes),
-                             .index = program.mesh.index_along(rank, axes),
-                             .offset = part.offset,
-                             .extent = part.extent});
+      LoopShare& share = here.shares.emplace_back(share_on(program.mesh, call, l, rank));
+      if (!is_busy(program, call, rank)) {
+        share.offset = 0;
+        share.extent = 0;
+      }
     }
     here.call = std::make_unique<KernelCall>(
         KernelCall{.call = call.call,
@@ -169,12 +179,18 @@ TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareCo
   return ready;
 }
 
+// What all ranks of a group must agree on before they do a step.
+std::uint64_t hash_of(const SpmdProgram& program, const Step& step, std::size_t number) {
+  const std::string what = std::to_string(number) + to_string(step.kind).data() +
+                           to_string(program.at(step.from).type) +
+                           to_string(program.mesh, step.axes);
+  return std::hash<std::string>{}(what);
+}
+
 MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t number,
                    const PrepareContext& context) {
   const SpmdValue& from = program.at(step.from);
   const SpmdValue& to = program.at(step.to);
-  const std::string what = std::to_string(number) + to_string(step.kind).data() +
-                           to_string(from.type) + to_string(program.mesh, step.axes);
   return {.kind = step.kind,
           .exchange = Exchange(context.communicator, program.mesh,
                                {.kind = step.kind,
@@ -186,7 +202,38 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                                 .exact = context.exact}),
           .from = step.from,
           .to = step.to,
-          .hash = std::hash<std::string>{}(what)};
+          .hash = hash_of(program, step, number)};
+}
+
+// `reader`: the step of the product that the gathered operand passes through.
+StreamStep::Passing passing_gather(const SpmdProgram& program, std::size_t number,
+                                   const LocalCall& reader, const PrepareContext& context) {
+  const Step& step = program.steps[number];
+  const SpmdValue& to = program.at(step.to);
+  return {.from = step.from,
+          .to = step.to,
+          .step = number,
+          .hash = hash_of(program, step, number),
+          .exchange = PieceExchange(context.communicator, program.mesh,
+                                    {.type = to.type,
+                                     .from = program.at(step.from).layout,
+                                     .to = to.layout,
+                                     .axes = step.axes,
+                                     .cut = to.cut},
+                                    reader.stream)};
+}
+
+// The passing gathers stand right before the product.
+StreamStep stream_step(const SpmdProgram& program, std::size_t number, Totals& totals,
+                       const PrepareContext& context) {
+  const LocalCall& call = program.steps[number].calls.front();
+  std::vector<StreamStep::Passing> passing;
+  for (std::size_t s = number; s-- > 0 && done_at(program, s) == number;) {
+    const Step& gather = program.steps[s];
+    passing.push_back(passing_gather(program, s, call, context));
+    passing.back().slot = collective_slot(totals, gather.kind, gather.axes);
+  }
+  return {program, call, std::move(passing), context};
 }
 
 // On the slices that the kernel is given.
@@ -208,10 +255,33 @@ std::int64_t reached_arena(const SpmdProgram& program) {
   std::int64_t bytes = 0;
   for (const SpmdValue& value : program.values) {
     if (value.home == Home::kArena) {
-      bytes = std::max(bytes, value.offset + Arena::rounded(value.local.bytes()));
+      bytes = std::max(bytes, value.offset + rounded(value.held_bytes()));
     }
   }
   return bytes;
+}
+
+PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals& totals,
+                          const PrepareContext& context) {
+  const Step& step = program.steps[number];
+  PreparedStep ready;
+  if (done_at(program, number) != number) {
+    ready.body = PassedStep{};
+  } else if (step.kind != StepKind::kKernel) {
+    MoveStep move = move_step(program, step, number, context);
+    if (is_collective(step.kind)) {
+      move.slot = collective_slot(totals, step.kind, step.axes);
+    }
+    ready.body = std::move(move);
+  } else if (step.calls.front().call.op->tile != nullptr) {
+    ready.body = tile_step(program, step, context);
+  } else if (step.calls.front().stream.parts > 1) {
+    ready.body = stream_step(program, number, totals, context);
+  } else {
+    assert(step.calls.size() == 1);
+    ready.body = kernel_step(program, step.calls.front(), context);
+  }
+  return ready;
 }
 
 }  // namespace
@@ -222,25 +292,14 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   prepared->program = &program;
   prepared->arena_bytes = reached_arena(program);
   Totals totals;
-  for (const Step& step : program.steps) {
-    PreparedStep& ready = prepared->steps.emplace_back();
-    for (const LocalCall& call : step.calls) {
+  for (std::size_t number = 0; number < program.steps.size(); ++number) {
+    PreparedStep ready = prepare_step(program, number, totals, context);
+    for (const LocalCall& call : program.steps[number].calls) {
       ready.flops += flops_of(program, call);
       ready.effect = ready.effect || call.call.op->effect;
+      prepared->may_fail = prepared->may_fail || call.call.op->tile == nullptr;
     }
-    if (step.kind != StepKind::kKernel) {
-      MoveStep move = move_step(program, step, prepared->steps.size(), context);
-      if (step.kind != StepKind::kSlice) {
-        move.slot = collective_slot(totals, step.kind, step.axes);
-      }
-      ready.body = std::move(move);
-    } else if (step.calls.front().call.op->tile != nullptr) {
-      ready.body = tile_step(program, step, context);
-    } else {
-      assert(step.calls.size() == 1);
-      prepared->may_fail = true;
-      ready.body = kernel_step(program, step.calls.front(), context);
-    }
+    prepared->steps.push_back(std::move(ready));
   }
   prepared->counted.assign(context.hosts.size(), totals);
   prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));

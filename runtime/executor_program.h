@@ -9,6 +9,7 @@
 #include "lowering/spmd.h"
 #include "runtime/exchange.h"
 #include "runtime/executor_host.h"
+#include "runtime/stream_step.h"
 #include "runtime/tile_engine.h"
 
 namespace mtf {
@@ -40,8 +41,10 @@ struct MoveStep {
   std::uint64_t hash = 0;  // what all ranks must agree on
 };
 
+struct PassedStep {};  // a gather that the StreamStep behind it does
+
 struct PreparedStep {
-  std::variant<KernelStep, TileStep, MoveStep> body;
+  std::variant<KernelStep, TileStep, MoveStep, StreamStep, PassedStep> body;
   double flops = 0;     // of one rank's slices
   bool effect = false;  // ranks agree after it whether all is well
 };
@@ -64,6 +67,10 @@ struct PrepareContext {
   std::vector<RankHost>& hosts;  // one per local rank
   bool exact = true;
 };
+
+// A rank's share of a loop.
+[[nodiscard]] LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop,
+                                 std::int64_t rank);
 
 [[nodiscard]] std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
                                                                const PrepareContext& context);

@@ -28,6 +28,7 @@ struct StepTime {
   std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that all is well
   std::size_t rank = 0;  // among the local ranks
   Interval time;
+  bool resumes = false;  // goes on with the step: the next part of a stream
 };
 
 }  // namespace mtf

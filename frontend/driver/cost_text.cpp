@@ -10,12 +10,21 @@
 namespace mtf {
 namespace {
 
-constexpr std::string_view kLegend =
-    "repeated: of all ranks' compute, what others do as well; received: in collectives;\n"
-    "time: predicted, nothing overlaps; utilization: compute of one rank alone / (ranks x peak "
-    "rate x "
-    "time).\n"
-    "Formulas keep the leading terms: flops, and elements of what is handed over or held.\n";
+std::string legend(bool overlaps) {
+  const std::string overlap = overlaps ? "streamed gathers overlap" : "nothing overlaps";
+  return "repeated: of all ranks' compute, what others do as well; received: in collectives;\n"
+         "time: predicted, " +
+         overlap +
+         "; utilization: compute of one rank alone / (ranks x peak rate x time).\n"
+         "Formulas keep the leading terms: flops, and elements of what is handed over or held.\n";
+}
+
+// Whether part of a gather is predicted to go on behind a product.
+bool overlaps(const CostRow& row) {
+  return row.cost && row.cost->hardware.overlap > 0 &&
+         std::ranges::any_of(row.cost->program.values,
+                             [](const SpmdValue& value) { return value.pieces > 1; });
+}
 
 std::string name_of(const CostRow& row) {
   return row.layout.empty() ? "one rank" : row.layout;
@@ -146,7 +155,7 @@ std::string cost_text(const CostTable& table, const SourceMap& sources) {
       text += "\n" + details_text(row, sources);
     }
   }
-  return text + "\n" + std::string(kLegend);
+  return text + "\n" + legend(std::ranges::any_of(table.layouts, overlaps));
 }
 
 }  // namespace mtf

@@ -64,6 +64,12 @@ Axes axes_of(const Step& step) {
   return axes;
 }
 
+// In which its result passes, or in which it is done.
+std::int64_t pieces_of(const SpmdProgram& program, const Step& step) {
+  return step.kind == StepKind::kKernel ? step.calls.front().stream.parts
+                                        : program.at(step.to).pieces;
+}
+
 Json step_json(const SpmdProgram& program, const Step& step, const StepLine& text,
                const SourceMap& sources) {
   Json dims = Json::array();
@@ -78,6 +84,7 @@ Json step_json(const SpmdProgram& program, const Step& step, const StepLine& tex
           {"elements", step.elements},
           {"received", step.received},
           {"bytes", step.bytes},
+          {"pieces", pieces_of(program, step)},
           {"flops", step.flops},
           {"why", reason_text(step, sources)},
           {"line", line_of(sources, text.span)}};

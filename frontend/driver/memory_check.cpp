@@ -66,7 +66,7 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view
     return std::nullopt;
   }
   const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
-    return value.home == Home::kNone ? 0 : value.local.bytes();
+    return value.home == Home::kNone ? 0 : value.held_bytes();
   });
   std::string text = std::string(what) + " needs " + bytes_text(needed) + " of memory";
   text += ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(ranks) +
@@ -77,7 +77,7 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view
   if (largest != program.values.end()) {
     diag.span = program.source.at(largest->origin).span;
     diag.notes.push_back({.text = "the largest tensor is " + name_of(program, *largest) + ", " +
-                                  bytes_text(largest->local.bytes()) + " on each rank"});
+                                  bytes_text(largest->held_bytes()) + " on each rank"});
   }
   return diag;
 }

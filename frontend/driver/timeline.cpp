@@ -27,6 +27,13 @@ void Stopwatch::add(Interval time, bool sample) {
   }
 }
 
+void Stopwatch::resume(Interval time, bool sample) {
+  nanoseconds += time.length();
+  if (sample) {
+    sampled.back().end += time.length();
+  }
+}
+
 void Timeline::start(Communicator& communicator) {
   constexpr std::int64_t kSamples = 4096;  // over all ranks, which the first one puts together
   constexpr std::int64_t kFewest = 16;
@@ -72,7 +79,8 @@ void Timeline::begin_run(std::size_t unit) {
 }
 
 void Timeline::step(const StepTime& time) {
-  running_->steps[time.rank][time.step].add(time.time, sampling_);
+  Stopwatch& stopwatch = running_->steps[time.rank][time.step];
+  time.resumes ? stopwatch.resume(time.time, sampling_) : stopwatch.add(time.time, sampling_);
   const bool agreed = time.step == running_->program.steps.size();
   keep({.what = agreed ? TimedEvent::What::kAgree : TimedEvent::What::kStep,
         .rank = static_cast<std::int64_t>(time.rank),

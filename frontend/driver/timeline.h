@@ -35,6 +35,8 @@ struct Stopwatch {
   std::vector<Interval> sampled;
 
   void add(Interval time, bool sample);
+  // Goes on with what was added last; `sample` as it was then.
+  void resume(Interval time, bool sample);
 };
 
 struct TimedUnit {

@@ -103,6 +103,11 @@ bool set_number(Hardware& hardware, const Value& value) {
 }
 
 template <auto member>
+bool set_share(Hardware& hardware, const Value& value) {
+  return set_number<member>(hardware, value) && hardware.*member <= 1;
+}
+
+template <auto member>
 bool set_whole(Hardware& hardware, const Value& value) {
   const std::optional<std::int64_t> number = whole(value);
   hardware.*member = number.value_or(1);
@@ -131,6 +136,7 @@ constexpr std::array kFields = std::to_array<Field>({
      [](Hardware& hardware, const Value& value) { return set_curve(hardware.products, value); }},
     {"tile", false, kNumber, set_number<&Hardware::tile>},
     {"overhead", false, kNumber, set_number<&Hardware::overhead>},
+    {"overlap", false, "a share, above 0 and up to 1", set_share<&Hardware::overlap>},
     {"near_ranks", false, kWhole, set_whole<&Hardware::near_ranks>},
     {"near_latency", false, kNumber, set_link<&Hardware::near, &Link::latency>},
     {"near_bandwidth", false, kNumber, set_link<&Hardware::near, &Link::bandwidth>},

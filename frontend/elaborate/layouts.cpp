@@ -6,6 +6,7 @@
 
 #include "frontend/elaborate/conditions.h"
 #include "frontend/elaborate/hardware.h"
+#include "frontend/elaborate/layout_options.h"
 #include "frontend/elaborate/mesh_text.h"
 #include "frontend/elaborate/units.h"
 
@@ -160,22 +161,6 @@ bool is_later_layout(Context& c, const ast::Layout& layout) {
     return span.has_value();
   };
   return later(layout.automatic, "auto");
-}
-
-void set_options(Context& c, const ast::Layout& declared, Layout& layout) {
-  for (const ast::LayoutOption& option : declared.options) {
-    if (option.name.text != "gather") {
-      const Suggestion suggestion = suggest(option.name.text, std::vector<std::string>{"gather"});
-      c.error(DiagKind::kUnknownName, option.name.span,
-              "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
-              suggestion.fix);
-    } else if (option.value.text != "keep" && option.value.text != "again") {
-      c.error(DiagKind::kBadArgument, option.value.span,
-              "`gather` is `keep`, for the backward pass, or `again`, which gathers a second time");
-    } else {
-      layout.gather_again = option.value.text == "again";
-    }
-  }
 }
 
 Layout build_layout(Context& c, const ast::Layout& declared, const Mesh& mesh) {

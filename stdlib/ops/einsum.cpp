@@ -237,6 +237,7 @@ print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
     .grad = grad,
     .flops = flops,
     .kernel = product_kernel,
+    .strided = true,
     .algebra = Algebra::kEinsum};
 
 }  // namespace mtf::ops

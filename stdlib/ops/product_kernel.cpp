@@ -22,10 +22,11 @@ Gemm sorted(const KernelCall& call) {
   const Shape& a = call.in[0].shape;
   const Shape& b = call.in[1].shape;
   const Shape all = union_shape(a, b);
-  const Strides strides{.a = strides_by_name(a, all),
-                        .b = strides_by_name(b, all),
-                        .out = strides_by_name(call.out.shape, all)};
+  const Strides strides{.a = strides_by_name(call.in[0], all),
+                        .b = strides_by_name(call.in[1], all),
+                        .out = strides_by_name(call.out, all)};
   Gemm product;
+  product.accumulate = call.accumulate;
   for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
     const std::string& name = call.space.loops[loop].name;
     const std::size_t i = all.index_of(name).value();
@@ -59,13 +60,28 @@ void plain_loop(std::span<const GemmDim> dims, const T* a, const T* b, T* out) {
   }
 }
 
+// Sets the elements of the result to 0.
+template <typename T>
+void clear(std::span<const GemmDim> dims, T* out) {
+  if (dims.empty()) {
+    *out = T{};
+    return;
+  }
+  for (std::int64_t i = 0; i < dims[0].extent; ++i) {
+    clear(dims.subspan(1), out + i * dims[0].out);
+  }
+}
+
 template <typename T>
 void multiply_whole(const Gemm& product, const KernelCall& call) {
   std::vector<GemmDim> dims = product.batch;
   dims.insert(dims.end(), product.rows.begin(), product.rows.end());
-  dims.insert(dims.end(), product.inner.begin(), product.inner.end());
+  const auto outer = static_cast<std::ptrdiff_t>(dims.size());
   dims.insert(dims.end(), product.cols.begin(), product.cols.end());
-  fill_zero(call.out, false);
+  if (!product.accumulate) {
+    clear<T>(dims, elements<T>(call.out).data());
+  }
+  dims.insert(dims.begin() + outer, product.inner.begin(), product.inner.end());
   plain_loop<T>(dims, elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
                 elements<T>(call.out).data());
 }

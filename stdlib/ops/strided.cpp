@@ -75,10 +75,8 @@ void copy_typed(std::vector<StridedDim> dims, const void* from, void* to) {
   copy_box<T>(dims, static_cast<const T*>(from), static_cast<T*>(to));
 }
 
-}  // namespace
-
-std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over) {
-  const std::vector<std::int64_t> own = strides_of(of);
+std::vector<std::int64_t> along(const Shape& of, const std::vector<std::int64_t>& own,
+                                const Shape& over) {
   std::vector<std::int64_t> strides;
   strides.reserve(over.rank());
   for (const Dim& dim : over.dims()) {
@@ -86,6 +84,16 @@ std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over) {
     strides.push_back(index ? own[*index] : 0);
   }
   return strides;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over) {
+  return along(of, strides_of(of), over);
+}
+
+std::vector<std::int64_t> strides_by_name(const TensorView& of, const Shape& over) {
+  return along(of.shape, of.strides.empty() ? strides_of(of.shape) : of.strides, over);
 }
 
 void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,

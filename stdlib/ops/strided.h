@@ -11,6 +11,8 @@ namespace mtf {
 
 // The stride in a dense tensor of shape `of` along each dim of `over`; 0 along dims that it lacks.
 [[nodiscard]] std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over);
+// The same of a view, which may have strides of its own.
+[[nodiscard]] std::vector<std::int64_t> strides_by_name(const TensorView& of, const Shape& over);
 
 struct StridedDim {
   std::int64_t extent = 1;

@@ -41,7 +41,9 @@ TEST_CASE("random programs give one rank's bits on real ranks") {
     const std::vector<Program> entries =
         seed % 2 == 0 ? std::vector{program} : cut_in_two(program, program.values.size() / 2);
     std::mt19937_64 random(seed);
-    const Layout layout = random_layout(entries, random_mesh(ranks, random), random);
+    const Mesh mesh = random_mesh(ranks, random);
+    const Layout layout = seed % 3 == 0 ? refined_layout(entries, mesh, random)
+                                        : random_layout(entries, mesh, random);
     const std::optional<Outcome> many = run_under(entries, layout, communicator);
     if (!many) {
       continue;  // the layout does not fit

@@ -120,11 +120,33 @@ Layout random_layout(std::span<const Program> entries, const Mesh& mesh, std::mt
   return layout;
 }
 
+Layout refined_layout(std::span<const Program> entries, const Mesh& mesh, std::mt19937_64& random) {
+  Layout layout = random_layout(entries, mesh, random);
+  for (Rule& rule : layout.rules) {
+    rule.rest = random() % 2 == 0;
+  }
+  std::set<std::string> names;
+  for (const Program& program : entries) {
+    dims_of(program, names);
+  }
+  for (const std::string& name : names) {
+    const bool is_new = std::ranges::find(layout.rules, name, &Rule::dim) == layout.rules.end();
+    if (is_new && random() % 4 == 0) {
+      layout.rules.push_back({.dim = name, .axes = {}, .span = {}, .rest = true});
+    }
+  }
+  layout.infer = random() % 2 == 0;
+  layout.gather_again = random() % 2 == 0;
+  layout.stream = random() % 2 == 0 ? 1 : static_cast<std::int64_t>(2 + random() % 7);
+  return layout;
+}
+
 std::string to_string(const Layout& layout) {
   std::string text = "[";
   for (const Rule& rule : layout.rules) {
     text += (text.size() > 1 ? ", " : "") + mtf::to_string(rule, layout.mesh);
   }
+  text += layout.stream == 1 ? "" : "; stream = " + std::to_string(layout.stream);
   return text + "] on " + mtf::to_string(layout.mesh);
 }
 

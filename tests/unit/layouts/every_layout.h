@@ -30,6 +30,11 @@ namespace mtf::tests {
 [[nodiscard]] Layout random_layout(std::span<const Program> entries, const Mesh& mesh,
                                    std::mt19937_64& random);
 
+// The same, and some rules end in `*`, some dims without a rule have `*` alone or follow the others
+// (`infer`), what is gathered is kept or not, or passes in pieces.
+[[nodiscard]] Layout refined_layout(std::span<const Program> entries, const Mesh& mesh,
+                                    std::mt19937_64& random);
+
 // "[batch -> x, io -> (y, z)] on m[x: 2, y: 2, z: 2]"
 [[nodiscard]] std::string to_string(const Layout& layout);
 
