@@ -15,7 +15,16 @@ class Fuser {
   explicit Fuser(SpmdProgram& program)
       : program_(program),
         maker_(program.values.size(), kNever),
-        first_reader_(program.values.size(), kNever) {}
+        first_reader_(program.values.size(), kNever),
+        uses_(program.values.size(), 0) {
+    for (const Step& step : program.steps) {
+      for (const LocalCall& call : step.calls) {
+        for (const SpmdId operand : call.operands) {
+          ++uses_[index(operand)];
+        }
+      }
+    }
+  }
 
   void run() {
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
@@ -62,8 +71,9 @@ class Fuser {
     }
   }
 
-  bool can_join(const Step& early, const Step& late) const {
-    if (!element_wise(early) || early.calls.size() + late.calls.size() > kMaxChain ||
+  [[nodiscard]] bool can_join(const Step& early, const Step& late) const {
+    if (!element_wise(early) || is_shared_constant(early) ||
+        early.calls.size() + late.calls.size() > kMaxChain ||
         local_shape_of(early) != local_shape_of(late) || shape_of(early) != shape_of(late) ||
         holders_of(early) != holders_of(late)) {
       return false;
@@ -71,6 +81,12 @@ class Fuser {
     return std::ranges::all_of(early.calls, [this](const LocalCall& call) {
       return first_reader_[index(call.result)] == kNever;
     });
+  }
+
+  // A chain that made it would have to come before all the others that read it.
+  [[nodiscard]] bool is_shared_constant(const Step& step) const {
+    return step.calls.size() == 1 && step.calls.front().operands.empty() &&
+           uses_[index(step.calls.front().result)] > 1;
   }
 
   // Moves the calls of step m to the front of step s.
@@ -115,6 +131,7 @@ class Fuser {
   SpmdProgram& program_;
   std::vector<std::size_t> maker_;         // the step that makes a value
   std::vector<std::size_t> first_reader_;  // the first step, other than its own, that reads it
+  std::vector<int> uses_;                  // as operands
 };
 
 }  // namespace

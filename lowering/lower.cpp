@@ -8,8 +8,9 @@
 
 #include "ir/rewrite.h"
 #include "lowering/fuse.h"
-#include "lowering/memory.h"
 #include "lowering/partition.h"
+#include "lowering/schedule.h"
+#include "lowering/stream.h"
 #include "lowering/why.h"
 
 namespace mtf {
@@ -71,8 +72,9 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   partition(out, exact, layout.gather_again);
   complete_reasons(out);
   fuse(out);
+  stream(out, layout.stream, exact);
   name_values(out);
-  plan_memory(out);
+  schedule(out);
   add_up(out);
   assert(verify(out).empty());
   return out;

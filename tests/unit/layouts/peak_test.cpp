@@ -72,7 +72,7 @@ fn case(x: f32[a, b]) {
   let narrow = sum(x, over = b)
   let wide = einsum(x, x -> [a, b])
   let both = einsum(wide, x -> [b])
-  let last = sum(both * 2.0) + sum(narrow)
+  let last = sum(both * 2.0) + sum(maximum(narrow, sum(both)))
   return last
 }
 )");

@@ -1,0 +1,16 @@
+// The order of steps, as far as it matters for memory.
+//
+// Steps stand where the program computes them, gradients before any update. What ends the life of
+// more than it makes (a sum that is scattered into its place, an update that is the last to read a
+// gradient) may go right behind the steps that it waits for: then gradients are gone one by one.
+
+#pragma once
+
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// Orders the steps so that the peak is least, of the orders that are tried, and plans their memory.
+void schedule(SpmdProgram& program);
+
+}  // namespace mtf
