@@ -11,6 +11,7 @@
 namespace mtf {
 namespace {
 
+constexpr std::int64_t kWorthwhile = 128;    // a part of the whole that is worth a second try
 constexpr std::size_t kMostBySize = 10'000;  // blocks: the time grows with their square
 
 // Free gaps as time passes, joined again when memory is given back.
@@ -104,11 +105,12 @@ std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
   return most;
 }
 
-std::int64_t place_by_size(std::span<ArenaBlock> blocks) {
+// Gives up where it needs `limit` or more.
+std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return blocks[i].bytes; });
-  std::vector<const ArenaBlock*> placed;  // by offset
+  std::vector<ArenaBlock> placed;  // by offset
   std::int64_t size = 0;
   for (const std::size_t i : order) {
     ArenaBlock& block = blocks[i];
@@ -116,20 +118,23 @@ std::int64_t place_by_size(std::span<ArenaBlock> blocks) {
     std::int64_t end = 0;  // of what was met so far
     std::int64_t best = -1;
     std::int64_t best_gap = 0;
-    for (const ArenaBlock* other : placed) {
-      if (other->last < block.first || block.last < other->first) {
+    for (const ArenaBlock& other : placed) {
+      if (other.last < block.first || block.last < other.first) {
         continue;
       }
-      const std::int64_t gap = other->offset - end;
+      const std::int64_t gap = other.offset - end;
       if (gap >= need && (best < 0 || gap < best_gap)) {
         best = end;
         best_gap = gap;
       }
-      end = std::max(end, other->offset + rounded(other->bytes));
+      end = std::max(end, other.offset + rounded(other.bytes));
     }
     block.offset = best < 0 ? end : best;
     size = std::max(size, block.offset + need);
-    placed.insert(std::ranges::upper_bound(placed, block.offset, {}, &ArenaBlock::offset), &block);
+    if (size >= limit) {
+      return size;
+    }
+    placed.insert(std::ranges::upper_bound(placed, block.offset, {}, &ArenaBlock::offset), block);
   }
   return size;
 }
@@ -138,11 +143,12 @@ std::int64_t place_by_size(std::span<ArenaBlock> blocks) {
 
 std::int64_t place(std::span<ArenaBlock> blocks) {
   const std::int64_t by_time = place_by_time(blocks);
-  if (blocks.size() > kMostBySize || by_time == most_at_once(blocks)) {
+  const std::int64_t least = most_at_once(blocks);
+  if (blocks.size() > kMostBySize || by_time - least <= least / kWorthwhile) {
     return by_time;
   }
   std::vector<ArenaBlock> others(blocks.begin(), blocks.end());
-  const std::int64_t by_size = place_by_size(others);
+  const std::int64_t by_size = place_by_size(others, by_time);
   if (by_size >= by_time) {
     return by_time;
   }
