@@ -28,9 +28,9 @@ constexpr std::int64_t kBlockCols = 2048;
 // second-level cache, from which they are read as fast as they are needed.
 constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
-constexpr std::int64_t kInPlaceRow = 1024;        // bytes of a row: a tile of them stays near
+constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near
 constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
-constexpr std::int64_t kFewTiles = 6;             // in a group, where not all columns fit
+constexpr std::int64_t kFewCols = 192;            // in a group, where not all columns fit
 constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
 
 // Bytes from the first to the last element of an operand.
@@ -99,7 +99,7 @@ void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
   const std::int64_t bytes =
       blocking.col_tiles * work.width() * blocking.panel * static_cast<std::int64_t>(sizeof(T));
   work.one_group = bytes <= kGroupBytes;
-  work.group = work.one_group ? blocking.col_tiles : kFewTiles;
+  work.group = work.one_group ? blocking.col_tiles : kFewCols / work.width();
 }
 
 // The part of a product that one thread does.
