@@ -64,7 +64,7 @@ class Streamer {
         if (const Stream& stream = step.calls.front().stream; stream.parts > 1) {
           step.reasons.push_back({.text = "in " + std::to_string(stream.parts) + " parts of " +
                                           step.calls.front().space.loops[stream.loop].name,
-                                  .span = {},
+                                  .span = step.calls.front().call.span,
                                   .cause = {}});
         }
       }
