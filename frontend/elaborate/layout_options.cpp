@@ -2,7 +2,9 @@
 
 #include <charconv>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mtf::host {
@@ -37,8 +39,12 @@ std::int64_t stream_pieces(Context& c, const ast::Name& value) {
 // else is said.
 void set_options(Context& c, const ast::Layout& declared, Layout& layout) {
   std::optional<bool> again;
+  std::set<std::string_view> given;
   for (const ast::LayoutOption& option : declared.options) {
-    if (option.name.text == "gather") {
+    if (!given.insert(option.name.text).second) {
+      c.error(DiagKind::kDuplicateName, option.name.span,
+              "`" + option.name.text + "` is given twice in layout `" + layout.name + "`");
+    } else if (option.name.text == "gather") {
       again = gather_again(c, option.value);
     } else if (option.name.text == "stream") {
       layout.stream = stream_pieces(c, option.value);
