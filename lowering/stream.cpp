@@ -61,9 +61,8 @@ class Streamer {
       if (step.calls.size() == 1 && step.calls.front().call.op->strided &&
           program_.at(step.calls.front().result).layout.where.empty()) {
         before[s] = cut(step.calls.front());
-        if (const Stream& stream = step.calls.front().stream; stream.parts > 1) {
-          step.reasons.push_back({.text = "in " + std::to_string(stream.parts) + " parts of " +
-                                          step.calls.front().space.loops[stream.loop].name,
+        if (step.calls.front().stream.parts > 1) {
+          step.reasons.push_back({.text = parts_text(step.calls.front()),
                                   .span = step.calls.front().call.span,
                                   .cause = {}});
         }
@@ -259,6 +258,22 @@ class Streamer {
       steps.push_back(std::move(step));
     }
     program_.steps = std::move(steps);
+  }
+
+  // "in 4 parts of io", and why there are no more where more were asked for.
+  [[nodiscard]] std::string parts_text(const LocalCall& call) const {
+    const Stream& stream = call.stream;
+    const LoopDim& loop = call.space.loops[stream.loop];
+    std::string text = "in " + std::to_string(stream.parts) + " parts of " + loop.name;
+    if (stream.parts == most_) {
+      return text;
+    }
+    if (loop.role == DimRole::kKept) {
+      return text + ", all that a rank has";
+    }
+    return text + (stream.parts < parts_of(call, stream.loop)
+                       ? "; with more, sums that wait for others would take more memory"
+                       : "; with more, the sum would have other bits");
   }
 
   [[nodiscard]] std::string why_whole(SpmdId id) const {
