@@ -131,23 +131,12 @@ class Streamer {
     return best;
   }
 
-  // The dim of an operand that is the loop; nullopt: it has none, or one of several loops.
-  static std::optional<std::size_t> dim_of(const LocalCall& call, std::size_t operand,
-                                           std::size_t loop) {
-    const DimMap& map = call.space.operands[operand];
-    const auto found = std::ranges::find(map, std::vector{loop});
-    return found == map.end() ? std::nullopt
-                              : std::optional(static_cast<std::size_t>(found - map.begin()));
-  }
-
   // The axes of a dim that a step gathers.
   [[nodiscard]] Axes gathered_axes(std::size_t step, std::size_t dim) const {
     const Step& gather = program_.steps[step];
     Axes axes = program_.at(gather.from).layout.dims[dim];
-    std::erase_if(axes, [&](AxisId axis) {
-      const Axes& kept = program_.at(gather.to).layout.dims[dim];
-      return std::ranges::find(kept, axis) != kept.end();
-    });
+    std::erase_if(axes,
+                  [&](AxisId axis) { return has(program_.at(gather.to).layout.dims[dim], axis); });
     return axes;
   }
 
@@ -159,7 +148,7 @@ class Streamer {
                   .passing = {},
                   .kept = call.space.loops[loop].role == DimRole::kKept};
     for (const Gathered& one : gathered) {
-      const std::optional<std::size_t> dim = dim_of(call, one.operand, loop);
+      const std::optional<std::size_t> dim = dim_of(call.space.operands[one.operand], loop);
       if (!dim) {
         continue;
       }
@@ -221,7 +210,7 @@ class Streamer {
     call.stream = {.parts = choice.parts, .loop = choice.loop, .starts = {}, .partials = {}};
     std::vector<std::size_t> gathers;
     for (const Gathered& one : choice.passing) {
-      const std::size_t dim = dim_of(call, one.operand, choice.loop).value();
+      const std::size_t dim = dim_of(call.space.operands[one.operand], choice.loop).value();
       SpmdValue& value = program_.at(call.operands[one.operand]);
       value.pieces = choice.parts;
       value.cut = dim;
@@ -303,6 +292,12 @@ class Streamer {
 };
 
 }  // namespace
+
+std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop) {
+  const auto found = std::ranges::find(map, std::vector{loop});
+  return found == map.end() ? std::nullopt
+                            : std::optional(static_cast<std::size_t>(found - map.begin()));
+}
 
 void stream(SpmdProgram& program, std::int64_t pieces, bool exact) {
   if (pieces > 1) {

@@ -6,17 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "lowering/stream.h"
 #include "runtime/exchange.h"
 #include "runtime/executor_program.h"
 
 namespace mtf {
 namespace {
-
-std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop) {
-  const auto found = std::ranges::find(map, std::vector{loop});
-  return found == map.end() ? std::nullopt
-                            : std::optional(static_cast<std::size_t>(found - map.begin()));
-}
 
 // What is at `box` in a slice that lies dense in memory; `bytes`: from its begin.
 TensorView view_in(const SpmdValue& value, const Slice& box, const Slice& slice,
