@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/arena.h"
 #include "lowering/lives.h"
 #include "lowering/memory.h"
 
