@@ -9,6 +9,11 @@
 #include "ir/support/match.h"
 
 namespace mtf::ast {
+
+ExprNode::ExprNode(ExprNode&& other) noexcept = default;
+ExprNode& ExprNode::operator=(ExprNode&& other) noexcept = default;
+ExprNode::~ExprNode() = default;
+
 namespace {
 
 void append(std::string& out, const Expr& expr);

@@ -100,9 +100,21 @@ struct Postfix {
   std::vector<Suffix> suffixes;
 };
 
+// Its special members are out of line: this tree is deep, and every file that reads it would make
+// them again.
+struct ExprNode
+    : std::variant<Int, Float, Bool, String, NameRef, Bracket, Range, Unary, Chain, Postfix> {
+  using variant::variant;
+  ExprNode(ExprNode&& other) noexcept;
+  ExprNode& operator=(ExprNode&& other) noexcept;
+  ~ExprNode();
+  ExprNode(const ExprNode&) = delete;
+  ExprNode& operator=(const ExprNode&) = delete;
+};
+
 struct Expr {
   SourceSpan span;  // with the parentheses around it, if any
-  std::variant<Int, Float, Bool, String, NameRef, Bracket, Range, Unary, Chain, Postfix> node;
+  ExprNode node;
 };
 
 struct StringPart {

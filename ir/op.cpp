@@ -55,6 +55,17 @@ void unsplittable_last(IterationSpace& space) {
 
 }  // namespace
 
+OpArgs::OpArgs() = default;
+OpArgs::OpArgs(const OpArgs& other) = default;
+OpArgs::OpArgs(OpArgs&& other) noexcept = default;
+OpArgs& OpArgs::operator=(const OpArgs& other) = default;
+OpArgs& OpArgs::operator=(OpArgs&& other) noexcept = default;
+OpArgs::~OpArgs() = default;
+
+bool operator==(const OpArgs& a, const OpArgs& b) {
+  return a.entries == b.entries;
+}
+
 const ArgValue* OpArgs::find(std::string_view name) const {
   for (const auto& [key, value] : entries) {
     if (key == name) {

@@ -74,6 +74,13 @@ using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::s
 
 // Arguments that are not tensors, by parameter name, each at most once. kDim is a list of one Dim.
 struct OpArgs {
+  OpArgs();  // these out of line, as those of Shape
+  OpArgs(const OpArgs& other);
+  OpArgs(OpArgs&& other) noexcept;
+  OpArgs& operator=(const OpArgs& other);
+  OpArgs& operator=(OpArgs&& other) noexcept;
+  ~OpArgs();
+
   std::vector<std::pair<std::string_view, ArgValue>> entries;  // names from OpDef::params
 
   [[nodiscard]] const ArgValue* find(std::string_view name) const;  // null: not given
@@ -83,7 +90,7 @@ struct OpArgs {
     return value == nullptr ? nullptr : std::get_if<T>(value);
   }
   void set(std::string_view name, ArgValue value);  // `name` must outlive: a literal
-  friend bool operator==(const OpArgs&, const OpArgs&) = default;
+  friend bool operator==(const OpArgs& a, const OpArgs& b);
 };
 
 // A call as its rules see it: global types while checking, one rank's types for `flops`.

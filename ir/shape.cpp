@@ -25,6 +25,13 @@ constexpr std::int64_t kMaxVolume = std::int64_t{1} << 62;
 
 }  // namespace
 
+Shape::Shape() = default;
+Shape::Shape(const Shape& other) = default;
+Shape::Shape(Shape&& other) noexcept = default;
+Shape& Shape::operator=(const Shape& other) = default;
+Shape& Shape::operator=(Shape&& other) noexcept = default;
+Shape::~Shape() = default;
+
 Shape::Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {
   assert(each_name_once(dims_));
 }

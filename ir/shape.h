@@ -25,8 +25,14 @@ struct Dim {
 
 class Shape {
  public:
-  Shape() = default;
+  // Out of line: copies of shapes inlined everywhere were a large part of what the compiler made.
+  Shape();
   explicit Shape(std::vector<Dim> dims);  // requires: each name once
+  Shape(const Shape& other);
+  Shape(Shape&& other) noexcept;
+  Shape& operator=(const Shape& other);
+  Shape& operator=(Shape&& other) noexcept;
+  ~Shape();
 
   [[nodiscard]] std::span<const Dim> dims() const { return dims_; }
   [[nodiscard]] std::size_t rank() const { return dims_.size(); }

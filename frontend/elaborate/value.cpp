@@ -12,6 +12,14 @@
 #include "ir/support/match.h"
 
 namespace mtf::host {
+
+ValueNode::ValueNode() = default;
+ValueNode::ValueNode(const ValueNode& other) = default;
+ValueNode::ValueNode(ValueNode&& other) noexcept = default;
+ValueNode& ValueNode::operator=(const ValueNode& other) = default;
+ValueNode& ValueNode::operator=(ValueNode&& other) noexcept = default;
+ValueNode::~ValueNode() = default;
+
 namespace {
 
 std::string joined(const Values& items) {

@@ -87,11 +87,22 @@ struct Tensor {
   bool whole = false;       // whole numbers, written without a dtype: i32 where one is needed
 };
 
+// Its special members are out of line: made anew in every file, they were a third of the build.
+struct ValueNode
+    : std::variant<Nothing, Unknown, bool, std::int64_t, double, std::string, Dim, Shape, DType,
+                   List, Results, Range, Function, const OpDef*, const HostFn*,
+                   std::shared_ptr<Module>, MeshRef, LayoutRef, HardwareRef, Tensor> {
+  using variant::variant;
+  ValueNode();
+  ValueNode(const ValueNode& other);
+  ValueNode(ValueNode&& other) noexcept;
+  ValueNode& operator=(const ValueNode& other);
+  ValueNode& operator=(ValueNode&& other) noexcept;
+  ~ValueNode();
+};
+
 struct Value {
-  std::variant<Nothing, Unknown, bool, std::int64_t, double, std::string, Dim, Shape, DType, List,
-               Results, Range, Function, const OpDef*, const HostFn*, std::shared_ptr<Module>,
-               MeshRef, LayoutRef, HardwareRef, Tensor>
-      node;
+  ValueNode node;
 
   template <typename T>
   [[nodiscard]] const T* get() const {
