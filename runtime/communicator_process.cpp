@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <pmix.h>
 
 #include <mpi.h>
 
@@ -34,19 +35,39 @@ bool is_running() {
     std::fputs("mtf: internal error: unknown exception\n", stderr);
   }
   if (is_running()) {
-    MPI_Abort(MPI_COMM_WORLD, kInternalError);
+    stop_all(kInternalError);
   }
   std::_Exit(kInternalError);
 }
 
 }  // namespace
 
+void stop_all(int status) {
+  if (PMIx_Initialized() == 0 || PMIx_Abort(status, "", nullptr, 0) != PMIX_SUCCESS) {
+    MPI_Abort(MPI_COMM_WORLD, status);  // another launcher's ranks
+  }
+  std::_Exit(status);
+}
+
+int end_of_launch(const Launch& launch, int status) {
+  pmix_proc_t me;
+  if (PMIx_Init(&me, nullptr, 0) != PMIX_SUCCESS) {
+    return launch.rank == 0 ? status : 0;
+  }
+  if (launch.rank == 0 && status != 0) {
+    std::fflush(nullptr);
+    stop_all(status);
+  }
+  PMIx_Finalize(nullptr, 0);
+  return 0;
+}
+
 void stop_all_if_running() {
   if (is_running()) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::fprintf(stderr, "mtf: internal error: rank %d ended before the others\n", rank);
-    MPI_Abort(MPI_COMM_WORLD, kInternalError);
+    stop_all(kInternalError);
   }
 }
 

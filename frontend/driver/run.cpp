@@ -183,10 +183,9 @@ int run_command(const Options& options) {
     return start_ranks(options);
   }
   if (options.ranks > 0 && options.ranks != launch->ranks) {
-    std::fprintf(stderr,
-                 "mtf: mpirun started %lld ranks; leave `-n` out, or start mtf without it\n",
-                 static_cast<long long>(launch->ranks));
-    return kUsageError;
+    return show_alone("mtf: mpirun started " + std::to_string(launch->ranks) +
+                          " ranks; leave `-n` out, or start mtf without it\n",
+                      kUsageError);
   }
   Workspace workspace(options);
   std::unique_ptr<Communicator> world;

@@ -17,6 +17,7 @@
 #include "frontend/driver/measured_profile.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse.h"
+#include "runtime/communicator_process.h"
 #include "runtime/world.h"
 #include "stdlib/ops/ops.h"
 
@@ -131,13 +132,24 @@ void flush_output(Outcome& outcome) {
 int run_alone(const Options& options, Outcome (*body)(Workspace&)) {
   const std::optional<Launch> launch = launched();
   if (launch && launch->rank != 0) {
-    return kDone;
+    return end_of_launch(*launch, kDone);
   }
   Workspace workspace(options);
   Outcome outcome = guarded(workspace, [&] { return body(workspace); });
   flush_output(outcome);
   std::fputs(outcome.message.c_str(), stderr);
-  return outcome.status;
+  return launch ? end_of_launch(*launch, outcome.status) : outcome.status;
+}
+
+int show_alone(const std::string& text, int status) {
+  const std::optional<Launch> launch = launched();
+  Outcome outcome{.status = status, .message = {}};
+  if (!launch || launch->rank == 0) {
+    std::fputs(text.c_str(), status == kDone ? stdout : stderr);
+    flush_output(outcome);
+    std::fputs(outcome.message.c_str(), stderr);
+  }
+  return launch ? end_of_launch(*launch, outcome.status) : outcome.status;
 }
 
 Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body) {

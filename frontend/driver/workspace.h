@@ -69,6 +69,9 @@ void flush_output(Outcome& outcome);
 // A command that needs no other ranks: started by mpirun, the first one does it alone.
 [[nodiscard]] int run_alone(const Options& options, Outcome (*body)(Workspace&));
 
+// Shows a text, to standard error with a status that is none of success.
+[[nodiscard]] int show_alone(const std::string& text, int status);
+
 // Runs `body`; what it throws becomes the outcome, a `Failure` as an ordinary diagnostic.
 [[nodiscard]] Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body);
 

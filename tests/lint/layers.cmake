@@ -19,6 +19,7 @@ set(layers
 # Which files may include a library's headers.
 set(wrappers
     "^<mpi\\.h>"                "^(runtime/communicator[^/]*|tests/bench/all_reduce)\\.cpp$"
+    "^<pmix\\.h>"               "^runtime/communicator_process\\.cpp$"
     "^<(Eigen|dnnl|oneapi|cblas)" "^(runtime/(dense|gemm)|tests/bench/)"
     "^<antlr4"                  "^frontend/parse")
 

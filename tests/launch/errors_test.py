@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""What is wrong is said once, and mpirun adds nothing: no banner of MPI_Abort, none of its own.
+
+Plain mpirun, as people start it, without `-q`. The message comes from the first rank, the status is
+mtf's: 1 for an error in the program, 2 for wrong usage.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+UNKNOWN_NAME = """\
+wrong.mtf:1:15: error: nothing is called `b` here [unknown-name]
+  let x = ones([b])
+                ^
+"""
+# Found while it runs, on all ranks together.
+LATE = """\
+mesh line = [x: 4]
+layout all on line { a -> x }
+let y = max(ones([a: 4]))
+assert close(y, 5), "y is {y}"
+"""
+NOT_FIVE = """\
+late.mtf:4:8: error: y is 1 [assertion]
+  assert close(y, 5), "y is {y}"
+         ^~~~~~~~~~~
+"""
+
+
+def launched(ranks, mtf, words, folder):
+    line = ["mpirun", "--oversubscribe", "-n", str(ranks), mtf, *words]
+    return subprocess.run(line, cwd=folder, text=True, capture_output=True, timeout=60)
+
+
+def check(done, status, text, what):
+    if (done.returncode, done.stdout, done.stderr) != (status, "", text):
+        sys.exit(f"{what}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}not\n{text}")
+
+
+def main():
+    mtf = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "wrong.mtf").write_text("let x = ones([b])\n", encoding="utf-8")
+        pathlib.Path(folder, "late.mtf").write_text(LATE, encoding="utf-8")
+        for ranks in 1, 4:
+            for command in "run", "check", "plan":
+                check(launched(ranks, mtf, [command, "wrong.mtf"], folder), 1, UNKNOWN_NAME, command)
+        check(launched(4, mtf, ["run", "--layot", "a", "wrong.mtf"], folder), 2,
+              "mtf: run: no option `--layot`; did you mean `--layout`?\n", "usage")
+        check(launched(4, mtf, ["run", "-n", "2", "wrong.mtf"], folder), 2,
+              "mtf: mpirun started 4 ranks; leave `-n` out, or start mtf without it\n", "-n")
+        check(launched(4, mtf, ["run", "late.mtf"], folder), 1, NOT_FIVE, "assert")
+
+
+main()
