@@ -25,7 +25,7 @@ std::string home_text(const SpmdValue& value) {
   return "arena + " + std::to_string(value.offset);
 }
 
-std::string pieces_text(const SpmdValue& value) {
+std::string pieces_count(const SpmdValue& value) {
   return value.pieces == 1 ? "" : " in " + std::to_string(value.pieces) + " pieces";
 }
 
@@ -80,7 +80,7 @@ std::string steps_text(const SpmdProgram& program) {
     if (step.kind != StepKind::kKernel) {
       text += "  " + id_text(step.to) + " = " + std::string(to_string(step.kind)) + "(" +
               id_text(step.from) + ") over {" + to_string(program.mesh, step.axes) + "}" +
-              pieces_text(program.at(step.to)) + "\n";
+              pieces_count(program.at(step.to)) + "\n";
       continue;
     }
     for (const LocalCall& call : step.calls) {

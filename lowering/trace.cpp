@@ -13,6 +13,12 @@ std::size_t index(SpmdId id) {
   return static_cast<std::size_t>(id.index);
 }
 
+bool is_of(const DimMap& map, std::size_t dim, std::size_t loop) {
+  return dim < map.size() && std::ranges::find(map[dim], loop) != map[dim].end();
+}
+
+}  // namespace
+
 std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
   for (std::size_t d = 0; d < layout.dims.size(); ++d) {
     if (has(layout.dims[d], axis)) {
@@ -21,12 +27,6 @@ std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
   }
   return std::nullopt;
 }
-
-bool is_of(const DimMap& map, std::size_t dim, std::size_t loop) {
-  return dim < map.size() && std::ranges::find(map[dim], loop) != map[dim].end();
-}
-
-}  // namespace
 
 std::optional<std::size_t> loop_with(const LocalCall& call, AxisId axis) {
   for (std::size_t l = 0; l < call.loops.size(); ++l) {

@@ -63,4 +63,7 @@ class Tracer {
 // The loop of a dim of one tensor of a call, of those that the axis splits; nullopt: none.
 [[nodiscard]] std::optional<std::size_t> loop_with(const LocalCall& call, AxisId axis);
 
+// The dim that the axis splits.
+[[nodiscard]] std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis);
+
 }  // namespace mtf

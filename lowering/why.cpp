@@ -9,15 +9,6 @@
 namespace mtf {
 namespace {
 
-std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
-  for (std::size_t d = 0; d < layout.dims.size(); ++d) {
-    if (has(layout.dims[d], axis)) {
-      return d;
-    }
-  }
-  return std::nullopt;
-}
-
 class CollectiveAsker {
  public:
   CollectiveAsker(const SpmdProgram& program, const Tracer& tracer, std::size_t step,

@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include "runtime/communicator.h"
+#include "ir/support/index.h"
 #include "runtime/communicator_group.h"
 #include "runtime/communicator_process.h"
 #include "runtime/world.h"
@@ -25,10 +26,6 @@ namespace {
 
 constexpr int kTag = 1;
 constexpr std::chrono::milliseconds kPatience{1000};
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 class Mpi final : public Communicator {
  public:

@@ -8,14 +8,11 @@
 #include <numeric>
 
 #include "runtime/communicator.h"
+#include "ir/support/index.h"
 #include "runtime/communicator_group.h"
 
 namespace mtf {
 namespace {
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
           std::int64_t bytes) {

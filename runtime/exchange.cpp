@@ -7,14 +7,11 @@
 #include <cassert>
 #include <optional>
 
+#include "ir/support/index.h"
 #include "lowering/holders.h"
 
 namespace mtf {
 namespace {
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 std::vector<std::int64_t> sizes_of(const Shape& shape) {
   std::vector<std::int64_t> sizes;

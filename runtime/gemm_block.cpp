@@ -7,16 +7,13 @@
 #include <array>
 #include <cstdlib>
 
+#include "ir/support/index.h"
 #include "runtime/gemm_pack.h"
 
 namespace mtf {
 namespace {
 
 constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
-
-std::size_t at(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 struct Tile {
   Range rows;

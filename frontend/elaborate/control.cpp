@@ -140,7 +140,7 @@ Flow run_unknown_turn(Context& c, const ast::For& loop) {
   return uncertain.finish();
 }
 
-std::optional<Values> items_of(Context& c, const Value& over, SourceSpan span) {
+std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span) {
   if (const auto* list = over.get<List>()) {
     return *list->items;
   }
@@ -170,7 +170,7 @@ Flow run_for(Context& c, const ast::For& loop) {
     }
     return Flow::kNext;
   }
-  const std::optional<Values> items = items_of(c, over, loop.over.span);
+  const std::optional<Values> items = loop_items(c, over, loop.over.span);
   if (!items) {
     return run_unknown_turn(c, loop);
   }

@@ -37,7 +37,7 @@ std::optional<std::size_t> position(const IndexSite& site, const Value& index, s
   return static_cast<std::size_t>(from_start);
 }
 
-Values items_of(const Value& value) {
+Values elements_of(const Value& value) {
   if (const auto* shape = value.get<Shape>()) {
     Values dims;
     for (const Dim& dim : shape->dims()) {
@@ -56,7 +56,7 @@ Value index_list(const IndexSite& site, const Value& list) {
                      " is indexed by number");
     return unknown();
   }
-  const Values items = items_of(list);
+  const Values items = elements_of(list);
   const Value index = evaluate(site.c, site.item.value);
   if (const auto* range = index.get<Range>()) {
     const auto size = static_cast<std::int64_t>(items.size());
