@@ -15,8 +15,8 @@
 
 #include <mpi.h>
 
-#include "runtime/communicator.h"
 #include "ir/support/index.h"
+#include "runtime/communicator.h"
 #include "runtime/communicator_group.h"
 #include "runtime/communicator_process.h"
 #include "runtime/world.h"

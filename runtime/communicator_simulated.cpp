@@ -7,8 +7,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/communicator.h"
 #include "ir/support/index.h"
+#include "runtime/communicator.h"
 #include "runtime/communicator_group.h"
 
 namespace mtf {
