@@ -236,34 +236,31 @@ class Partitioner {
   void operation(ValueId id) {
     const Value& value = source_.at(id);
     LocalCall local = call_on_slices(id);
-    std::vector<ValueLayout> operands = pending_operands(value, local.space);
-    const bool pending = !operands.empty();
-    ValueLayout wanted = target(id);
-    if (pending) {
-      wanted = pending_result(operands[0], local);
-    } else {
-      for (const ValueId operand : value.operands) {
-        operands.push_back(target(operand));
-      }
-    }
-    const LoopSplit split =
-        choose_split({.call = local.call,
-                      .space = local.space,
-                      .operands = operands,
-                      .result = wanted,
-                      .firm = pending ? std::vector<ValueLayout>{} : firm_layouts(id),
-                      .copies = copies(value)},
-                     resharder_, out_.mesh);
+    const std::optional<LoopSplit> passing = pending_split(value, local.space);
+    const LoopSplit split = passing ? *passing : split_by_rules(id, local);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
-      ValueLayout needed = split.operands[i];
-      needed.partial = pending ? operands[i].partial : Axes{};
       local.operands.push_back(
-          in_layout(value.operands[i], needed, {.user = id, .what = "", .operand = i}));
+          in_layout(value.operands[i], split.operands[i], {.user = id, .what = "", .operand = i}));
     }
     local.loops = split.loops;
     local.bytes = split.bytes;
     local.otherwise = split.otherwise;
-    finish(id, std::move(local), split, pending ? operands[0].partial : Axes{});
+    finish(id, std::move(local), split);
+  }
+
+  [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
+    const Value& value = source_.at(id);
+    std::vector<ValueLayout> operands;
+    for (const ValueId operand : value.operands) {
+      operands.push_back(target(operand));
+    }
+    return choose_split({.call = local.call,
+                         .space = local.space,
+                         .operands = operands,
+                         .result = target(id),
+                         .firm = firm_layouts(id),
+                         .copies = copies(value)},
+                        resharder_, out_.mesh);
   }
 
   [[nodiscard]] std::vector<std::vector<ValueLayout>> copies(const Value& value) {
@@ -290,13 +287,11 @@ class Partitioner {
   }
 
   // Emits the kernel, and at once the reduction of a max, min or product.
-  void finish(ValueId id, LocalCall local, const LoopSplit& split, const Axes& pending) {
+  void finish(ValueId id, LocalCall local, const LoopSplit& split) {
     Step step;
     const Combine combine = local.space.combine;
     if (!local.call.op->effect) {
-      ValueLayout made = split.result;
-      made.partial.insert(made.partial.begin(), pending.begin(), pending.end());
-      local.result = add_form(id, std::move(made));
+      local.result = add_form(id, split.result);
     }
     step.flops = flops_of(local);
     if (split.chosen) {
@@ -312,40 +307,53 @@ class Partitioner {
     }
   }
 
-  // The operands' layouts when their pending sums may pass through the operation; else empty.
-  std::vector<ValueLayout> pending_operands(const Value& value, const IterationSpace& space) {
-    std::vector<ValueLayout> layouts;
-    const bool adds = value.op->linear == Linear::kJoint;
-    if (value.op->linear == Linear::kNo || value.operands.empty() || (adds && exact_)) {
-      return {};
+  // Where pending sums may pass through the operation, which then runs where they are: nothing
+  // moves, and the rules come in when the sum is finished.
+  std::optional<LoopSplit> pending_split(const Value& value, const IterationSpace& space) {
+    const std::optional<ValueLayout> pending = pending_layout(value);
+    if (!pending) {
+      return std::nullopt;
     }
-    for (const ValueId operand : value.operands) {
-      const SpmdValue& made = out_.at(forms(operand).front());
-      const bool settled = find_form(operand, target(operand)).valid();
-      if (made.layout.partial.empty() || settled ||
-          (!layouts.empty() && made.layout != layouts.front()) ||
-          made.type.shape != out_.at(forms(value.operands[0]).front()).type.shape) {
-        return {};
+    LoopSplit split;
+    split.loops = project(space.operands[0], *pending, space, out_.mesh);
+    for (const DimMap& map : space.operands) {
+      const auto dims = layout_from_loops(map, split.loops, space, out_.mesh);
+      if (!dims || dims->dims != pending->dims) {
+        return std::nullopt;
       }
-      layouts.push_back(made.layout);
+      split.operands.push_back(*pending);
     }
-    const bool grows =
-        value.type.shape.volume() > source_.at(value.operands[0]).type.shape.volume();
-    const std::vector<Axes> loops = project(space.operands[0], layouts[0], space, out_.mesh);
-    const std::optional<ValueLayout> back =
-        layout_from_loops(space.operands[0], loops, space, out_.mesh);
-    const bool passes = !grows && back && back->dims == layouts[0].dims &&
-                        layout_from_loops(space.result, loops, space, out_.mesh);
-    return passes ? layouts : std::vector<ValueLayout>{};
+    std::optional<ValueLayout> result =
+        layout_from_loops(space.result, split.loops, space, out_.mesh);
+    if (!result) {
+      return std::nullopt;
+    }
+    result->partial = pending->partial;
+    add_reduced(split.loops, space, *result);
+    split.result = *std::move(result);
+    return split;
   }
 
-  // With pending operands the kernel runs where they are; the rules come in when the sum is
-  // finished.
-  [[nodiscard]] ValueLayout pending_result(const ValueLayout& operand,
-                                           const LocalCall& local) const {
-    const std::vector<Axes> loops =
-        project(local.space.operands[0], operand, local.space, out_.mesh);
-    return *layout_from_loops(local.space.result, loops, local.space, out_.mesh);
+  // The layout of all operands, if they are sums over the same axes that may wait.
+  std::optional<ValueLayout> pending_layout(const Value& value) {
+    const Linear linear = value.op->linear;
+    if (linear == Linear::kNo || value.operands.empty() || (linear == Linear::kJoint && exact_)) {
+      return std::nullopt;
+    }
+    const Shape& shape = source_.at(value.operands.front()).type.shape;
+    const ValueLayout& layout = out_.at(forms(value.operands.front()).front()).layout;
+    const bool grows = value.type.shape.volume() > shape.volume();
+    if (grows || layout.partial.empty()) {
+      return std::nullopt;
+    }
+    for (const ValueId operand : value.operands) {
+      const bool settled = find_form(operand, target(operand)).valid();
+      if (settled || out_.at(forms(operand).front()).layout != layout ||
+          source_.at(operand).type.shape != shape) {
+        return std::nullopt;
+      }
+    }
+    return layout;
   }
 
   [[nodiscard]] double flops_of(const LocalCall& local) const {

@@ -101,8 +101,7 @@ class Chooser {
           loops[l].push_back(axis);
         }
       }
-      const std::int64_t size = problem_.space.loops[l].size;
-      if (!mesh_.splits(size, loops[l]) || (is_factor(l) && size % mesh_.size_of(loops[l]) != 0)) {
+      if (!mesh_.splits(problem_.space.loops[l].size, loops[l])) {
         return;
       }
     }
@@ -205,16 +204,6 @@ class Chooser {
     return at.where == needed.where && can_hold(needed, where);
   }
 
-  // Whether a dim of some tensor is made of this loop and others; its blocks have to be even.
-  [[nodiscard]] bool is_factor(std::size_t loop) const {
-    const auto in = [loop](const DimMap& map) {
-      return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
-        return loops.size() > 1 && std::ranges::find(loops, loop) != loops.end();
-      });
-    };
-    return in(problem_.space.result) || std::ranges::any_of(problem_.space.operands, in);
-  }
-
   // From where it is nearest.
   [[nodiscard]] std::int64_t received(std::size_t operand, const ValueLayout& needed) {
     const Shape& shape = problem_.call.operands[operand].shape;
@@ -234,11 +223,7 @@ class Chooser {
     if (!result) {
       return false;
     }
-    for (std::size_t l = 0; l < loops.size(); ++l) {
-      if (space.loops[l].role == DimRole::kReduced) {
-        result->partial.insert(result->partial.end(), loops[l].begin(), loops[l].end());
-      }
-    }
+    add_reduced(loops, space, *result);
     if (!where.empty()) {
       result->where.assign(where.begin(), where.end());
       if (!result->partial.empty() || !can_hold(*result, where)) {
@@ -295,15 +280,26 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
     Axes axes;
     bool full = true;  // every factor so far is split down to single elements
     for (const std::size_t loop : factors) {
-      if (!loops[loop].empty() && !full) {
+      const std::int64_t size = space.loops[loop].size;
+      const std::int64_t ways = mesh.size_of(loops[loop]);
+      const bool even = factors.size() == 1 || size % ways == 0;  // or others cut its blocks
+      if (!even || (!loops[loop].empty() && !full)) {
         return std::nullopt;
       }
       axes.insert(axes.end(), loops[loop].begin(), loops[loop].end());
-      full = full && mesh.size_of(loops[loop]) == space.loops[loop].size;
+      full = full && ways == size;
     }
     layout.dims.push_back(std::move(axes));
   }
   return layout;
+}
+
+void add_reduced(std::span<const Axes> loops, const IterationSpace& space, ValueLayout& result) {
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    if (space.loops[l].role == DimRole::kReduced) {
+      result.partial.insert(result.partial.end(), loops[l].begin(), loops[l].end());
+    }
+  }
 }
 
 bool can_hold(const ValueLayout& layout, std::span<const Condition> where) {

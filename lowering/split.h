@@ -53,11 +53,15 @@ struct SplitProblem {
                                         const IterationSpace& space, const Mesh& mesh);
 
 // The layout of one tensor when the loops are split so; nullopt where its slices would not be
-// boxes of the tensor (an inner factor split, the outer one not fully).
+// boxes of the tensor (an inner factor split, the outer one not fully) or, where a dim is made of
+// several factors, not the blocks that its layout means (one of them split unevenly).
 [[nodiscard]] std::optional<ValueLayout> layout_from_loops(const DimMap& map,
                                                            std::span<const Axes> loops,
                                                            const IterationSpace& space,
                                                            const Mesh& mesh);
+
+// What a kernel leaves: the result is a sum (or max, …) still pending over the reduced loops' axes.
+void add_reduced(std::span<const Axes> loops, const IterationSpace& space, ValueLayout& result);
 
 // Whether these conditions make sense in a layout: their axes are free, and what they compare with
 // splits a dim.
