@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -70,13 +72,18 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   }
   out.targets = *std::move(targets);
   partition(out, exact, layout.gather_again);
+  assert(verify(out).empty());
   complete_reasons(out);
   fuse(out);
+  assert(verify(out).empty());
   stream(out, layout.stream, exact);
   name_values(out);
   schedule(out);
   add_up(out);
-  assert(verify(out).empty());
+  if (const std::string problem = verify(out); !problem.empty()) {
+    // A plan that verify refuses would run to wrong numbers, so no build goes on with it.
+    throw std::logic_error("the plan of " + out.source.name + " is wrong: " + problem);
+  }
   return out;
 }
 

@@ -9,80 +9,6 @@
 #include "lowering/arena.h"
 
 namespace mtf {
-namespace {
-
-// Each value is made once, before it is read; collectives move between two forms of one value.
-class Verifier {
- public:
-  explicit Verifier(const SpmdProgram& program)
-      : program_(program), made_(program.values.size(), 0) {}
-
-  std::string run() {
-    for (const SpmdId input : program_.inputs) {
-      make(input, "an input");
-    }
-    for (std::size_t s = 0; s < program_.steps.size() && problem_.empty(); ++s) {
-      step(program_.steps[s], "step " + std::to_string(s));
-    }
-    for (const SpmdId output : program_.outputs) {
-      read(output, "the outputs");
-    }
-    for (const SpmdUpdate& update : program_.updates) {
-      read(update.value, "the updates");
-    }
-    return problem_;
-  }
-
- private:
-  void step(const Step& step, const std::string& where) {
-    if (step.kind != StepKind::kKernel) {
-      read(step.from, where);
-      make(step.to, where);
-      if (program_.at(step.from).origin != program_.at(step.to).origin) {
-        problem_ = where + " moves one value into another";
-      }
-      return;
-    }
-    for (const LocalCall& call : step.calls) {
-      for (const SpmdId operand : call.operands) {
-        read(operand, where);
-      }
-      if (call.loops.size() != call.space.loops.size()) {
-        problem_ = where + " does not say how its loops are split";
-      }
-      for (const SpmdId partial : call.stream.partials) {
-        make(partial, where);
-      }
-      if (call.result.valid()) {
-        make(call.result, where);
-      }
-    }
-  }
-
-  void read(SpmdId id, const std::string& where) {
-    if (!id.valid() || made_[static_cast<std::size_t>(id.index)] == 0) {
-      problem_ = where + " reads %" + std::to_string(id.index) + " before it is made";
-    }
-  }
-
-  void make(SpmdId id, const std::string& where) {
-    char& made = made_[static_cast<std::size_t>(id.index)];
-    if (made != 0) {
-      problem_ = where + " makes %" + std::to_string(id.index) + " again";
-    }
-    made = 1;
-    const SpmdValue& value = program_.at(id);
-    if (value.layout.dims.size() != value.type.shape.rank()) {
-      problem_ = where + " has a layout of another rank";
-    }
-  }
-
-  const SpmdProgram& program_;
-  std::vector<char> made_;
-  std::string problem_;
-};
-
-}  // namespace
 
 std::string_view to_string(StepKind kind) {
   switch (kind) {
@@ -163,10 +89,6 @@ std::size_t done_at(const SpmdProgram& program, std::size_t step) {
     ++step;
   }
   return step;
-}
-
-std::string verify(const SpmdProgram& program) {
-  return Verifier(program).run();
 }
 
 }  // namespace mtf

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 
 #include "frontend/driver/verify_promise.h"
 #include "lowering/lower.h"
@@ -159,13 +160,17 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
 std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout,
                                  Communicator& communicator) {
   std::vector<SpmdProgram> lowered;
-  for (const Program& program : entries) {
-    DiagSink diags;
-    std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
-    if (!spmd) {
-      return std::nullopt;
+  try {
+    for (const Program& program : entries) {
+      DiagSink diags;
+      std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), diags);
+      if (!spmd) {
+        return std::nullopt;
+      }
+      lowered.push_back(*std::move(spmd));
     }
-    lowered.push_back(*std::move(spmd));
+  } catch (const std::logic_error& wrong) {  // the plan
+    return Outcome{.seen = {}, .problem = wrong.what()};
   }
   Executor executor(communicator, {});
   Outcome outcome;
@@ -177,9 +182,6 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
     }
   };
   for (const SpmdProgram& spmd : lowered) {
-    if (outcome.problem = verify(spmd); !outcome.problem.empty()) {
-      return outcome;
-    }
     outcome.promised = outcome.promised && endings_of(spmd).empty();
     std::vector<RankTensor*> inputs;
     for (RankTensor& tensor : handed_on) {

@@ -1,0 +1,294 @@
+// What a plan has to be before it may run. Followed step by step: which sums each value still waits
+// for, and in which layout it is. So no sum is finished twice, never, or over other axes than those
+// that it was split over, and no operation reads a pending sum that it may not read.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowering/reshard.h"
+#include "lowering/split.h"
+#include "lowering/spmd.h"
+#include "lowering/verify_move.h"
+
+namespace mtf {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const SpmdProgram& program)
+      : program_(program),
+        source_(program.source),
+        made_(program.values.size(), 0),
+        combine_(program.values.size(), Combine::kSum),
+        effects_(program.source.values.size(), 0) {}
+
+  std::string run() {
+    inputs();
+    for (std::size_t s = 0; s < program_.steps.size() && problem_.empty(); ++s) {
+      where_ = "step " + std::to_string(s);
+      step(program_.steps[s]);
+    }
+    if (problem_.empty()) {
+      effects();
+      outputs();
+      updates();
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  static std::size_t at(SpmdId id) { return static_cast<std::size_t>(id.index); }
+
+  // Keeps the first problem.
+  void report(const std::string& problem) {
+    if (problem_.empty() && !problem.empty()) {
+      problem_ = where_ + " " + problem;
+    }
+  }
+  void require(bool holds, const char* otherwise) {
+    if (!holds) {
+      report(otherwise);
+    }
+  }
+
+  [[nodiscard]] static std::string name(SpmdId id) { return "%" + std::to_string(id.index); }
+
+  // The value of the source that this one is another name of.
+  [[nodiscard]] ValueId root(ValueId id) const {
+    while (source_.at(id).op != nullptr && source_.at(id).op->alias) {
+      id = source_.at(id).operands.front();
+    }
+    return id;
+  }
+  [[nodiscard]] bool is_form_of(SpmdId form, ValueId id) const {
+    return root(program_.at(form).origin) == root(id);
+  }
+
+  // ---- values -------------------------------------------------------------------------------
+
+  bool read(SpmdId id) {
+    const bool there = id.valid() && at(id) < made_.size() && made_[at(id)] != 0;
+    if (!there) {
+      report("reads " + name(id) + " before it is made");
+    }
+    return there;
+  }
+
+  bool make(SpmdId id) {
+    if (!id.valid() || at(id) >= made_.size() || std::exchange(made_[at(id)], 1) != 0) {
+      report("makes " + name(id) + " again");
+      return false;
+    }
+    const SpmdValue& value = program_.at(id);
+    if (value.type != source_.at(value.origin).type) {
+      report("makes " + name(id) + " of another type than its value");
+      return false;
+    }
+    const std::string problem = problem_of_layout(program_.mesh, value.type.shape, value.layout);
+    if (!problem.empty()) {
+      report("makes " + name(id) + ", which " + problem);
+      return false;
+    }
+    require(value.local.shape == local_shape(value.type.shape, value.layout, program_.mesh),
+            "makes a slice that is not that of its layout");
+    return true;
+  }
+
+  // What leaves the program lies as the rules say, and waits for nothing.
+  void leaves(SpmdId id, ValueId value, const ValueLayout& layout) {
+    if (!read(id)) {
+      return;
+    }
+    require(is_form_of(id, value), "take another value");
+    require(program_.at(id).layout.partial.empty(), "take a sum that is still pending");
+    require(program_.at(id).layout == layout, "take a value in another layout than the rules say");
+  }
+
+  void inputs() {
+    where_ = "the input";
+    require(program_.inputs.size() == source_.inputs.size(), "is not one for each of the source");
+    for (const SpmdId input : program_.inputs) {
+      if (problem_.empty() && make(input)) {
+        require(program_.at(input).layout.partial.empty(), "is a pending sum");
+      }
+    }
+  }
+
+  void outputs() {
+    where_ = "the outputs";
+    require(program_.outputs.size() == source_.outputs.size(), "are not those of the source");
+    for (std::size_t i = 0; i < program_.outputs.size() && problem_.empty(); ++i) {
+      leaves(program_.outputs[i], source_.outputs[i], program_.target(source_.outputs[i]).layout);
+    }
+  }
+
+  void updates() {
+    where_ = "the updates";
+    require(program_.updates.size() == source_.updates.size(), "are not those of the source");
+    for (std::size_t i = 0; i < program_.updates.size() && problem_.empty(); ++i) {
+      const SpmdUpdate& update = program_.updates[i];
+      require(update.input == source_.updates[i].input, "are of other variables");
+      leaves(update.value, source_.updates[i].value,
+             program_.at(program_.inputs[source_.updates[i].input]).layout);
+    }
+  }
+
+  void effects() {
+    where_ = "the program";
+    for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      const OpDef* op = source_.values[i].op;
+      require(op == nullptr || !op->effect || effects_[i] == 1, "does not do each effect once");
+    }
+  }
+
+  // ---- moves --------------------------------------------------------------------------------
+
+  void step(const Step& step) {
+    if (step.kind == StepKind::kKernel) {
+      for (const LocalCall& call : step.calls) {
+        if (problem_.empty()) {
+          this->call(call);
+        }
+      }
+    } else if (read(step.from) && make(step.to)) {
+      move(step);
+    }
+  }
+
+  void move(const Step& step) {
+    const SpmdValue& from = program_.at(step.from);
+    const SpmdValue& to = program_.at(step.to);
+    require(root(from.origin) == root(to.origin), "moves one value into another");
+    require(from.layout.partial.size() == to.layout.partial.size() ||
+                step.combine == combine_[at(step.from)],
+            "joins what is pending in another way than it was split");
+    combine_[at(step.to)] = combine_[at(step.from)];
+    const Volume volume =
+        volume_of(step.kind, from.local.shape.volume(), program_.mesh.size_of(step.axes));
+    require(step.elements == volume.elements && step.received == volume.received,
+            "does not count what it moves");
+    const std::string problem = problem_of_move({.mesh = program_.mesh,
+                                                 .shape = from.type.shape,
+                                                 .kind = step.kind,
+                                                 .axes = step.axes,
+                                                 .from = from.layout,
+                                                 .to = to.layout});
+    if (!problem.empty()) {
+      report("(" + std::string(to_string(step.kind)) + " over " +
+             to_string(program_.mesh, step.axes) + ") from " + text(from) + " to " + text(to) +
+             " " + problem);
+    }
+  }
+
+  [[nodiscard]] std::string text(const SpmdValue& value) const {
+    return to_string(value.type.shape, value.layout, program_.mesh);
+  }
+
+  // ---- kernels ------------------------------------------------------------------------------
+
+  void call(const LocalCall& call) {
+    const Value& value = source_.at(call.origin);
+    if (call.loops.size() != call.space.loops.size() || value.op != call.call.op ||
+        value.operands.size() != call.operands.size()) {
+      return report("is not the operation of its value");
+    }
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (read(call.operands[i])) {
+        require(is_form_of(call.operands[i], value.operands[i]), "reads another value");
+      }
+    }
+    for (const SpmdId partial : call.stream.partials) {
+      make(partial);
+    }
+    if (call.call.op->effect) {
+      ++effects_[static_cast<std::size_t>(call.origin.index)];
+    } else if (make(call.result)) {
+      require(program_.at(call.result).origin == call.origin, "makes another value");
+    }
+    if (problem_.empty()) {
+      loops(call);
+      layouts(call);
+    }
+  }
+
+  void loops(const LocalCall& call) {
+    std::vector<char> used(program_.mesh.axes.size(), 0);
+    for (std::size_t l = 0; l < call.loops.size(); ++l) {
+      const LoopDim& loop = call.space.loops[l];
+      for (const AxisId axis : call.loops[l]) {
+        require(used[axis]++ == 0, "splits two loops over one axis");
+      }
+      require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
+      require(loop.role != DimRole::kWhole || program_.mesh.size_of(call.loops[l]) == 1,
+              "splits a loop that has to be whole");
+    }
+  }
+
+  // Operands and result lie as the loops say. What the loops leave to be summed is pending behind
+  // what the operands waited for, if the operation may read that.
+  void layouts(const LocalCall& call) {
+    const Axes pending = pending_of(call);
+    const std::vector<Condition> none;
+    const bool has_result = !call.call.op->effect;
+    const std::vector<Condition>& where = has_result ? program_.at(call.result).layout.where : none;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const ValueLayout& layout = program_.at(call.operands[i]).layout;
+      const auto needed =
+          layout_from_loops(call.space.operands[i], call.loops, call.space, program_.mesh);
+      require(needed && needed->dims == layout.dims, "reads an operand that its loops do not fit");
+      require(layout.where == (layout.dims.empty() ? none : where),
+              "reads an operand on other ranks than it runs on");
+    }
+    if (!has_result) {
+      return;
+    }
+    std::optional<ValueLayout> made =
+        layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    if (!made) {
+      return report("has loops that give its result no layout");
+    }
+    made->partial = pending;
+    add_reduced(call.loops, call.space, *made);
+    made->where = where;
+    require(*made == program_.at(call.result).layout, "leaves a result that its loops do not make");
+    combine_[at(call.result)] = call.space.combine;
+  }
+
+  // The sums that the operands wait for: all for the same ones, or one of them is read unfinished.
+  Axes pending_of(const LocalCall& call) {
+    const bool linear = call.call.op->linear != Linear::kNo;
+    Axes pending;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const SpmdId operand = call.operands[i];
+      const Axes& partial = program_.at(operand).layout.partial;
+      require(partial.empty() || (linear && combine_[at(operand)] == Combine::kSum &&
+                                  call.space.combine == Combine::kSum),
+              "reads a sum that is still pending");
+      require(i == 0 || partial == pending, "reads sums that are pending over different axes");
+      pending = partial;
+    }
+    for (const Axes& axes : call.loops) {
+      require(std::ranges::none_of(axes, [&](AxisId axis) { return has(pending, axis); }),
+              "splits a loop over an axis of a pending sum");
+    }
+    return pending;
+  }
+
+  const SpmdProgram& program_;
+  const Program& source_;
+  std::vector<char> made_;
+  std::vector<Combine> combine_;  // per value, how what is pending is joined
+  std::vector<int> effects_;      // per value of the source, how often it is done
+  std::string where_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string verify(const SpmdProgram& program) {
+  return Verifier(program).run();
+}
+
+}  // namespace mtf
