@@ -68,6 +68,11 @@ class Session {
   // once it is measured. nullopt: there is none.
   [[nodiscard]] std::optional<HardwareChoice> hardware(std::string_view name);
   [[nodiscard]] std::vector<std::string> hardware_names();
+  // Whether what is built depends on which layout is in use: by a region, or an `@` on all axes.
+  [[nodiscard]] bool follows_layout() const;
+  // Whether the program names the layout in `with layout` and nowhere else, so that it need not fit
+  // the whole program. False of all where every layout is of that kind.
+  [[nodiscard]] bool serves_regions_alone(std::string_view layout) const;
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;
   // Builds an entry on abstract arguments of its declared types; null after an error.

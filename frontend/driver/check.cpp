@@ -1,5 +1,6 @@
 // `mtf check`: all that is wrong with a file, found without running it.
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,24 +14,27 @@
 namespace mtf {
 namespace {
 
-std::string success(const Workspace& workspace, const CheckedProgram& program) {
-  const std::size_t entries = program.session.entries().size();
-  const std::size_t layouts = program.session.layouts().size();
+std::string success(const Workspace& workspace, const Session& session) {
+  const std::size_t entries = session.entries().size();
+  const std::size_t layouts = session.layouts().size();
+  const auto in_regions = std::ranges::count_if(session.layouts(), [&](const Layout& layout) {
+    return session.serves_regions_alone(layout.name);
+  });
   return workspace.options.file + ": ok, " + std::to_string(entries) +
          (entries == 1 ? " entry, " : " entries, ") + std::to_string(layouts) +
-         (layouts == 1 ? " layout\n" : " layouts\n");
+         (layouts == 1 ? " layout" : " layouts") +
+         (in_regions == 0 ? "" : ", " + std::to_string(in_regions) + " of them for regions alone") +
+         "\n";
 }
 
 Outcome check(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  std::unique_ptr<CheckedProgram> program;
-  if (file) {
-    program = check_program(workspace, *file, workspace.options.layout.empty());
-    if (program != nullptr) {
-      check_contracts(workspace, *program);
-      if (workspace.options.lint) {
-        lint(workspace, *program);
-      }
+  const CheckedLayouts checked = file ? check_layouts(workspace, *file) : CheckedLayouts();
+  CheckedProgram* program = checked.programs.empty() ? nullptr : checked.programs.front().get();
+  if (program != nullptr) {
+    check_contracts(workspace, *program, checked.layouts, workspace.diags);
+    if (workspace.options.lint) {
+      lint(workspace, checked.layouts);
     }
   }
   if (workspace.options.json) {
@@ -40,9 +44,11 @@ Outcome check(Workspace& workspace) {
   }
   Outcome outcome = outcome_of(workspace, workspace.diags);
   if (outcome.status == kDone && workspace.options.emit) {
-    std::fputs(emitted(*workspace.options.emit, *program, program->device.units()).c_str(), stdout);
+    // Of the layout in use, if there is one.
+    const std::unique_ptr<CheckedProgram> shown = check_program(workspace, *file);
+    std::fputs(emitted(*workspace.options.emit, *shown, shown->device.units()).c_str(), stdout);
   } else if (outcome.status == kDone) {
-    std::fputs(success(workspace, *program).c_str(), stdout);
+    std::fputs(success(workspace, program->session).c_str(), stdout);
   }
   return outcome;
 }

@@ -9,9 +9,9 @@
 namespace mtf {
 
 bool CheckDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& /*diags*/) {
-  if (every_layout_) {
+  if (lowered_ == Lowered::kEvery) {
     layouts_.assign(declared.begin(), declared.end());
-  } else if (chosen != nullptr) {
+  } else if (lowered_ == Lowered::kInUse && chosen != nullptr) {
     layouts_ = {*chosen};
   }
   return true;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -13,10 +14,13 @@
 
 namespace mtf {
 
+// Which layouts units are lowered for as the program runs them: none, the one in use, or all that
+// the file declares.
+enum class Lowered : std::uint8_t { kNot, kInUse, kEvery };
+
 class CheckDevice : public Device {
  public:
-  // `every_layout`: all that the file declares, not only the chosen one.
-  CheckDevice(OpTable ops, bool every_layout) : ops_(ops), every_layout_(every_layout) {}
+  CheckDevice(OpTable ops, Lowered lowered) : ops_(ops), lowered_(lowered) {}
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
   void declare(const Variable& variable) override { (void)variable; }
@@ -29,7 +33,6 @@ class CheckDevice : public Device {
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
-  [[nodiscard]] std::span<const Layout> layouts() const { return layouts_; }
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
   // In the order in which they were first run.
@@ -40,7 +43,7 @@ class CheckDevice : public Device {
   void report(const Diag& diag, const Layout& layout, DiagSink& diags);
 
   OpTable ops_;
-  bool every_layout_;
+  Lowered lowered_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
   std::map<const Unit*, std::int64_t> calls_;

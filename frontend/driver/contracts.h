@@ -2,12 +2,15 @@
 
 #pragma once
 
+#include <span>
+
 #include "frontend/driver/checked.h"
 
 namespace mtf {
 
-// Under every layout that was checked; a file without layouts, on one rank. Errors go to the
-// workspace's diags.
-void check_contracts(Workspace& workspace, CheckedProgram& program);
+// Under each of `layouts`, unless `diags` has errors of what was built. Names of entries and
+// layouts are those of `program`.
+void check_contracts(const Workspace& workspace, CheckedProgram& program,
+                     std::span<const UnderLayout> layouts, DiagSink& diags);
 
 }  // namespace mtf

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "frontend/driver/built.h"
+#include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
@@ -27,7 +27,7 @@ std::vector<Diag> errors_of(const DiagSink& diags) {
 
 class Pricing {
  public:
-  Pricing(Workspace& workspace, FileId file, Built& unsplit)
+  Pricing(Workspace& workspace, FileId file, CheckedProgram& unsplit)
       : workspace_(workspace), file_(file), unsplit_(unsplit) {}
 
   // Nothing after an error that is not one of a layout.
@@ -77,7 +77,8 @@ class Pricing {
 
   void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
     DiagSink diags;
-    const std::unique_ptr<Built> built = build(workspace_, file_, declared.name, diags);
+    const std::unique_ptr<CheckedProgram> built =
+        build_under(workspace_, file_, declared.name, diags);
     for (CostTable& table : tables) {
       CostRow row{
           .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
@@ -101,25 +102,14 @@ class Pricing {
 
   Workspace& workspace_;
   FileId file_;
-  Built& unsplit_;
+  CheckedProgram& unsplit_;
 };
-
-bool knows_layout(Workspace& workspace, const Session& session) {
-  const std::string& wanted = workspace.options.layout;
-  const std::vector<std::string> names = names_of(session.layouts());
-  if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) {
-    return true;
-  }
-  workspace.diags.error(DiagKind::kUnknownLayout, {},
-                        "no layout `" + wanted + "`" + did_you_mean(wanted, names));
-  return false;
-}
 
 Outcome cost(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
   // The program itself is checked without a layout: what does not fit one is that one's row.
-  const std::unique_ptr<Built> unsplit =
-      file ? build(workspace, *file, "", workspace.diags) : nullptr;
+  const std::unique_ptr<CheckedProgram> unsplit =
+      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
   if (unsplit == nullptr || !workspace.diags.ok() || !knows_layout(workspace, unsplit->session) ||
       !knows_hardware(workspace, unsplit->session)) {
     return outcome_of(workspace, workspace.diags);

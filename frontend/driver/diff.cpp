@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "frontend/driver/built.h"
+#include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
@@ -44,7 +44,7 @@ class Side {
       : workspace_(workspace),
         layout_(std::move(layout)),
         profile_(std::move(profile)),
-        built_(build(workspace, file, layout_, workspace.diags)) {}
+        built_(build_under(workspace, file, layout_, workspace.diags)) {}
 
   // nullopt after an error.
   std::optional<Cost> cost(const std::string& entry) {
@@ -70,7 +70,7 @@ class Side {
   Workspace& workspace_;
   std::string layout_;  // "": one rank
   std::string profile_;
-  std::unique_ptr<Built> built_;
+  std::unique_ptr<CheckedProgram> built_;
 };
 
 std::vector<LayoutDiff> differences(Workspace& workspace, FileId file, const Session& declared,
@@ -98,8 +98,8 @@ std::vector<LayoutDiff> differences(Workspace& workspace, FileId file, const Ses
 
 Outcome diff(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<Built> unsplit =
-      file ? build(workspace, *file, "", workspace.diags) : nullptr;
+  const std::unique_ptr<CheckedProgram> unsplit =
+      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
   if (unsplit == nullptr || !workspace.diags.ok() || !knows_layouts(workspace, unsplit->session) ||
       !knows_hardware(workspace, unsplit->session)) {
     return outcome_of(workspace, workspace.diags);

@@ -77,11 +77,7 @@ ExecuteDevice::ExecuteDevice(ExecuteOptions options, Communicator* world)
 ExecuteDevice::~ExecuteDevice() = default;
 
 bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) {
-  if (options_.layout) {
-    layout_ = *options_.layout;
-  } else {
-    layout_ = chosen == nullptr ? one_rank() : *chosen;
-  }
+  layout_ = chosen == nullptr ? one_rank() : *chosen;
   if (communicator_ == nullptr) {
     if (!check_simulated_size(layout_, diags)) {
       return false;

@@ -33,10 +33,9 @@ struct ExecuteOptions {
   std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
   bool check_plan = std::getenv("MTF_CHECK_PLAN") != nullptr;  // in tests: runs do as planned
-  std::optional<Layout> layout;                 // runs under this one, whatever the program chooses
-  std::function<void(std::string_view)> print;  // lines of the program, on the first rank
-  std::function<void()> after_run;              // a unit has run without an error
-  std::function<void(HostTensor)> observe;      // each value that the program looked at
+  std::function<void(std::string_view)> print;           // lines of the program, on the first rank
+  std::function<void()> after_run;                       // a unit has run without an error
+  std::function<void(HostTensor)> observe;               // each value that the program looked at
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
 };

@@ -15,27 +15,19 @@ namespace {
 
 class Linter {
  public:
-  Linter(Workspace& workspace, CheckedProgram& program)
-      : workspace_(workspace), program_(program) {}
+  explicit Linter(Workspace& workspace) : workspace_(workspace) {}
 
-  void run() {
-    for (const Layout& layout : program_.device.layouts()) {
-      under(layout);
-    }
-  }
-
- private:
-  void under(const Layout& layout) {
+  void under(const Layout& layout, const CheckDevice& device) {
     std::deque<SpmdProgram> lowered;
     std::vector<Use> uses;
-    for (const Unit* unit : program_.device.units()) {
+    for (const Unit* unit : device.units()) {
       DiagSink reported;  // by the check, before
       std::optional<SpmdProgram> spmd = lower(unit->program, layout, op_table(), reported);
       if (!spmd) {
         return;
       }
       lowered.push_back(*std::move(spmd));
-      uses.push_back({.program = &lowered.back(), .calls = program_.device.calls(*unit)});
+      uses.push_back({.program = &lowered.back(), .calls = device.calls(*unit)});
     }
     add(lint_layout(uses, layout));
     for (const SpmdProgram& spmd : lowered) {
@@ -43,6 +35,7 @@ class Linter {
     }
   }
 
+ private:
   void add(const std::vector<Diag>& found) {
     for (const Diag& diag : found) {
       const bool said = std::ranges::any_of(workspace_.diags.diags(), [&](const Diag& other) {
@@ -56,13 +49,17 @@ class Linter {
   }
 
   Workspace& workspace_;
-  CheckedProgram& program_;
 };
 
 }  // namespace
 
-void lint(Workspace& workspace, CheckedProgram& program) {
-  Linter(workspace, program).run();
+void lint(Workspace& workspace, std::span<const UnderLayout> layouts) {
+  Linter linter(workspace);
+  for (const UnderLayout& under : layouts) {
+    if (!under.layout.mesh.axes.empty()) {
+      linter.under(under.layout, under.program->device);
+    }
+  }
 }
 
 }  // namespace mtf

@@ -7,6 +7,6 @@
 namespace mtf {
 
 // Adds warnings to the workspace's diags, for every layout that was checked and fits.
-void lint(Workspace& workspace, CheckedProgram& program);
+void lint(Workspace& workspace, std::span<const UnderLayout> layouts);
 
 }  // namespace mtf

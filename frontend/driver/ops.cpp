@@ -98,7 +98,7 @@ std::vector<OpCall> calls_of(const OpDef& op) {
   Workspace workspace(Options{});
   const FileId file =
       workspace.sources.add({.name = "example", .path = "", .text = std::string(op.example)});
-  const auto program = check_program(workspace, file, /*every_layout=*/false);
+  const auto program = check_program(workspace, file);
   std::vector<OpCall> calls;
   if (program == nullptr) {
     return calls;

@@ -77,12 +77,11 @@ std::string emitted_entries(Emit emit, CheckedProgram& program,
 
 Outcome plan(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<CheckedProgram> program =
-      file ? check_program(workspace, *file, /*every_layout=*/false) : nullptr;
+  const std::unique_ptr<CheckedProgram> program = file ? check_program(workspace, *file) : nullptr;
   if (program == nullptr || !workspace.diags.ok()) {
     return outcome_of(workspace, workspace.diags);
   }
-  check_contracts(workspace, *program);
+  check_contracts(workspace, *program, in_use(*program), workspace.diags);
   const std::vector<std::string> names = chosen_entries(workspace, program->session);
   const Layout* layout = program->session.layout();
   if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {

@@ -149,10 +149,9 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
     return outcome_of(workspace, workspace.diags);
   }
   {
-    const std::unique_ptr<CheckedProgram> program =
-        check_program(workspace, *file, /*every_layout=*/false);
+    const std::unique_ptr<CheckedProgram> program = check_program(workspace, *file);
     if (program != nullptr) {
-      check_contracts(workspace, *program);
+      check_contracts(workspace, *program, in_use(*program), workspace.diags);
     }
     if (program == nullptr || !workspace.diags.ok()) {
       return outcome_of(workspace, workspace.diags);

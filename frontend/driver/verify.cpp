@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/compare.h"
+#include "frontend/driver/contracts.h"
 #include "frontend/driver/verify_promise.h"
-#include "frontend/driver/workspace.h"
 #include "frontend/parse.h"
 #include "ir/support/columns.h"
-#include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {
@@ -24,22 +24,30 @@ namespace {
 
 struct Result {
   std::optional<Trace> trace;  // absent: the errors in `message`
+  std::string refused;         // why it did not begin
   std::string message;
-  std::vector<Layout> declared;
   std::vector<Ending> endings;
 };
 
-Result run_under(Workspace& workspace, FileId file, const Layout& layout, bool exact) {
-  DiagSink diags;
-  Messages messages(workspace.sources);
+// Why `mtf run` would not begin; "" if it would.
+std::string refusal(Workspace& workspace, FileId file, const std::string& layout, DiagSink& diags) {
+  const std::unique_ptr<CheckedProgram> program = check_under(workspace, file, layout, diags);
+  if (!diags.ok()) {
+    return "does not fit";
+  }
+  check_contracts(workspace, *program, in_use(*program), diags);
+  return diags.ok() ? "" : "does not keep an `expect`";
+}
+
+// requires: nothing is refused.
+void run_under(Workspace& workspace, FileId file, const std::string& layout, bool exact,
+               Result& result, DiagSink& diags) {
   Trace trace;
-  Result result;
   ExecuteDevice device(
       {.ops = op_table(),
        .exact = exact,
        .seed = workspace.options.seed,
        .max_memory = workspace.options.max_memory,
-       .layout = layout,
        .print = [&](std::string_view line) { trace.lines.emplace_back(line); },
        .observe =
            [&](HostTensor tensor) {
@@ -51,19 +59,23 @@ Result run_under(Workspace& workspace, FileId file, const Layout& layout, bool e
            }},
       nullptr);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
-  if (tree) {
-    Session session(elaborate_options(workspace.options), workspace.sources, device, diags);
-    session.run(*std::move(tree));
-    const bool named = !workspace.options.layout.empty() || !workspace.options.rules.empty();
-    if (named && session.layout() != nullptr) {
-      result.declared = {*session.layout()};
-    } else {
-      result.declared.assign(session.layouts().begin(), session.layouts().end());
-    }
-    if (diags.ok()) {
-      trace.variables = device.variables();
-      result.trace = std::move(trace);
-    }
+  Session session(choosing(workspace.options, layout), workspace.sources, device, diags);
+  session.run(*std::move(tree));
+  if (diags.ok()) {
+    trace.variables = device.variables();
+    result.trace = std::move(trace);
+  }
+}
+
+// `layout`: its name; "" for one rank.
+Result attempt(Workspace& workspace, FileId file, const std::string& layout, bool exact) {
+  DiagSink diags;
+  Messages messages(workspace.sources);
+  Result result;
+  if (const std::string why = refusal(workspace, file, layout, diags); !why.empty()) {
+    result.refused = why;
+  } else {
+    run_under(workspace, file, layout, exact, result, diags);
   }
   result.message = render(messages.take(diags), workspace.sources, workspace.color);
   return result;
@@ -100,20 +112,23 @@ std::string reason(const Workspace& workspace, const Result& run) {
 
 class Verifier {
  public:
-  Verifier(Workspace& workspace, FileId file) : workspace_(workspace), file_(file) {}
+  Verifier(Workspace& workspace, FileId file, const Session& program)
+      : workspace_(workspace), file_(file), program_(program) {}
 
   Outcome run() {
-    const Result one = run_under(workspace_, file_, one_rank(), /*exact=*/true);
+    const Result one = attempt(workspace_, file_, "", /*exact=*/true);
     if (!one.trace) {
       return {.status = kProgramError, .message = one.message};
     }
     if (workspace_.options.fast) {
-      compare(one, "one rank", one_rank());
+      compare(one, "one rank", "");
     }
-    for (const Layout& layout : one.declared) {
-      compare(one, layout.name, layout);
+    for (const Layout& layout : program_.layouts()) {
+      if (is_wanted(layout)) {
+        compare(one, layout.name, layout.name);
+      }
     }
-    if (one.declared.empty()) {
+    if (program_.layouts().empty()) {
       rows_.push_back({"the program declares no layout"});
     }
     std::fputs(in_columns(rows_, {.indent = 0}).c_str(), stdout);
@@ -124,17 +139,22 @@ class Verifier {
   }
 
  private:
-  void compare(const Result& one, const std::string& name, const Layout& layout) {
-    const Result many = run_under(workspace_, file_, layout, !workspace_.options.fast);
+  [[nodiscard]] bool is_wanted(const Layout& layout) const {
+    const Options& options = workspace_.options;
+    const std::string wanted =
+        options.layout.empty() && !options.rules.empty() ? "rules" : options.layout;
+    return wanted.empty() || layout.name == wanted;
+  }
+
+  void compare(const Result& one, const std::string& title, const std::string& layout) {
+    const Result many = attempt(workspace_, file_, layout, !workspace_.options.fast);
     if (!many.trace) {
-      outcome_.status = kProgramError;
-      outcome_.message += many.message;
-      rows_.push_back({name, "does not fit"});
+      refuse(title, many, !many.refused.empty() && program_.serves_regions_alone(layout));
       return;
     }
     const std::optional<Difference> apart = difference(*one.trace, *many.trace);
     if (!apart) {
-      rows_.push_back({name, "equal bits"});
+      rows_.push_back({title, "equal bits"});
       return;
     }
     const bool fast = workspace_.options.fast;
@@ -142,21 +162,37 @@ class Verifier {
     if (!permitted || !tolerated(*apart)) {
       outcome_.status = kProgramError;
     }
-    rows_.push_back({name, verdict(*apart)});
+    rows_.push_back({title, verdict(*apart)});
     if (!fast) {
       rows_.push_back({"", reason(workspace_, many)});
     }
   }
 
+  void refuse(const std::string& title, const Result& run, bool serves_regions_alone) {
+    if (serves_regions_alone) {
+      rows_.push_back({title, run.refused + "; it serves regions alone"});
+      return;
+    }
+    rows_.push_back({title, run.refused.empty() ? "fails" : run.refused});
+    outcome_.status = kProgramError;
+    outcome_.message += run.message;
+  }
+
   Workspace& workspace_;
   FileId file_;
+  const Session& program_;
   std::vector<Row> rows_;
   Outcome outcome_;
 };
 
 Outcome verify(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  return file ? Verifier(workspace, *file).run() : outcome_of(workspace, workspace.diags);
+  const std::unique_ptr<CheckedProgram> program =
+      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
+  if (program == nullptr || !workspace.diags.ok() || !knows_layout(workspace, program->session)) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  return Verifier(workspace, *file, program->session).run();
 }
 
 }  // namespace

@@ -30,17 +30,19 @@ std::string why_title(const SpmdProgram& program) {
 
 class Question {
  public:
-  Question(Workspace& workspace, CheckedProgram& program)
-      : workspace_(workspace), program_(program) {}
+  Question(Workspace& workspace, FileId file, CheckedProgram& program)
+      : workspace_(workspace), file_(file), program_(program) {}
 
   void run() {
     const std::vector<std::string> entries = chosen_entries(workspace_, program_.session);
-    for (const Layout& layout : asked_layouts()) {
-      for (const std::string& entry : entries) {
-        ask(entry, layout);
-      }
+    for (const UnderLayout& under : in_use(program_)) {
+      ask(entries, under.layout, under.program->session);
     }
-    if (!known_ && !entries.empty() && workspace_.diags.ok()) {
+    if (program_.session.layout() == nullptr) {
+      ask_under_each(entries);
+    }
+    const bool fits_nowhere = names_.empty() && !text_.empty();
+    if (!known_ && !fits_nowhere && !entries.empty() && workspace_.diags.ok()) {
       unknown(entries);
       return;
     }
@@ -51,26 +53,40 @@ class Question {
   }
 
  private:
-  // The one in use, or all of them.
-  [[nodiscard]] std::vector<Layout> asked_layouts() const {
-    if (program_.session.layout() != nullptr) {
-      return {*program_.session.layout()};
+  void ask_under_each(const std::vector<std::string>& entries) {
+    for (const Layout& layout : program_.session.layouts()) {
+      DiagSink unfit;
+      const auto built = build_under(workspace_, file_, layout.name, unfit);
+      if (unfit.ok()) {
+        ask(entries, layout, built->session);
+      } else {
+        does_not_fit("the program", layout);
+      }
     }
-    const auto layouts = program_.session.layouts();
-    return layouts.empty() ? std::vector{one_rank()}
-                           : std::vector<Layout>(layouts.begin(), layouts.end());
   }
 
-  void ask(const std::string& entry, const Layout& layout) {
-    const Unit* unit = program_.session.build(entry);
+  void ask(const std::vector<std::string>& entries, const Layout& layout, Session& session) {
+    for (const std::string& entry : entries) {
+      ask(entry, layout, session);
+    }
+  }
+
+  void does_not_fit(const std::string& what, const Layout& layout) {
+    text_ += (text_.empty() ? "" : "\n") + what + " under " + layout.name +
+             ": the layout does not fit; " +
+             (program_.session.serves_regions_alone(layout.name) ? "it serves regions alone\n"
+                                                                 : "`mtf check` says why\n");
+  }
+
+  void ask(const std::string& entry, const Layout& layout, Session& session) {
+    const Unit* unit = session.build(entry);
     DiagSink found;
     const std::optional<SpmdProgram> spmd =
         unit == nullptr ? std::nullopt
                         : lower(unit->program, layout, op_table(), found, !workspace_.options.fast);
     if (!spmd) {
       if (program_.session.layout() == nullptr) {
-        text_ += (text_.empty() ? "" : "\n") + entry + " under " + layout.name +
-                 ": the layout does not fit; `mtf check` says why\n";
+        does_not_fit(entry, layout);
       }
       return;
     }
@@ -143,6 +159,7 @@ class Question {
   }
 
   Workspace& workspace_;
+  FileId file_;
   CheckedProgram& program_;
   bool known_ = false;
   std::vector<std::string> names_;
@@ -152,10 +169,9 @@ class Question {
 
 Outcome why(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<CheckedProgram> program =
-      file ? check_program(workspace, *file, /*every_layout=*/false) : nullptr;
+  const std::unique_ptr<CheckedProgram> program = file ? check_program(workspace, *file) : nullptr;
   if (program != nullptr && workspace.diags.ok()) {
-    Question(workspace, *program).run();
+    Question(workspace, *file, *program).run();
   }
   return outcome_of(workspace, workspace.diags);
 }

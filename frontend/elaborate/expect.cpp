@@ -244,6 +244,7 @@ void run_expect(Context& c, const ast::Expect& expect, SourceSpan span) {
   }
   for (const ast::Name& layout : expect.layouts) {
     contract.layouts.push_back(layout.text);
+    c.layouts.expected.insert(layout.text);
     contract.layout_spans.push_back(layout.span);
   }
   for (const ast::Clause& clause : expect.clauses) {

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,16 @@ struct Value;
 struct Layouts {
   std::vector<Mesh> meshes;
   std::vector<Layout> layouts;
-  std::optional<ast::Name> use;    // `use layout`
-  const Layout* chosen = nullptr;  // once in use; null: one rank
-  std::optional<Layout> in_use;    // what `chosen` points to
-  bool is_used = false;            // the device knows
-  bool is_refused = false;         // and cannot
-  bool has_pins = false;           // an `@` somewhere
-  std::optional<Layout> region;    // the innermost `with layout`
+  std::optional<ast::Name> use;                   // `use layout`
+  const Layout* chosen = nullptr;                 // once in use; null: one rank
+  std::optional<Layout> in_use;                   // what `chosen` points to
+  bool is_used = false;                           // the device knows
+  bool is_refused = false;                        // and cannot
+  bool has_pins = false;                          // an `@` somewhere
+  bool pins_all = false;                          // one on all axes
+  std::set<std::string, std::less<>> in_regions;  // named by a `with layout`
+  std::set<std::string, std::less<>> expected;    // named by an `expect`
+  std::optional<Layout> region;                   // the innermost `with layout`
 };
 
 void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span);

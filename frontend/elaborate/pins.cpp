@@ -28,6 +28,7 @@ bool axis_exists(Context& c, const ast::Name& axis) {
 
 // The axes of `all`: of the mesh in use.
 void add_all(Context& c, std::vector<std::string>& axes) {
+  c.layouts.pins_all = true;
   if (const Layout* layout = choose_layout(c)) {
     const std::vector<std::string> names = names_of(layout->mesh.axes);
     axes.insert(axes.end(), names.begin(), names.end());
@@ -118,6 +119,7 @@ std::optional<Layout> region_layout(Context& c, const ast::Name& name) {
             suggestion.fix);
     return std::nullopt;
   }
+  c.layouts.in_regions.insert(name.text);
   const Layout* in_use = choose_layout(c);
   if (in_use == nullptr) {
     return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/session.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -70,6 +71,21 @@ std::span<const Mesh> Session::meshes() const {
 
 const Layout* Session::layout() const {
   return state_->context.layouts.chosen;
+}
+
+bool Session::follows_layout() const {
+  const host::Layouts& layouts = state_->context.layouts;
+  return layouts.pins_all || !layouts.in_regions.empty();
+}
+
+bool Session::serves_regions_alone(std::string_view layout) const {
+  const host::Layouts& layouts = state_->context.layouts;
+  const auto in_region_alone = [&](std::string_view name) {
+    return layouts.in_regions.contains(name) && !layouts.expected.contains(name) &&
+           !(layouts.use && layouts.use->text == name) && state_->context.options.layout != name;
+  };
+  return in_region_alone(layout) &&
+         !std::ranges::all_of(layouts.layouts, in_region_alone, &Layout::name);
 }
 
 const ast::File& Session::file() const {

@@ -22,7 +22,6 @@ std::vector<std::string> lines_of(std::string_view text) {
       sources.add({.name = "example.mtf", .path = "example.mtf", .text = std::string(text)});
   std::optional<ast::File> tree = parse(file, sources, diags);
   ExecuteDevice device({.ops = op_table(),
-                        .layout = std::nullopt,
                         .print = [&](std::string_view line) { lines.emplace_back(line); },
                         .after_run = nullptr,
                         .observe = nullptr},
