@@ -2,9 +2,15 @@
 
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "frontend/driver/options.h"
 
 namespace mtf {
+
+// What `mtf` does, with the words behind its name.
+[[nodiscard]] int command_line(std::span<const std::string> words);
 
 [[nodiscard]] int run_command(const Options& options);
 [[nodiscard]] int check_command(const Options& options);

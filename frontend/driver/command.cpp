@@ -1,0 +1,45 @@
+// What a process does for the words of its command line.
+
+#include <variant>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/workspace.h"
+
+namespace mtf {
+namespace {
+
+int execute(const Options& options) {
+  switch (options.command) {
+    case Command::kRun:
+      return run_command(options);
+    case Command::kCheck:
+      return check_command(options);
+    case Command::kPlan:
+      return plan_command(options);
+    case Command::kCost:
+      return cost_command(options);
+    case Command::kCalibrate:
+      return calibrate_command(options);
+    case Command::kDiff:
+      return diff_command(options);
+    case Command::kWhy:
+      return why_command(options);
+    case Command::kVerify:
+      return verify_command(options);
+    case Command::kOps:
+      break;
+  }
+  return ops_command(options);
+}
+
+}  // namespace
+
+int command_line(std::span<const std::string> words) {
+  const std::variant<Options, Answer> parsed = parse_options(words);
+  if (const auto* answer = std::get_if<Answer>(&parsed)) {
+    return show_alone(answer->text, answer->status);
+  }
+  return execute(std::get<Options>(parsed));
+}
+
+}  // namespace mtf

@@ -1,0 +1,332 @@
+// The child writes which trial it is at to a page that both see; the parent watches the clock and
+// the child's memory. Time is processor time, so that a busy machine makes no finds.
+
+#include "tests/fuzz/trial.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "frontend/driver/commands.h"
+#include "tests/fuzz/blame.h"
+
+namespace fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStatusInternal = 101;
+constexpr int kStatusMemory = 102;
+constexpr int kStatusMute = 103;
+constexpr double kWallPerSeconds = 20;  // before a child that waits for ever is ended
+
+struct Shared {
+  std::atomic<std::uint64_t> at;
+  std::atomic<std::uint64_t> started;  // how many trials; changes with each
+};
+
+Shared& shared() {
+  static void* page =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  static Shared* made = new (page) Shared{};
+  return *made;
+}
+
+// Where children put what they say.
+const std::string& error_file() {
+  static const std::string path = "errors." + std::to_string(getpid());
+  static const std::string full = (fs::current_path() / path).string();
+  return full;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+constexpr const char* kFileName = "mutant.mtf";
+
+std::vector<std::string> words_of(const Trial& trial) {
+  std::vector<std::string> words = trial.args;
+  for (std::string& word : words) {
+    word = word == "FILE" ? kFileName : word;
+  }
+  return words;
+}
+
+bool is_mute(const Trial& trial, int status) {
+  bool json = false;
+  for (const std::string& word : trial.args) {
+    json = json || word == "--json";
+  }
+  return status != 0 && !json && lseek(STDERR_FILENO, 0, SEEK_END) == 0;
+}
+
+// ---- In the child
+// --------------------------------------------------------------------------------
+
+extern "C" void say_where(int signal) {
+  std::array<void*, 96> frames{};
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void catch_signals() {
+  std::array<void*, 1> frame{};
+  backtrace(frame.data(), 1);  // loads what it needs
+  static std::array<char, 65536> room{};
+  const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = say_where;
+  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
+  for (const int signal : kSignals) {
+#ifdef __SANITIZE_ADDRESS__
+    if (signal != SIGPROF) {
+      continue;  // the sanitizer says it better
+    }
+#endif
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void enter_sandbox() {
+  const int none = open("/dev/null", O_RDWR);
+  const int errors = open(error_file().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  dup2(none, STDIN_FILENO);
+  dup2(none, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const rlimit small_files{.rlim_cur = 64U << 20U, .rlim_max = 64U << 20U};
+  setrlimit(RLIMIT_FSIZE, &small_files);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void arm(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  const itimerval timer{.it_interval = {},
+                        .it_value = {.tv_sec = whole,
+                                     .tv_usec = static_cast<suseconds_t>(
+                                         (seconds - static_cast<double>(whole)) * 1e6)}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+// Peak memory is measured anew from here.
+void reset_peak() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+std::int64_t peak_mib() {
+  std::ifstream stream("/proc/self/status");
+  for (std::string word; stream >> word;) {
+    std::int64_t kib = 0;
+    if (word == "VmHWM:" && stream >> kib) {
+      return kib / 1024;
+    }
+  }
+  return 0;
+}
+
+void run_here(const Trial& trial, const Limits& limits) {
+  fs::current_path(trial.folder);
+  write_text(kFileName, trial.text);
+  if (ftruncate(STDERR_FILENO, 0) != 0) {
+    _exit(0);
+  }
+  reset_peak();
+  arm(limits.seconds);
+  const int status = mtf::command_line(words_of(trial));
+  arm(0);
+  if (status == 70) {
+    _exit(kStatusInternal);
+  }
+  if (peak_mib() > limits.memory_mib) {
+    _exit(kStatusMemory);
+  }
+  if (is_mute(trial, status)) {
+    _exit(kStatusMute);
+  }
+}
+
+// ---- In the parent
+// -------------------------------------------------------------------------------
+
+std::int64_t resident_mib(pid_t child) {
+  std::ifstream stream("/proc/" + std::to_string(child) + "/statm");
+  std::int64_t pages = 0;
+  stream >> pages >> pages;
+  return pages * sysconf(_SC_PAGESIZE) >> 20U;
+}
+
+struct End {
+  int status = 0;
+  Ending forced = Ending::kFine;  // the parent ended it
+};
+
+// Until it ends: what waits for ever, or takes all memory, is killed.
+End watch(pid_t child, const Limits& limits) {
+  End end;
+  std::uint64_t trial = 0;
+  Clock::time_point since = Clock::now();
+  while (waitpid(child, &end.status, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    if (const std::uint64_t now = shared().started; now != trial) {
+      trial = now;
+      since = Clock::now();
+    }
+    const double waited = std::chrono::duration<double>(Clock::now() - since).count();
+    if (end.forced == Ending::kFine && waited > limits.seconds * kWallPerSeconds) {
+      end.forced = Ending::kHang;
+    } else if (end.forced == Ending::kFine && resident_mib(child) > limits.memory_mib * 3 / 2) {
+      end.forced = Ending::kMemory;
+    } else {
+      continue;
+    }
+    kill(child, SIGKILL);
+  }
+  return end;
+}
+
+Find find_of(const End& end) {
+  Ending ending = end.forced;
+  if (ending == Ending::kFine && WIFSIGNALED(end.status)) {
+    ending = WTERMSIG(end.status) == SIGPROF ? Ending::kHang : Ending::kSignal;
+  } else if (ending == Ending::kFine && WIFEXITED(end.status)) {
+    const int status = WEXITSTATUS(end.status);
+    ending = status == kStatusInternal ? Ending::kInternal
+             : status == kStatusMemory ? Ending::kMemory
+             : status == kStatusMute   ? Ending::kMute
+             : status == 0             ? Ending::kFine
+                                       : Ending::kSignal;  // a sanitizer ended it
+  }
+  if (ending == Ending::kFine) {
+    return {};
+  }
+  const std::string signal =
+      WIFSIGNALED(end.status) ? " " + std::to_string(WTERMSIG(end.status)) : "";
+  return {.ending = ending,
+          .what = to_string(ending) + signal + ": " + blame(read_text(error_file()))};
+}
+
+template <typename Body>
+Find in_child(const Limits& limits, const Body& body) {
+  std::fflush(nullptr);
+  static_cast<void>(error_file());
+  static_cast<void>(shared());
+  const pid_t child = fork();
+  if (child == 0) {
+    enter_sandbox();
+    body();
+    _exit(0);
+  }
+  return find_of(watch(child, limits));
+}
+
+// What `mtf` itself makes of it.
+void run_program(const fs::path& mtf, const Trial& trial, const Limits& limits) {
+  fs::current_path(trial.folder);
+  write_text(kFileName, trial.text);
+  std::vector<std::string> words = words_of(trial);
+  words.insert(words.begin(), mtf.string());
+  std::vector<char*> line;
+  for (std::string& word : words) {
+    line.push_back(word.data());
+  }
+  line.push_back(nullptr);
+  const auto seconds = static_cast<rlim_t>(limits.seconds);
+  const rlimit time{.rlim_cur = seconds + 1, .rlim_max = seconds + 1};
+  setrlimit(RLIMIT_CPU, &time);
+  const pid_t child = fork();
+  if (child == 0) {
+    execv(line[0], line.data());
+    _exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  wait4(child, &status, 0, &used);
+  if (WIFSIGNALED(status)) {
+    std::signal(SIGPROF, SIG_DFL);
+    std::raise(WTERMSIG(status) == SIGKILL ? SIGPROF : WTERMSIG(status));
+  }
+  const int ended = WEXITSTATUS(status);
+  if (ended > 2) {
+    _exit(ended == 70 ? kStatusInternal : ended);
+  }
+  if (used.ru_maxrss / 1024 > limits.memory_mib) {
+    _exit(kStatusMemory);
+  }
+}
+
+}  // namespace
+
+Batch run_batch(std::uint64_t begin, std::uint64_t end,
+                const std::function<Trial(std::uint64_t)>& made, const Limits& limits) {
+  shared().at = begin;
+  Batch batch;
+  batch.find = in_child(limits, [&] {
+    catch_signals();
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Trial trial = made(i);
+      shared().at = i;
+      ++shared().started;
+      run_here(trial, limits);
+    }
+  });
+  batch.stopped = batch.find.ending == Ending::kFine ? end : shared().at.load();
+  return batch;
+}
+
+Find run_alone(const Trial& trial, const Limits& limits, const fs::path& mtf) {
+  ++shared().started;
+  return in_child(limits, [&] {
+    if (!mtf.empty()) {
+      run_program(mtf, trial, limits);
+      return;
+    }
+    catch_signals();
+    run_here(trial, limits);
+  });
+}
+
+std::string to_string(Ending ending) {
+  switch (ending) {
+    case Ending::kFine:
+      return "fine";
+    case Ending::kSignal:
+      return "signal";
+    case Ending::kHang:
+      return "hang";
+    case Ending::kInternal:
+      return "internal error";
+    case Ending::kMemory:
+      return "memory";
+    case Ending::kMute:
+      break;
+  }
+  return "failed without a word";
+}
+
+}  // namespace fuzz
