@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ struct ElaborateOptions {
   // at the end for their errors.
   bool check = false;
   std::size_t max_check_statements = 200'000;
+  // Of one function, with all that it calls: each leaves operations in its program.
+  std::size_t max_unit_statements = 200'000;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`
 };
 
 // A function with fully typed parameters: it can be planned without running anything.

@@ -14,15 +14,28 @@ std::string grouped(const Mesh& mesh, const Axes& axes) {
   return axes.size() == 1 ? list : "(" + list + ")";
 }
 
-// Whether `*` in the glob can stand for text that makes it the path.
+// Whether `*` in the glob can stand for text that makes it the path. Only the latest star is ever
+// made longer: what the ones before it stand for may be as short as possible.
 bool matches(std::string_view glob, std::string_view path) {
-  if (glob.empty()) {
-    return path.empty();
+  std::size_t in_glob = 0;
+  std::size_t in_path = 0;
+  std::optional<std::size_t> star;
+  std::size_t star_end = 0;  // of what the latest star stands for
+  while (in_path < path.size()) {
+    if (in_glob < glob.size() && glob[in_glob] == '*') {
+      star = in_glob++;
+      star_end = in_path;
+    } else if (in_glob < glob.size() && glob[in_glob] == path[in_path]) {
+      ++in_glob;
+      ++in_path;
+    } else if (star) {
+      in_glob = *star + 1;
+      in_path = ++star_end;
+    } else {
+      return false;
+    }
   }
-  if (glob.front() == '*') {
-    return matches(glob.substr(1), path) || (!path.empty() && matches(glob, path.substr(1)));
-  }
-  return !path.empty() && glob.front() == path.front() && matches(glob.substr(1), path.substr(1));
+  return glob.find_first_not_of('*', in_glob) == std::string_view::npos;
 }
 
 }  // namespace

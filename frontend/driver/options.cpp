@@ -100,6 +100,15 @@ bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
 
+bool set_timeout(Options& options, std::string_view text) {
+  constexpr std::uint32_t kMost = 1'000'000'000;
+  std::uint32_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  return error == std::errc{} && end == text.data() + text.size() && seconds >= 1 &&
+         seconds <= kMost;
+}
+
 bool set_emit(Options& options, std::string_view text) {
   constexpr std::array kPhases =
       std::to_array<std::string_view>({"ast", "ir", "grad", "sharded", "spmd"});
@@ -135,6 +144,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_text<&Options::trace>},
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_number<&Options::max_memory>},
+    {"--timeout", "", "SECONDS", "stop a program that goes on for longer", kExecuting, set_timeout},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)",
      kExecuting | kPlan | kCost | kDiff, set_flag<&Options::exact>},

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,9 +43,10 @@ struct Options {
   std::string trace;  // the file to write; empty: none
   std::string settings;
   std::string hardware;
-  std::uint64_t max_memory = 0;  // MiB; 0: what the machine has
-  std::int64_t rank = 0;         // whose coordinates a plan shows
-  std::int64_t ranks = 0;        // `-n`: start so many; 0: not given
+  std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`, from its parsing
+  std::int64_t rank = 0;                                          // whose coordinates a plan shows
+  std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
   std::uint64_t seed = 0;
   std::optional<Emit> emit;
   ColorChoice color = ColorChoice::kAuto;

@@ -104,6 +104,7 @@ ElaborateOptions elaborate_options(const Options& options) {
   result.mesh = options.mesh;
   result.rules = options.rules;
   result.settings = options.settings;
+  result.deadline = options.deadline;
   result.module_text = [](std::string_view name) -> std::optional<std::string> {
     if (name == "this_machine") {
       return measured_profile();

@@ -48,6 +48,32 @@ void Context::fail() {
   }
 }
 
+bool Context::may_go_on(SourceSpan span, std::size_t work) {
+  statements += work;
+  bool too_long = false;
+  for (const std::unique_ptr<Recording>& unit : recordings) {
+    unit->statements += work;
+    too_long = too_long || unit->statements > options.max_unit_statements;
+  }
+  if (ended) {
+    return false;
+  }
+  if (too_long) {
+    ended = true;
+    error(DiagKind::kOverflow, span,
+          "one call would run more than " + std::to_string(options.max_unit_statements) +
+              " statements, each a step of its program; a loop at top level may be as long as it "
+              "likes");
+  } else if (options.deadline && std::chrono::steady_clock::now() > *options.deadline) {
+    ended = true;
+    error(DiagKind::kOverflow, span, "the time that `--timeout` gives is over here");
+  } else if (checks_only() && at_top_level() && statements > options.max_check_statements) {
+    ended = true;
+    fail();
+  }
+  return !ended;
+}
+
 void Context::take_diags() {
   Recording& unit = recording();
   if (unit.diags.diags().empty()) {

@@ -72,7 +72,6 @@ struct Context {
 
   // Where evaluation stands.
   std::shared_ptr<Scope> scope;
-  Module* module = nullptr;
   std::vector<std::unique_ptr<Recording>> recordings;
   std::int32_t frame = -1;  // in the program under construction
   Root* root = nullptr;
@@ -82,7 +81,7 @@ struct Context {
   Value result;                      // of the `return` that was reached
   std::size_t statements = 0;
   bool dry = false;    // after an error in a run: checks on, computes nothing
-  bool ended = false;  // a check that went on for long enough
+  bool ended = false;  // what went on for long enough
   const char* stack_base = nullptr;
 
   // What exists.
@@ -100,6 +99,7 @@ struct Context {
   std::uint64_t next_unit = 1;
 
   [[nodiscard]] bool at_top_level() const { return recordings.empty(); }
+  // requires: not at top level; `evaluate` opens a unit where there is none.
   [[nodiscard]] Recording& recording() { return *recordings.back(); }
   // The body of a function, rather than tensor work of a top-level statement.
   [[nodiscard]] bool in_function() const;
@@ -114,6 +114,9 @@ struct Context {
   void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {},
              std::string fix = {});
   void fail();
+  // Work as of so many statements is about to be done. False: there has been enough of it, which is
+  // an error in a function and in time, and the quiet end of a check.
+  [[nodiscard]] bool may_go_on(SourceSpan span, std::size_t work = 1);
   // Moves what the builder recorded to the reporter.
   void take_diags();
 };

@@ -30,7 +30,7 @@ Truth tensor_truth(Context& c, const Tensor& tensor, SourceSpan span) {
 }
 
 Truth truth_of(Context& c, const ast::Expr& condition) {
-  const Value value = c.at_top_level() ? compute(c, condition) : evaluate(c, condition);
+  const Value value = evaluate(c, condition);
   if (const bool* flag = value.get<bool>()) {
     return *flag ? Truth::kTrue : Truth::kFalse;
   }
@@ -109,17 +109,8 @@ class Uncertain {
   Flow flow_ = Flow::kNext;
 };
 
-bool out_of_time(Context& c) {
-  ++c.statements;
-  if (c.checks_only() && c.statements > c.options.max_check_statements) {
-    c.ended = true;
-    c.fail();
-  }
-  return c.ended;
-}
-
 Flow run_turn(Context& c, const ast::For& loop, Value value) {
-  if (out_of_time(c)) {
+  if (!c.may_go_on(loop.over.span)) {
     return Flow::kEnd;
   }
   const std::uint64_t unit = c.at_top_level() ? 0 : c.recording().serial;
@@ -161,7 +152,7 @@ std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span)
 }  // namespace
 
 Flow run_for(Context& c, const ast::For& loop) {
-  const Value over = c.at_top_level() ? compute(c, loop.over) : evaluate(c, loop.over);
+  const Value over = evaluate(c, loop.over);
   if (const auto* range = over.get<Range>()) {
     for (std::int64_t i = range->begin; i < range->end; ++i) {
       if (const Flow flow = run_turn(c, loop, make(i)); flow != Flow::kNext) {
@@ -184,7 +175,7 @@ Flow run_for(Context& c, const ast::For& loop) {
 
 Flow run_while(Context& c, const ast::While& loop) {
   while (true) {
-    if (out_of_time(c)) {
+    if (!c.may_go_on(loop.condition.span)) {
       return Flow::kEnd;
     }
     const Truth truth = truth_of(c, loop.condition);

@@ -55,6 +55,10 @@ std::vector<ValueId> gradients_by(Context& c, ValueId loss, const std::vector<Ta
     flat.insert(flat.end(), target.versions.begin(), target.versions.end());
   }
   Builder& builder = c.recording().builder;
+  constexpr std::size_t kValuesPerStatement = 16;  // it walks the whole program: as long as these
+  if (!c.may_go_on(span, builder.program().values.size() / kValuesPerStatement)) {
+    return std::vector<ValueId>(targets.size());
+  }
   builder.at(span, c.frame);
   const std::vector<ValueId> all = gradients(builder, loss, flat);
   c.take_diags();

@@ -142,9 +142,10 @@ const Unit* build_named(Context& c, std::string_view name) {
 void check_entries(Context& c) {
   for (const ast::Fn* fn : entry_functions(c)) {
     const auto built = c.built.find(fn);
-    if (c.ended || (built != c.built.end() && !built->second.empty())) {
+    if (built != c.built.end() && !built->second.empty()) {
       continue;
     }
+    const Restore ended(c.ended, false);  // a long loop at top level leaves it unseen, not unbuilt
     const BuiltFunction* function = build_function(c, *fn);
     if (function != nullptr && function->runs && !c.dry) {
       std::vector<TensorHandle> arguments;

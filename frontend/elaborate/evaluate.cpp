@@ -5,6 +5,7 @@
 #include <array>
 
 #include "frontend/elaborate/builtin.h"
+#include "frontend/elaborate/units.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {
@@ -192,6 +193,9 @@ bool is_dim_name(Context& c, const ast::Expr& expr) {
 }
 
 Value evaluate(Context& c, const ast::Expr& expr) {
+  if (c.at_top_level()) {
+    return compute(c, expr);  // whatever is evaluated belongs to a unit
+  }
   if (!stack_left(c, expr.span)) {
     return unknown();
   }

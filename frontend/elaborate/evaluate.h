@@ -15,6 +15,7 @@
 
 namespace mtf::host {
 
+// Where no unit is under construction, the expression makes one of its own.
 [[nodiscard]] Value evaluate(Context& c, const ast::Expr& expr);
 
 // What a name stands for; `Unknown` if nothing, which the resolver has reported.

@@ -175,8 +175,7 @@ class ClauseReader {
   }
 
   bool bound() {
-    const Value value =
-        c_.at_top_level() ? compute(c_, clause_.bound) : evaluate(c_, clause_.bound);
+    const Value value = evaluate(c_, clause_.bound);
     if (is_unknown(value)) {
       return false;
     }

@@ -221,8 +221,8 @@ std::string chosen_name(const Context& c) {
   return c.layouts.use ? c.layouts.use->text : "";
 }
 
-bool is_in_program(Context& c, SourceSpan span, std::string_view what) {
-  if (c.module->is_main) {
+bool is_in_program(Context& c, const Module& file, SourceSpan span, std::string_view what) {
+  if (file.is_main) {
     return true;
   }
   c.error(DiagKind::kBadImport, span,
@@ -242,8 +242,8 @@ bool is_in_time(Context& c, SourceSpan span, std::string_view what) {
 
 }  // namespace
 
-void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span) {
-  if (!is_in_program(c, span, "a mesh")) {
+void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, SourceSpan span) {
+  if (!is_in_program(c, file, span, "a mesh")) {
     return;
   }
   Mesh mesh{.name = declared.name.text,
@@ -279,8 +279,8 @@ void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span) {
                                         .span = declared.name.span});
 }
 
-void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span) {
-  if (!is_in_program(c, span, "a layout") || !is_in_time(c, declared.name.span, "a layout")) {
+void declare_layout(Context& c, const Module& file, const ast::Layout& declared, SourceSpan span) {
+  if (!is_in_program(c, file, span, "a layout") || !is_in_time(c, declared.name.span, "a layout")) {
     return;
   }
   const bool is_later = is_later_layout(c, declared);
@@ -296,8 +296,8 @@ void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span) {
                     .span = declared.name.span});
 }
 
-void use_layout(Context& c, const ast::UseLayout& use) {
-  if (is_in_program(c, use.layout.span, "`use layout`") &&
+void use_layout(Context& c, const Module& file, const ast::UseLayout& use) {
+  if (is_in_program(c, file, use.layout.span, "`use layout`") &&
       is_in_time(c, use.layout.span, "`use layout`")) {
     c.layouts.use = use.layout;
   }

@@ -15,6 +15,7 @@
 namespace mtf::host {
 
 struct Context;
+struct Module;
 struct Operand;
 struct Suggestion;
 class Recording;
@@ -35,9 +36,10 @@ struct Layouts {
   std::optional<Layout> region;                   // the innermost `with layout`
 };
 
-void declare_mesh(Context& c, const ast::Mesh& declared, SourceSpan span);
-void declare_layout(Context& c, const ast::Layout& declared, SourceSpan span);
-void use_layout(Context& c, const ast::UseLayout& use);
+// At the top level of a file.
+void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, SourceSpan span);
+void declare_layout(Context& c, const Module& file, const ast::Layout& declared, SourceSpan span);
+void use_layout(Context& c, const Module& file, const ast::UseLayout& use);
 
 // h @ [batch -> x, ..]. requires: there is a unit under construction.
 [[nodiscard]] Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin,

@@ -10,6 +10,7 @@
 #include "frontend/elaborate/resolve.h"
 #include "frontend/elaborate/statement.h"
 #include "frontend/parse.h"
+#include "ir/support/match.h"
 
 namespace mtf::host {
 namespace {
@@ -184,10 +185,13 @@ void load_imports(Context& c, Module& module) {
   }
 }
 
-void run_import(Context& c, const ast::Import& import) {
+namespace {
+
+// At its place in the file: runs the module, the first time, and binds its name.
+void run_import(Context& c, const Module& from, const ast::Import& import) {
   const auto found = std::ranges::find(
-      c.module->imports, &import, &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
-  const std::shared_ptr<Module> module = found == c.module->imports.end() ? nullptr : found->second;
+      from.imports, &import, &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
+  const std::shared_ptr<Module> module = found == from.imports.end() ? nullptr : found->second;
   const ast::Name& name = name_of(import);
   c.scope->declare(name.text, {.value = module == nullptr ? unknown() : make(module),
                                .kind = NameKind::kModule,
@@ -198,8 +202,25 @@ void run_import(Context& c, const ast::Import& import) {
   }
 }
 
+// A statement of the file itself: the ones that declare for the whole file stand nowhere else.
+Flow run_in_file(Context& c, const Module& file, const ast::Stmt& statement) {
+  const SourceSpan span = statement.span;
+  Flow flow = Flow::kNext;
+  match(
+      statement.node,  //
+      [&](const ast::Import& import) { run_import(c, file, import); },
+      [&](const ast::Mesh& mesh) { declare_mesh(c, file, mesh, span); },
+      [&](const ast::Layout& layout) { declare_layout(c, file, layout, span); },
+      [&](const ast::UseLayout& use) { use_layout(c, file, use); },
+      [&](const auto& /*other*/) {
+        flow = run_statements(c, {&statement, 1});
+      });
+  return flow;
+}
+
+}  // namespace
+
 void run_module(Context& c, Module& module) {
-  const Restore current(c.module, &module);
   const Restore scope(c.scope, module.scope);
   if (!resolve(c, module)) {
     c.fail();
@@ -214,7 +235,11 @@ void run_module(Context& c, Module& module) {
                                           .kind = NameKind::kFunction,
                                           .span = fn->name.span});
   }
-  static_cast<void>(run_statements(c, module.file.statements));
+  for (const ast::Stmt& statement : module.file.statements) {
+    if (run_in_file(c, module, statement) != Flow::kNext) {
+      return;
+    }
+  }
 }
 
 }  // namespace mtf::host

@@ -8,9 +8,6 @@ namespace mtf::host {
 
 // Reads, parses and resolves what the file imports, before any of its statements runs.
 void load_imports(Context& c, Module& module);
-// At its place in the file: runs the module, the first time, and binds its name.
-void run_import(Context& c, const ast::Import& import);
-
 // Resolves and runs the statements of a file.
 void run_module(Context& c, Module& module);
 

@@ -13,6 +13,9 @@ namespace mtf::host {
 // False: errors were reported.
 bool resolve(Context& c, const Module& module);
 
+// The names that a statement declares at its own level.
+[[nodiscard]] std::vector<const ast::Name*> names_declared_by(const ast::Stmt& stmt);
+
 // What the top level of a file declares.
 [[nodiscard]] std::vector<std::string> declared_names(const ast::File& file);
 

@@ -69,7 +69,4 @@ class Resolver {
   std::map<std::string, SourceSpan, std::less<>> later_;  // all that the top level declares
 };
 
-// The names that a statement declares at its own level.
-[[nodiscard]] std::vector<const ast::Name*> names_declared_by(const ast::Stmt& stmt);
-
 }  // namespace mtf::host

@@ -3,7 +3,7 @@
 #include "frontend/elaborate/statement.h"
 
 #include "frontend/elaborate/expect.h"
-#include "frontend/elaborate/modules.h"
+#include "frontend/elaborate/resolve.h"
 #include "frontend/elaborate/units.h"
 #include "ir/support/match.h"
 
@@ -87,7 +87,7 @@ void run_assign(Context& c, const ast::Assign& assign) {
 
 void run_dims(Context& c, const ast::Dims& dims) {
   for (const ast::Sized& sized : dims.dims) {
-    const Value size = c.at_top_level() ? compute(c, sized.size) : evaluate(c, sized.size);
+    const Value size = evaluate(c, sized.size);
     const auto number = checked_size(c, size, "the dim `" + sized.name.text + "`", sized.size.span);
     c.dim_names.insert(sized.name.text);
     c.scope->declare(
@@ -95,6 +95,14 @@ void run_dims(Context& c, const ast::Dims& dims) {
         {.value = number ? make(Dim{.name = sized.name.text, .size = *number}) : unknown(),
          .kind = NameKind::kDim,
          .span = sized.name.span});
+  }
+}
+
+// The resolver has refused what stands where it cannot; its names are known from here on.
+void skip_misplaced(Context& c, const ast::Stmt& statement) {
+  c.fail();
+  for (const ast::Name* name : names_declared_by(statement)) {
+    c.scope->declare(name->text, {.value = unknown(), .kind = NameKind::kLet, .span = name->span});
   }
 }
 
@@ -124,7 +132,7 @@ void declare_fn(Context& c, const ast::Fn& fn) {
 }
 
 void run_expression(Context& c, const ast::Expr& expr) {
-  static_cast<void>(c.at_top_level() ? compute(c, expr) : evaluate(c, expr));
+  static_cast<void>(evaluate(c, expr));
 }
 
 Flow run_with_layout(Context& c, const ast::WithLayout& with) {
@@ -152,12 +160,12 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
   const SourceSpan span = statement.span;
   Flow flow = Flow::kNext;
   match(
-      statement.node,  //
-      [&](const ast::Import& import) { run_import(c, import); },
+      statement.node,                                             //
+      [&](const ast::Import&) { skip_misplaced(c, statement); },  // a file's own: modules.cpp
+      [&](const ast::Mesh&) { skip_misplaced(c, statement); },
+      [&](const ast::Layout&) { skip_misplaced(c, statement); },
+      [&](const ast::UseLayout&) { skip_misplaced(c, statement); },
       [&](const ast::Dims& dims) { run_dims(c, dims); },
-      [&](const ast::Mesh& mesh) { declare_mesh(c, mesh, span); },
-      [&](const ast::Layout& layout) { declare_layout(c, layout, span); },
-      [&](const ast::UseLayout& use) { use_layout(c, use); },
       [&](const ast::Fn& fn) { declare_fn(c, fn); },
       [&](const ast::Binding& binding) { run_binding(c, binding); },
       [&](const ast::Assign& assign) { run_assign(c, assign); },
@@ -166,7 +174,13 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::For& loop) { flow = run_for(c, loop); },
       [&](const ast::While& loop) { flow = run_while(c, loop); },
       [&](const ast::If& choice) { flow = run_if(c, choice); },
-      [&](const ast::Return& value) { flow = run_return(c, value); },
+      [&](const ast::Return& value) {
+        if (c.at_top_level()) {
+          skip_misplaced(c, statement);
+        } else {
+          flow = run_return(c, value);
+        }
+      },
       [&](const ast::Print& print) { run_print(c, print, span); },
       [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
@@ -184,12 +198,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
 
 Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
   for (const ast::Stmt& statement : statements) {
-    ++c.statements;
-    if (c.checks_only() && c.statements > c.options.max_check_statements) {
-      c.ended = true;
-    }
-    if (c.ended) {
-      c.fail();
+    if (!c.may_go_on(statement.span)) {
       return Flow::kEnd;
     }
     const Flow flow = run_statement(c, statement);

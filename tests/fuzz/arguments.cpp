@@ -92,7 +92,7 @@ std::string question(Random& random, Line& line) {
 
 // A run ends by itself: what it may take is said to it.
 std::vector<std::string> bounds() {
-  return {"--max-memory", "1000"};
+  return {"--max-memory", "1000", "--timeout", "2"};
 }
 
 }  // namespace

@@ -38,11 +38,12 @@ std::string output_of(const std::string& command) {
 // Lines "program(+0x1234) [0x5555]" as names of functions of mtf, innermost first.
 std::vector<std::string> functions(const std::string& errors) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string name = std::filesystem::path(self).filename().string();
   std::istringstream stream(errors);
   std::string command = "addr2line -Cfe " + self;
   for (std::string line; std::getline(stream, line);) {
     const std::size_t at = line.find("(+0x");
-    if (at != std::string::npos && line.starts_with(self)) {
+    if (at != std::string::npos && line.find(name) < at) {
       command += " " + line.substr(at + 2, line.find(')', at) - at - 2);
     }
   }

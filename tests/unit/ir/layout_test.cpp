@@ -164,6 +164,28 @@ TEST_CASE("rules for variables go first, and the others give way to them") {
   CHECK(diags.errors() == 0);
 }
 
+TEST_CASE("a glob's stars stand for any text, and many of them are matched at once") {
+  const auto names = [](const std::string& glob, std::string_view path) {
+    return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(path);
+  };
+  CHECK(names("*", "net"));
+  CHECK(names("a*b*c", "abc"));
+  CHECK(names("a*b*c", "a-b-b-c"));
+  CHECK(names("**w", "net/w"));
+  CHECK(names("net/*", "net/w/v"));
+  CHECK(names("*/w", "net/w/v"));  // what lies below it, too
+  CHECK(names("*a*a", "aaa"));
+  CHECK_FALSE(names("a*b*c", "a-c-b"));
+  CHECK_FALSE(names("*a*a", "a"));
+  CHECK_FALSE(names("net", "network"));
+  CHECK_FALSE(names("net/*/", "net/w"));
+  std::string stars;
+  for (int i = 0; i < 100; ++i) {
+    stars += "*a";
+  }
+  CHECK_FALSE(names(stars + "b", std::string(2000, 'a')));  // without a limit, for ever
+}
+
 TEST_CASE("axes of size 1 split nothing") {
   Layout given = layout({rule("batch", {kRows, kCols}, 0)});
   given.mesh.axes[0].size = 1;
