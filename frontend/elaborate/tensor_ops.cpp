@@ -114,7 +114,8 @@ std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
 }
 
 // Whole numbers that were written without a dtype serve as labels, too: where the operation
-// refuses them as they are, they are cast to what it takes.
+// refuses them as they are, those that it refuses are cast to what it takes. The others stay
+// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
 void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> operands,
                        const OpArgs& args, std::vector<ValueId>& ids) {
   const auto is_whole = [](const Operand& operand) {
@@ -130,14 +131,19 @@ void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> ope
     return;
   }
   for (const DType dtype : {DType::kI32, DType::kI64}) {
+    std::vector<TensorType> cast = types;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      types[i].dtype = is_whole(operands[i]) ? dtype : types[i].dtype;
+      cast[i].dtype = is_whole(operands[i]) ? dtype : cast[i].dtype;
     }
-    if (!type_with(op, args, types)) {
+    if (!type_with(op, args, cast)) {
       continue;
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      ids[i] = is_whole(operands[i]) ? as_dtype(c, ids[i], dtype) : ids[i];
+      std::swap(cast[i], types[i]);  // as written, if the operation takes it so
+      if (!type_with(op, args, cast)) {
+        std::swap(cast[i], types[i]);
+        ids[i] = as_dtype(c, ids[i], dtype);
+      }
     }
     return;
   }
