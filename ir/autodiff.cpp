@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/branch.h"
+
 namespace mtf {
 namespace {
 
@@ -22,37 +24,37 @@ OpArgs to_shape(Shape shape) {
 
 // Per value up to `of`: does a gradient that arrives there reach one of the targets? Nothing flows
 // through integers, or through an operation without a gradient rule.
-std::vector<char> values_towards(const Program& program, ValueId of,
-                                 std::span<const ValueId> targets) {
-  std::vector<char> wanted(at(of) + 1);
+Adjoints adjoints_towards(const Program& program, ValueId of, std::span<const ValueId> targets) {
+  Adjoints adjoints{.slots = std::vector<Adjoint>(at(of) + 1)};
   for (const ValueId target : targets) {
-    if (at(target) < wanted.size()) {
-      wanted[at(target)] = 1;
+    if (target <= of) {
+      adjoints.at(target).wanted = true;
     }
   }
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  for (std::size_t i = 0; i < adjoints.slots.size(); ++i) {
     const Value& value = program.values[i];
+    bool& wanted = adjoints.slots[i].wanted;
     if (!is_float(value.type.dtype)) {
-      wanted[i] = 0;
+      wanted = false;
       continue;
     }
     if (value.op == nullptr || value.op->grad == nullptr) {
       continue;
     }
     for (const ValueId operand : value.operands) {
-      wanted[i] = static_cast<char>(wanted[i] | wanted[at(operand)]);
+      wanted = wanted || adjoints.at(operand).wanted;
     }
   }
-  return wanted;
+  return adjoints;
 }
 
 // Whether the operation passes its gradient on to anybody who wants it.
-bool passes_on(const Value& value, std::span<const char> wanted) {
+bool passes_on(const Value& value, const Adjoints& adjoints) {
   if (value.op == nullptr || value.op->grad == nullptr) {
     return false;
   }
   return std::ranges::any_of(value.operands,
-                             [&](ValueId operand) { return wanted[at(operand)] != 0; });
+                             [&](ValueId operand) { return adjoints.at(operand).wanted; });
 }
 
 ValueId with_dims_of(Builder& builder, ValueId gradient, ValueId value) {
@@ -74,13 +76,25 @@ ValueId with_type_of(Builder& builder, ValueId gradient, ValueId value) {
 }  // namespace
 
 bool GradBuilder::wants(std::size_t i) const {
-  return wanted_[at(operands_[i])] != 0;
+  return adjoints_.at(operands_[i]).wanted;
 }
 
 void GradBuilder::add_to(std::size_t i, ValueId gradient) {
-  if (!wants(i)) {
-    return;
+  if (wants(i)) {
+    const ValueId taken = adjoints_.at(result_).taken;
+    collect(i, guarded(builder_, result_, i, gradient, taken), taken);
   }
+}
+
+void GradBuilder::add_where(ValueId taken, std::size_t i, ValueId gradient) {
+  if (wants(i)) {
+    const ValueId above = adjoints_.at(result_).taken;
+    collect(i, gradient, above.valid() ? emit("logical_and", {above, taken}) : taken);
+  }
+}
+
+// `taken` is about the result.
+void GradBuilder::collect(std::size_t i, ValueId gradient, ValueId taken) {
   const Shape wide = type_of(gradient).shape;
   const TensorType operand = type_of(operands_[i]);
   assert(type_of(gradient).dtype == operand.dtype);
@@ -96,33 +110,42 @@ void GradBuilder::add_to(std::size_t i, ValueId gradient) {
     const bool complete = kept.rank() == operand.shape.rank();
     gradient = emit("sum", {gradient}, to_shape(complete ? operand.shape : kept));
   }
-  ValueId& slot = grad_of_[at(operands_[i])];
-  slot = slot.valid() ? emit("add", {slot, gradient}) : gradient;
+  const ValueId below = taken_below(builder_, adjoints_, result_, i, taken);
+  Adjoint& slot = adjoints_.at(operands_[i]);
+  if (!slot.gradient.valid()) {
+    slot.gradient = gradient;
+    slot.taken = below;
+    return;
+  }
+  slot.gradient = emit("add", {slot.gradient, gradient});
+  if (slot.taken != below) {
+    const bool both = slot.taken.valid() && below.valid();
+    slot.taken = both ? emit("logical_or", {slot.taken, below}) : ValueId{};
+  }
 }
 
 std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const ValueId> targets) {
   assert(builder.type_of(of).shape.rank() == 0 && is_float(builder.type_of(of).dtype));
-  const std::vector<char> wanted = values_towards(builder.program(), of, targets);
-  std::vector<ValueId> grad_of(wanted.size());
+  Adjoints adjoints = adjoints_towards(builder.program(), of, targets);
   const SourceSpan span = builder.span();
   const std::int32_t frame = builder.frame();
   const std::int32_t region = builder.region();
   const bool outer = builder.is_backward();
   builder.backward(true);
-  if (wanted[at(of)] != 0) {
-    grad_of[at(of)] = builder.scalar(1.0, builder.type_of(of).dtype);
+  if (adjoints.at(of).wanted) {
+    adjoints.at(of).gradient = builder.scalar(1.0, builder.type_of(of).dtype);
   }
-  for (std::size_t i = wanted.size(); i-- > 0;) {
-    if (wanted[i] == 0 || !grad_of[i].valid()) {
+  for (ValueId id = of; id.valid(); --id.index) {
+    Adjoint& slot = adjoints.at(id);
+    if (!slot.wanted || !slot.gradient.valid()) {
       continue;
     }
-    const ValueId id{static_cast<std::int32_t>(i)};
     const OpDef* op = builder.program().at(id).op;
     builder.at(builder.program().at(id).span, builder.program().at(id).frame);
     builder.within(builder.program().at(id).region);
-    grad_of[i] = with_dims_of(builder, grad_of[i], id);
-    if (passes_on(builder.program().at(id), wanted)) {
-      GradBuilder grad(builder, id, grad_of[i], grad_of, wanted);
+    slot.gradient = with_dims_of(builder, slot.gradient, id);
+    if (passes_on(builder.program().at(id), adjoints)) {
+      GradBuilder grad(builder, id, slot.gradient, adjoints);
       op->grad(grad);
     }
   }
@@ -131,8 +154,8 @@ std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const Val
   builder.backward(outer);
   std::vector<ValueId> result;
   for (const ValueId target : targets) {
-    const bool reached = at(target) < grad_of.size() && grad_of[at(target)].valid();
-    result.push_back(reached ? with_type_of(builder, grad_of[at(target)], target) : ValueId{});
+    const ValueId found = target <= of ? adjoints.at(target).gradient : ValueId{};
+    result.push_back(found.valid() ? with_type_of(builder, found, target) : ValueId{});
   }
   return result;
 }

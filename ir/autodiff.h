@@ -12,16 +12,32 @@
 
 namespace mtf {
 
+// What has been collected so far for one value.
+struct Adjoint {
+  ValueId gradient;
+  // Bools, with some of the value's dims: where one is false the gradient is 0 because a `where`
+  // took its other branch, and stays 0 whatever it is multiplied by (ir/branch.h). Invalid: none.
+  ValueId taken;
+  bool wanted = false;  // does anything ask for it?
+};
+
+struct Adjoints {
+  std::vector<Adjoint> slots;  // by value
+
+  [[nodiscard]] Adjoint& at(ValueId id) { return slots[static_cast<std::size_t>(id.index)]; }
+  [[nodiscard]] const Adjoint& at(ValueId id) const {
+    return slots[static_cast<std::size_t>(id.index)];
+  }
+};
+
 // What an operation's `grad` sees of its call, and where it puts the operands' gradients.
 class GradBuilder {
  public:
-  GradBuilder(Builder& builder, ValueId result, ValueId upstream, std::span<ValueId> grad_of,
-              std::span<const char> wanted)
+  GradBuilder(Builder& builder, ValueId result, ValueId upstream, Adjoints& adjoints)
       : builder_(builder),
         result_(result),
         upstream_(upstream),
-        grad_of_(grad_of),
-        wanted_(wanted),
+        adjoints_(adjoints),
         operands_(builder.program().at(result).operands) {}
 
   [[nodiscard]] ValueId upstream() const { return upstream_; }  // has the result's dims
@@ -39,13 +55,17 @@ class GradBuilder {
   ValueId scalar(double value) { return builder_.scalar(value, type_of(result_).dtype); }
   // Adds a gradient for operand i; summed down first if it has more dims than the operand.
   void add_to(std::size_t i, ValueId gradient);
+  // The same for an operand that the result takes only where `taken` holds: elsewhere the gradient
+  // is 0, and nothing that the operand was computed from may turn it into NaN.
+  void add_where(ValueId taken, std::size_t i, ValueId gradient);
 
  private:
+  void collect(std::size_t i, ValueId gradient, ValueId taken);
+
   Builder& builder_;
   ValueId result_;
   ValueId upstream_;
-  std::span<ValueId> grad_of_;
-  std::span<const char> wanted_;
+  Adjoints& adjoints_;
   std::vector<ValueId> operands_;  // a copy: the list grows while gradients are built
 };
 

@@ -22,11 +22,12 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
 
 void grad(GradBuilder& b) {
   const ValueId zero = b.scalar(0);
+  const ValueId c = b.operand(0);
   if (b.wants(1)) {
-    b.add_to(1, b.emit("where", {b.operand(0), b.upstream(), zero}));
+    b.add_where(c, 1, b.emit("where", {c, b.upstream(), zero}));
   }
   if (b.wants(2)) {
-    b.add_to(2, b.emit("where", {b.operand(0), zero, b.upstream()}));
+    b.add_where(b.emit("logical_not", {c}), 2, b.emit("where", {c, zero, b.upstream()}));
   }
 }
 
