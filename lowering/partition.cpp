@@ -1,6 +1,7 @@
 #include "lowering/partition.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "lowering/reason.h"
@@ -23,6 +24,11 @@ class Partitioner {
         roots_(out.source.values.size()) {}
 
   void run() {
+    for (const Input& input : source_.inputs) {
+      if (!input.is_variable()) {
+        arguments_.emplace(input.value.index, &input);
+      }
+    }
     for (std::size_t i = 0; i < source_.values.size(); ++i) {
       const ValueId id{static_cast<std::int32_t>(i)};
       backward_ = source_.at(id).backward;
@@ -82,12 +88,8 @@ class Partitioner {
   }
 
   [[nodiscard]] std::string name_of(ValueId id) const {
-    for (const Input& input : source_.inputs) {
-      if (input.value == id && !input.is_variable()) {
-        return input.name;
-      }
-    }
-    return source_.at(id).name;
+    const auto argument = arguments_.find(id.index);
+    return argument == arguments_.end() ? source_.at(id).name : argument->second->name;
   }
 
   SpmdId find_form(ValueId id, const ValueLayout& layout) {
@@ -186,7 +188,9 @@ class Partitioner {
   }
 
   [[nodiscard]] bool is_input(SpmdId id) const {
-    return std::ranges::find(out_.inputs, id) != out_.inputs.end();
+    const ValueId origin = out_.at(id).origin;  // the first form of an input is the input itself
+    return source_.at(origin).op == nullptr &&
+           forms_[static_cast<std::size_t>(origin.index)].front() == id;
   }
 
   // A buffer of its own for what leaves the program: an input may be overwritten by its update.
@@ -380,6 +384,7 @@ class Partitioner {
   std::vector<std::int32_t> makers_;        // per value, its kernel step
   std::vector<ValueId> roots_;              // per value, what it is an alias of
   std::vector<bool> made_backward_;         // per form
+  std::unordered_map<std::int32_t, const Input*> arguments_;  // that are no variables, by value
 };
 
 }  // namespace

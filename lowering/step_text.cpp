@@ -1,11 +1,8 @@
-// Names are made unique here, because a program may bind one name in several calls.
-
 #include "lowering/step_text.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -100,59 +97,16 @@ std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
   return dims;
 }
 
-const LocalCall* maker_of(const SpmdProgram& program, SpmdId id) {
-  for (const Step& step : program.steps) {
-    const auto found = std::ranges::find(step.calls, id, &LocalCall::result);
-    if (found != step.calls.end()) {
-      return &*found;
-    }
-  }
-  return nullptr;
-}
-
 // Of a sum over ranks: the dims of the call that left it pending. Other calls between them only
 // passed it on.
-std::vector<std::string> pending_dims(const SpmdProgram& program, const Step& step) {
+std::vector<std::string> pending_dims(const Makers& makers, const Step& step) {
   std::vector<std::string> dims;
-  const LocalCall* call = maker_of(program, step.from);
+  const LocalCall* call = makers.of(step.from);
   while (call != nullptr && dims.empty()) {
     dims = reduced_dims(*call, &step.axes);
-    call = call->operands.empty() ? nullptr : maker_of(program, call->operands.front());
+    call = call->operands.empty() ? nullptr : makers.of(call->operands.front());
   }
   return dims;
-}
-
-// The last parts of a variable's path, as few as tell it apart from all other names: `w` of
-// `two_layer/w`, and `q/w` where there is a `k/w` too.
-std::string short_path(const std::string& path, const SpmdProgram& program,
-                       const std::set<std::string>& taken) {
-  const auto shared = [&](const std::string& part) {
-    return taken.contains(part) ||
-           std::ranges::any_of(program.source.inputs, [&](const Input& other) {
-             return other.name != path && other.name.ends_with("/" + part);
-           });
-  };
-  for (std::size_t at = path.rfind('/'); at != std::string::npos && at > 0;
-       at = path.rfind('/', at - 1)) {
-    if (std::string part = path.substr(at + 1); !shared(part)) {
-      return part;
-    }
-  }
-  return path;
-}
-
-// The user's name, or the number of the value; "%9.part" for a pending sum that becomes %9.
-std::string base_name(const SpmdProgram& program, const SpmdValue& value) {
-  if (!value.name.empty()) {
-    return value.name;
-  }
-  const std::string number = "%" + std::to_string(value.origin.index);
-  const bool becomes_one =
-      !value.layout.partial.empty() &&
-      std::ranges::any_of(program.values, [&](const SpmdValue& other) {
-        return other.origin == value.origin && other.name.empty() && other.layout.partial.empty();
-      });
-  return becomes_one ? number + ".part" : number;
 }
 
 void append(std::vector<std::string>& list, std::vector<std::string> more) {
@@ -161,28 +115,13 @@ void append(std::vector<std::string>& list, std::vector<std::string> more) {
 
 }  // namespace
 
-ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size()) {
-  std::set<std::string> taken;
-  for (const SpmdValue& value : program.values) {
-    taken.insert(value.name);
-  }
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    if (program.source.inputs[i].is_variable()) {
-      names_[static_cast<std::size_t>(program.inputs[i].index)] =
-          short_path(program.source.inputs[i].name, program, taken);
+Makers::Makers(const SpmdProgram& program) : calls_(program.values.size(), nullptr) {
+  for (const Step& step : program.steps) {
+    for (const LocalCall& call : step.calls) {
+      if (call.result.valid()) {
+        calls_[static_cast<std::size_t>(call.result.index)] = &call;
+      }
     }
-  }
-  std::set<std::string> used(names_.begin(), names_.end());
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    if (!names_[i].empty()) {
-      continue;
-    }
-    const std::string name = base_name(program, program.values[i]);
-    std::string candidate = name;
-    for (int copy = 2; !used.insert(candidate).second; ++copy) {
-      candidate = name + "." + std::to_string(copy);
-    }
-    names_[i] = std::move(candidate);
   }
 }
 
@@ -334,7 +273,8 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
   return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")";
 }
 
-std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step) {
+std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& makers,
+                                 const Step& step) {
   std::vector<std::string> dims;
   switch (step.kind) {
     case StepKind::kKernel:
@@ -344,10 +284,10 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step) {
       break;
     case StepKind::kAllReduce:
     case StepKind::kReduce:
-      dims = pending_dims(program, step);
+      dims = pending_dims(makers, step);
       break;
     case StepKind::kReduceScatter:
-      dims = pending_dims(program, step);
+      dims = pending_dims(makers, step);
       append(dims, changed_dims(program, step, false));
       break;
     case StepKind::kSlice:

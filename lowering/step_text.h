@@ -8,20 +8,21 @@
 
 #include "ir/support/source.h"
 #include "lowering/spmd.h"
+#include "lowering/value_names.h"
 
 namespace mtf {
 
-// One name per value, each once: the user's, "w.2" where it is taken, "%9" where there is none.
-class ValueNames {
+// The call that computed each value; null for what an input or a collective brought.
+class Makers {
  public:
-  explicit ValueNames(const SpmdProgram& program);
+  explicit Makers(const SpmdProgram& program);  // which stays as it is meanwhile
 
-  [[nodiscard]] const std::string& of(SpmdId id) const {
-    return names_[static_cast<std::size_t>(id.index)];
+  [[nodiscard]] const LocalCall* of(SpmdId id) const {
+    return calls_[static_cast<std::size_t>(id.index)];
   }
 
  private:
-  std::vector<std::string> names_;
+  std::vector<const LocalCall*> calls_;
 };
 
 // "relu(%3 + bias)". `operand` gives the text of an operand, in parentheses where it is an operator
@@ -37,7 +38,8 @@ using OperandText = std::function<std::string(SpmdId, int)>;
 [[nodiscard]] std::string move_text(const SpmdProgram& program, const Step& step,
                                     const ValueNames& names);
 // The dims that a step splits, joins or sums; of a kernel, the dims that it reduces.
-[[nodiscard]] std::vector<std::string> dims_of(const SpmdProgram& program, const Step& step);
+[[nodiscard]] std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& makers,
+                                               const Step& step);
 
 // "f32[batch 32/64, io 32]"
 [[nodiscard]] std::string type_text(const SpmdValue& value);

@@ -70,10 +70,10 @@ std::int64_t pieces_of(const SpmdProgram& program, const Step& step) {
                                         : program.at(step.to).pieces;
 }
 
-Json step_json(const SpmdProgram& program, const Step& step, const StepLine& text,
-               const SourceMap& sources) {
+Json step_json(const SpmdProgram& program, const Makers& makers, const Step& step,
+               const StepLine& text, const SourceMap& sources) {
   Json dims = Json::array();
-  for (const std::string& dim : dims_of(program, step)) {
+  for (const std::string& dim : dims_of(program, makers, step)) {
     dims.push_back(dim);
   }
   return {{"kind", to_string(step.kind)},
@@ -92,9 +92,10 @@ Json step_json(const SpmdProgram& program, const Step& step, const StepLine& tex
 
 Json steps_json(const SpmdProgram& program, const SourceMap& sources) {
   const std::vector<StepLine> lines = step_lines(program, sources);
+  const Makers makers(program);
   Json steps = Json::array();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    steps.push_back(step_json(program, program.steps[i], lines[i], sources));
+    steps.push_back(step_json(program, makers, program.steps[i], lines[i], sources));
   }
   return steps;
 }
