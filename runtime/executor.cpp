@@ -28,6 +28,7 @@ Executable& Executable::operator=(Executable&&) noexcept = default;
 struct Executor::State {
   State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
     reports.seed = options.seed;
+    reports.nan_is_error = options.nan_is_error;
     const std::optional<Launch> launch = launched();
     reports.threads = host_threads(launch ? launch->ranks_here : 1);
     reports.print = std::move(given.print);

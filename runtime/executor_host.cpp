@@ -64,6 +64,9 @@ void RankHost::fail(DiagKind kind, std::string text) {
 }
 
 void RankHost::warn(DiagKind kind, std::string text) {
+  if (reports_.nan_is_error && kind == DiagKind::kNotANumber) {
+    return fail(kind, std::move(text));
+  }
   if (rank_ != 0) {
     return;
   }

@@ -21,6 +21,7 @@ struct Reports {
   std::uint64_t seed = 0;
   std::uint64_t execution = 0;
   int threads = 1;  // of a rank
+  bool nan_is_error = false;
   std::function<void(std::string_view)> print;
   const SpmdProgram* program = nullptr;
   const LocalCall* call = nullptr;

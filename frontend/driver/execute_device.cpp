@@ -49,13 +49,17 @@ Pin pin_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   return pin;
 }
 
+// Steps count from 0, as loops do.
+std::string step_text(std::string_view entry, std::int64_t call) {
+  return "step " + std::to_string(call - 1) + " (call " + std::to_string(call) + " of `" +
+         std::string(entry) + "`)";
+}
+
 // A loss that is no number was one some steps before: which step it is, is what helps.
-void add_warnings(const DiagSink& found, std::string_view entry, std::int64_t step,
-                  DiagSink& diags) {
+void add_warnings(const DiagSink& found, const std::string& step, DiagSink& diags) {
   for (Diag diag : found.diags()) {
-    if (diag.kind == DiagKind::kNotANumber && !entry.empty()) {
-      const std::string number = std::to_string(step);
-      diag.text += " at step " + number + " (call " + number + " of `" + std::string(entry) + "`)";
+    if (diag.kind == DiagKind::kNotANumber && !step.empty()) {
+      diag.text += " at " + step;
     }
     diags.add(std::move(diag));
   }
@@ -87,7 +91,10 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {
     return false;
   }
-  ExecutorOptions executor{.exact = options_.exact, .seed = options_.seed, .print = options_.print};
+  ExecutorOptions executor{.exact = options_.exact,
+                           .nan_is_error = options_.nan_is_error,
+                           .seed = options_.seed,
+                           .print = options_.print};
   if (options_.timeline != nullptr) {
     options_.timeline->start(*communicator_);
     executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };
@@ -284,6 +291,9 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
                                                               std::string_view entry,
                                                               std::span<RankTensor* const> inputs,
                                                               DiagSink& diags) {
+  if (options_.interruption != nullptr) {
+    options_.interruption->before_run(*communicator_, compiled.program.totals.flops);
+  }
   DiagSink found;
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
@@ -293,7 +303,9 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
   if (options_.timeline != nullptr) {
     options_.timeline->end_run();
   }
-  add_warnings(found, entry, ++compiled.runs, diags);
+  ++compiled.runs;
+  const std::string step = entry.empty() ? "" : step_text(entry, compiled.runs);
+  add_warnings(found, step, diags);
   if (!outputs) {
     return std::nullopt;
   }
@@ -311,6 +323,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
   if (options_.after_run) {
     options_.after_run();
   }
+  last_step_ = step.empty() ? last_step_ : step;
   return outputs;
 }
 

@@ -23,12 +23,14 @@
 #include "lowering/targets.h"
 #include "runtime/communicator.h"
 #include "runtime/executor.h"
+#include "runtime/interruption.h"
 
 namespace mtf {
 
 struct ExecuteOptions {
   OpTable ops;
   bool exact = true;
+  bool nan_is_error = false;  // of a loss
   std::uint64_t seed = 0;
   std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
@@ -38,6 +40,7 @@ struct ExecuteOptions {
   std::function<void(HostTensor)> observe;               // each value that the program looked at
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
+  Interruption* interruption = nullptr;                  // asked before each run
 };
 
 class ExecuteDevice final : public Device {
@@ -65,6 +68,8 @@ class ExecuteDevice final : public Device {
   [[nodiscard]] const Layout& layout() const { return layout_; }
   // The ranks at hand; null as long as nothing was run on them.
   [[nodiscard]] Communicator* communicator() const { return communicator_; }
+  // "step 36 (call 37 of `train_step`)": the entry that ran last; empty if none has.
+  [[nodiscard]] const std::string& last_step() const { return last_step_; }
   // Every param and state by its path. Collective.
   [[nodiscard]] std::map<std::string, HostTensor> variables();
 
@@ -111,6 +116,7 @@ class ExecuteDevice final : public Device {
   HeldLayouts held_;                                         // of the variables
   std::map<std::string, std::unique_ptr<Compiled>> movers_;  // by type and layouts
   std::vector<RankCounts> counts_;
+  std::string last_step_;
 };
 
 }  // namespace mtf

@@ -4,16 +4,19 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "frontend/driver/workspace.h"
+#include "runtime/interruption.h"
 
 namespace mtf {
 namespace {
@@ -62,6 +65,71 @@ std::vector<std::string> mpirun_line(const Options& options, const std::string& 
   return line;
 }
 
+namespace {
+
+// In the child: this process becomes mpirun.
+[[noreturn]] void become_mpirun(std::vector<std::string> line) {
+  if (geteuid() == 0) {
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", /*overwrite=*/1);
+  }
+  // mpirun's event loop warns now and then of a descriptor that a failing rank had open.
+  setenv("EVENT_NOEPOLL", "1", /*overwrite=*/0);
+  setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);  // where /sys is not mounted
+  setpgid(0, 0);                                      // the terminal's Ctrl-C is not for it
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  std::vector<char*> words;
+  words.reserve(line.size() + 1);
+  for (std::string& word : line) {
+    words.push_back(word.data());
+  }
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  std::fprintf(stderr, "mtf: `mpirun` cannot be started: %s; is openmpi-bin installed?\n",
+               std::strerror(errno));
+  _exit(kProgramError);
+}
+
+volatile std::sig_atomic_t mpirun = 0;  // its process
+volatile std::sig_atomic_t noted = 0;   // the first signal
+
+// The first signal asks the ranks to end, the next one has mpirun end them.
+void hand_on(int signal) {
+  kill(mpirun, noted == 0 ? SIGUSR1 : SIGTERM);
+  if (noted == 0) {
+    say_what_follows(signal);
+  }
+  noted = noted == 0 ? signal : noted;
+}
+
+// Until it has ended.
+int status_of(pid_t child) {
+  constexpr int kSignalled = 128;
+  mpirun = child;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+      action.sa_handler = hand_on;
+      action.sa_flags = SA_RESTART;
+      sigaction(signal, &action, nullptr);
+    }
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) {
+    return kProgramError;
+  }
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  if (code == 0 || noted == 0) {
+    return code;
+  }
+  if (code == kSignalled + SIGUSR1) {  // they had not begun to run
+    std::fputs("mtf: interrupted\n", stderr);
+  }
+  return kSignalled + noted;
+}
+
+}  // namespace
+
 int start_ranks(const Options& options) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -72,23 +140,12 @@ int start_ranks(const Options& options) {
   if (options.verbose) {
     show(line);
   }
-  if (geteuid() == 0) {
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", /*overwrite=*/1);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    become_mpirun(std::move(line));
   }
-  // mpirun's event loop warns now and then of a descriptor that a failing rank had open.
-  setenv("EVENT_NOEPOLL", "1", /*overwrite=*/0);
-  setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);  // where /sys is not mounted
-  std::vector<char*> words;
-  words.reserve(line.size() + 1);
-  for (std::string& word : line) {
-    words.push_back(word.data());
-  }
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  std::fprintf(stderr, "mtf: `mpirun` cannot be started: %s; is openmpi-bin installed?\n",
-               std::strerror(errno));
-  return kProgramError;
+  return child < 0 ? kProgramError : status_of(child);
 }
 
 std::optional<std::string> output_of_ranks(const Options& options) {

@@ -1,4 +1,7 @@
-// `mtf run -n N`: this process becomes mpirun, which starts the ranks.
+// `mtf run -n N`: mpirun starts the ranks, and this process waits for it.
+//
+// Ctrl-C comes to this process alone, which tells the ranks through mpirun: they end after the step
+// in progress, with their reports. Coming from mpirun itself, they would have a second.
 
 #pragma once
 
@@ -14,7 +17,7 @@ namespace mtf {
 [[nodiscard]] std::vector<std::string> mpirun_line(const Options& options,
                                                    const std::string& executable, long cores);
 
-// Returns only if mpirun cannot be started: an exit status, with the reason on standard error.
+// The exit status of mpirun, which is that of the first rank; 130 after Ctrl-C.
 [[nodiscard]] int start_ranks(const Options& options);
 
 // Starts `options.ranks` of them and waits. What they print to standard output; nullopt: they

@@ -84,11 +84,15 @@ bool set_flag(Options& options, std::string_view /*none*/) {
   return true;
 }
 
-template <auto member>
-bool set_number(Options& options, std::string_view text) {
-  auto& number = options.*member;
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size() && number >= 0;
+}
+
+template <auto member>
+bool set_number(Options& options, std::string_view text) {
+  return read_number(text, options.*member);
 }
 
 bool add_setting(Options& options, std::string_view text) {
@@ -107,6 +111,19 @@ bool set_timeout(Options& options, std::string_view text) {
   options.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   return error == std::errc{} && end == text.data() + text.size() && seconds >= 1 &&
          seconds <= kMost;
+}
+
+// As ranges of the language: "10..20", without 20.
+bool set_steps(Options& options, std::string_view text) {
+  const std::size_t dots = text.find("..");
+  return dots != std::string_view::npos && read_number(text.substr(0, dots), options.steps_begin) &&
+         read_number(text.substr(dots + 2), options.steps_end) &&
+         options.steps_begin < options.steps_end;
+}
+
+bool set_nan(Options& options, std::string_view text) {
+  options.nan_is_error = text == "error";
+  return text == "error" || text == "warn";
 }
 
 bool set_emit(Options& options, std::string_view text) {
@@ -142,6 +159,10 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_flag<&Options::profile>},
     {"--trace", "", "FILE", "write what each rank did when, for ui.perfetto.dev", kRun,
      set_text<&Options::trace>},
+    {"--steps", "", "A..B", "steps of each entry that the trace has, from 0 and without B: 10..20",
+     kRun, set_steps},
+    {"--nan", "", "WHAT",
+     "what a loss does that is not finite: warn, or error, which stops all ranks", kRun, set_nan},
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_number<&Options::max_memory>},
     {"--timeout", "", "SECONDS", "stop a program that goes on for longer", kExecuting, set_timeout},
@@ -225,6 +246,10 @@ class Parser {
     }
     if (!answer_ && options_.command == Command::kWhy && options_.value.empty()) {
       fail("of what? a value, a line as `:18`, a collective as `all_reduce`, or `memory`");
+    }
+    if (!answer_ && options_.trace.empty() &&
+        options_.steps_end != std::numeric_limits<std::int64_t>::max()) {
+      fail("`--steps` says what a trace has; `--trace FILE` writes one");
     }
     if (!answer_ && options_.fast && options_.exact) {
       fail("`--exact` and `--fast` exclude each other");

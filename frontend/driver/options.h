@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,7 +41,9 @@ struct Options {
   std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;
   std::string rules;
-  std::string trace;  // the file to write; empty: none
+  std::string trace;             // the file to write; empty: none
+  std::int64_t steps_begin = 0;  // that the trace has: of each entry and statement, from 0
+  std::int64_t steps_end = std::numeric_limits<std::int64_t>::max();
   std::string settings;
   std::string hardware;
   std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has
@@ -54,6 +57,7 @@ struct Options {
   bool count = false;
   bool lint = false;
   bool profile = false;
+  bool nan_is_error = false;
   bool exact = false;  // said so; it is the default
   bool fast = false;
   bool verbose = false;

@@ -91,20 +91,28 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
     }
   };
   const bool is_timed = options.profile || !options.trace.empty();
-  Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents);
+  Interruption interruption;
+  Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
+                    {.begin = options.steps_begin, .end = options.steps_end});
   ExecuteDevice device({.ops = op_table(),
                         .exact = !options.fast,
+                        .nan_is_error = options.nan_is_error,
                         .seed = options.seed,
                         .max_memory = options.max_memory,
                         .count = options.count,
                         .print = print_line,
                         .after_run = show_warnings,
-                        .timeline = is_timed ? &timeline : nullptr},
+                        .timeline = is_timed ? &timeline : nullptr,
+                        .interruption = &interruption},
                        world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   Session session(elaborate_options(options), workspace.sources, device, diags);
+  std::optional<Interrupted> interrupted;
+  note_interruptions();
   try {
     session.run(*std::move(tree));
+  } catch (const Interrupted& stop) {
+    interrupted = stop;
   } catch (...) {
     if (is_timed && world == nullptr) {  // other ranks may be elsewhere
       report_times(workspace, timeline, device, session, diags);
@@ -117,7 +125,13 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   if (is_timed) {
     report_times(workspace, timeline, device, session, diags);
   }
-  return outcome_of(workspace, diags);
+  Outcome outcome = outcome_of(workspace, diags);
+  if (interrupted && outcome.status == kDone) {
+    const std::string& step = device.last_step();
+    outcome.status = interrupted->status;
+    outcome.message += "mtf: interrupted" + (step.empty() ? "" : " after " + step) + "\n";
+  }
+  return outcome;
 }
 
 bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {

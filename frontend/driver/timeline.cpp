@@ -75,6 +75,10 @@ void Timeline::begin_run(std::size_t unit) {
     }
   }
   sampling_ = running_->whole.calls % running_->stride == 0;
+  if (running_->kind == RunKind::kEntry || running_->kind == RunKind::kStatement) {
+    const std::int64_t step = running_->whole.calls;
+    is_kept_ = steps_.begin <= step && step < steps_.end;
+  }
   run_began_ = nanoseconds_now();
 }
 
@@ -114,7 +118,7 @@ void Timeline::host(HostWork work, Interval time) {
 }
 
 void Timeline::keep(const TimedEvent& event, bool always) {
-  if (most_events_ == 0) {
+  if (most_events_ == 0 || !is_kept_) {
     return;
   }
   if (always || static_cast<std::int64_t>(events_.size()) < most_events_) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,10 +63,15 @@ struct TimedEvent {
   Interval time;
 };
 
+inline constexpr Interval kAllSteps = {.begin = 0, .end = std::numeric_limits<std::int64_t>::max()};
+
 class Timeline {
  public:
-  // `events`: of all ranks together, so many are kept at most, the first ones; 0: none.
-  explicit Timeline(std::int64_t events = 0) : most_events_(events) {}
+  // `events`: of all ranks together, so many are kept at most, the first ones; 0: none. `steps`: of
+  // each entry and statement, the runs whose events are kept, from 0; and those of what ranks do
+  // between them.
+  explicit Timeline(std::int64_t events = 0, Interval steps = kAllSteps)
+      : most_events_(events), steps_(steps), is_kept_(steps.begin == 0) {}
 
   // Collective. Before the first run.
   void start(Communicator& communicator);
@@ -106,6 +112,8 @@ class Timeline {
   Stopwatch gathering_;
   Interval whole_;
   std::int64_t most_events_;
+  Interval steps_;
+  bool is_kept_;  // what happens now
   std::vector<TimedEvent> events_;
   std::int64_t dropped_ = 0;
   std::vector<ClockReading> before_;

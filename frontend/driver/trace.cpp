@@ -60,16 +60,16 @@ class Labels {
   // With the group of the rank, if it is a collective.
   [[nodiscard]] std::string of(const TimedEvent& event, std::int64_t rank) const {
     const auto unit = static_cast<std::size_t>(event.unit);
-    const std::string call = ",\"call\":" + std::to_string(event.call);
+    const std::string step = ",\"step\":" + std::to_string(event.call - 1);
     switch (event.what) {
       case TimedEvent::What::kRun:
-        return runs_[unit] + call;
+        return runs_[unit] + step;
       case TimedEvent::What::kStep: {
         const auto s = static_cast<std::size_t>(event.step);
-        return steps_[unit][s] + call + group_text(timeline_.units()[unit].program, s, rank);
+        return steps_[unit][s] + step + group_text(timeline_.units()[unit].program, s, rank);
       }
       case TimedEvent::What::kAgree:
-        return label("agree that all is well", "agreement", "ranks", "all") + call;
+        return label("agree that all is well", "agreement", "ranks", "all") + step;
       case TimedEvent::What::kPlan:
         return label("plan" + (event.unit < 0 ? "" : " " + title_of(timeline_.units()[unit])),
                      "planning", "what", "plan");
@@ -286,7 +286,9 @@ void write_trace(const std::string& path, const Timeline& timeline, const Layout
   if (communicator.any(!why.empty())) {
     diags.add(trace_error(path, why.empty() ? "rank 0 cannot" : why));
   } else if (communicator.has_first_rank() && timeline.dropped() > 0) {
-    std::fprintf(stderr, "mtf: `%s` has the first %zu events of this process; %lld are left out\n",
+    std::fprintf(stderr,
+                 "mtf: `%s` has the first %zu events of this process; %lld are left out; "
+                 "`--steps A..B` picks others\n",
                  path.c_str(), timeline.events().size(),
                  static_cast<long long>(timeline.dropped()));
   }

@@ -1,4 +1,7 @@
-// Comparisons: two tensors of one dtype to bools. NaN equals nothing, not even itself.
+// Comparisons: two tensors of one dtype to bools. NaN equals nothing, not even itself. And
+// isfinite.
+
+#include <cmath>
 
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -49,6 +52,18 @@ struct NotEqual {
   }
 };
 
+struct IsFinite {
+  template <typename T>
+  std::uint8_t operator()(T x) const {
+    return std::isfinite(x);
+  }
+};
+
+void isfinite_tile(const TileCall& call, std::span<const void* const> in, void* out,
+                   std::size_t n) {
+  with_float(call.dtype, [&](auto type) { unary_loop<IsFinite, decltype(type)>(in, out, n); });
+}
+
 std::optional<TensorType> bools(std::optional<TensorType> type) {
   if (type) {
     type->dtype = DType::kBool;
@@ -67,6 +82,13 @@ std::optional<TensorType> equal_type(OpCall& call, DiagSink& diags) {
   return bools(any_elements(call, diags));
 }
 
+std::optional<TensorType> isfinite_type(OpCall& call, DiagSink& diags) {
+  return bools(float_elements(call, diags));
+}
+
+double isfinite_host(std::span<const double> x) {
+  return std::isfinite(x[0]) ? 1 : 0;
+}
 double less_host(std::span<const double> x) {
   return x[0] < x[1] ? 1 : 0;
 }
@@ -144,5 +166,19 @@ const OpDef kNotEqual = comparison({.name = "not_equal",
                                     .type = equal_type,
                                     .tile = binary_any<NotEqual>,
                                     .host = not_equal_host});
+
+const OpDef kIsFinite{.name = "isfinite",
+                      .summary = "whether each element is a number, neither infinite nor NaN",
+                      .family = "comparisons",
+                      .params = one_operand(),
+                      .shape_rule = kSameDims,
+                      .example = R"(dim io = 3
+print isfinite(log(const([io], [-1, 0, 1])))
+)",
+                      .type = isfinite_type,
+                      .space = kept_space,
+                      .flops = one_flop_each,
+                      .tile = isfinite_tile,
+                      .host = isfinite_host};
 
 }  // namespace mtf::ops

@@ -32,6 +32,7 @@ extern const OpDef kGreater;
 extern const OpDef kGreaterEqual;
 extern const OpDef kEqual;
 extern const OpDef kNotEqual;
+extern const OpDef kIsFinite;
 // close.cpp
 extern const OpDef kClose;
 // logic.cpp

@@ -88,6 +88,7 @@ CASES = [
     ("maximum(s, y)", lambda n: np.maximum(n.s, n.y)),
     ("x < y", lambda n: n.x < n.y),
     ("i <= j", lambda n: n.i <= n.j),
+    ("isfinite(s)", lambda n: np.isfinite(n.s)),
     ("s > v", lambda n: n.s > n.v),
     ("s >= 0", lambda n: n.s >= 0),
     ("i == 3", lambda n: n.i == 3),

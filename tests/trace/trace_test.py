@@ -56,7 +56,7 @@ def check_collectives(what, lanes):
         for number, bar in enumerate(bar for bar in bars if bar["cat"] == "collective"):
             args = bar["args"]
             check(f"{what}: {bar['name']} says too little",
-                  {"kind", "axes", "bytes", "elements", "why", "place", "group", "call"} <= args.keys()
+                  {"kind", "axes", "bytes", "elements", "why", "place", "group", "step"} <= args.keys()
                   and args["why"] and args["place"] and args["bytes"] > 0)
             found[number, tuple(args["group"])][rank] = bar
     for (number, group), bars in found.items():
@@ -126,6 +126,26 @@ def check_failing(folder, ranks):
     check_collectives(what, lanes)
 
 
+def check_steps(folder, ranks):
+    """Of each entry these steps alone, and of the rest what goes on between them."""
+    what = f"--steps on {ranks or 'simulated'} ranks"
+    path = pathlib.Path(folder, "out.json")
+    run(folder, TWO_LAYER, ranks, "--layout", "both", "--trace", "out.json", "--steps", "3..5")
+    lanes = check_trace(what, path, grid(2, 2))
+    for rank, bars in lanes.items():
+        check(f"{what}: rank {rank} runs",
+              [bar["args"]["step"] for bar in bars if bar["cat"] == "entry"] == [3, 4])
+        check(f"{what}: rank {rank} has other steps",
+              {bar["args"]["step"] for bar in bars if "step" in bar["args"]} == {3, 4})
+        check(f"{what}: rank {rank} has what came before",
+              not {"initialise", "planning"} & {bar["cat"] for bar in bars})
+    check(f"{what}: collectives", check_collectives(what, lanes) == 2 * 10)
+    run(folder, TWO_LAYER, ranks, "--layout", "both", "--trace", "out.json", "--steps", "0..1")
+    lanes = check_trace(what, path, grid(2, 2))
+    check(f"{what}: the first step has what comes before it",
+          sum(bar["cat"] == "initialise" for bar in lanes[0]) == 3)
+
+
 def check_refused(folder, ranks, name, words):
     before = sorted(pathlib.Path(folder).iterdir())
     done = run(folder, TWO_LAYER, ranks, "--layout", "both", "--trace", name, status=1)
@@ -157,6 +177,7 @@ with tempfile.TemporaryDirectory() as scratch:
         check_run(scratch, world, row_count, col_count)
     for world in (0, 4):
         check_failing(scratch, world)
+        check_steps(scratch, world)
         check_refused(scratch, world, ".", "it is a folder")
         check_refused(scratch, world, "missing/out.json", "there is no folder")
         check_refused(scratch, world, "/dev/null", "it is no ordinary file")

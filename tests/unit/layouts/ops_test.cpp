@@ -83,6 +83,7 @@ std::vector<Case> cases() {
        "einsum(x, z -> [a, c]) + einsum(z, y -> [a, c]) + einsum(x * y, z -> [c, a])"},
       {"sums of two kinds", "einsum(x, z -> [a, c]) + sum(x, over = b) + sum(y, over = b)"},
       {"sign", "sign(x)", false},
+      {"isfinite", "isfinite(log(x))", false},
       {"broadcast", "broadcast(x -> [c, a, b])"},
       {"transpose", "transpose(x -> [b, a])"},
       {"rename", "rename(x, a -> other)"},

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Ctrl-C, and what batch systems send: the run ends after a step, with its profile and its trace.
+
+Simulated, started by `mtf run -n`, and by plain mpirun. A program is interrupted once it has printed
+a line; the seconds that it has are far more than a step takes.
+"""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MTF = str(pathlib.Path(sys.argv[1]).resolve())
+ENDLESS = pathlib.Path("examples/two_layer.mtf").read_text(encoding="utf-8").replace(
+    "0..10", "0..1_000_000_000")
+# One run that is long, behind which no other follows for a while.
+BUSY = """\
+print sum(ones([a: 4]))
+var i = 0
+while i < 1_000_000_000 { i = i + 1 }
+"""
+STEP = r"mtf: interrupted after step (\d+) \(call (\d+) of `train_step`\)\n"
+REPORTS = ["--profile", "--count", "--trace", "out.json", "--steps", "0..3"]
+
+
+def interrupted(folder, line, text, *signals):
+    """Status, output and messages of what is sent the signals after its first line."""
+    pathlib.Path(folder, "case.mtf").write_text(text, encoding="utf-8")
+    with open(pathlib.Path(folder, "messages"), "w+", encoding="utf-8") as messages:
+        process = subprocess.Popen([*line, "case.mtf"], cwd=folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=messages)
+        output = process.stdout.readline()
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.5)  # two at once would be one
+        guard = threading.Timer(60, process.kill)
+        guard.start()
+        output += process.stdout.read()
+        process.wait()
+        guard.cancel()
+        messages.seek(0)
+        return process.returncode, output, messages.read()
+
+
+def fail(line, what, messages):
+    sys.exit(f"{' '.join(line)}: {what}\n{messages}")
+
+
+def check(folder, line, number, status, ranks):
+    trace = pathlib.Path(folder, "out.json")
+    trace.unlink(missing_ok=True)
+    code, output, messages = interrupted(folder, line, ENDLESS, number)
+    if code != status:
+        fail(line, f"status {code}, not {status}", messages)
+    said = re.search(STEP, messages)
+    if not said or int(said[2]) != int(said[1]) + 1:
+        fail(line, "does not say where it was", messages)
+    calls = int(said[2])
+    lines = re.findall(r"step (\d+) loss", output)
+    if len(lines) != calls:
+        fail(line, f"{len(lines)} lines of {calls} steps", messages)
+    profiled = re.search(r"train_step +([\d,]+) ", messages)
+    if not profiled or int(profiled[1].replace(",", "")) != calls:
+        fail(line, f"the profile has not {calls} calls", messages)
+    if f"train_step, {calls:,} call" not in output:
+        fail(line, "nothing was counted", output)
+    bars = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+    entries = [bar["args"]["step"] for bar in bars if bar.get("cat") == "entry"]
+    if sorted(entries) != sorted(list(range(min(3, calls))) * ranks):
+        fail(line, f"the trace has steps {entries}", messages)
+
+
+def check_mpirun(folder, line):
+    """It leaves its ranks a second, which on a busy machine may be too short, and has a status of
+    its own."""
+    for _ in range(10):
+        code, _, messages = interrupted(folder, line, ENDLESS, signal.SIGINT)
+        if code == 0 or "internal error" in messages:
+            fail(line, f"status {code}", messages)
+        if re.search(STEP, messages):
+            return
+    fail(line, "does not say where it was", messages)
+
+
+def check_impatient(folder, line, status):
+    """Between steps that do not come, the second one counts."""
+    code, _, messages = interrupted(folder, line, BUSY, signal.SIGINT, signal.SIGINT)
+    if code != status:
+        fail(line, f"status {code}, not {status}", messages)
+
+
+def main():
+    run = ["run", "--layout", "both", *REPORTS]
+    with tempfile.TemporaryDirectory() as folder:
+        check(folder, [MTF, *run], signal.SIGINT, 130, 4)
+        check(folder, [MTF, *run], signal.SIGTERM, 143, 4)
+        check(folder, [MTF, *run, "-n", "4"], signal.SIGINT, 130, 4)
+        check(folder, [MTF, *run, "-n", "4"], signal.SIGTERM, 143, 4)
+        check_mpirun(folder, ["mpirun", "-n", "2", "--oversubscribe", MTF, "run", "--layout", "both",
+                              "--mesh", "rows=1,cols=2"])
+        check_impatient(folder, [MTF, "run"], -signal.SIGINT)
+        check_impatient(folder, [MTF, "run", "-n", "1"], 130)
+
+
+main()
