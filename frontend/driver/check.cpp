@@ -27,6 +27,13 @@ std::string success(const Workspace& workspace, const Session& session) {
          "\n";
 }
 
+// Under `--strict` a warning counts as an error does.
+int status_of(const Workspace& workspace) {
+  const bool fails =
+      workspace.options.strict ? !workspace.diags.diags().empty() : !workspace.diags.ok();
+  return fails ? kProgramError : kDone;
+}
+
 Outcome check(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
   const CheckedLayouts checked = file ? check_layouts(workspace, *file) : CheckedLayouts();
@@ -40,9 +47,10 @@ Outcome check(Workspace& workspace) {
   if (workspace.options.json) {
     const std::vector<Diag> diags = workspace.messages.take(workspace.diags);
     std::fputs(render_json(diags, workspace.sources).c_str(), stdout);
-    return {.status = workspace.diags.ok() ? kDone : kProgramError};
+    return {.status = status_of(workspace)};
   }
-  Outcome outcome = outcome_of(workspace, workspace.diags);
+  Outcome outcome = {.status = status_of(workspace),
+                     .message = take_text(workspace, workspace.diags)};
   if (outcome.status == kDone && workspace.options.emit) {
     // Of the layout in use, if there is one.
     const std::unique_ptr<CheckedProgram> shown = check_program(workspace, *file);

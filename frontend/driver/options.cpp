@@ -75,6 +75,12 @@ struct OptionDef {
 template <auto member>
 bool set_text(Options& options, std::string_view text) {
   options.*member = text;
+  return !text.empty();
+}
+
+// No rules are rules, too: a blank, which has none, where not given is empty.
+bool set_rules(Options& options, std::string_view text) {
+  options.rules = text.empty() ? " " : text;
   return true;
 }
 
@@ -146,8 +152,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--layout", "", "NAME", "the layout to use", kWithLayout, set_text<&Options::layout>},
     {"--mesh", "", "SIZES", "other sizes of mesh axes: \"rows=4,cols=2\"", kWithFile,
      set_text<&Options::mesh>},
-    {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile,
-     set_text<&Options::rules>},
+    {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile, set_rules},
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several behind commas", kWithFile,
      add_setting},
     {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
@@ -175,6 +180,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_flag<&Options::json>},
     {"--lint", "", "", "warn of what is legal and wasteful, too", bit(Command::kCheck),
      set_flag<&Options::lint>},
+    {"--strict", "", "", "warnings end with status 1, too", bit(Command::kCheck),
+     set_flag<&Options::strict>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit},
     {"--color", "", "WHEN", "color in messages: auto, always or never", kWithFile, set_color},
@@ -280,17 +287,17 @@ class Parser {
       answer_ = Answer{.text = page(command_)};
       return;
     }
-    std::string value;
+    std::optional<std::string> value;
     if (equals != std::string::npos) {
       value = word.substr(equals + 1);
     } else if (!def->value.empty() && at_ < words_.size()) {
       value = words_[at_++];
     }
-    if (def->value.empty() ? equals != std::string::npos : value.empty()) {
+    if (value.has_value() == def->value.empty()) {
       fail("`" + name + "` takes " + (def->value.empty() ? "no value" : "a value: ") +
            std::string(def->help));
-    } else if (!def->set(options_, value)) {
-      fail("`" + value + "` is no value for `" + name + "`: " + std::string(def->help));
+    } else if (!def->set(options_, value.value_or(""))) {
+      fail("`" + *value + "` is no value for `" + name + "`: " + std::string(def->help));
     }
   }
 

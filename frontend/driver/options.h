@@ -56,6 +56,7 @@ struct Options {
   bool json = false;
   bool count = false;
   bool lint = false;
+  bool strict = false;  // a warning is an error
   bool profile = false;
   bool nan_is_error = false;
   bool exact = false;  // said so; it is the default

@@ -63,9 +63,11 @@ void check_dims(Context& c, const Layout& layout) {
   const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
   for (const Rule* rule : all_rules(layout)) {
     const Suggestion suggestion = suggest(rule->dim, dims);
-    if (!c.dim_names.contains(rule->dim) && !suggestion.text.empty() && rule->span.file.valid()) {
+    if (!c.dim_names.contains(rule->dim) && !suggestion.text.empty()) {
+      const bool in_file = rule->span.file.valid();
       c.report.warning(DiagKind::kUnknownDim, rule->span,
-                       "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
+                       (in_file ? "" : "`--rules " + c.options.rules + "`: ") +
+                           "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
     }
   }
 }

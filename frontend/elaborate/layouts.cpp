@@ -189,11 +189,12 @@ void resize_mesh(Context& c, Mesh& mesh) {
   if (c.options.mesh.empty()) {
     return;
   }
-  const auto sizes = parse_axis_sizes(c.options.mesh);
-  const bool has_all = sizes && std::ranges::all_of(*sizes, [&](const MeshAxis& axis) {
-                         return mesh.find(axis.name).has_value();
-                       });
-  for (const MeshAxis& axis : has_all ? *sizes : std::vector<MeshAxis>()) {
+  const AxisSizes sizes = parse_axis_sizes(c.options.mesh);
+  const bool has_all =
+      sizes.problem.empty() && std::ranges::all_of(sizes.axes, [&](const MeshAxis& axis) {
+        return mesh.find(axis.name).has_value();
+      });
+  for (const MeshAxis& axis : has_all ? sizes.axes : std::vector<MeshAxis>()) {
     mesh.axes[*mesh.find(axis.name)].size = axis.size;
   }
 }

@@ -10,37 +10,28 @@
 namespace mtf::host {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// Both spellings are taken everywhere: a=b,c=d and a:b;c:d.
-std::optional<Pairs> parse_pairs(std::string_view text) {
-  Pairs pairs;
-  while (!trimmed(text).empty()) {
-    const std::size_t end = std::min(text.find_first_of(",;"), text.size());
-    const std::string_view part = trimmed(text.substr(0, end));
-    const std::size_t middle = part.find_first_of("=:");
-    if (middle == std::string_view::npos) {
-      return std::nullopt;
+constexpr std::string_view kBetween = " \t,;.";
+constexpr std::string_view kInside = "=:";
+
+// Names, and the signs between the halves of a pair.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    if (kBetween.find(text.front()) != std::string_view::npos) {
+      text.remove_prefix(1);
+      continue;
     }
-    const std::string_view left = trimmed(part.substr(0, middle));
-    const std::string_view right = trimmed(part.substr(middle + 1));
-    if (left.empty() || right.empty()) {
-      return std::nullopt;
-    }
-    pairs.emplace_back(left, right);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t end =
+        kInside.find(text.front()) != std::string_view::npos
+            ? 1
+            : std::min(text.find_first_of(std::string(kBetween) + std::string(kInside)),
+                       text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
   }
-  return pairs;
+  return words;
 }
 
 void option_error(Context& c, DiagKind kind, std::string text) {
@@ -48,17 +39,18 @@ void option_error(Context& c, DiagKind kind, std::string text) {
 }
 
 void check_mesh_option(Context& c) {
-  const auto sizes = parse_axis_sizes(c.options.mesh);
-  if (!sizes) {
+  const AxisSizes sizes = parse_axis_sizes(c.options.mesh);
+  if (!sizes.problem.empty()) {
     option_error(c, DiagKind::kBadArgument,
-                 "`--mesh " + c.options.mesh + "` is not of the form `--mesh \"rows=4,cols=2\"`");
+                 "`--mesh " + c.options.mesh + "`: " + sizes.problem +
+                     "; axes and their sizes are written as in `--mesh \"rows=4,cols=2\"`");
     return;
   }
   if (c.layouts.meshes.empty()) {  // a mesh of its own
-    c.layouts.meshes.push_back({.name = "mesh", .axes = *sizes, .profile = "", .span = {}});
+    c.layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
     return;
   }
-  for (const MeshAxis& axis : *sizes) {
+  for (const MeshAxis& axis : sizes.axes) {
     const bool is_known = std::ranges::any_of(
         c.layouts.meshes, [&](const Mesh& mesh) { return mesh.find(axis.name).has_value(); });
     if (!is_known) {
@@ -85,25 +77,43 @@ const Mesh* mesh_with(const Context& c, const Pairs& rules) {
   return found == c.layouts.meshes.end() ? nullptr : &*found;
 }
 
+// Where none has them all.
+std::string why_no_mesh(const Context& c, const Pairs& rules) {
+  if (c.layouts.meshes.empty()) {
+    return "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one";
+  }
+  std::vector<std::string> names;
+  for (const Mesh& mesh : c.layouts.meshes) {
+    std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
+  }
+  for (const auto& [dim, axis] : rules) {
+    if (std::ranges::find(names, axis) == names.end()) {
+      return "no mesh has an axis " + quoted(axis) + did_you_mean(axis, names);
+    }
+  }
+  return "no mesh has all of these axes";
+}
+
 void declare_rules(Context& c) {
-  const std::optional<Pairs> pairs = parse_rules(c.options.rules);
-  if (!pairs) {
-    option_error(c, DiagKind::kBadArgument,
-                 "`--rules " + c.options.rules +
-                     "` is not of the form `--rules \"batch:rows;hidden:cols\"`");
+  const auto& [pairs, problem] = parse_pairs(c.options.rules);
+  if (!problem.empty()) {
+    option_error(
+        c, DiagKind::kBadArgument,
+        "`--rules " + c.options.rules + "`: " + problem +
+            "; dims and their axes are written as in `--rules \"batch:rows;hidden:cols\"`");
     return;
   }
-  const Mesh* mesh = mesh_with(c, *pairs);
+  if (pairs.empty() && c.layouts.meshes.empty()) {
+    return;  // no rules on one rank
+  }
+  const Mesh* mesh = mesh_with(c, pairs);
   if (mesh == nullptr) {
-    option_error(
-        c, DiagKind::kUnknownAxis,
-        "`--rules " + c.options.rules + "`: " +
-            (c.layouts.meshes.empty() ? "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one"
-                                      : "no mesh has all of these axes"));
+    option_error(c, DiagKind::kUnknownAxis,
+                 "`--rules " + c.options.rules + "`: " + why_no_mesh(c, pairs));
     return;
   }
   Layout layout{.name = "rules", .mesh = *mesh, .rules = {}, .span = {}};
-  for (const auto& [dim, axis] : *pairs) {
+  for (const auto& [dim, axis] : pairs) {
     const AxisId id = mesh->find(axis).value();
     const auto same = std::ranges::find(layout.rules, dim, &Rule::dim);
     if (same == layout.rules.end()) {
@@ -117,28 +127,46 @@ void declare_rules(Context& c) {
 
 }  // namespace
 
-std::optional<std::vector<MeshAxis>> parse_axis_sizes(std::string_view text) {
-  const std::optional<Pairs> pairs = parse_pairs(text);
-  if (!pairs) {
-    return std::nullopt;
-  }
-  std::vector<MeshAxis> axes;
-  for (const auto& [name, size] : *pairs) {
-    std::int64_t number = 0;
-    const char* end = size.data() + size.size();
-    const auto [stop, problem] = std::from_chars(size.data(), end, number);
-    constexpr std::int64_t kMaxSize = std::int64_t{1} << 31U;
-    if (problem != std::errc() || stop != end || number < 1 || number > kMaxSize ||
-        std::ranges::find(axes, name, &MeshAxis::name) != axes.end()) {
-      return std::nullopt;
+TextPairs parse_pairs(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  const auto is_sign = [&](std::size_t i) {
+    return i < words.size() && kInside.find(words[i].front()) != std::string_view::npos;
+  };
+  TextPairs result;
+  for (std::size_t i = 0; i < words.size(); i += 3) {
+    if (is_sign(i)) {
+      result.problem = "nothing stands before `" + std::string(words[i]) + "`";
+    } else if (!is_sign(i + 1)) {
+      result.problem = quoted(words[i]) + " stands alone";
+    } else if (i + 2 >= words.size() || is_sign(i + 2)) {
+      result.problem =
+          "nothing stands behind `" + std::string(words[i]) + std::string(words[i + 1]) + "`";
+    } else {
+      result.pairs.emplace_back(words[i], words[i + 2]);
     }
-    axes.push_back({.name = name, .size = number});
+    if (!result.problem.empty()) {
+      break;
+    }
   }
-  return axes;
+  return result;
 }
 
-std::optional<Pairs> parse_rules(std::string_view text) {
-  return parse_pairs(text);
+AxisSizes parse_axis_sizes(std::string_view text) {
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 31U;
+  auto [pairs, problem] = parse_pairs(text);
+  AxisSizes result{.axes = {}, .problem = std::move(problem)};
+  for (const auto& [name, size] : pairs) {
+    std::int64_t number = 0;
+    const char* end = size.data() + size.size();
+    const auto [stop, error] = std::from_chars(size.data(), end, number);
+    if (error != std::errc() || stop != end || number < 1 || number > kMaxSize) {
+      result.problem = quoted(size) + " is no size of an axis, a whole number from 1 to 2^31";
+    } else if (std::ranges::find(result.axes, name, &MeshAxis::name) != result.axes.end()) {
+      result.problem = "the axis " + quoted(name) + " is given twice";
+    }
+    result.axes.push_back({.name = name, .size = number});
+  }
+  return result;
 }
 
 void declare_from_options(Context& c) {

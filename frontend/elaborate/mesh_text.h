@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,10 +13,19 @@ namespace mtf::host {
 
 struct Context;
 
-// nullopt: not of that form, or a size below 1.
-[[nodiscard]] std::optional<std::vector<MeshAxis>> parse_axis_sizes(std::string_view text);
-[[nodiscard]] std::optional<std::vector<std::pair<std::string, std::string>>> parse_rules(
-    std::string_view text);
+// "rows=4,cols=2", or in Mesh-TensorFlow's spelling "rows:4 cols:2": pairs of `=` or `:`, between
+// which `,`, `;`, `.` and spaces may stand.
+struct TextPairs {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::string problem;  // what is wrong with the text; empty: nothing
+};
+[[nodiscard]] TextPairs parse_pairs(std::string_view text);
+
+struct AxisSizes {
+  std::vector<MeshAxis> axes;
+  std::string problem;
+};
+[[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
 
 // Checks `--mesh` against the meshes, and declares the layout of `--rules`.
 void declare_from_options(Context& c);
