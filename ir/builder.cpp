@@ -43,7 +43,7 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
     call.result = std::move(*type);
   }
   if (op.expand != nullptr) {
-    const std::optional<ValueId> expanded = op.expand(*this, call, operands);
+    const std::optional<ValueId> expanded = expand(call, operands);
     if (!expanded || expanded->valid()) {
       return expanded;
     }
@@ -55,11 +55,23 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
                              .span = span_,
                              .frame = frame_,
                              .name = {},
-                             .internal = false,
+                             .internal = internal_ || backward_ || expanding_ > 0,
                              .backward = backward_,
                              .region = region_,
                              .variable = {}});
   return program_.last();
+}
+
+// What the definition is made of nobody wrote; its result is what was called.
+std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const ValueId> operands) {
+  const auto first = static_cast<std::int32_t>(program_.values.size());
+  ++expanding_;
+  const std::optional<ValueId> result = call.op->expand(*this, call, operands);
+  --expanding_;
+  if (result && result->index >= first) {
+    program_.at(*result).internal = internal_ || backward_ || expanding_ > 0;
+  }
+  return result;
 }
 
 ValueId Builder::emit(std::string_view op, std::vector<ValueId> operands, OpArgs args) {

@@ -32,6 +32,7 @@ class Builder {
     at(like.span, like.frame);
     within(like.region);
     backward(like.backward);
+    internal_ = like.internal;
   }
   // The region of `with layout`, and whether the next values belong to a gradient.
   void within(std::int32_t region) { region_ = region; }
@@ -56,6 +57,9 @@ class Builder {
   ValueId scalar(double value, DType dtype);
 
  private:
+  [[nodiscard]] std::optional<ValueId> expand(const OpCall& call,
+                                              std::span<const ValueId> operands);
+
   Program& program_;
   OpTable ops_;
   DiagSink& diags_;
@@ -63,6 +67,8 @@ class Builder {
   std::int32_t frame_ = -1;
   std::int32_t region_ = -1;
   bool backward_ = false;
+  bool internal_ = false;
+  int expanding_ = 0;  // calls whose definitions are being built
 };
 
 }  // namespace mtf

@@ -103,6 +103,7 @@ Program merge_equal(const Program& program) {
       continue;
     }
     transfer.map(id, same);
+    transfer.to.at(same).internal = transfer.to.at(same).internal && value.internal;
     std::string& name = transfer.to.at(same).name;
     if (name.empty()) {
       name = value.name;
