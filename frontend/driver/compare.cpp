@@ -28,19 +28,27 @@ T element(const HostTensor& tensor, std::size_t i) {
 }
 
 template <typename T>
-Difference largest(const HostTensor& a, const HostTensor& b) {
+std::optional<Difference> largest(const HostTensor& a, const HostTensor& b) {
   Difference result;
   double scale = 0;
+  bool equal = true;
   for (std::size_t i = 0; i < a.data.size() / sizeof(T); ++i) {
     const auto x = static_cast<double>(element<T>(a, i));
     const auto y = static_cast<double>(element<T>(b, i));
     if (std::isfinite(x)) {
       scale = std::max(scale, std::abs(x));
     }
-    const bool same = x == y || (std::isnan(x) && std::isnan(y));
+    const bool both_nan = std::isnan(x) && std::isnan(y);
+    const bool same = x == y || both_nan;
+    const std::size_t place = i * sizeof(T);
+    equal = equal && (both_nan || std::memcmp(&a.data[place], &b.data[place], sizeof(T)) == 0);
     const double apart = same ? 0.0 : std::abs(x - y);
     result.absolute = std::max(result.absolute, std::isnan(apart) ? kInfinite : apart);
   }
+  if (equal) {
+    return std::nullopt;
+  }
+  result.only_signs = result.absolute == 0;
   if (result.absolute > 0) {
     result.relative = scale > 0 ? result.absolute / scale : kInfinite;
   }
@@ -121,18 +129,30 @@ void keep_worse(std::optional<Difference>& kept, std::optional<Difference> found
   }
 }
 
+// Of what has the same name in both.
+void keep_worse_of(std::optional<Difference>& kept, const std::map<std::string, HostTensor>& a,
+                   const std::map<std::string, HostTensor>& b) {
+  for (const auto& [name, tensor] : a) {
+    const auto found = b.find(name);
+    keep_worse(kept, found == b.end() ? complete("") : difference(tensor, found->second),
+               "`" + name + "`");
+  }
+}
+
 }  // namespace
 
 std::optional<Difference> difference(const HostTensor& a, const HostTensor& b) {
-  if (!(a.type == b.type)) {
+  if (!(a.type == b.type) || a.data.size() != b.data.size()) {
     return complete("");
   }
   if (a.data == b.data) {
     return std::nullopt;
   }
-  Difference result =
+  std::optional<Difference> result =
       with_type(a.type.dtype, [&](auto zero) { return largest<decltype(zero)>(a, b); });
-  result.tolerance = tolerance_of(a.type.dtype);
+  if (result) {
+    result->tolerance = tolerance_of(a.type.dtype);
+  }
   return result;
 }
 
@@ -142,12 +162,12 @@ std::optional<Difference> difference(const Trace& a, const Trace& b) {
     keep_worse(result, difference(a.seen[i].tensor, b.seen[i].tensor),
                "printed line " + std::to_string(a.seen[i].line));
   }
-  for (const auto& [path, tensor] : a.variables) {
-    const auto found = b.variables.find(path);
-    keep_worse(result,
-               found == b.variables.end() ? complete("") : difference(tensor, found->second),
-               "`" + path + "`");
+  for (std::size_t i = 0; i < std::min(a.results.size(), b.results.size()); ++i) {
+    keep_worse(result, difference(a.results[i].second, b.results[i].second),
+               a.results[i].first.empty() ? "a value" : "what `" + a.results[i].first + "` gives");
   }
+  keep_worse_of(result, a.files, b.files);
+  keep_worse_of(result, a.variables, b.variables);
   if (result) {
     return result;
   }

@@ -128,6 +128,9 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
   }
   std::vector<TensorHandle> handles;
   for (RankTensor& output : *outputs) {
+    if (options_.observe_result) {
+      options_.observe_result(unit.is_entry ? unit.program.name : "", whole(output));
+    }
     handles.push_back(std::make_shared<Held>(std::move(output)));
   }
   return handles;

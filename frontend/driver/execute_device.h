@@ -35,9 +35,11 @@ struct ExecuteOptions {
   std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
   bool check_plan = std::getenv("MTF_CHECK_PLAN") != nullptr;  // in tests: runs do as planned
-  std::function<void(std::string_view)> print;           // lines of the program, on the first rank
-  std::function<void()> after_run;                       // a unit has run without an error
-  std::function<void(HostTensor)> observe;               // each value that the program looked at
+  std::function<void(std::string_view)> print;  // lines of the program, on the first rank
+  std::function<void()> after_run;              // a unit has run without an error
+  std::function<void(HostTensor)> observe;      // each value that the program looked at
+  // Each value that an entry, or a statement (""), has given.
+  std::function<void(std::string_view, HostTensor)> observe_result = {};
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run

@@ -17,6 +17,7 @@
 #include "frontend/driver/verify_promise.h"
 #include "frontend/parse.h"
 #include "ir/support/columns.h"
+#include "stdlib/ops/npy.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {
@@ -39,6 +40,26 @@ std::string refusal(Workspace& workspace, FileId file, const std::string& layout
   return diags.ok() ? "" : "does not keep an `expect`";
 }
 
+// What a program writes, by path.
+void note_files(const Program& program, std::map<std::string, HostTensor>& files) {
+  for (const Value& value : program.values) {
+    const auto* path = value.args.get<std::string>("path");
+    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
+      files[*path].type = program.at(value.operands.front()).type;
+    }
+  }
+}
+
+// As they are once the run is over.
+void read_files(std::map<std::string, HostTensor>& files) {
+  for (auto& [path, tensor] : files) {
+    tensor.data.resize(static_cast<std::size_t>(tensor.type.bytes()));
+    if (!NpyFile(path).read(0, tensor.data)) {
+      tensor.data.clear();
+    }
+  }
+}
+
 // requires: nothing is refused.
 void run_under(Workspace& workspace, FileId file, const std::string& layout, bool exact,
                Result& result, DiagSink& diags) {
@@ -53,9 +74,14 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
            [&](HostTensor tensor) {
              trace.seen.push_back({.tensor = std::move(tensor), .line = trace.lines.size() + 1});
            },
+       .observe_result =
+           [&](std::string_view entry, HostTensor tensor) {
+             trace.results.emplace_back(entry, std::move(tensor));
+           },
        .lowered =
            [&](const SpmdProgram& program) {
              std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
+             note_files(program.source, trace.files);
            }},
       nullptr);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
@@ -63,6 +89,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
   session.run(*std::move(tree));
   if (diags.ok()) {
     trace.variables = device.variables();
+    read_files(trace.files);
     result.trace = std::move(trace);
   }
 }
@@ -88,6 +115,9 @@ std::string short_number(double value) {
 }
 
 std::string verdict(const Difference& difference) {
+  if (difference.only_signs) {
+    return "differs in signs of zero in " + difference.where;
+  }
   if (std::isinf(difference.relative)) {
     return "differs in " + difference.where;
   }

@@ -3,6 +3,7 @@
 #include "stdlib/ops/cut.h"
 
 #include <algorithm>
+#include <array>
 
 namespace mtf {
 
@@ -45,6 +46,22 @@ void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, co
   }
   if (copy.count > 0) {
     copy_strided(std::move(dims), bytes_of(in.dtype), at(in, start), at_mutable(out, target));
+  }
+}
+
+void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count) {
+  const std::vector<std::int64_t> to = strides_of(out.shape);
+  std::vector<StridedDim> dims;
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < out.shape.rank(); ++i) {
+    const bool changes = out.shape[i].name == cut.result;
+    dims.push_back({.extent = changes ? count : out.shape[i].size, .from = 0, .to = to[i]});
+    start += changes ? at * to[i] : 0;
+  }
+  std::array<std::byte, 8> nothing{};
+  fill_zero({.data = nothing.data(), .shape = Shape(), .offset = {}, .dtype = out.dtype}, kNothing);
+  if (count > 0) {
+    copy_strided(std::move(dims), bytes_of(out.dtype), nothing.data(), at_mutable(out, start));
   }
 }
 

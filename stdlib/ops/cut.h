@@ -33,6 +33,9 @@ void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, co
 // "-0" changes no sum: what a rank contributes where another has the elements.
 inline constexpr bool kNothing = true;
 
+// So many positions of the result's cut dim, from `at` on.
+void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count);
+
 // Index of the dim, and its offset and extent in a slice.
 struct Extent {
   std::int64_t offset = 0;

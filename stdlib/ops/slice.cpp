@@ -167,12 +167,17 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   return cut_type(call, size, diags);
 }
 
-// The padding is 0 and not -0, so just one rank fills it with 0.
+// The padding is 0 on every rank; where the elements come, those that another rank has are -0,
+// which leaves their bits.
 void pad_kernel(const KernelCall& call) {
-  const std::size_t i = call.in[0].shape.index_of(cut_of(call.call.args).operand).value();
-  const LoopShare& share = call.shares[call.space.operands[0][i].front()];
-  fill_zero(call.out, share.index != 0);
-  move(call, int_arg(call.call.args, "begin", 0));
+  const CutDim cut = cut_of(call.call.args);
+  const std::int64_t begin = int_arg(call.call.args, "begin", 0);
+  const std::int64_t size = call.call.operands[0].shape.find(cut.operand)->size;
+  const Extent want = extent_of(call.out, cut.result);
+  const Overlap inside = overlap(begin, size, want.offset, want.offset + want.extent);
+  fill_zero(call.out, !kNothing);
+  fill_nothing(call.out, cut, inside.begin - want.offset, inside.size());
+  move(call, begin);
 }
 
 void pad_grad(GradBuilder& b) {

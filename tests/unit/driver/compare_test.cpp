@@ -2,6 +2,7 @@
 
 #include "frontend/driver/compare.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -23,6 +24,27 @@ HostTensor tensor(const std::vector<float>& values) {
 TEST_CASE("equal bits are no difference") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(difference(tensor({1, nan}), tensor({1, nan})));
+}
+
+TEST_CASE("one NaN is as good as another, one zero is not") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(difference(tensor({1, nan}), tensor({1, std::copysign(nan, -1.0F)})));
+  const auto found = difference(tensor({0, 1}), tensor({-0.0F, 1}));
+  REQUIRE(found);
+  CHECK(found->only_signs);
+  CHECK(found->absolute == 0);
+}
+
+TEST_CASE("what an entry gives and what it writes are compared, printed or not") {
+  Trace one;
+  one.results.emplace_back("f", tensor({1}));
+  one.files["out.npy"] = tensor({0});
+  Trace many = one;
+  CHECK_FALSE(difference(one, many));
+  many.files["out.npy"] = tensor({-0.0F});
+  CHECK(difference(one, many)->where == "`out.npy`");
+  many.results.front().second = tensor({2});
+  CHECK(difference(one, many)->where == "what `f` gives");
 }
 
 TEST_CASE("a difference is relative to the largest element") {
