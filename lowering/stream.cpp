@@ -40,7 +40,7 @@ class Streamer {
   Streamer(SpmdProgram& program, std::int64_t pieces, bool exact)
       : program_(program),
         most_(pieces),
-        exact_(exact && !program.mesh.uneven),
+        exact_(exact),
         reads_(program.values.size(), 0),
         gather_(program.values.size(), kNever),
         reader_(program.values.size(), nullptr) {}
@@ -163,7 +163,7 @@ class Streamer {
     if (choice.passing.empty()) {
       return std::nullopt;
     }
-    if (!choice.kept && exact_) {
+    if (!choice.kept && keeps_bits(call)) {
       choice.partials = std::countr_zero(static_cast<std::uint64_t>(choice.parts)) - 1;
       choice.saved -= choice.partials * program_.at(call.result).held_bytes();
     }
@@ -189,7 +189,7 @@ class Streamer {
     if (dim.role != DimRole::kReduced || call.space.combine != Combine::kSum) {
       return 1;
     }
-    if (!exact_) {
+    if (!keeps_bits(call)) {
       return most;
     }
     for (std::size_t i = 0; i < loop; ++i) {
@@ -199,6 +199,19 @@ class Streamer {
     }
     const auto cuts = static_cast<std::uint64_t>(std::min(most, own_blocks(call, loop)));
     return static_cast<std::int64_t>(std::bit_floor(cuts));
+  }
+
+  // Whether the sums of the call have one rank's bits: not where the canonical blocks of a loop
+  // that is split unevenly do not come out even.
+  [[nodiscard]] bool keeps_bits(const LocalCall& call) const {
+    const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
+    for (std::size_t l = 0; l < blocks.size() && program_.mesh.uneven; ++l) {
+      if (call.space.loops[l].role == DimRole::kReduced &&
+          blocks[l] % program_.mesh.size_of(call.loops[l]) != 0) {
+        return false;
+      }
+    }
+    return exact_;
   }
 
   // Canonical blocks of a summed loop that lie on one rank, a power of two.
