@@ -23,6 +23,18 @@ bool is_for(const Pin& pin, const Mesh& mesh) {
 
 }  // namespace
 
+ValueId root_of(const Program& program, ValueId id) {
+  while (program.at(id).op != nullptr && program.at(id).op->alias) {
+    id = program.at(id).operands.front();
+  }
+  return id;
+}
+
+const Pin* pin_on(const Value& value, const Mesh& mesh) {
+  const Pin* pin = value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
+  return pin != nullptr && is_for(*pin, mesh) ? pin : nullptr;
+}
+
 std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
   std::vector<Rule> rules;
   for (const PinRule& pinned : pin.rules) {
@@ -62,8 +74,8 @@ void Governing::belongs(ValueId root, const std::string& path, const Shape& shap
     const ValueId id = pending.back();
     pending.pop_back();
     const Value& value = program_.at(id);
-    if (value.op == nullptr || variable_[at(id)] != nullptr || pin_of(value) != nullptr ||
-        !same_dims(value.type.shape, shape)) {
+    if (value.op == nullptr || variable_[at(id)] != nullptr ||
+        pin_on(value, layout_.mesh) != nullptr || !same_dims(value.type.shape, shape)) {
       continue;
     }
     variable_[at(id)] = &path;
@@ -73,14 +85,10 @@ void Governing::belongs(ValueId root, const std::string& path, const Shape& shap
   }
 }
 
-const Pin* Governing::pin_of(const Value& value) const {
-  const Pin* pin = value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
-  return pin != nullptr && is_for(*pin, layout_.mesh) ? pin : nullptr;
-}
-
 Governed Governing::of(ValueId id) const {
   const Value& value = program_.at(id);
-  Governed governed{.layout = &layout_, .variable = variable_[at(id)], .pin = pin_of(value)};
+  Governed governed{
+      .layout = &layout_, .variable = variable_[at(id)], .pin = pin_on(value, layout_.mesh)};
   if (governed.variable == nullptr && value.region >= 0) {
     const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
     if (region.mesh.axes == layout_.mesh.axes) {

@@ -24,12 +24,17 @@ class Governing {
 
  private:
   void belongs(ValueId root, const std::string& path, const Shape& shape);
-  [[nodiscard]] const Pin* pin_of(const Value& value) const;
 
   const Program& program_;
   const Layout& layout_;
   std::vector<const std::string*> variable_;  // per value
 };
+
+// The value that this one is another name of.
+[[nodiscard]] ValueId root_of(const Program& program, ValueId id);
+
+// The value's `@`, if it is for the mesh; or null.
+[[nodiscard]] const Pin* pin_on(const Value& value, const Mesh& mesh);
 
 // The rules of a pin, as the rules of a layout. requires: the pin is for the mesh.
 [[nodiscard]] std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh);

@@ -1,12 +1,14 @@
 #include "lowering/partition.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
+#include "lowering/forms.h"
+#include "lowering/governing.h"
 #include "lowering/reason.h"
 #include "lowering/reshard.h"
 #include "lowering/split.h"
+#include "lowering/sum_chain.h"
 
 namespace mtf {
 namespace {
@@ -17,27 +19,24 @@ class Partitioner {
       : out_(out),
         source_(out.source),
         exact_(exact),
-        gather_again_(gather_again),
         resharder_(out.mesh),
-        forms_(out.source.values.size()),
+        forms_(out, resharder_, gather_again),
         makers_(out.source.values.size(), -1),
-        roots_(out.source.values.size()) {}
+        chains_(sum_chains(out.source)) {}
 
   void run() {
-    for (const Input& input : source_.inputs) {
-      if (!input.is_variable()) {
-        arguments_.emplace(input.value.index, &input);
-      }
-    }
     for (std::size_t i = 0; i < source_.values.size(); ++i) {
       const ValueId id{static_cast<std::int32_t>(i)};
-      backward_ = source_.at(id).backward;
+      forms_.enter(id);
       if (source_.at(id).op == nullptr) {
-        out_.inputs.push_back(add_form(id, target(id)));
-      } else if (source_.at(id).op->alias) {
-        roots_[i] = root(source_.at(id).operands.front());
-      } else {
+        out_.inputs.push_back(forms_.add(id, target(id)));
+      } else if (!source_.at(id).op->alias) {
+        lay_out_chain(id);
         operation(id);
+      } else if (pin_on(source_.at(id), out_.mesh) == nullptr) {
+        forms_.rename(id);
+      } else {
+        pin(id);
       }
     }
     for (const ValueId id : source_.outputs) {
@@ -53,88 +52,41 @@ class Partitioner {
   }
 
  private:
-  [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
-  // The value that this one is another name of; its slices are the same.
-  [[nodiscard]] ValueId root(ValueId id) const {
-    const ValueId of = roots_[static_cast<std::size_t>(id.index)];
-    return of.valid() ? of : id;
-  }
-  std::vector<SpmdId>& forms(ValueId id) {
-    return forms_[static_cast<std::size_t>(root(id).index)];
-  }
+  [[nodiscard]] const ValueLayout& target(ValueId id) const { return forms_.target(id); }
 
-  SpmdId add_form(ValueId id, ValueLayout layout) {
-    const Value& value = source_.at(id);
-    const bool is_target = layout == target(id);
-    TensorType local{value.type.dtype, local_shape(value.type.shape, layout, out_.mesh)};
-    out_.values.push_back({.type = value.type,
-                           .layout = std::move(layout),
-                           .local = std::move(local),
-                           .origin = id,
-                           .name = is_target ? name_of(id) : "",
-                           .home = Home::kNone,
-                           .offset = 0});
-    const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
-    forms(id).push_back(form);
-    made_backward_.push_back(backward_);
-    return form;
-  }
-
-  // Whether a step may read the form: one that was only gathered for the forward pass is gone.
-  [[nodiscard]] bool is_there(ValueId id, SpmdId form) {
-    return !gather_again_ || form == forms(id).front() ||
-           made_backward_[static_cast<std::size_t>(form.index)] == backward_ ||
-           out_.at(form).layout == target(root(id));
-  }
-
-  [[nodiscard]] std::string name_of(ValueId id) const {
-    const auto argument = arguments_.find(id.index);
-    return argument == arguments_.end() ? source_.at(id).name : argument->second->name;
-  }
-
-  SpmdId find_form(ValueId id, const ValueLayout& layout) {
-    for (const SpmdId form : forms(id)) {
-      if (out_.at(form).layout == layout && is_there(id, form)) {
-        return form;
-      }
+  // What `@` says is where the value lies when it is next read.
+  void pin(ValueId id) {
+    const std::size_t before = out_.steps.size();
+    const SpmdId form =
+        in_layout(source_.at(id).operands.front(), target(id), {.user = id, .what = "`@`"});
+    if (out_.steps.size() > before && out_.steps.back().kind != StepKind::kKernel) {
+      std::string& name = out_.at(form).name;
+      name = name.empty() ? source_.at(id).name : name;
     }
-    return {};
-  }
-
-  // The form from which `to` is reached with the fewest elements received.
-  SpmdId nearest_form(ValueId id, const ValueLayout& to) {
-    SpmdId best;
-    std::int64_t least = 0;
-    for (const SpmdId form : forms(id)) {
-      if (!is_there(id, form)) {
-        continue;
-      }
-      const std::int64_t cost =
-          resharder_.received(out_.at(form).type.shape, out_.at(form).layout, to);
-      if (!best.valid() || cost < least) {
-        best = form;
-        least = cost;
-      }
-    }
-    return best;
+    forms_.pin(id, form);
   }
 
   // A form of the value in the layout, made by reshard steps where there is none yet.
   SpmdId in_layout(ValueId id, const ValueLayout& to, const Need& need) {
-    if (const SpmdId form = find_form(id, to); form.valid()) {
+    if (const SpmdId form = forms_.find(id, to); form.valid()) {
       return form;
     }
     settle(id, need);
-    if (const SpmdId form = find_form(id, to); form.valid()) {
+    if (const SpmdId form = forms_.find(id, to); form.valid()) {
       return form;
     }
-    const SpmdId from = nearest_form(id, to);
+    const SpmdId from = forms_.nearest(id, to);
+    if (!from.valid()) {  // what was gathered for a pin is gone
+      pin(forms_.holder(id));
+      return in_layout(id, to, need);
+    }
     const SpmdValue& nearest = out_.at(from);
     const bool moves = resharder_.received(nearest.type.shape, nearest.layout, to) > 0;
-    if (const SpmdId again = moves ? made_again(root(id), to) : SpmdId{}; again.valid()) {
+    if (const SpmdId again = moves ? made_again(forms_.root(id), to) : SpmdId{}; again.valid()) {
+      forms_.add_made(id, again);
       return again;
     }
-    return reshard(from, to, Combine::kSum, need);
+    return reshard(id, from, to, Combine::kSum, need);
   }
 
   // Without operands, result and loops.
@@ -170,7 +122,7 @@ class Partitioner {
       local.operands.push_back(in_layout(operand, replicated({}), {.user = id, .what = ""}));
     }
     Step step;
-    local.result = add_form(id, to);
+    local.result = forms_.add(id, to);
     step.flops = flops_of(local);
     step.calls.push_back(std::move(local));
     out_.steps.push_back(std::move(step));
@@ -179,18 +131,19 @@ class Partitioner {
 
   // Finishes a pending sum into the layout of the rules, once for all its users.
   void settle(ValueId id, const Need& need) {
-    const SpmdId made = forms(id).front();
+    const SpmdId made = forms_.of(id).front();
     const bool pending = !out_.at(made).layout.partial.empty();
-    if (pending && !find_form(id, target(id)).valid()) {
-      reshard(made, target(id), Combine::kSum,
-              {.user = root(id), .what = "", .reader = need.what.empty() ? need.user : ValueId{}});
+    if (pending && !forms_.find(id, target(id)).valid()) {
+      reshard(id, made, target(id), Combine::kSum,
+              {.user = forms_.root(id),
+               .what = "",
+               .reader = need.what.empty() ? need.user : ValueId{}});
     }
   }
 
   [[nodiscard]] bool is_input(SpmdId id) const {
     const ValueId origin = out_.at(id).origin;  // the first form of an input is the input itself
-    return source_.at(origin).op == nullptr &&
-           forms_[static_cast<std::size_t>(origin.index)].front() == id;
+    return source_.at(origin).op == nullptr && forms_.of(origin).front() == id;
   }
 
   // A buffer of its own for what leaves the program: an input may be overwritten by its update.
@@ -198,7 +151,7 @@ class Partitioner {
     Step step;
     step.kind = StepKind::kSlice;
     step.from = from;
-    step.to = add_form(out_.at(from).origin, out_.at(from).layout);
+    step.to = forms_.add(out_.at(from).origin, out_.at(from).layout);
     measure(step);
     out_.steps.push_back(std::move(step));
     return out_.steps.back().to;
@@ -208,8 +161,8 @@ class Partitioner {
     return in_layout(id, target(id), {.user = id, .what = what});
   }
 
-  SpmdId reshard(SpmdId from, const ValueLayout& to, Combine combine, const Need& need) {
-    const ValueId id = out_.at(from).origin;
+  SpmdId reshard(ValueId id, SpmdId from, const ValueLayout& to, Combine combine,
+                 const Need& need) {
     const std::vector<Move> moves =
         resharder_.plan(out_.at(from).type.shape, out_.at(from).layout, to);
     for (const Move& move : moves) {
@@ -219,7 +172,7 @@ class Partitioner {
       step.axes = move.axes;
       step.combine = combine;
       step.need = need;
-      step.to = add_form(id, move.to);
+      step.to = forms_.add(id, move.to);
       step.reasons = explain(out_, makers_, step, need);
       measure(step);
       from = step.to;
@@ -252,6 +205,39 @@ class Partitioner {
     finish(id, std::move(local), split);
   }
 
+  // Sums that nobody wrote, one dim after the other, lie as the rules say or as the last of them
+  // does: so that fewest bytes move from what the first one reads to the last one's layout.
+  void lay_out_chain(ValueId first) {
+    const std::vector<ValueId>& chain = chains_[static_cast<std::size_t>(first.index)];
+    if (chain.empty()) {
+      return;
+    }
+    std::vector<Target> by_rules;
+    for (const ValueId id : chain) {
+      by_rules.push_back(out_.target(id));
+    }
+    const std::int64_t bytes = chain_bytes(chain);
+    for (std::size_t i = chain.size() - 1; i-- > 0;) {
+      const Shape& shape = source_.at(chain[i]).type.shape;
+      Target& target = out_.targets[static_cast<std::size_t>(chain[i].index)];
+      target =
+          lying_as(out_.target(chain[i + 1]), source_.at(chain[i + 1]).type.shape, target, shape);
+    }
+    if (chain_bytes(chain) >= bytes) {
+      for (std::size_t i = 0; i < chain.size(); ++i) {
+        out_.targets[static_cast<std::size_t>(chain[i].index)] = by_rules[i];
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t chain_bytes(const std::vector<ValueId>& chain) {
+    std::int64_t bytes = 0;
+    for (const ValueId id : chain) {
+      bytes += split_by_rules(id, call_on_slices(id)).bytes;
+    }
+    return bytes;
+  }
+
   [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
     const Value& value = source_.at(id);
     std::vector<ValueLayout> operands;
@@ -271,8 +257,8 @@ class Partitioner {
     std::vector<std::vector<ValueLayout>> found;
     for (const ValueId operand : value.operands) {
       found.emplace_back();
-      for (const SpmdId form : forms(operand)) {
-        if (out_.at(form).layout.partial.empty() && is_there(operand, form)) {
+      for (const SpmdId form : forms_.of(operand)) {
+        if (out_.at(form).layout.partial.empty() && forms_.is_there(operand, form)) {
           found.back().push_back(out_.at(form).layout);
         }
       }
@@ -295,7 +281,7 @@ class Partitioner {
     Step step;
     const Combine combine = local.space.combine;
     if (!local.call.op->effect) {
-      local.result = add_form(id, split.result);
+      local.result = forms_.add(id, split.result);
     }
     step.flops = flops_of(local);
     if (split.chosen) {
@@ -306,8 +292,8 @@ class Partitioner {
     makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
     out_.steps.push_back(std::move(step));
     if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
-      const SpmdId done = reshard(result, target(id), combine, {.user = id, .what = ""});
-      forms(id) = {done};  // what the ranks had on the way is of no other use
+      const SpmdId done = reshard(id, result, target(id), combine, {.user = id, .what = ""});
+      forms_.replace_all(id, done);  // what the ranks had on the way is of no other use
     }
   }
 
@@ -345,14 +331,14 @@ class Partitioner {
       return std::nullopt;
     }
     const Shape& shape = source_.at(value.operands.front()).type.shape;
-    const ValueLayout& layout = out_.at(forms(value.operands.front()).front()).layout;
+    const ValueLayout& layout = out_.at(forms_.of(value.operands.front()).front()).layout;
     const bool grows = value.type.shape.volume() > shape.volume();
     if (grows || layout.partial.empty()) {
       return std::nullopt;
     }
     for (const ValueId operand : value.operands) {
-      const bool settled = find_form(operand, target(operand)).valid();
-      if (settled || out_.at(forms(operand).front()).layout != layout ||
+      const bool settled = forms_.find(operand, target(operand)).valid();
+      if (settled || out_.at(forms_.of(operand).front()).layout != layout ||
           source_.at(operand).type.shape != shape) {
         return std::nullopt;
       }
@@ -377,14 +363,10 @@ class Partitioner {
   SpmdProgram& out_;
   const Program& source_;
   bool exact_;
-  bool gather_again_;
-  bool backward_ = false;  // the value that is being partitioned belongs to a gradient
   Resharder resharder_;
-  std::vector<std::vector<SpmdId>> forms_;  // per value, the first is as its step leaves it
-  std::vector<std::int32_t> makers_;        // per value, its kernel step
-  std::vector<ValueId> roots_;              // per value, what it is an alias of
-  std::vector<bool> made_backward_;         // per form
-  std::unordered_map<std::int32_t, const Input*> arguments_;  // that are no variables, by value
+  Forms forms_;
+  std::vector<std::int32_t> makers_;          // per value, its kernel step
+  std::vector<std::vector<ValueId>> chains_;  // per value that begins one
 };
 
 }  // namespace

@@ -140,8 +140,11 @@ class Explainer {
 
   [[nodiscard]] std::string reader() const {
     const Value& user = program_.source.at(need_.user);
+    if (!need_.what.empty()) {
+      return std::string(need_.what);
+    }
     if (need_.user == program_.at(step_.from).origin || user.op == nullptr) {
-      return need_.what.empty() ? "the layout" : std::string(need_.what);
+      return "the layout";
     }
     return "`" + std::string(user.op->name) + "`";
   }

@@ -204,20 +204,55 @@ class Targets {
 
   // ---- pins ---------------------------------------------------------------------------------
 
-  // What only a pin reads is made in its layout.
+  // What only a pin reads is made in its layout; and so is what is computed element by element for
+  // it and was not written by the user: the gradient of what lies between two pins.
   void move_pins_up() {
-    const std::vector<int> uses = count_uses(program_);
+    find_readers();
+    std::vector<char> follows(program_.values.size(), 0);  // what is made in the layout of a pin
     for (std::size_t i = program_.values.size(); i-- > 0;) {
+      const Governed governed = governing_.of({static_cast<std::int32_t>(i)});
       const Value& value = program_.values[i];
-      if (governing_.of({static_cast<std::int32_t>(i)}).pin == nullptr) {
+      if (governed.pin != nullptr) {
+        follows[i] = 1;
         continue;
       }
-      const ValueId operand = value.operands.front();
-      if (uses[at(operand)] == 1 && program_.at(operand).op != nullptr) {
-        targets_[at(operand)] = targets_[i];
-        open_[at(operand)] = open_[i];
+      const bool is_free = value.op != nullptr && governed.variable == nullptr;
+      if (is_free && !readers_[i].empty() && may_follow(value, readers_[i], follows)) {
+        const std::size_t pinned = at(readers_[i].front());
+        targets_[i] = targets_[pinned];
+        open_[i] = open_[pinned];
+        follows[i] = 1;
       }
     }
+  }
+
+  // The operations that read each value; none where it leaves the program, which is no such.
+  void find_readers() {
+    readers_.resize(program_.values.size());
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+      for (const ValueId operand : program_.values[i].operands) {
+        readers_[at(operand)].push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    for (const ValueId output : program_.outputs) {
+      readers_[at(output)].clear();
+    }
+    for (const Update& update : program_.updates) {
+      readers_[at(update.value)].clear();
+    }
+  }
+
+  [[nodiscard]] bool may_follow(const Value& value, const std::vector<ValueId>& readers,
+                                const std::vector<char>& follows) const {
+    const ValueLayout& layout = targets_[at(readers.front())].layout;
+    return std::ranges::all_of(readers, [&](ValueId reader) {
+      const Value& by = program_.at(reader);
+      const bool is_pin = by.op->alias;
+      return follows[at(reader)] != 0 && targets_[at(reader)].layout == layout &&
+             (is_pin
+                  ? value.internal || readers.size() == 1
+                  : value.internal && by.op->tile != nullptr && by.type.shape == value.type.shape);
+    });
   }
 
   const Program& program_;
@@ -226,7 +261,8 @@ class Targets {
   DiagSink& diags_;
   Governing governing_;
   std::vector<Target> targets_;
-  std::vector<std::vector<bool>> open_;  // per value and dim
+  std::vector<std::vector<bool>> open_;        // per value and dim
+  std::vector<std::vector<ValueId>> readers_;  // per value, unless it leaves the program
   std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
   bool ok_ = true;
 };

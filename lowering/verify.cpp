@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/governing.h"
 #include "lowering/reshard.h"
 #include "lowering/split.h"
 #include "lowering/spmd.h"
@@ -55,13 +56,7 @@ class Verifier {
 
   [[nodiscard]] static std::string name(SpmdId id) { return "%" + std::to_string(id.index); }
 
-  // The value of the source that this one is another name of.
-  [[nodiscard]] ValueId root(ValueId id) const {
-    while (source_.at(id).op != nullptr && source_.at(id).op->alias) {
-      id = source_.at(id).operands.front();
-    }
-    return id;
-  }
+  [[nodiscard]] ValueId root(ValueId id) const { return root_of(source_, id); }
   [[nodiscard]] bool is_form_of(SpmdId form, ValueId id) const {
     return root(program_.at(form).origin) == root(id);
   }

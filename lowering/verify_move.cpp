@@ -127,8 +127,9 @@ std::string problem_on_rank(const MoveCheck& move, std::int64_t rank,
     const Slice theirs = slice_of(move.shape, move.from, move.mesh, member);
     const std::int64_t common = volume_of(intersection(theirs, mine));
     again = again || (common > 0 && !parts.insert(theirs.offset).second);
-    holders += holds(move.from, move.mesh, member) ? 1 : 0;
-    equal += same_slice(theirs, mine) ? 1 : 0;
+    const bool is_held = holds(move.from, move.mesh, member);
+    holders += is_held ? 1 : 0;
+    equal += is_held && same_slice(theirs, mine) ? 1 : 0;
     wanted += same_slice(slice_of(move.shape, move.to, move.mesh, member), mine) ? 1 : 0;
     around += common == volume_of(mine) ? 1 : 0;
     received += common;

@@ -128,8 +128,12 @@ class CollectiveAsker {
                              .span = from_span()});
       return;
     }
-    std::string text = who(from_.origin) + " is whole over " + name(axis);
-    SourceSpan span = program_.source.at(from_.origin).span;
+    const bool is_pinned = step_.need.user.valid() &&
+                           program_.source.at(step_.need.user).op != nullptr &&
+                           program_.source.at(step_.need.user).op->alias;
+    const ValueId rests = is_pinned ? step_.need.user : from_.origin;
+    std::string text = who(rests) + " is whole over " + name(axis);
+    SourceSpan span = program_.source.at(rests).span;
     if (step_.need.reader.valid()) {
       const Value& reader = program_.source.at(step_.need.reader);
       text += ", as `" +
@@ -137,7 +141,7 @@ class CollectiveAsker {
               "` reads it";
       span = reader.span;
     }
-    add(why_.wanted, "", {tracer_.at_rest(from_.origin, axis)}, text, span);
+    add(why_.wanted, "", {tracer_.at_rest(rests, axis)}, text, span);
   }
 
   // ---- operands -----------------------------------------------------------------------------
