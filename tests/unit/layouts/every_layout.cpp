@@ -103,7 +103,9 @@ Layout random_layout(std::span<const Program> entries, const Mesh& mesh, std::mt
   for (const AxisId axis : order) {
     std::vector<std::string> fitting;
     for (const auto& [name, size] : sizes) {
-      if (size > 0 && size % (mesh.size_of(axes_of[name]) * mesh.axes[axis].size) == 0) {
+      const bool is_free = mesh.uneven && axes_of[name].size() < 2;
+      if (is_free ||
+          (size > 0 && size % (mesh.size_of(axes_of[name]) * mesh.axes[axis].size) == 0)) {
         fitting.push_back(name);
       }
     }
@@ -143,12 +145,33 @@ Layout refined_layout(std::span<const Program> entries, const Mesh& mesh, std::m
   return layout;
 }
 
+Layout partly_held(Layout layout, std::mt19937_64& random) {
+  for (Rule& rule : layout.rules) {
+    const auto axis = static_cast<AxisId>(random() % layout.mesh.axes.size());
+    const std::int64_t size = layout.mesh.axes[axis].size;
+    NamedCondition condition{.axis = layout.mesh.axes[axis].name, .same = "", .at = 0};
+    if (!rule.axes.empty() && random() % 3 != 0) {
+      condition.same = layout.mesh.axes[rule.axes[random() % rule.axes.size()]].name;
+    } else {
+      condition.at = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size));
+    }
+    const Turned where = turned(layout.mesh, rule.dim, rule.axes, {&condition, 1});
+    if (where.problem.empty() && random() % 3 != 0) {
+      rule.where = where.where;
+    }
+  }
+  return layout;
+}
+
 std::string to_string(const Layout& layout) {
   std::string text = "[";
   for (const Rule& rule : layout.rules) {
     text += (text.size() > 1 ? ", " : "") + mtf::to_string(rule, layout.mesh);
   }
+  text += layout.infer ? "; infer" : "";
+  text += layout.gather_again ? "; gather = again" : "";
   text += layout.stream == 1 ? "" : "; stream = " + std::to_string(layout.stream);
+  text += layout.mesh.uneven ? "; uneven" : "";
   return text + "] on " + mtf::to_string(layout.mesh);
 }
 
@@ -213,6 +236,17 @@ bool same_values(const Outcome& a, const Outcome& b) {
              return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
                const bool both_nan = left != left && right != right;
                return both_nan || std::memcmp(&left, &right, sizeof left) == 0;
+             });
+           });
+  });
+}
+
+bool same_numbers(const Outcome& a, const Outcome& b) {
+  return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
+    return x.type == y.type && with_type(x.type.dtype, [&](auto zero) {
+             using T = decltype(zero);
+             return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
+               return left == right || (left != left && right != right);
              });
            });
   });

@@ -35,6 +35,9 @@ namespace mtf::tests {
 [[nodiscard]] Layout refined_layout(std::span<const Program> entries, const Mesh& mesh,
                                     std::mt19937_64& random);
 
+// The same, and some rules get a condition on an axis that they leave alone.
+[[nodiscard]] Layout partly_held(Layout layout, std::mt19937_64& random);
+
 // "[batch -> x, io -> (y, z)] on m[x: 2, y: 2, z: 2]"
 [[nodiscard]] std::string to_string(const Layout& layout);
 
@@ -53,6 +56,9 @@ struct Outcome {
 
 // Equal bits, but that one NaN is as good as another.
 [[nodiscard]] bool same_values(const Outcome& a, const Outcome& b);
+
+// Equal numbers: the sign of a zero is no difference.
+[[nodiscard]] bool same_numbers(const Outcome& a, const Outcome& b);
 
 struct Report {
   std::int64_t legal = 0;

@@ -8,6 +8,7 @@
 #include "ir/autodiff.h"
 #include "ir/builder.h"
 #include "stdlib/ops/ops.h"
+#include "tests/unit/layouts/whole.h"
 
 namespace mtf::tests {
 namespace {
@@ -31,12 +32,9 @@ class Generator {
     for (int i = 0; i < options_.operations; ++i) {
       operation();
     }
-    std::vector<ValueId> ends = unread();
-    if (options_.gradients) {
-      differentiate(ends);
-    }
-    program_.outputs.insert(program_.outputs.end(), ends.begin(), ends.end());
-    return std::move(program_);
+    program_.outputs = unread();
+    return options_.gradients ? with_gradients(std::move(program_), options_.whole)
+                              : std::move(program_);
   }
 
  private:
@@ -60,6 +58,16 @@ class Generator {
   void numbers() {
     const Shape shape = random_shape();
     const DType dtype = chance(0.2) ? DType::kF64 : DType::kF32;
+    if (options_.whole) {
+      const ValueId drawn = builder_.emit("uniform", {}, shape_args(shape, -4, 4));
+      OpArgs to;
+      to.set("to", DType::kI32);
+      const ValueId whole = builder_.emit("cast", {drawn}, to);
+      to.set("to", dtype);
+      (void)builder_.emit("cast", {whole}, to);
+      (void)wholes_.follow(program_);
+      return;
+    }
     OpArgs args;
     args.set("shape", shape);
     args.set("seed", static_cast<std::int64_t>(below(1000)));
@@ -73,6 +81,7 @@ class Generator {
     OpArgs args;
     args.set("to", DType::kI32);
     (void)builder_.emit("cast", {drawn}, args);
+    (void)wholes_.follow(program_);
   }
 
   OpArgs shape_args(const Shape& shape, double low, double high) {
@@ -106,7 +115,8 @@ class Generator {
 
   void operation() {
     for (int i = 0; i < kOperations; ++i) {
-      const OpDef& op = *op_table()[below(op_table().size())];
+      const OpDef& op = chance(options_.moves) ? *find_op(op_table(), one_of(kMoves))
+                                               : *op_table()[below(op_table().size())];
       for (int j = 0; j < kOperands && drawable(op); ++j) {
         if (attempt(op)) {
           if (options_.drawn != nullptr) {
@@ -156,6 +166,9 @@ class Generator {
     if (!std::ranges::all_of(copy.values, small)) {
       return false;
     }
+    if (options_.whole && !wholes_.follow(copy)) {
+      return false;
+    }
     program_ = std::move(copy);
     return true;
   }
@@ -179,6 +192,7 @@ class Generator {
         op.params, [](const OpParam& param) { return param.kind == ParamKind::kTensors; });
     // Of the dim that was drawn last; a new one numbers the operands that are joined.
     std::int64_t size = joins ? static_cast<std::int64_t>(operands.size()) : 4;
+    std::int64_t begin = 0;
     for (const OpParam& param : op.params) {
       const bool tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
       if (tensor || (!param.required && chance(0.5))) {
@@ -189,6 +203,12 @@ class Generator {
         const Dim dim = one_of(from);
         size = dim.size;
         args.set(param.name, std::vector<Dim>{dim});
+      } else if (param.name == "begin") {
+        begin = static_cast<std::int64_t>(below(static_cast<std::size_t>(size)));
+        args.set(param.name, begin);
+      } else if (param.name == "end" || param.name == "size") {  // behind it, or room for all
+        const std::int64_t least = begin + (param.name == "end" ? 1 : size);
+        args.set(param.name, least + static_cast<std::int64_t>(below(4)));
       } else {
         args.set(param.name, value_for(param, dims, size));
       }
@@ -207,7 +227,7 @@ class Generator {
       case ParamKind::kInt:
         return static_cast<std::int64_t>(below(static_cast<std::size_t>(size) + 1));
       case ParamKind::kReal:
-        return std::uniform_real_distribution<double>(-2, 2)(random_);
+        return chance(0.2) ? -0.0 : std::uniform_real_distribution<double>(-2, 2)(random_);
       case ParamKind::kBool:
         return chance(0.5);
       default:
@@ -221,7 +241,7 @@ class Generator {
       return random_shape();
     }
     if (chance(0.3)) {
-      return refactored(dims);
+      return chance(0.5) ? refactored(dims) : regrouped(dims);
     }
     if (chance(0.6)) {
       dims.resize(below(dims.size() + 1));
@@ -256,6 +276,24 @@ class Generator {
     return Shape(result);
   }
 
+  // One dim split in two, or two neighbours made one; the others stay.
+  Shape regrouped(std::vector<Dim> dims) {
+    const std::size_t at = below(dims.size());
+    if (at + 1 < dims.size() && chance(0.5)) {
+      dims[at] = {"m0", dims[at].size * dims[at + 1].size};
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+      return Shape(dims);
+    }
+    for (const std::int64_t part : {2, 3, 4, 5}) {
+      if (dims[at].size % part == 0 && chance(0.5)) {
+        dims[at] = {"s0", dims[at].size / part};
+        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1, {"s1", part});
+        break;
+      }
+    }
+    return Shape(dims);
+  }
+
   std::vector<ValueId> unread() {
     std::vector<char> read(program_.values.size(), 0);
     for (const Value& value : program_.values) {
@@ -272,33 +310,17 @@ class Generator {
     return ends;
   }
 
-  void differentiate(const std::vector<ValueId>& ends) {
-    for (const ValueId end : ends) {
-      if (!is_float(program_.at(end).type.dtype)) {
-        continue;
-      }
-      OpArgs all;
-      all.set("to", Shape());
-      const ValueId total = builder_.emit("sum", {end}, all);
-      std::vector<ValueId> targets;
-      for (std::int32_t i = 0; i < 3 && i < end.index; ++i) {
-        targets.push_back({i});
-      }
-      for (const ValueId gradient : gradients(builder_, total, targets)) {
-        if (gradient.valid()) {
-          program_.outputs.push_back(gradient);
-        }
-      }
-      return;
-    }
-  }
-
+  inline static const std::vector<std::string_view> kMoves = {
+      "reshape", "reshape", "reshape", "einsum", "einsum",      "sum",       "sum",   "slice",
+      "pad",     "shift",   "concat",  "stack",  "index",       "rename",    "mul",   "where",
+      "gather",  "add",     "sub",     "neg",    "scatter_add", "transpose", "square"};
   inline static const std::vector<Dim> kPool = {{"a", 8},  {"b", 6}, {"c", 5}, {"d", 4},
                                                 {"e", 16}, {"f", 3}, {"g", 32}};
 
   std::mt19937_64 random_;
   GenerateOptions options_;
   Program program_;
+  WholeNumbers wholes_;
   DiagSink diags_;
   Builder builder_;
 };
@@ -314,6 +336,38 @@ bool drawable(const OpDef& op) {
 
 Program random_program(std::uint64_t seed, const GenerateOptions& options) {
   return Generator(seed, options).run();
+}
+
+Program with_gradients(Program program, bool whole) {
+  WholeNumbers wholes;
+  (void)wholes.follow(program);
+  DiagSink diags;
+  const std::vector<ValueId> ends = program.outputs;
+  for (const ValueId end : ends) {
+    if (!is_float(program.at(end).type.dtype)) {
+      continue;
+    }
+    Program result = program;
+    Builder builder(result, op_table(), diags);
+    OpArgs all;
+    all.set("to", Shape());
+    const ValueId total = builder.emit("sum", {end}, all);
+    std::vector<ValueId> targets;
+    for (std::int32_t i = 0; targets.size() < 3 && i < end.index; ++i) {
+      if (is_float(result.values[static_cast<std::size_t>(i)].type.dtype)) {
+        targets.push_back({i});
+      }
+    }
+    for (const ValueId gradient : gradients(builder, total, targets)) {
+      if (gradient.valid()) {
+        result.outputs.push_back(gradient);
+      }
+    }
+    if (!whole || wholes.follow(result)) {
+      return result;
+    }
+  }
+  return program;
 }
 
 }  // namespace mtf::tests

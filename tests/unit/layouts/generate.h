@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <random>
 #include <string_view>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ir/program.h"
 
 namespace mtf::tests {
@@ -16,6 +18,8 @@ namespace mtf::tests {
 struct GenerateOptions {
   int operations = 12;
   bool gradients = true;
+  bool whole = false;  // what is added up is whole numbers, whose sums no order changes
+  double moves = 0;    // the share of operations that move or sum elements, not compute with them
   std::map<std::string_view, int>* drawn = nullptr;  // counts the operations, by name
 };
 
@@ -26,6 +30,15 @@ struct GenerateOptions {
 // The same program for the same seed. It has no inputs; its outputs are what nobody else reads, and
 // gradients of a sum over some of them.
 [[nodiscard]] Program random_program(std::uint64_t seed, const GenerateOptions& options = {});
+
+// The same with gradients of a sum over one of the outputs; where `whole` says so, only if they as
+// well add up whole numbers.
+[[nodiscard]] Program with_gradients(Program program, bool whole);
+
+// The same with pins on some values and a region around some, legal under the layout for the most
+// part. Under others they say nothing, or little.
+[[nodiscard]] Program dressed(const Program& program, const Layout& layout,
+                              std::mt19937_64& random);
 
 // Two entries that compute the same: the first one's outputs are the second one's inputs, and one
 // of these is a state that the second updates. The program itself where nothing would be handed on.
