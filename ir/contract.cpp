@@ -155,6 +155,9 @@ std::optional<ValueId> normal_form(Contraction& state, const Value& like,
 // The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
 std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
   if (value.op->algebra == Algebra::kEinsum) {
+    if (value.args.find("terms") != nullptr) {
+      return std::nullopt;  // several products: they are in one sum as it is
+    }
     return normal_form(state, value, value.operands);
   }
   if (value.op->algebra != Algebra::kSum ||

@@ -1,9 +1,14 @@
 #include "ir/join.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ir/builder.h"
 #include "ir/transfer.h"
@@ -11,25 +16,84 @@
 namespace mtf {
 namespace {
 
+// Up to here, adding tensors up before their one sum costs nothing that matters.
+constexpr std::int64_t kSmall = std::int64_t{1} << 16;
+
 struct Joining {
   Transfer transfer;
   OpTable ops;
   std::vector<int> uses;      // of each old value
-  std::vector<char> in_tree;  // an addition whose only reader is an addition
+  std::vector<char> in_tree;  // an inner node of a tree of additions
 };
 
-bool is_addition(const Value& value) {
-  return value.op != nullptr && value.op->symbol == "+";
+// A factor of a term: `op` of the number and what it scales, or the other way round.
+struct Scale {
+  const OpDef* op = nullptr;
+  ValueId by;
+  bool first = false;  // the number is the first operand
+};
+
+// Of a tree of additions, as it counts in the sum.
+struct Term {
+  ValueId value;
+  bool negated = false;
+  std::vector<Scale> scales;  // the innermost first
+};
+
+bool is_symbol(const Value& value, std::string_view symbol) {
+  return value.op != nullptr && value.op->symbol == symbol;
 }
 
-// Which additions are inner nodes of a tree of additions.
-std::vector<char> inner_additions(const Program& program, const std::vector<int>& uses) {
+bool is_addition(const Value& value) {
+  return is_symbol(value, "+") || is_symbol(value, "-");
+}
+
+bool sums_up(const Value& value) {
+  return value.op != nullptr &&
+         (value.op->algebra == Algebra::kEinsum || value.op->algebra == Algebra::kSum);
+}
+
+// Which operand a product or quotient with a number scales; nullopt: it is neither. Of two numbers
+// one is a constant, or the other a sum.
+std::optional<std::size_t> scaled_operand(const Program& program, const Value& value) {
+  if (value.op == nullptr || (value.op->algebra != Algebra::kProduct && value.op->symbol != "/")) {
+    return std::nullopt;
+  }
+  const std::size_t last = value.op->algebra == Algebra::kProduct ? 2 : 1;  // 1 / x scales nothing
+  for (std::size_t i = 0; i < last; ++i) {
+    const Value& scaled = program.at(value.operands[i]);
+    const Value& number = program.at(value.operands[1 - i]);
+    const bool apart = scaled.type.shape.rank() > 0 || sums_up(scaled) ||
+                       (number.op != nullptr && number.operands.empty());
+    if (number.type.shape.rank() == 0 && apart && scaled.type == value.type) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// The operands that an inner node of a tree of additions passes on to the sum.
+std::vector<ValueId> added_operands(const Program& program, const Value& value) {
+  if (is_addition(value) || is_symbol(value, "unary -")) {
+    return value.operands;
+  }
+  const std::optional<std::size_t> scaled = scaled_operand(program, value);
+  return scaled ? std::vector{value.operands[*scaled]} : std::vector<ValueId>{};
+}
+
+// Which values are inner nodes of a tree of additions: nobody else reads them.
+std::vector<char> inner_nodes(const Program& program, const std::vector<int>& uses) {
   std::vector<char> inner(program.values.size(), 0);
-  for (const Value& value : program.values) {
-    for (const ValueId operand : value.operands) {
+  for (std::size_t i = inner.size(); i-- > 0;) {
+    const Value& value = program.values[i];
+    if (inner[i] == 0 && !is_addition(value)) {
+      continue;
+    }
+    for (const ValueId operand : added_operands(program, value)) {
       const auto index = static_cast<std::size_t>(operand.index);
       const Value& term = program.at(operand);
-      if (is_addition(value) && is_addition(term) && uses[index] == 1 && term.type == value.type) {
+      if (uses[index] == 1 && term.type == value.type && term.region == value.region &&
+          !added_operands(program, term).empty()) {
         inner[index] = 1;
       }
     }
@@ -37,18 +101,31 @@ std::vector<char> inner_additions(const Program& program, const std::vector<int>
   return inner;
 }
 
-std::vector<ValueId> terms_of(const Joining& state, ValueId root) {
-  std::vector<ValueId> terms;
-  std::vector<ValueId> pending = {root};
+std::vector<Term> terms_of(const Joining& state, ValueId root) {
+  const Program& program = state.transfer.from;
+  std::vector<Term> terms;
+  std::vector<Term> pending = {{.value = root, .negated = false, .scales = {}}};
   while (!pending.empty()) {
-    const ValueId id = pending.back();
+    Term term = std::move(pending.back());
     pending.pop_back();
-    if (id != root && state.in_tree[static_cast<std::size_t>(id.index)] == 0) {
-      terms.push_back(id);
+    const Value& value = program.at(term.value);
+    if (term.value != root && state.in_tree[static_cast<std::size_t>(term.value.index)] == 0) {
+      terms.push_back(std::move(term));
       continue;
     }
-    const std::vector<ValueId>& operands = state.transfer.from.at(id).operands;
-    pending.insert(pending.end(), operands.rbegin(), operands.rend());
+    if (const std::optional<std::size_t> scaled = scaled_operand(program, value)) {
+      const Scale scale{.op = value.op, .by = value.operands[1 - *scaled], .first = *scaled == 1};
+      term.scales.insert(term.scales.begin(), scale);
+      term.value = value.operands[*scaled];
+      pending.push_back(std::move(term));
+      continue;
+    }
+    for (std::size_t i = value.operands.size(); i-- > 0;) {
+      Term next = term;
+      next.value = value.operands[i];
+      next.negated = term.negated != (value.op->symbol != "+" && i + 1 == value.operands.size());
+      pending.push_back(std::move(next));
+    }
   }
   return terms;
 }
@@ -74,58 +151,142 @@ std::vector<ValueId> sorted_operands(const Program& program, ValueId term) {
   return operands;
 }
 
-// Terms with one key can be stacked; "" for what is no contraction, or is read elsewhere too.
-std::string key_of(const Joining& state, ValueId term, const TensorType& sum) {
+std::int64_t volume_of(const Program& program, ValueId id) {
+  return program.at(id).type.shape.volume();
+}
+
+bool is_variable(const Program& program, ValueId id) {
+  return program.at(id).op == nullptr;
+}
+
+// The factor that takes the sign and the scale of a term: the smaller one, but no variable, whose
+// layout is its own, if the other serves as well.
+std::size_t scaled_factor(const Program& program, std::span<const ValueId> factors) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < factors.size(); ++i) {
+    const bool variable = is_variable(program, factors[best]);
+    const bool other = is_variable(program, factors[i]);
+    const bool smaller = volume_of(program, factors[i]) < volume_of(program, factors[best]);
+    best = variable != other ? (variable ? i : best) : smaller ? i : best;
+  }
+  return best;
+}
+
+// Whether joining a term costs nothing that matters: what is scaled or added up beforehand is small
+// or no larger than the result, which would be scaled otherwise.
+bool affordable(const Program& program, const Term& term, const std::vector<ValueId>& factors) {
+  const Value& value = program.at(term.value);
+  const bool changed = term.negated || !term.scales.empty();
+  if (value.op->algebra == Algebra::kEinsum && !changed) {
+    return true;
+  }
+  const std::int64_t volume = volume_of(program, factors[scaled_factor(program, factors)]);
+  return volume <= std::max(kSmall, value.type.shape.volume());
+}
+
+// Terms with one key can be joined; "" for what is no sum or contraction of two, or is read
+// elsewhere too. What is computed under another layout of `with layout` is computed apart.
+std::string key_of(const Joining& state, const Term& term, const TensorType& sum) {
   const Program& program = state.transfer.from;
-  const Value& value = program.at(term);
-  const bool joins = value.op != nullptr && value.op->algebra == Algebra::kEinsum &&
-                     state.uses[static_cast<std::size_t>(term.index)] == 1 &&
-                     same_dims(value.type.shape, sum.shape) && is_float(sum.dtype);
+  const Value& value = program.at(term.value);
+  const bool joins = sums_up(value) && value.operands.size() <= 2 &&
+                     state.uses[static_cast<std::size_t>(term.value.index)] == 1 &&
+                     value.type.dtype == sum.dtype && same_dims(value.type.shape, sum.shape) &&
+                     is_float(sum.dtype) &&
+                     program.at(value.operands.front()).type.dtype == sum.dtype;
   if (!joins) {
     return "";
   }
-  std::string key;
+  const std::vector<ValueId> factors = sorted_operands(program, term.value);
+  std::string key = std::to_string(value.region) + ";";
   bool reduces = false;
-  for (const ValueId operand : sorted_operands(program, term)) {
-    const Shape& shape = program.at(operand).type.shape;
+  for (const ValueId factor : factors) {
+    const Shape& shape = program.at(factor).type.shape;
     key += dims_key(shape) + ";";
     reduces = reduces || !contains(sum.shape, shape);
   }
-  return reduces ? key : "";
+  return reduces && affordable(program, term, factors) ? key : "";
 }
 
-// The contraction of the stacked operands of `terms`.
-ValueId contraction(Joining& state, const Value& like, const std::vector<ValueId>& terms) {
-  Program& to = state.transfer.to;
-  DiagSink none;
-  Builder builder(to, state.ops, none);
-  builder.at(like);
-  std::vector<std::vector<ValueId>> columns;
-  for (const ValueId term : terms) {
-    const std::vector<ValueId> operands = sorted_operands(state.transfer.from, term);
-    columns.resize(operands.size());
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      columns[i].push_back(state.transfer.at(operands[i]));
+ValueId call(Builder& builder, const OpDef& op, std::vector<ValueId> operands) {
+  const std::optional<ValueId> value = builder.call(op, operands);
+  assert(value);
+  return *value;
+}
+
+ValueId negated(Builder& builder, ValueId x) {
+  return call(builder, *find_operator(builder.ops(), "unary -"), {x});
+}
+
+// x with the scales of a term: a value of the new program.
+ValueId scaled(const Joining& state, Builder& builder, const Term& term, ValueId x) {
+  for (const Scale& scale : term.scales) {
+    const ValueId by = state.transfer.at(scale.by);
+    x = call(builder, *scale.op, scale.first ? std::vector{by, x} : std::vector{x, by});
+  }
+  return x;
+}
+
+// The factors of a term in the new program: its sign and scales with one of them, and their dims in
+// the order of `like`, those of the first term.
+std::vector<ValueId> factors_of(const Joining& state, Builder& builder, const Term& term,
+                                const std::vector<ValueId>& like) {
+  std::vector<ValueId> factors = sorted_operands(state.transfer.from, term.value);
+  const std::size_t changed = scaled_factor(state.transfer.from, factors);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    factors[i] = state.transfer.at(factors[i]);
+    const ValueId before = factors[i];
+    if (i == changed) {
+      factors[i] = scaled(state, builder, term, factors[i]);
+      factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
+    }
+    const Shape& shape = builder.type_of(like.empty() ? factors[i] : like[i]).shape;
+    if (builder.type_of(factors[i]).shape != shape) {
+      OpArgs turned;
+      turned.set("to", shape);
+      factors[i] = builder.emit("transpose", {factors[i]}, turned);
+    }
+    if (factors[i] != before) {
+      builder.program().at(factors[i]).internal = true;
     }
   }
-  std::vector<ValueId> stacked;
-  for (const std::vector<ValueId>& column : columns) {
-    OpArgs dim;
-    dim.set("dim", std::vector<Dim>{{"+", static_cast<std::int64_t>(column.size())}});
-    stacked.push_back(builder.emit("stack", column, dim));
-    to.at(stacked.back()).internal = true;
-  }
+  return factors;
+}
+
+// One sum for all the terms: a contraction of several products, or the sum of their sum.
+ValueId joined(Joining& state, const Value& like, const std::vector<Term>& terms) {
+  const Program& from = state.transfer.from;
+  DiagSink none;
+  Builder builder(state.transfer.to, state.ops, none);
+  builder.at(like);
+  builder.within(from.at(terms.front().value).region);
   OpArgs args;
   args.set("to", like.type.shape);
-  return builder.emit("einsum", stacked, args);
+  std::vector<ValueId> operands;
+  std::vector<ValueId> first;
+  for (const Term& term : terms) {
+    std::vector<ValueId> factors = factors_of(state, builder, term, first);
+    operands.insert(operands.end(), factors.begin(), factors.end());
+    first = first.empty() ? factors : first;
+  }
+  if (first.size() == 2) {
+    args.set("terms", static_cast<std::int64_t>(terms.size()));
+    return builder.emit("einsum", operands, args);
+  }
+  ValueId total = operands.front();
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    total = call(builder, *find_operator(state.ops, "+"), {total, operands[i]});
+    state.transfer.to.at(total).internal = true;
+  }
+  return builder.emit(from.at(terms.front().value).op->name, {total}, args);
 }
 
 // The sum of the terms, those of one key joined where the first of them stood.
 ValueId joined_sum(Joining& state, ValueId root) {
   const Value& value = state.transfer.from.at(root);
-  const std::vector<ValueId> terms = terms_of(state, root);
-  std::map<std::string, std::vector<ValueId>> groups;
-  for (const ValueId term : terms) {
+  const std::vector<Term> terms = terms_of(state, root);
+  std::map<std::string, std::vector<Term>> groups;
+  for (const Term& term : terms) {
     groups[key_of(state, term, value.type)].push_back(term);
   }
   groups.erase("");
@@ -133,20 +294,24 @@ ValueId joined_sum(Joining& state, ValueId root) {
   if (groups.empty()) {
     return append(state.transfer, moved_value(state.transfer, root));
   }
-  std::vector<ValueId> parts;
-  for (const ValueId term : terms) {
+  DiagSink none;
+  Builder builder(state.transfer.to, state.ops, none);
+  builder.at(value);
+  ValueId sum;
+  const auto add = [&](ValueId part, bool negative) {
+    if (!sum.valid()) {
+      sum = negative ? negated(builder, part) : part;
+    } else {
+      sum = call(builder, *find_operator(state.ops, negative ? "-" : "+"), {sum, part});
+    }
+  };
+  for (const Term& term : terms) {
     const auto group = groups.find(key_of(state, term, value.type));
     if (group == groups.end()) {
-      parts.push_back(state.transfer.at(term));
-    } else if (group->second.front() == term) {
-      parts.push_back(contraction(state, value, group->second));
+      add(scaled(state, builder, term, state.transfer.at(term.value)), term.negated);
+    } else if (group->second.front().value == term.value) {
+      add(joined(state, value, group->second), false);
     }
-  }
-  ValueId sum = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    Value next = value;
-    next.operands = {sum, parts[i]};
-    sum = append(state.transfer, std::move(next));
   }
   state.transfer.to.at(sum).name = value.name;
   return sum;
@@ -156,7 +321,7 @@ ValueId joined_sum(Joining& state, ValueId root) {
 
 Program join_terms(const Program& program, OpTable ops) {
   std::vector<int> uses = count_uses(program);
-  std::vector<char> inner = inner_additions(program, uses);
+  std::vector<char> inner = inner_nodes(program, uses);
   Joining state{.transfer = start_transfer(program),
                 .ops = ops,
                 .uses = std::move(uses),

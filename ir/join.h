@@ -1,8 +1,9 @@
 // Sums of contractions over the same dims become one contraction.
 //
 // x·u + y·v adds two sums. Were each split over an axis, one all-reduce should serve both, but
-// adding pending sums first is another order than one rank's. So the terms are stacked along a dim
-// of their own, `+`, and contracted over it innermost: one sum, exact on every layout (exact.md).
+// adding pending sums first is another order than one rank's. So the terms become one contraction
+// of several products, which adds them inside of each canonical block: one sum, exact on every
+// layout. Its operands stay as they are, each where it lies.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace mtf {
 
-// No rule can name the dim that terms are stacked along.
+// No rule can name a dim that a rewrite made, as the blocks of a summed one.
 [[nodiscard]] inline bool may_be_split(std::string_view dim) {
   return !dim.starts_with('+');
 }

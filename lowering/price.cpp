@@ -39,7 +39,7 @@ double volume(const LocalCall& call, const Mesh& mesh) {
 }
 
 bool is_product(const LocalCall& call) {
-  return call.call.op->algebra == Algebra::kEinsum && call.operands.size() == 2;
+  return call.call.op->algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
 }
 
 Sides sides_of(const LocalCall& call, const Mesh& mesh) {
@@ -67,10 +67,11 @@ double in_tiles(const Sides& sides, double tile) {
 }
 
 double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
-  const Sides sides = sides_of(call, mesh);
+  Sides sides = sides_of(call, mesh);
+  sides.k *= static_cast<double>(call.operands.size()) / 2;  // products that are added up
   const double of_dot = hardware.seconds_of_element(call.call.op->name);
   if (sides.m == 1 && sides.n == 1 && of_dot > 0) {
-    return volume(call, mesh) * of_dot;
+    return sides.batch * sides.k * of_dot;
   }
   const double shortest = std::min({sides.m, sides.n, sides.k});
   const double side = std::sqrt(shortest * std::cbrt(sides.m * sides.n * sides.k));

@@ -4,7 +4,9 @@
 // Canonical order, which `gemm` keeps on every layout and instruction set: the inner dims, in the
 // order given, are cut into equal blocks; a leaf is one block per dim; its value is one chain
 // acc = fma(a, b, acc) from acc = 0 over its indices in row-major order; leaves are added in the
-// tree of runtime/tree.h. Bits are equal for all values but the payload and sign of NaNs.
+// tree of runtime/tree.h. Where several products are added up, the chain of a leaf runs over the
+// first product's indices, then over the next one's. Bits are equal for all values but the payload
+// and sign of NaNs.
 
 #pragma once
 
@@ -25,12 +27,21 @@ struct GemmDim {
   std::int64_t blocks = 1;  // inner dims only: canonical blocks on this rank; divides the extent
 };
 
+// Another product of the same shape and strides that is added: where its operands begin, in
+// elements from those that are given.
+struct GemmTerm {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  friend bool operator==(const GemmTerm&, const GemmTerm&) = default;
+};
+
 struct Gemm {
-  std::vector<GemmDim> batch;  // strides a, b, out
-  std::vector<GemmDim> rows;   // strides a, out
-  std::vector<GemmDim> cols;   // strides b, out
-  std::vector<GemmDim> inner;  // strides a, b; first dim is the slowest of a chain
-  bool accumulate = false;     // out = out + product instead of out = product
+  std::vector<GemmDim> batch;        // strides a, b, out
+  std::vector<GemmDim> rows;         // strides a, out
+  std::vector<GemmDim> cols;         // strides b, out
+  std::vector<GemmDim> inner;        // strides a, b; first dim is the slowest of a chain
+  std::vector<GemmTerm> terms = {};  // besides the operands given
+  bool accumulate = false;           // out = out + product instead of out = product
 };
 
 // `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.

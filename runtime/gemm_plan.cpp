@@ -51,9 +51,17 @@ Loops loops_of(const Dims& dims, Stride stride) {
   return loops;
 }
 
+void count_runs(Offsets& offsets) {
+  offsets.runs.assign(offsets.table.size(), 1);
+  for (std::size_t i = offsets.table.size(); i-- > 1;) {
+    if (offsets.table[i] == offsets.table[i - 1] + 1) {
+      offsets.runs[i - 1] = offsets.runs[i] + 1;
+    }
+  }
+}
+
 void fill_table(const Loops& loops, Offsets& offsets) {
   offsets.table.resize(static_cast<std::size_t>(offsets.size));
-  offsets.runs.assign(static_cast<std::size_t>(offsets.size), 1);
   // Each loop, from the fastest, repeats what is there so far.
   std::size_t filled = 1;
   for (std::size_t d = loops.size(); d-- > 0;) {
@@ -66,11 +74,7 @@ void fill_table(const Loops& loops, Offsets& offsets) {
     }
     filled *= extent;
   }
-  for (std::size_t i = offsets.table.size(); i-- > 1;) {
-    if (offsets.table[i] == offsets.table[i - 1] + 1) {
-      offsets.runs[i - 1] = offsets.runs[i] + 1;
-    }
-  }
+  count_runs(offsets);
 }
 
 // Offsets of all index tuples of `dims`, last dim fastest.
@@ -85,6 +89,31 @@ Offsets offsets(const Dims& dims, Stride stride) {
     fill_table(loops, result);
   }
   return result;
+}
+
+// The inner indices of all products that are added: those of a leaf, for one after the other.
+Offsets with_terms(Offsets one, std::int64_t leaf, const std::vector<GemmTerm>& terms,
+                   std::int64_t GemmTerm::*side) {
+  if (terms.empty() || one.size == 0) {
+    return one;
+  }
+  const auto products = static_cast<std::int64_t>(terms.size()) + 1;
+  Offsets all = {.size = one.size * products,
+                 .even = false,
+                 .step = 0,
+                 .table = Int64s(one.table.get_allocator()),
+                 .runs = Int64s(one.table.get_allocator())};
+  all.table.reserve(static_cast<std::size_t>(all.size));
+  for (std::int64_t begin = 0; begin < one.size; begin += leaf) {
+    for (std::int64_t t = 0; t < products; ++t) {
+      const std::int64_t shift = t == 0 ? 0 : terms[static_cast<std::size_t>(t - 1)].*side;
+      for (std::int64_t i = begin; i < begin + leaf; ++i) {
+        all.table.push_back(one.at(i) + shift);
+      }
+    }
+  }
+  count_runs(all);
+  return all;
 }
 
 bool has_unit_stride(const Dims& dims, Stride stride) {
@@ -191,7 +220,13 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
                    .b_batch = offsets(sides.batch, &GemmDim::b),
                    .out_batch = offsets(sides.batch, &GemmDim::out),
                    .merges = combine_tree_blocks(blocks)};
-  plan.leaf_length = plan.inner() / static_cast<std::int64_t>(plan.merges.size());
+  const auto leaves = static_cast<std::int64_t>(plan.merges.size());
+  const std::int64_t leaf = plan.inner() / leaves;
+  plan.a_inner =
+      with_terms(std::move(plan.a_inner), leaf, asked.terms, swapped ? &GemmTerm::b : &GemmTerm::a);
+  plan.b_inner =
+      with_terms(std::move(plan.b_inner), leaf, asked.terms, swapped ? &GemmTerm::a : &GemmTerm::b);
+  plan.leaf_length = plan.inner() / leaves;
   return plan;
 }
 

@@ -3,6 +3,9 @@
 // It is built of steps that have one meaning each: a dim that only one operand has is summed first;
 // more than two operands are multiplied from left to right, each dim summed at its last use;
 // products without a sum are `mul`. What remains is one product of two tensors, for the kernel.
+//
+// With `terms`, operands two by two are products of one shape that are added up inside of one sum:
+// one reduction over ranks serves them all, with the same bits on every layout.
 
 #include <algorithm>
 
@@ -14,13 +17,23 @@
 namespace mtf::ops {
 namespace {
 
+std::int64_t terms_of(const OpArgs& args) {
+  return int_arg(args, "terms", 1);
+}
+
+// The operands of the first product.
+std::span<const TensorType> factors_of(const OpCall& call) {
+  return std::span(call.operands).first(terms_of(call.args) == 1 ? call.operands.size() : 2);
+}
+
 // The dims that appear in exactly one operand, in order of appearance.
 Shape default_result(const OpCall& call) {
   std::vector<Dim> once;
-  for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    for (const Dim& dim : call.operands[i].shape.dims()) {
+  const std::span<const TensorType> factors = factors_of(call);
+  for (const TensorType& factor : factors) {
+    for (const Dim& dim : factor.shape.dims()) {
       const auto count = std::ranges::count_if(
-          call.operands, [&](const TensorType& operand) { return operand.shape.has(dim.name); });
+          factors, [&](const TensorType& operand) { return operand.shape.has(dim.name); });
       if (count == 1) {
         once.push_back(dim);
       }
@@ -87,12 +100,37 @@ bool check_result_dims(const OpCall& call, const Shape& to, DiagSink& diags) {
   return true;
 }
 
+// Two operands for each of the terms, of the first product's dims.
+bool check_terms(const OpCall& call, DiagSink& diags) {
+  const std::int64_t terms = terms_of(call.args);
+  if (terms == 1) {
+    return true;
+  }
+  if (terms < 1 || static_cast<std::int64_t>(call.operands.size()) != 2 * terms) {
+    diags.error(DiagKind::kBadEinsum, call.span,
+                "`einsum` of " + std::to_string(terms) + " terms and " +
+                    std::to_string(call.operands.size()) + " tensors; each term is of two");
+    return false;
+  }
+  for (std::size_t i = 2; i < call.operands.size(); ++i) {
+    const Shape& like = call.operands[i % 2].shape;
+    if (!same_dims(call.operands[i].shape, like)) {
+      diags.error(DiagKind::kBadEinsum, call.span_of(i),
+                  "`einsum` of terms with " + to_string(like) + " and " +
+                      to_string(call.operands[i].shape) + "; all terms have the dims of the first");
+      return false;
+    }
+  }
+  return true;
+}
+
 std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   if (call.operands.empty()) {
     diags.error(DiagKind::kMissingArgument, call.span, "`einsum` of nothing; it needs a tensor");
     return std::nullopt;
   }
-  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags)) {
+  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags) ||
+      !check_terms(call, diags)) {
     return std::nullopt;
   }
   const std::optional<Shape> all = union_of_dims(call, diags);
@@ -150,6 +188,9 @@ ValueId product(Builder& b, ValueId x, ValueId y, const Shape& to, std::span<con
 
 // An invalid id: the call is one product already, and stands for itself.
 std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
+  if (terms_of(call.args) > 1) {
+    return ValueId{};
+  }
   const Shape to = shape_arg(call.args, "to");
   std::vector<ValueId> factors(operands.begin(), operands.end());
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -176,8 +217,9 @@ IterationSpace space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
 }
 
-// The gradient of one factor is the upstream times the other, summed to the factor's dims.
+// The gradient of one factor is the upstream times the others of its term, summed to its dims.
 void grad(GradBuilder& b) {
+  const std::size_t of_term = terms_of(b.args()) == 1 ? b.arity() : 2;
   for (std::size_t i = 0; i < b.arity(); ++i) {
     if (!b.wants(i)) {
       continue;
@@ -185,7 +227,8 @@ void grad(GradBuilder& b) {
     const Shape shape = b.type_of(b.operand(i)).shape;
     Shape known = b.type_of(b.upstream()).shape;
     std::vector<ValueId> factors = {b.upstream()};
-    for (std::size_t j = 0; j < b.arity(); ++j) {
+    const std::size_t first = i / of_term * of_term;
+    for (std::size_t j = first; j < first + of_term; ++j) {
       if (j != i) {
         factors.push_back(b.operand(j));
         known = union_shape(known, b.type_of(b.operand(j)).shape);
@@ -201,11 +244,13 @@ double flops(const OpCall& call) {
   for (const TensorType& operand : call.operands) {
     all = union_shape(all, operand.shape);
   }
-  double terms = 1;
+  const std::int64_t terms = terms_of(call.args);
+  double products = static_cast<double>(
+      terms == 1 ? std::max<std::size_t>(call.operands.size(), 2) - 1 : call.operands.size() / 2);
   for (const Dim& dim : all.dims()) {
-    terms *= static_cast<double>(dim.size);
+    products *= static_cast<double>(dim.size);
   }
-  return 2 * terms * static_cast<double>(std::max<std::size_t>(call.operands.size(), 2) - 1);
+  return 2 * products;
 }
 
 }  // namespace
@@ -222,7 +267,11 @@ const OpDef kEinsum{
                {.name = "to",
                 .kind = ParamKind::kShape,
                 .required = false,
-                .help = "or the result's dims (those that appear in one operand only)"}},
+                .help = "or the result's dims (those that appear in one operand only)"},
+               {.name = "terms",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how many products, of two tensors each, are added up in one sum (1)"}},
     .shape_rule =
         "the dims behind `->`, all of them in the operands; or all but those of `over`; else the "
         "dims that appear exactly once, in order",

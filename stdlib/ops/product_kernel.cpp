@@ -72,6 +72,25 @@ void clear(std::span<const GemmDim> dims, T* out) {
   }
 }
 
+// How many elements of type T lie between two buffers.
+template <typename T>
+std::int64_t distance(const TensorView& from, const TensorView& to) {
+  const auto bytes =
+      reinterpret_cast<std::intptr_t>(to.data) - reinterpret_cast<std::intptr_t>(from.data);
+  return bytes / static_cast<std::intptr_t>(sizeof(T));
+}
+
+// The products behind the first, each of two operands.
+template <typename T>
+std::vector<GemmTerm> terms_of(const KernelCall& call) {
+  std::vector<GemmTerm> terms;
+  for (std::size_t i = 2; i < call.in.size(); i += 2) {
+    terms.push_back(
+        {.a = distance<T>(call.in[0], call.in[i]), .b = distance<T>(call.in[1], call.in[i + 1])});
+  }
+  return terms;
+}
+
 template <typename T>
 void multiply_whole(const Gemm& product, const KernelCall& call) {
   std::vector<GemmDim> dims = product.batch;
@@ -82,18 +101,64 @@ void multiply_whole(const Gemm& product, const KernelCall& call) {
     clear<T>(dims, elements<T>(call.out).data());
   }
   dims.insert(dims.begin() + outer, product.inner.begin(), product.inner.end());
-  plain_loop<T>(dims, elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
-                elements<T>(call.out).data());
+  for (std::size_t i = 0; i < call.in.size(); i += 2) {
+    plain_loop<T>(dims, elements<const T>(call.in[i]).data(),
+                  elements<const T>(call.in[i + 1]).data(), elements<T>(call.out).data());
+  }
 }
+
+// Good while the operands of several products lie in the same places relative to each other.
+template <typename T>
+struct Prepared {
+  Prepared(const Gemm& gemm, Cpu cpu) : terms(gemm.terms), product(gemm, cpu) {}
+
+  std::vector<GemmTerm> terms;
+  PreparedGemm<T> product;
+};
 
 template <typename T>
 void multiply_exactly(const KernelCall& call, Cpu cpu) {
-  if (call.kept == nullptr) {
-    call.kept = std::make_shared<const PreparedGemm<T>>(sorted(call), cpu);
+  std::vector<GemmTerm> terms = terms_of<T>(call);
+  const auto* kept = static_cast<const Prepared<T>*>(call.kept.get());
+  if (kept == nullptr || kept->terms != terms) {
+    Gemm product = sorted(call);
+    product.terms = std::move(terms);
+    auto made = std::make_shared<const Prepared<T>>(product, cpu);
+    kept = made.get();
+    call.kept = std::move(made);
   }
-  static_cast<const PreparedGemm<T>*>(call.kept.get())
-      ->run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
-            elements<T>(call.out).data());
+  kept->product.run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+                    elements<T>(call.out).data());
+}
+
+// Several products are read with the strides of the first. Where they differ, as those of pieces
+// that are streamed, the operands are made dense: in `copies`, which the views go on to use.
+std::vector<TensorView> with_equal_strides(const KernelCall& call,
+                                           std::vector<std::vector<std::byte>>& copies) {
+  std::vector<TensorView> views(call.in.begin(), call.in.end());
+  for (std::size_t side = 0; side < 2; ++side) {
+    const Shape& shape = views[side].shape;
+    const std::vector<std::int64_t> first = strides_by_name(views[side], shape);
+    bool equal = true;
+    for (std::size_t i = side; i < views.size(); i += 2) {
+      equal = equal && strides_by_name(views[i], shape) == first;
+    }
+    const std::vector<std::int64_t> dense = strides_by_name(shape, shape);
+    for (std::size_t i = side; i < views.size() && !equal; i += 2) {
+      const std::vector<std::int64_t> from = strides_by_name(views[i], shape);
+      std::vector<StridedDim> dims;
+      for (std::size_t d = 0; d < shape.rank(); ++d) {
+        dims.push_back({.extent = shape[d].size, .from = from[d], .to = dense[d]});
+      }
+      const std::size_t element = bytes_of(views[i].dtype);
+      copies.emplace_back(static_cast<std::size_t>(shape.volume()) * element);
+      copy_strided(std::move(dims), element, views[i].data, copies.back().data());
+      views[i].data = copies.back().data();
+      views[i].shape = shape;
+      views[i].strides = dense;
+    }
+  }
+  return views;
 }
 
 }  // namespace
@@ -106,8 +171,9 @@ Shape union_shape(const Shape& a, const Shape& b) {
   return all;
 }
 
-void product_kernel(const KernelCall& call) {
-  assert(call.in.size() == 2);
+namespace {
+
+void multiply(const KernelCall& call) {
   const Cpu cpu{.isa = local_isa(), .threads = call.host.threads()};
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
@@ -116,10 +182,27 @@ void product_kernel(const KernelCall& call) {
     } else if (call.exact) {
       multiply_exactly<T>(call, cpu);
     } else {
-      gemm_fast(sorted(call), elements<const T>(call.in[0]).data(),
-                elements<const T>(call.in[1]).data(), elements<T>(call.out).data(), cpu);
+      Gemm product = sorted(call);
+      product.terms = terms_of<T>(call);
+      gemm_fast(product, elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+                elements<T>(call.out).data(), cpu);
     }
   });
+}
+
+}  // namespace
+
+void product_kernel(const KernelCall& call) {
+  assert(call.in.size() >= 2 && call.in.size() % 2 == 0);
+  if (call.in.size() == 2) {
+    return multiply(call);
+  }
+  std::vector<std::vector<std::byte>> copies;
+  const std::vector<TensorView> views = with_equal_strides(call, copies);
+  KernelCall same = call;
+  same.in = views;
+  multiply(same);
+  call.kept = std::move(same.kept);
 }
 
 }  // namespace mtf

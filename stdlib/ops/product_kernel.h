@@ -9,7 +9,7 @@ namespace mtf {
 // The dims of `a`, then the new ones of `b`.
 [[nodiscard]] Shape union_shape(const Shape& a, const Shape& b);
 
-// out = the sum over the reduced loops of in[0] * in[1], in canonical order.
+// out = the sum over the reduced loops of in[0] * in[1] + in[2] * in[3] + …, in canonical order.
 void product_kernel(const KernelCall& call);
 
 }  // namespace mtf

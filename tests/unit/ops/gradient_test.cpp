@@ -201,6 +201,9 @@ TEST_CASE("gradients of einsum") {
   check({.name = "scalar", .operands = {{a}, {b}}, .build = to({})});
   check({.name = "three", .operands = {{a}, {b}, {c}}, .build = to({{"l", 2}, {"i", 2}})});
   check({.name = "one", .operands = {{a}}, .build = to({{"j", 3}})});
+  check({.name = "two products in one sum",
+         .operands = {{a}, {b}, {f64({{"j", 3}, {"i", 2}})}, {b}},
+         .build = op("einsum", args("to", shape({{"k", 2}, {"i", 2}}), "terms", std::int64_t{2}))});
   check({.name = "with itself",
          .operands = {{a}},
          .build = [](Sketch& s, const std::vector<ValueId>& x) {

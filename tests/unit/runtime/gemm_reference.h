@@ -38,17 +38,22 @@ void for_each_index(std::span<const GemmDim> dims, GemmIndex base, const Visit& 
 // The value of blocks [first, first + blocks[d]) of each dim from `d` on; dims before are fixed.
 template <typename T>
 T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks, const T* a,
-                 const T* b) {
+                 const T* b, const std::vector<GemmTerm>& terms) {
   if (d == inner.size()) {
     T sum = 0;
-    for_each_index(inner, {}, [&](GemmIndex at) { sum = std::fma(a[at.a], b[at.b], sum); });
+    const auto add = [&](GemmIndex at) { sum = std::fma(a[at.a], b[at.b], sum); };
+    for_each_index(inner, {}, add);
+    for (const GemmTerm& term : terms) {
+      for_each_index(inner, {.a = term.a, .b = term.b}, add);
+    }
     return sum;
   }
   GemmDim& dim = inner[d];
   if (blocks == 1) {
     dim.extent /= dim.blocks;
     dim.blocks = 1;
-    return reference_tree(inner, d + 1, d + 1 < inner.size() ? inner[d + 1].blocks : 1, a, b);
+    return reference_tree(inner, d + 1, d + 1 < inner.size() ? inner[d + 1].blocks : 1, a, b,
+                          terms);
   }
   const std::int64_t split = tree_split(blocks) * (dim.extent / dim.blocks);
   std::vector<GemmDim> left = inner;
@@ -57,8 +62,9 @@ T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks,
   left[d].blocks = tree_split(blocks);
   right[d].extent = dim.extent - split;
   right[d].blocks = blocks - tree_split(blocks);
-  const T low = reference_tree(left, d, left[d].blocks, a, b);
-  return low + reference_tree(right, d, right[d].blocks, a + split * dim.a, b + split * dim.b);
+  const T low = reference_tree(left, d, left[d].blocks, a, b, terms);
+  return low +
+         reference_tree(right, d, right[d].blocks, a + split * dim.a, b + split * dim.b, terms);
 }
 
 template <typename T>
@@ -68,7 +74,7 @@ void reference_gemm(const Gemm& gemm, const T* a, const T* b, T* out) {
   outer.insert(outer.end(), gemm.cols.begin(), gemm.cols.end());
   for_each_index(outer, {}, [&](GemmIndex at) {
     const T sum = reference_tree(gemm.inner, 0, gemm.inner.empty() ? 1 : gemm.inner[0].blocks,
-                                 a + at.a, b + at.b);
+                                 a + at.a, b + at.b, gemm.terms);
     out[at.out] = gemm.accumulate ? out[at.out] + sum : sum;
   });
 }

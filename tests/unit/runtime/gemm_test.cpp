@@ -90,6 +90,13 @@ Sized random_product(std::mt19937& random) {
   lay_out(a, random);
   lay_out(b, random);
   lay_out(out, random);
+  // Products that are added lie behind the first, in opposite orders.
+  const std::int64_t more = std::max<std::int64_t>(0, pick(random, -2, 2));
+  for (std::int64_t t = 1; t <= more; ++t) {
+    gemm.terms.push_back({.a = t * result.a, .b = (more + 1 - t) * result.b});
+  }
+  result.a *= more + 1;
+  result.b *= more + 1;
   return result;
 }
 
