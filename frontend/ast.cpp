@@ -100,6 +100,7 @@ class Printer {
 
   void print(const For& loop) {
     out_ += "for " + loop.variable.text + " in " + to_string(loop.over) + " ";
+    out_ += loop.step ? "step " + to_string(*loop.step) + " " : "";
     block(loop.body);
   }
 
@@ -119,6 +120,8 @@ class Printer {
       block(*choice.otherwise);
     }
   }
+
+  void print(const Leave& leave) { out_ += leave.for_next_turn ? "continue" : "break"; }
 
   void print(const Return& result) {
     out_ += result.values.empty() ? "return" : "return ";

@@ -121,9 +121,11 @@ struct Variable {
   std::optional<Expr> initial;
 };
 
+// for i in 0..n step 2 { … }
 struct For {
   Name variable;
   Expr over;  // may be a Range
+  std::optional<Expr> step;
   Block body;
 };
 
@@ -140,6 +142,11 @@ struct Branch {
 struct If {
   std::vector<Branch> branches;  // `if`, then every `else if`
   std::optional<Block> otherwise;
+};
+
+// break, or `continue`
+struct Leave {
+  bool for_next_turn = false;
 };
 
 struct Return {
@@ -200,7 +207,7 @@ struct Evaluate {
 struct Stmt {
   SourceSpan span;
   std::variant<Import, Dims, Mesh, Layout, UseLayout, Fn, Binding, Assign, Update, Variable, For,
-               While, If, Return, Print, Assert, Minimize, Checkpoint, WithLayout, Recompute,
+               While, If, Leave, Return, Print, Assert, Minimize, Checkpoint, WithLayout, Recompute,
                Expect, Evaluate>
       node;
 };

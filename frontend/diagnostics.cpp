@@ -196,7 +196,7 @@ std::string render(std::span<const Diag> diags, const SourceMap& sources, ColorM
   return result;
 }
 
-std::string render_json(std::span<const Diag> diags, const SourceMap& sources) {
+std::string render_json(std::span<const Diag> diags, const SourceMap& sources, bool on_one_line) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Diag& diag : diags) {
     nlohmann::ordered_json item = place_json(diag.span, sources);
@@ -213,7 +213,8 @@ std::string render_json(std::span<const Diag> diags, const SourceMap& sources) {
     list.push_back(std::move(item));
   }
   const nlohmann::ordered_json root = {{"diagnostics", std::move(list)}};
-  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return root.dump(on_one_line ? -1 : 2, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace mtf

@@ -20,6 +20,7 @@ enum class ColorMode : std::uint8_t { kPlain, kColor };
                                  ColorMode color = ColorMode::kPlain);
 
 // {"diagnostics": […]} with the keys of `mtf check --json`; the end column is exclusive.
-[[nodiscard]] std::string render_json(std::span<const Diag> diags, const SourceMap& sources);
+[[nodiscard]] std::string render_json(std::span<const Diag> diags, const SourceMap& sources,
+                                      bool on_one_line = false);
 
 }  // namespace mtf

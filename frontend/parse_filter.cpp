@@ -91,12 +91,12 @@ class Filter {
 
   void ordinary(Token token) {
     const std::size_t next = at_ + 1 < raw_.size() ? raw_[at_ + 1].type : MtfParser::EOF;
-    const bool in_layout = !levels_.empty() && statement_keyword() == MtfParser::LAYOUT;
     token.type = resolve_keyword({.type = token.type,
                                   .previous = at_start_ ? std::size_t{MtfParser::SEP} : previous(),
                                   .last = previous(),
                                   .next = next,
-                                  .in_layout = in_layout});
+                                  .in_layout = statement_keyword() == MtfParser::LAYOUT,
+                                  .in_for = statement_keyword() == MtfParser::FOR});
     const bool is_else = token.type == MtfParser::ELSE && previous() == MtfParser::CLOSE_BRACE;
     if (token.type == MtfParser::OPEN_BRACE && has_body(statement_keyword())) {
       close_brackets(token);
@@ -194,7 +194,9 @@ class Filter {
     levels_.pop_back();
     --depth_;
     statement_ = level.statement;
-    at_start_ = false;
+    // The `}` of a block ends its statement, which only `else` goes on with.
+    at_start_ = level.opener == MtfParser::OPEN_BRACE && has_block(statement_keyword());
+    separator_.type = MtfParser::SEP;
   }
 
   // The level that a closing bracket belongs to; 0 if to none.

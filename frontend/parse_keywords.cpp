@@ -65,6 +65,10 @@ bool starts_with_keyword(std::size_t type, std::size_t next) {
       return next == MtfParser::OPEN_BRACE;
     case MtfParser::EXPECT:
       return next == MtfParser::OPEN_BRACE || (is_word(next) && !is_connective(next));
+    case MtfParser::BREAK:
+    case MtfParser::CONTINUE:
+      return next == MtfParser::NEWLINE || next == MtfParser::SEMICOLON ||
+             next == MtfParser::CLOSE_BRACE || next == MtfParser::EOF;
     default:
       return !uses_it(next);
   }
@@ -81,6 +85,8 @@ bool is_connecting(const WordContext& word) {
     case MtfParser::WHERE:  // anywhere else it is an operation
       return (ends_operand(word.previous) || word.previous == MtfParser::STAR) &&
              (is_word(word.next) || word.next == MtfParser::INT);
+    case MtfParser::STEP:
+      return word.in_for && ends_operand(word.previous) && word.next != MtfParser::OPEN_BRACE;
     default:
       return ends_operand(word.previous);
   }
@@ -125,7 +131,7 @@ std::size_t resolve_keyword(const WordContext& word) {
   } else if (word.type == MtfParser::ELSE) {
     keyword =
         word.last == MtfParser::CLOSE_BRACE || (at_start && word.next == MtfParser::OPEN_BRACE);
-  } else if (word.type >= MtfParser::AS && word.type <= MtfParser::WHERE) {
+  } else if (word.type >= MtfParser::AS && word.type <= MtfParser::STEP) {
     keyword = is_connecting(word);
   } else if (at_start) {
     keyword = starts_with_keyword(word.type, word.next);

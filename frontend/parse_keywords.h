@@ -14,6 +14,7 @@ struct WordContext {
   std::size_t last = 0;      // the token before, even at the start of a statement
   std::size_t next = 0;
   bool in_layout = false;  // the statement is a layout declaration
+  bool in_for = false;     // or a loop over a range
 };
 
 // The type the token has here: its own, or NAME.

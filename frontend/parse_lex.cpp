@@ -82,6 +82,10 @@ class Cutter {
     if (type == MtfParser::SPACE) {
       return;
     }
+    if (is_comment(type, begin)) {
+      comment(begin);
+      return;
+    }
     if (type == MtfParser::FOREIGN || type == MtfParser::UNKNOWN) {
       strange(begin, end);
       return;
@@ -100,6 +104,28 @@ class Cutter {
     if (type == MtfParser::STRING_BEGIN) {
       open_.push_back({.begin = begin, .braces = 0});
       cut_text();
+    }
+  }
+
+  // `//` where nothing is there to be divided, and `/*`: comments of other languages.
+  [[nodiscard]] bool is_comment(std::size_t type, std::uint32_t begin) const {
+    const bool after_value = !tokens_.empty() && ends_operand(tokens_.back().type);
+    return open_.empty() && ((type == MtfParser::FLOOR && !after_value) ||
+                             (type == MtfParser::SLASH && source_.text.substr(begin, 2) == "/*"));
+  }
+
+  // Told once; none of them is part of the program.
+  void comment(std::uint32_t begin) {
+    const bool has_end = source_.text[begin + 1] == '*';
+    const std::size_t close = source_.text.find(has_end ? "*/" : "\n", begin);
+    const std::size_t end =
+        close == std::string_view::npos ? source_.text.size() : close + (has_end ? 2 : 0);
+    input_.seek(end);
+    if (!problems_.enough() && !is_comment_told_) {
+      is_comment_told_ = true;
+      problems_.add(DiagKind::kSyntax, source_.span(begin, begin + 2),
+                    "a comment starts with `#`, on each of its lines; " +
+                        backticked(source_.text.substr(begin, 2)) + " does not");
     }
   }
 
@@ -145,8 +171,21 @@ class Cutter {
     push(MtfParser::STRING_END, end, end);
   }
 
+  [[nodiscard]] bool line_has_floor() const {
+    for (std::size_t i = tokens_.size(); i-- > 0 && tokens_[i].type != MtfParser::NEWLINE;) {
+      if (tokens_[i].type == MtfParser::FLOOR) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void strange(std::uint32_t begin, std::uint32_t end) {
     const std::string_view text = source_.text.substr(begin, end - begin);
+    const bool in_comment = !strange_ && open_.empty() && line_has_floor();
+    if (in_comment) {  // most likely: what follows would mislead
+      input_.seek(std::min(source_.text.find('\n', end), source_.text.size()));
+    }
     if (text == "'" || text == "`") {  // a string elsewhere: what is inside would mislead
       const std::size_t close = source_.text.find_first_of(std::string(text) + "\n", end);
       if (close < source_.text.size() && source_.text[close] != '\n') {
@@ -157,7 +196,9 @@ class Cutter {
     push(MtfParser::UNKNOWN, begin, end);
     if (!problems_.enough() && !strange_) {
       strange_ = true;
-      problems_.add(DiagKind::kSyntax, source_.span(begin, end), explain_sign(text));
+      problems_.add(DiagKind::kSyntax, source_.span(begin, end),
+                    (text == "!" && !open_.empty() ? std::string(kNoFormats) : explain_sign(text)) +
+                        (in_comment ? "; `//` divides, a comment starts with `#`" : ""));
     }
   }
 
@@ -172,6 +213,7 @@ class Cutter {
   MtfLexer lexer_;
   antlr4::atn::LexerATNSimulator& automaton_;
   std::vector<OpenString> open_;
+  bool is_comment_told_ = false;
   bool strange_ = false;  // the line has a sign that means nothing; one is told
   std::vector<Token> tokens_;
 };

@@ -8,6 +8,7 @@
 #include <antlr4-runtime.h>
 
 #include "frontend/parse_grammar.h"
+#include "frontend/parse_keywords.h"
 #include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
@@ -56,12 +57,12 @@ constexpr std::array kForeignHeads = std::to_array<Word>({
     {"int", "`let` declares a name that stays, `var` one that changes"},
     {"float", "`let` declares a name that stays, `var` one that changes"},
     {"tensor", "`let` declares a name that stays, `var` one that changes"},
-    {"from", "write `import nn`, then `nn.dense`"},
     {"del", "values are freed by themselves"},
     {"switch", "write `if … { } else if … { }`"},
     {"match", "write `if … { } else if … { }`"},
     {"until", "write `while not …`"},
     {"loop", "write `while true { }`"},
+    {"elsif", "write `else if`"},
 });
 
 // In the middle of a statement, where an operator or its end should be.
@@ -97,6 +98,29 @@ std::string misspelt_keyword(std::string_view word) {
              : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
 }
 
+// from optim import sgd   import optim.sgd
+std::string import_slip(const Scene& scene) {
+  const bool from = scene.source.at(scene.head()) == "from" && scene.position() == 1;
+  const bool member = scene.head().type == MtfParser::IMPORT && scene.position() == 2 &&
+                      scene.type(0) == MtfParser::DOT;
+  if (member) {
+    const std::string module(scene.text(-1));
+    return "a module is imported whole: write `import " + module + "`, then `" + module + "." +
+           std::string(scene.text(1)) + "`";
+  }
+  if (!from) {
+    return {};
+  }
+  if (scene.type(0) == MtfParser::STRING_BEGIN) {
+    return "`from` means nothing here; write `import \"" + std::string(scene.text(1)) +
+           "\" as NAME`, then `NAME.…`";
+  }
+  const std::string module(scene.text(0));
+  const bool names_one = scene.text(1) == "import" && scene.type(2) == MtfParser::NAME;
+  return "`from` means nothing here; write `import " + module + "`, then `" + module + "." +
+         (names_one ? std::string(scene.text(2)) : "…") + "`";
+}
+
 std::string head_slip(const Scene& scene) {
   const std::string head = backticked(scene.source.at(scene.head()));
   if (scene.position() == 0 && scene.type(0) == MtfParser::ELSE) {
@@ -115,6 +139,28 @@ std::string head_slip(const Scene& scene) {
   return {};
 }
 
+// f"a is {a}"
+std::string string_slip(const Scene& scene) {
+  const bool touches = scene.type(0) == MtfParser::STRING_BEGIN &&
+                       scene.type(-1) == MtfParser::NAME &&
+                       scene.token(-1).end == scene.token(0).begin;
+  return touches
+             ? "a string has nothing before its `\"`; leave out the " + backticked(scene.text(-1)) +
+                   ": `{x}` stands for the value of x in any string"
+             : "";
+}
+
+// `//` divides, so what follows it is read until it makes no sense.
+bool after_floor(const Scene& scene) {
+  for (std::ptrdiff_t i = -1; scene.position() > static_cast<std::size_t>(-i - 1); --i) {
+    if (scene.type(i) == MtfParser::FLOOR) {
+      return scene.source.text.substr(scene.token(i).end, scene.token(0).begin - scene.token(i).end)
+                 .find('\n') == std::string_view::npos;
+    }
+  }
+  return false;
+}
+
 std::string word_slip(const Scene& scene) {
   const bool after_value = ends_operand(scene.type(-1));
   if (scene.type(0) == MtfParser::NAME && scene.type(-1) == MtfParser::INT &&
@@ -124,6 +170,10 @@ std::string word_slip(const Scene& scene) {
   }
   const std::ptrdiff_t at =
       scene.type(-1) == MtfParser::NAME && scene.text(-1) == "lambda" ? -1 : 0;
+  if (after_value && after_floor(scene)) {
+    return "found " + describe(scene.source, scene.token(0)) +
+           " where the statement should end; `//` divides, a comment starts with `#`";
+  }
   if (is_word(scene.type(at)) && (after_value || at != 0)) {
     if (const auto hint = find(kForeignWords, scene.text(at)); !hint.empty()) {
       return backticked(scene.text(at)) + " means nothing here; " + std::string(hint);
@@ -158,7 +208,7 @@ std::string colon_slip(const Scene& scene) {
       break;
   }
   if (scene.expects(MtfParser::EXPR_END)) {
-    return "a string shows a value as it prints; there are no formats";
+    return std::string(kNoFormats);
   }
   const bool in_pin = scene.type(-2) == MtfParser::OPEN_BRACKET && scene.type(-3) == MtfParser::PIN;
   if (in_pin || scene.mistake.rule == MtfParser::RuleLayoutBody) {
@@ -183,7 +233,9 @@ std::string sign_slip(const Scene& scene) {
                                     : "parentheses hold one value; a list is written `[a, b]`";
   }
   if (scene.type(0) == MtfParser::RANGE && ends_operand(scene.type(-1))) {
-    return "a range `a..b` stands in a `for` and in an index, not here";
+    return scene.head().type == MtfParser::FOR
+               ? "a range has one `..`; write `for i in 0..10 step 2` for every second number"
+               : "a range `a..b` stands in a `for` and in an index, not here";
   }
   if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
     return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
@@ -191,6 +243,11 @@ std::string sign_slip(const Scene& scene) {
   if (scene.type(-1) == MtfParser::DOT && scene.type(-2) == MtfParser::INT) {
     const std::string number(scene.text(-2));
     return "a point is followed by a digit; write `" + number + ".0`";
+  }
+  if (scene.type(0) == MtfParser::OPEN_BRACE && scene.expects(MtfParser::OPEN_BRACKET) &&
+      !has_block(head)) {
+    return "`{ }` holds a block, not a value; there are no dicts or sets: a list is written "
+           "`[a, b]`";
   }
   if (scene.type(-1) == MtfParser::PIN) {
     return "`@` pins a layout, as in `x @ [batch -> rows]`; a product is written `einsum`";
@@ -222,7 +279,8 @@ std::string structure_slip(const Scene& scene) {
 std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
-  for (const auto& recognise : {head_slip, word_slip, sign_slip, structure_slip}) {
+  for (const auto& recognise :
+       {import_slip, head_slip, string_slip, word_slip, sign_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

@@ -75,6 +75,17 @@ Node variable(const Builder& build, const Tree* context) {
   return result;
 }
 
+Node for_loop(const Builder& build, const Tree* context) {
+  ast::For result{.variable = name_in(build, context),
+                  .over = range_in(build, context),
+                  .step = std::nullopt,
+                  .body = block_in(build, context)};
+  if (const Tree* step = first<MtfParser::ExprContext>(context); step != nullptr) {
+    result.step = build_expr(build, step);
+  }
+  return result;
+}
+
 Node if_else(const Builder& build, const Tree* context) {
   ast::If result;
   std::optional<ast::Expr> condition;
@@ -189,13 +200,13 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
     case MtfParser::RuleVariable:
       return variable(build, context);
     case MtfParser::RuleForLoop:
-      return ast::For{.variable = name_in(build, context),
-                      .over = range_in(build, context),
-                      .body = block_in(build, context)};
+      return for_loop(build, context);
     case MtfParser::RuleWhileLoop:
       return ast::While{.condition = expr_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleIfElse:
       return if_else(build, context);
+    case MtfParser::RuleLeave:
+      return ast::Leave{.for_next_turn = build.leaf(context, MtfParser::CONTINUE) != nullptr};
     case MtfParser::RuleReturnValues:
       return ast::Return{.values = expressions_in(build, context)};
     case MtfParser::RulePrint:

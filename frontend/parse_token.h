@@ -71,6 +71,9 @@ struct CodePoint {
 // "`let`", "the end of the line"; long tokens are cut.
 [[nodiscard]] std::string describe(const Source& source, const Token& token);
 // About a sign that no rule of the lexer knows.
+// Of `{x:.4f}` and `{x!r}`.
+inline constexpr std::string_view kNoFormats =
+    "a string shows a value as it prints, `{x}`; there are no formats";
 [[nodiscard]] std::string explain_sign(std::string_view text);
 // `text` in backticks, cut where it is long.
 [[nodiscard]] std::string backticked(std::string_view text);

@@ -17,7 +17,7 @@ block : '{' (SEP statement)* '}' ;
 
 statement
   : importModule | dims | mesh | layout | useLayout | function | binding | variable
-  | forLoop | whileLoop | ifElse | returnValues | print | assertion | minimize | checkpoint
+  | forLoop | whileLoop | ifElse | leave | returnValues | print | assertion | minimize | checkpoint
   | withLayout | region | expectation | plain
   ;
 
@@ -58,9 +58,10 @@ type : name ('[' elements ']')? ;
 binding : (LET | VAR) name (',' name)* '=' expr ;
 variable : (PARAM | STATE) name (':' type)? ('=' expr)? ;
 
-forLoop : FOR name IN range block ;
+forLoop : FOR name IN range (STEP expr)? block ;
 whileLoop : WHILE expr block ;
 ifElse : IF expr block (ELSE (IF expr block | block))* ;
+leave : BREAK | CONTINUE ;
 
 returnValues : RETURN expressions? ;
 print : PRINT expressions? ;
@@ -137,6 +138,8 @@ SAVE : 'save' ;
 RESTORE : 'restore' ;
 PARAMS : 'params' ;
 AT : 'at' ;
+BREAK : 'break' ;
+CONTINUE : 'continue' ;
 
 AS : 'as' ;
 IN : 'in' ;
@@ -146,6 +149,7 @@ INFER : 'infer' ;
 AUTO : 'auto' ;
 UNEVEN : 'uneven' ;
 WHERE : 'where' ;
+STEP : 'step' ;
 
 AND : 'and' ;
 OR : 'or' ;

@@ -44,13 +44,11 @@ Outcome check(Workspace& workspace) {
       lint(workspace, checked.layouts);
     }
   }
-  if (workspace.options.json) {
-    const std::vector<Diag> diags = workspace.messages.take(workspace.diags);
-    std::fputs(render_json(diags, workspace.sources).c_str(), stdout);
-    return {.status = status_of(workspace)};
-  }
   Outcome outcome = {.status = status_of(workspace),
                      .message = take_text(workspace, workspace.diags)};
+  if (workspace.options.json) {
+    return outcome;
+  }
   if (outcome.status == kDone && workspace.options.emit) {
     // Of the layout in use, if there is one.
     const std::unique_ptr<CheckedProgram> shown = check_program(workspace, *file);

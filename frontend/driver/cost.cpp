@@ -119,13 +119,13 @@ Outcome cost(Workspace& workspace) {
   if (workspace.diags.ok()) {
     std::string text;
     for (const CostTable& table : tables) {
-      if (workspace.options.json) {
-        text = cost_json(table, workspace.sources);
-        break;
-      }
       text += (text.empty() ? "" : "\n\n") + cost_text(table, workspace.sources);
     }
-    std::fputs(text.c_str(), stdout);
+    if (workspace.options.json && !tables.empty()) {
+      workspace.answers.push_back(cost_json(tables.front(), workspace.sources));
+    } else {
+      std::fputs(text.c_str(), stdout);
+    }
   }
   return outcome_of(workspace, workspace.diags);
 }

@@ -107,7 +107,7 @@ Outcome diff(Workspace& workspace) {
   const std::vector<std::string> entries = chosen_entries(workspace, unsplit->session);
   const std::vector<LayoutDiff> diffs = differences(workspace, *file, unsplit->session, entries);
   if (workspace.diags.ok() && workspace.options.json) {
-    std::fputs(diff_json(diffs, workspace.sources).c_str(), stdout);
+    workspace.answers.push_back(diff_json(diffs, workspace.sources));
   } else if (workspace.diags.ok()) {
     std::string text;
     for (const LayoutDiff& one : diffs) {

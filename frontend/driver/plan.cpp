@@ -56,8 +56,9 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
       return "";
     }
     if (workspace.options.json) {
-      return plan_json(*spmd, workspace.sources, workspace.options.rank,
-                       top_entries(program.session));
+      workspace.answers.push_back(plan_json(*spmd, workspace.sources, workspace.options.rank,
+                                            top_entries(program.session)));
+      return "";
     }
     text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank);
     first = false;

@@ -44,7 +44,7 @@ std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool 
 }
 
 // Collective. Shown by the first rank, where it does not disturb the program's own output.
-void show_profile(const Workspace& workspace, const Timeline& timeline, const Layout& layout,
+void show_profile(Workspace& workspace, const Timeline& timeline, const Layout& layout,
                   Session& session, Communicator& ranks) {
   Profile profile = profile_of(timeline, layout, ranks);
   const std::string& named = workspace.options.hardware;
@@ -53,7 +53,7 @@ void show_profile(const Workspace& workspace, const Timeline& timeline, const La
     add_predictions(profile, hardware->for_ranks(ranks.ranks()));
   }
   if (ranks.has_first_rank() && workspace.options.json) {
-    std::fputs(profile_json(profile, workspace.sources).c_str(), stdout);
+    workspace.answers.push_back(profile_json(profile, workspace.sources));
   } else if (ranks.has_first_rank()) {
     std::fflush(stdout);
     std::fputs(profile_text(profile, workspace.sources).c_str(), stderr);
@@ -120,7 +120,12 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
     throw;
   }
   if (diags.ok() && options.count && device.communicator() != nullptr) {
-    std::fputs(count_report(device, *device.communicator(), options.json).c_str(), stdout);
+    const std::string report = count_report(device, *device.communicator(), options.json);
+    if (options.json && !report.empty()) {
+      workspace.answers.push_back(report);
+    } else {
+      std::fputs(report.c_str(), stdout);
+    }
   }
   if (is_timed) {
     report_times(workspace, timeline, device, session, diags);
@@ -206,6 +211,9 @@ int run_command(const Options& options) {
     world = launch ? mpi_communicator() : nullptr;
     return check_and_run(workspace, world.get());
   });
+  if (!launch || launch->rank == 0) {
+    show_json(workspace, outcome);
+  }
   flush_output(outcome);
   if (world != nullptr && outcome.status != kDone) {
     world->close(outcome.status, outcome.message);

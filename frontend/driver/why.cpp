@@ -47,9 +47,10 @@ class Question {
       return;
     }
     if (workspace_.options.json) {
-      text_ = answers_json(answers_);
+      workspace_.answers.push_back(answers_json(answers_));
+    } else {
+      std::fputs(text_.c_str(), stdout);
     }
-    std::fputs(text_.c_str(), stdout);
   }
 
  private:

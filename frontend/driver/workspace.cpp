@@ -69,7 +69,29 @@ Workspace::Workspace(Options from_command_line)
     : options(std::move(from_command_line)), messages(sources), color(color_mode(options)) {}
 
 std::string take_text(Workspace& workspace, const DiagSink& diags) {
-  return render(workspace.messages.take(diags), workspace.sources, workspace.color);
+  const std::vector<Diag> taken = workspace.messages.take(diags);
+  workspace.told.insert(workspace.told.end(), taken.begin(), taken.end());
+  return render(taken, workspace.sources, workspace.color);
+}
+
+void show_json(const Workspace& workspace, Outcome& outcome) {
+  if (!workspace.options.json) {
+    return;
+  }
+  std::vector<std::string> objects = workspace.answers;
+  if (objects.empty() || !workspace.told.empty()) {
+    objects.push_back(render_json(workspace.told, workspace.sources,
+                                  workspace.options.command != Command::kCheck));
+  }
+  std::string text;
+  for (const std::string& object : objects) {
+    const std::size_t begin = object.find('{') + 1;
+    text += (text.empty() ? "{" : ", ") + object.substr(begin, object.rfind('}') - begin);
+  }
+  std::fputs((text + "}\n").c_str(), stdout);
+  if (outcome.status != kInternalError) {
+    outcome.message.clear();
+  }
 }
 
 ColorMode color_mode(const Options& options) {
@@ -137,6 +159,7 @@ int run_alone(const Options& options, Outcome (*body)(Workspace&)) {
   }
   Workspace workspace(options);
   Outcome outcome = guarded(workspace, [&] { return body(workspace); });
+  show_json(workspace, outcome);
   flush_output(outcome);
   std::fputs(outcome.message.c_str(), stderr);
   return launch ? end_of_launch(*launch, outcome.status) : outcome.status;

@@ -48,10 +48,16 @@ struct Workspace {
   DiagSink diags;
   Messages messages;
   ColorMode color;
+  std::vector<Diag> told;            // whose text was taken
+  std::vector<std::string> answers;  // JSON objects of different keys, which `--json` shows as one
 };
 
 // The new diagnostics of a sink as text.
 [[nodiscard]] std::string take_text(Workspace& workspace, const DiagSink& diags);
+
+// Under `--json`, prints the one object of the command: its answers, and under `diagnostics` what
+// standard error would show.
+void show_json(const Workspace& workspace, Outcome& outcome);
 
 [[nodiscard]] ColorMode color_mode(const Options& options);
 

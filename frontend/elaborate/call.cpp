@@ -35,7 +35,9 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
 }
 
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
-  CallSite site{.span = span, .name = c.call_name, .owned_path = {}};
+  // At top level two bindings of one function would be two sets of variables, without a word.
+  CallSite site{
+      .span = span, .name = c.root == nullptr ? "" : c.call_name, .named = {}, .owned_path = {}};
   const Restore name(c.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);
   const std::string& callee = function.fn->name.text;
@@ -59,6 +61,7 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
       return unknown();
     }
     site.name = *part;
+    site.named = call.name->span;
   }
   Arguments arguments(formals.size());
   std::size_t next = 0;

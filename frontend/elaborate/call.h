@@ -39,6 +39,7 @@ void report_missing(Context& c, std::string_view callee, std::span<const Formal>
 struct CallSite {
   SourceSpan span;
   std::string name;  // the part of the path, or empty
+  SourceSpan named;  // where `as` gave it
   // Variables belong to the function, under this path: an optimizer's, below the param.
   std::optional<std::string> owned_path;
 };
@@ -53,7 +54,7 @@ using Arguments = std::vector<std::optional<Operand>>;
 // At top level: builds the function for these arguments, unless it is built, and runs it.
 [[nodiscard]] Value call_unit(Context& c, const Function& function, const Arguments& arguments,
                               const CallSite& site);
-// Builds without running; null after an error. The root's `any_call` is set.
+// Builds without running; null after an error.
 [[nodiscard]] const BuiltFunction* build_entry(Context& c, const Function& function,
                                                const Arguments& arguments);
 

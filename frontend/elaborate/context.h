@@ -36,13 +36,15 @@ class Restore {
   T old_;
 };
 
-// Whose variables are declared: a model, an optimizer for one param, or a call at top level. Within
-// one run of its body each path is declared once.
+// Whose variables are declared: a model or another entry, an optimizer for one param, or a call at
+// top level. Within one run of its body each path is declared once.
 struct Root {
-  const void* owner = nullptr;  // the ast::Fn; null for a call at top level
-  SourceSpan call;              // at top level
-  bool any_call = false;        // an entry built for a plan takes the variables it finds
+  const ast::Fn* owner = nullptr;              // null for a call at top level
+  SourceSpan call;                             // at top level
+  bool is_named = true;                        // false: a call at top level without `as`
+  SourceSpan as;                               // a name given to a call of what owns its variables
   std::map<std::string, SourceSpan> declared;  // path to the call that declared it
+  bool is_refused = false;                     // an error was reported; nothing can be declared
 };
 
 // A function that was built for one signature.
@@ -52,9 +54,9 @@ struct BuiltFunction {
   std::vector<OutsideRead> reads;               // tensors are slots
   std::size_t slots = 0;
   bool rooted = false;
-  std::string path;    // with `call`: matters if rooted
+  std::string name;    // of the call
   std::string region;  // the layout of `with layout`, or empty
-  SourceSpan call;
+  SourceSpan call;     // matters if rooted
   bool failed = false;
   bool runs = false;
   std::unique_ptr<Unit> unit;
@@ -80,8 +82,9 @@ struct Context {
   const TensorType* fill = nullptr;  // the type of the variable whose initial value this is
   Value result;                      // of the `return` that was reached
   std::size_t statements = 0;
-  bool dry = false;    // after an error in a run: checks on, computes nothing
-  bool ended = false;  // what went on for long enough
+  bool may_leave = false;  // a check does not know whether a `break` or `continue` is reached
+  bool dry = false;        // after an error in a run: checks on, computes nothing
+  bool ended = false;      // what went on for long enough
   const char* stack_base = nullptr;
 
   // What exists.

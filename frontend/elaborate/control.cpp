@@ -1,5 +1,5 @@
-// for, while and if. They run on the host; a check that cannot know a condition takes every way
-// once.
+// for, while, if, break and continue. They run on the host; a check that cannot know a condition
+// takes every way once.
 
 #include <algorithm>
 
@@ -55,6 +55,8 @@ void collect_assigned(const ast::Stmt& statement, std::vector<std::string>& name
     collect_assigned(loop->body, names);
   } else if (const auto* repeat = std::get_if<ast::While>(&statement.node)) {
     collect_assigned(repeat->body, names);
+  } else if (const auto* region = std::get_if<ast::WithLayout>(&statement.node)) {
+    collect_assigned(region->body, names);
   } else if (const auto* choice = std::get_if<ast::If>(&statement.node)) {
     for (const ast::Branch& branch : choice->branches) {
       collect_assigned(branch.body, names);
@@ -71,12 +73,13 @@ void collect_assigned(const ast::Block& block, std::vector<std::string>& names) 
   }
 }
 
-// Runs blocks of which nobody knows whether they run, and forgets what they may have changed.
-class Uncertain {
+// What the assignments in blocks may have changed, of which nobody knows whether they ran.
+class Changes {
  public:
-  explicit Uncertain(Context& context) : c_(context) {}
+  explicit Changes(Context& context) : c_(context) {}
 
-  void run(const ast::Block& block) {
+  // Before it runs.
+  void watch(const ast::Block& block) {
     std::vector<std::string> names;
     collect_assigned(block, names);
     for (const std::string& name : names) {
@@ -84,10 +87,9 @@ class Uncertain {
         before_.emplace_back(binding, binding->value);
       }
     }
-    flow_ = std::max(flow_, run_block(c_, block));
   }
 
-  Flow finish() {
+  void forget() {
     for (auto& [binding, value] : before_) {
       const auto* old_tensor = value.get<Tensor>();
       const auto* tensor = binding->value.get<Tensor>();
@@ -97,16 +99,64 @@ class Uncertain {
         binding->value = unknown();
       }
     }
-    if (flow_ == Flow::kReturn) {
-      c_.result = unknown();
-    }
-    return flow_ == Flow::kEnd ? Flow::kEnd : Flow::kNext;
   }
 
  private:
   Context& c_;
   std::vector<std::pair<Binding*, Value>> before_;
+};
+
+// Runs blocks of which nobody knows whether they run.
+class Uncertain {
+ public:
+  explicit Uncertain(Context& context) : c_(context), changes_(context) {}
+
+  void run(const ast::Block& block) {
+    changes_.watch(block);
+    flow_ = std::max(flow_, run_block(c_, block));
+  }
+
+  Flow finish() {
+    changes_.forget();
+    if (flow_ == Flow::kReturn) {
+      c_.result = unknown();
+    }
+    c_.may_leave = c_.may_leave || flow_ == Flow::kBreak || flow_ == Flow::kContinue;
+    return flow_ == Flow::kEnd ? Flow::kEnd : Flow::kNext;
+  }
+
+ private:
+  Context& c_;
+  Changes changes_;
   Flow flow_ = Flow::kNext;
+};
+
+// The turns of a loop, and what a `break` or `continue` in one of them means.
+class Turns {
+ public:
+  Turns(Context& context, const ast::Block& body)
+      : c_(context), may_leave_(context.may_leave, false), changes_(context) {
+    if (c_.checks_only()) {
+      changes_.watch(body);
+    }
+  }
+
+  // Whether there is another turn after one that ended so.
+  bool go_on(Flow flow) {
+    if (c_.may_leave) {
+      changes_.forget();
+    }
+    result_ = flow == Flow::kReturn || flow == Flow::kEnd ? flow : Flow::kNext;
+    return flow == Flow::kNext || flow == Flow::kContinue;
+  }
+
+  [[nodiscard]] Flow result() const { return result_; }
+
+ private:
+  Context& c_;
+  Restore<bool> may_leave_;
+  Changes changes_;
+  Flow result_ = Flow::kNext;
 };
 
 Flow run_turn(Context& c, const ast::For& loop, Value value) {
@@ -144,7 +194,27 @@ std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span)
   }
   if (!is_unknown(over)) {
     c.error(DiagKind::kWrongType, span,
-            "`for` runs over a range, a list or a shape; this is " + kind_of(over));
+            "`for` runs over a range `0..n`, a list or a shape; this is " + kind_of(over));
+  }
+  return std::nullopt;
+}
+
+// What the variable of a loop grows by; nullopt after an error.
+std::optional<std::int64_t> step_of(Context& c, const ast::For& loop, const Value& over) {
+  if (!loop.step) {
+    return 1;
+  }
+  const Value value = evaluate(c, *loop.step);
+  const auto* number = value.get<std::int64_t>();
+  if (number != nullptr && *number != 0 && over.is<Range>()) {
+    return *number;
+  }
+  if (!is_unknown(value) && !is_unknown(over)) {
+    c.error(DiagKind::kBadArgument, loop.step->span,
+            over.is<Range>() ? "a step is a whole number other than 0; this is " +
+                                   (number != nullptr ? "0" : kind_of(value))
+                             : "a step goes with a range, as `0..10 step 2`; this loop runs over " +
+                                   kind_of(over));
   }
   return std::nullopt;
 }
@@ -153,42 +223,45 @@ std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span)
 
 Flow run_for(Context& c, const ast::For& loop) {
   const Value over = evaluate(c, loop.over);
-  if (const auto* range = over.get<Range>()) {
-    for (std::int64_t i = range->begin; i < range->end; ++i) {
-      if (const Flow flow = run_turn(c, loop, make(i)); flow != Flow::kNext) {
-        return flow;
-      }
-    }
-    return Flow::kNext;
-  }
-  const std::optional<Values> items = loop_items(c, over, loop.over.span);
-  if (!items) {
+  const std::optional<std::int64_t> step = step_of(c, loop, over);
+  const std::optional<Values> items =
+      over.is<Range>() ? std::nullopt : loop_items(c, over, loop.over.span);
+  Turns turns(c, loop.body);
+  if (!step || (!items && !over.is<Range>())) {
     return run_unknown_turn(c, loop);
   }
+  if (const auto* range = over.get<Range>()) {
+    std::int64_t i = range->begin;
+    while (*step > 0 ? i < range->end : i > range->end) {
+      if (!turns.go_on(run_turn(c, loop, make(i))) || __builtin_add_overflow(i, *step, &i)) {
+        break;
+      }
+    }
+    return turns.result();
+  }
   for (const Value& item : *items) {
-    if (const Flow flow = run_turn(c, loop, item); flow != Flow::kNext) {
-      return flow;
+    if (!turns.go_on(run_turn(c, loop, item))) {
+      break;
     }
   }
-  return Flow::kNext;
+  return turns.result();
 }
 
 Flow run_while(Context& c, const ast::While& loop) {
+  Turns turns(c, loop.body);
   while (true) {
     if (!c.may_go_on(loop.condition.span)) {
       return Flow::kEnd;
     }
     const Truth truth = truth_of(c, loop.condition);
-    if (truth == Truth::kFalse) {
-      return Flow::kNext;
-    }
     if (truth == Truth::kUnknown) {
       Uncertain uncertain(c);
       uncertain.run(loop.body);
       return uncertain.finish();
     }
-    if (const Flow flow = run_block(c, loop.body); flow != Flow::kNext) {
-      return flow;
+    // One turn that may have been the last is enough for a check.
+    if (truth == Truth::kFalse || !turns.go_on(run_block(c, loop.body)) || c.may_leave) {
+      return turns.result();
     }
   }
 }

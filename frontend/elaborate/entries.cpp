@@ -20,12 +20,6 @@ bool is_closed_type(const ast::TypeExpr& type) {
          });
 }
 
-bool is_entry(const ast::Fn& fn) {
-  return std::ranges::all_of(fn.parameters, [](const ast::Parameter& parameter) {
-    return parameter.initial || (parameter.type && is_closed_type(*parameter.type));
-  });
-}
-
 // Functions of the session's own files that no later one has replaced.
 std::vector<const ast::Fn*> entry_functions(const Context& c) {
   std::vector<const ast::Fn*> list;
@@ -99,6 +93,12 @@ const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
 }
 
 }  // namespace
+
+bool is_entry(const ast::Fn& fn) {
+  return std::ranges::all_of(fn.parameters, [](const ast::Parameter& parameter) {
+    return parameter.initial || (parameter.type && is_closed_type(*parameter.type));
+  });
+}
 
 std::vector<Entry> entries_of(const Context& c) {
   const std::vector<const ast::Fn*> functions = entry_functions(c);

@@ -9,6 +9,12 @@
 
 namespace mtf::host {
 
+// A function whose parameters all have types, of known dims if they are tensors, or defaults.
+[[nodiscard]] bool is_entry(const ast::Fn& fn);
+// Whether the variables that it declares are its own, whoever calls it.
+[[nodiscard]] inline bool owns_variables(const ast::Fn& fn) {
+  return fn.is_model || is_entry(fn);
+}
 [[nodiscard]] std::vector<Entry> entries_of(const Context& c);
 // Null after an error; an unknown name is one.
 [[nodiscard]] const Unit* build_named(Context& c, std::string_view name);

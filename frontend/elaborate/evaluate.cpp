@@ -5,6 +5,7 @@
 #include <array>
 
 #include "frontend/elaborate/builtin.h"
+#include "frontend/elaborate/modules.h"
 #include "frontend/elaborate/units.h"
 #include "ir/support/match.h"
 
@@ -125,11 +126,7 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   Binding* binding = (*module)->scope->own(member.name.text);
   if (binding == nullptr || binding->kind == NameKind::kModule) {
     if ((*module)->ran) {  // otherwise its own error has been reported
-      const Suggestion suggestion = suggest(member.name.text, (*module)->members);
-      c.error(DiagKind::kUnknownName, member.name.span,
-              "the module `" + (*module)->name + "` has no `" + member.name.text + "`" +
-                  suggestion.text,
-              {}, suggestion.fix);
+      no_member(c, **module, (*module)->name, member.name);
     }
     return unknown();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/entries.h"
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/units.h"
 
@@ -104,9 +105,14 @@ struct Entered {  // a call on the stack of calls
   Context& c;
 };
 
+Root root_of(const CallSite& site) {
+  return {.call = site.span, .is_named = !site.name.empty(), .as = site.named};
+}
+
+// `path`: where nobody owns the variables.
 Value run_as_root(Context& c, const Function& function, const Arguments& arguments, Root root,
                   std::string path) {
-  if (function.fn->is_model) {  // it owns its variables, whoever calls
+  if (root.owner == nullptr && owns_variables(*function.fn)) {
     root.owner = function.fn;
     path = function.fn->name.text;
   }
@@ -203,19 +209,20 @@ std::string region_name(const Context& c) {
   return c.layouts.region ? c.layouts.region->name : "";
 }
 
+// `is_called`: not only looked at.
 Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
-            Root root) {
+            bool is_called) {
   Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
   const Restore frame(c.frame, std::int32_t{-1});
   auto built = std::make_unique<BuiltFunction>();
   built->scope = function.scope;
-  built->path = site.name;
+  built->name = site.name;
   built->region = region_name(c);
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
-  const Entered entered(c, *function.fn, root.any_call ? SourceSpan() : site.span);
-  const Value result = run_as_root(c, function, as_inputs(unit, *function.fn, arguments),
-                                   std::move(root), site.name);
+  const Entered entered(c, *function.fn, is_called ? site.span : SourceSpan());
+  const Value result =
+      run_as_root(c, function, as_inputs(unit, *function.fn, arguments), root_of(site), site.name);
   built->result = as_result(unit, frozen(c, result, function.fn->name.span));
   const std::unique_ptr<Recording> closed = c.close();
   closed->finish();
@@ -235,8 +242,8 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
 
 bool fits(Context& c, const BuiltFunction& built, const Function& function,
           const Arguments& arguments, const CallSite& site, std::vector<TensorHandle>& slots) {
-  if (built.scope != function.scope || built.region != region_name(c) ||
-      (built.rooted && (built.path != site.name || !(built.call == site.span)))) {
+  if (built.scope != function.scope || built.region != region_name(c) || built.name != site.name ||
+      (built.rooted && !(built.call == site.span))) {
     return false;
   }
   slots.assign(built.slots, nullptr);
@@ -298,8 +305,8 @@ Value call_inline(Context& c, const Function& function, const Arguments& argumen
   if (site.owned_path) {
     return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
   }
-  if (function.fn->is_model || c.root == nullptr) {
-    return run_as_root(c, function, arguments, {.call = site.span}, site.name);
+  if (owns_variables(*function.fn) || c.root == nullptr) {
+    return run_as_root(c, function, arguments, root_of(site), site.name);
   }
   const Restore path(c.path, joined_path(c.path, site.name));
   return run_body(c, function, arguments);
@@ -320,7 +327,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   }
   std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {
-    built = build(c, function, arguments, site, {.call = site.span});
+    built = build(c, function, arguments, site, /*is_called=*/true);
   }
   if (built->function->failed) {
     return unknown();
@@ -338,10 +345,10 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
 }
 
 const BuiltFunction* build_entry(Context& c, const Function& function, const Arguments& arguments) {
-  const CallSite site{.span = function.fn->name.span, .name = {}, .owned_path = {}};
+  const CallSite site{.span = function.fn->name.span, .name = {}, .named = {}, .owned_path = {}};
   std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {
-    built = build(c, function, arguments, site, {.call = site.span, .any_call = true});
+    built = build(c, function, arguments, site, /*is_called=*/false);
   }
   return built->function->failed ? nullptr : built->function;
 }

@@ -173,6 +173,16 @@ std::vector<std::string> standard_names(Context& c, std::string_view module) {
   return found == nullptr ? std::vector<std::string>() : found->members;
 }
 
+void no_member(Context& c, const Module& module, std::string_view called, const ast::Name& member) {
+  const Suggestion suggestion = suggest(member.text, module.members);
+  c.error(DiagKind::kUnknownName, member.span,
+          "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,
+          {{.span = {},
+            .text = module.members.empty() ? "it has nothing"
+                                           : "it has " + quoted_list(module.members)}},
+          suggestion.fix);
+}
+
 const ast::Name& name_of(const ast::Import& import) {
   return import.alias ? *import.alias : import.module;
 }

@@ -17,6 +17,9 @@ void run_module(Context& c, Module& module);
 // The names that a standard module declares.
 [[nodiscard]] std::vector<std::string> standard_names(Context& c, std::string_view module);
 
+// Reports a member that the module, known here as `called`, does not have.
+void no_member(Context& c, const Module& module, std::string_view called, const ast::Name& member);
+
 // The name that an import declares.
 [[nodiscard]] const ast::Name& name_of(const ast::Import& import);
 

@@ -44,8 +44,8 @@ class Recording {
   Builder builder;
   bool failed = false;
   std::size_t statements = 0;  // run so far; a measure of the work in it
-  bool inline_calls = false;  // a statement that differentiates: its calls are part of it
-  bool rooted = false;        // declares variables under the path of the call at top level
+  bool inline_calls = false;   // a statement that differentiates: its calls are part of it
+  bool rooted = false;         // declares variables under the path of the call at top level
   std::vector<OutsideRead> reads;
 
   // NOLINTNEXTLINE(readability-make-member-function-const): it hands out what may be changed

@@ -211,11 +211,33 @@ void Resolver::statements(std::span<const ast::Stmt> list) {
 }
 
 void Resolver::loop(const ast::For& loop) {
-  expr(loop.over);
+  const auto* call = std::get_if<ast::Postfix>(&loop.over.node);
+  const ast::NameRef* callee = call == nullptr ? nullptr : ast::as_name(*call->base);
+  if (callee != nullptr && callee->text == "range" && find("range").known == nullptr) {
+    c_.report.error(DiagKind::kWrongType, loop.over.span,
+                    "`range` makes a tensor; a loop runs over numbers as `0..n` or `0..n step 2`");
+  } else {
+    expr(loop.over);
+  }
+  if (loop.step) {
+    expr(*loop.step);
+  }
   levels_.emplace_back();
+  levels_.back().is_loop = true;
   declare(loop.variable, NameKind::kLoop);
   statements(loop.body.statements);
   levels_.pop_back();
+}
+
+void Resolver::leave(const ast::Leave& leave, SourceSpan span) {
+  for (std::size_t i = levels_.size(); i-- > 0 && !levels_[i].is_function;) {
+    if (levels_[i].is_loop) {
+      return;
+    }
+  }
+  c_.report.error(DiagKind::kSyntax, span,
+                  std::string(leave.for_next_turn ? "`continue`" : "`break`") +
+                      " stands in a `for` or a `while`");
 }
 
 void Resolver::branches(const ast::If& choice) {
@@ -319,9 +341,13 @@ void Resolver::statement(const ast::Stmt& stmt) {
       [&](const ast::For& repeat) { loop(repeat); },
       [&](const ast::While& repeat) {
         expr(repeat.condition);
-        block(repeat.body);
+        levels_.emplace_back();
+        levels_.back().is_loop = true;
+        statements(repeat.body.statements);
+        levels_.pop_back();
       },
       [&](const ast::If& choice) { branches(choice); },
+      [&](const ast::Leave& out) { leave(out, stmt.span); },
       [&](const ast::Return& value) {
         const bool in_function =
             std::ranges::any_of(levels_, [](const Level& level) { return level.is_function; });

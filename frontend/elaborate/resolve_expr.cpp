@@ -31,6 +31,13 @@ Suggestion suggest_known(std::string_view name, std::span<const std::string> can
     const std::string here(known->second);
     return {.text = "; did you mean `" + here + "`?", .fix = here};
   }
+  constexpr auto kNothing = std::to_array<std::string_view>({"None", "null", "nil"});
+  if (name == "pass") {
+    return {.text = "; an empty block is `{ }`", .fix = {}};
+  }
+  if (std::ranges::find(kNothing, name) != kNothing.end()) {
+    return {.text = "; every name has a value here", .fix = {}};
+  }
   constexpr auto kSmall = std::to_array<std::string_view>(
       {"f16", "float16", "half", "bfloat16", "f8", "i8", "i16", "int8", "int16", "u16", "u32",
        "u64", "uint16", "uint32", "uint64", "complex", "c64"});
@@ -63,6 +70,27 @@ bool has_tensors(const OpDef& op) {
 
 }  // namespace
 
+// What is said of a name that is a module, or in one.
+std::string Resolver::in_module(std::string_view name) const {
+  if (std::ranges::find(c_.options.module_names, name) != c_.options.module_names.end()) {
+    return "; `import " + std::string(name) + "` makes the module known";
+  }
+  for (const auto& [import, module] : module_.imports) {
+    if (module != nullptr && std::ranges::find(module->members, name) != module->members.end()) {
+      return "; the module `" + name_of(*import).text + "` has it: `" + name_of(*import).text +
+             "." + std::string(name) + "`";
+    }
+  }
+  for (const std::string& module : c_.options.module_names) {
+    const std::vector<std::string> members = standard_names(c_, module);
+    if (std::ranges::find(members, name) != members.end()) {
+      return "; the module `" + module + "` has it: `import " + module + "`, then `" + module +
+             "." + std::string(name) + "`";
+    }
+  }
+  return {};
+}
+
 void Resolver::name_ref(std::string_view name, SourceSpan span) {
   if (is_known(name)) {
     return;
@@ -84,7 +112,10 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   for (const HostFn& fn : host_functions()) {
     candidates.emplace_back(fn.name);
   }
-  const Suggestion suggestion = suggest_known(name, candidates);
+  Suggestion suggestion = suggest_known(name, candidates);
+  if (std::string found = in_module(name); !found.empty()) {
+    suggestion = {.text = std::move(found), .fix = {}};
+  }
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
                   suggestion.fix);
@@ -111,6 +142,13 @@ void Resolver::expr(const ast::Expr& expression) {
       [&](const ast::Chain& chain) {
         expr(*chain.first);
         for (const ast::Link& link : chain.links) {
+          const ast::NameRef* name = ast::as_name(link.operand);
+          if (link.op == ast::BinaryOp::kFloorDivide && name != nullptr && !is_known(name->text)) {
+            c_.report.error(DiagKind::kUnknownName, link.operand.span,
+                            "nothing is called `" + name->text +
+                                "` here; `//` divides, a comment starts with `#`");
+            continue;
+          }
           expr(link.operand);
         }
       },
@@ -170,11 +208,7 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
         std::ranges::find(module->members, member.name.text) != module->members.end()) {
       continue;
     }
-    const Suggestion suggestion = suggest(member.name.text, module->members);
-    c_.report.error(
-        DiagKind::kUnknownName, member.name.span,
-        "the module `" + base->text + "` has no `" + member.name.text + "`" + suggestion.text, {},
-        suggestion.fix);
+    no_member(c_, *module, base->text, member.name);
   }
 }
 

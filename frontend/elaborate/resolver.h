@@ -27,6 +27,7 @@ class Resolver {
   struct Level {
     std::map<std::string, Known, std::less<>> names;
     bool is_function = false;
+    bool is_loop = false;
     bool is_earlier = false;  // what a REPL was told before; may be declared anew
   };
   struct Found {
@@ -43,6 +44,7 @@ class Resolver {
   void declare_inline(const ast::Name& name);
   void assign(const ast::Name& name);
   void loop(const ast::For& loop);
+  void leave(const ast::Leave& leave, SourceSpan span);
   void branches(const ast::If& choice);
   void layout(const ast::Layout& layout);
   void use_layout(const ast::UseLayout& use);
@@ -54,6 +56,7 @@ class Resolver {
 
   // resolve_expr.cpp: expressions and types
   void expr(const ast::Expr& expr);
+  [[nodiscard]] std::string in_module(std::string_view name) const;
   void name_ref(std::string_view name, SourceSpan span);
   void bracket(const ast::Bracket& bracket, bool may_be_operands);
   void postfix(const ast::Postfix& postfix);

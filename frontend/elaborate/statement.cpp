@@ -174,6 +174,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::For& loop) { flow = run_for(c, loop); },
       [&](const ast::While& loop) { flow = run_while(c, loop); },
       [&](const ast::If& choice) { flow = run_if(c, choice); },
+      [&](const ast::Leave& leave) { flow = leave.for_next_turn ? Flow::kContinue : Flow::kBreak; },
       [&](const ast::Return& value) {
         if (c.at_top_level()) {
           skip_misplaced(c, statement);

@@ -10,8 +10,11 @@
 
 namespace mtf::host {
 
+// In the order in which one outweighs the other.
 enum class Flow : std::uint8_t {
   kNext,
+  kContinue,
+  kBreak,
   kReturn,
   kEnd,  // a check that went on for long enough
 };

@@ -57,12 +57,8 @@ std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bo
   }
   const std::shared_ptr<VariableRecord>& record = found->second;
   const bool same_declaration = record->variable.span == declaration.variable.name.span;
-  if (c.root->any_call && !same_declaration) {
-    return nullptr;  // nobody calls this entry: a call would name its variables
-  }
   const bool same_root =
-      c.root->any_call || (record->owner == c.root->owner &&
-                           (c.root->owner != nullptr || record->root == c.root->call));
+      record->owner == c.root->owner && (c.root->owner != nullptr || record->root == c.root->call);
   if (!same_root || !same_declaration) {
     fits = false;
     declared_twice(declaration, record->call);
@@ -181,6 +177,40 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
   return record == nullptr ? unknown() : as_value(record, declaration.variable.name.text);
 }
 
+// Whether the call says whose the variable is, once and no more; each call is told of it once.
+bool has_one_name(const Declaration& declaration) {
+  Context& c = declaration.c;
+  Root& root = *c.root;
+  const bool is_owned = root.owner != nullptr;
+  if (is_owned ? !root.as.file.valid() : root.is_named) {
+    return true;
+  }
+  if (root.is_refused) {
+    return false;
+  }
+  root.is_refused = true;
+  const ast::Name& name = declaration.variable.name;
+  std::vector<Note> notes{{.span = name.span, .text = "declared here"}};
+  if (is_owned) {
+    const std::string& owner = root.owner->name.text;
+    c.error(DiagKind::kBadArgument, root.as,
+            "all calls of `" + owner + "` use the same `" + declaration.path + "`, because " +
+                (root.owner->is_model ? "a model owns it" : "all of its parameters have types") +
+                "; `as` names the variables of a function with a parameter that has none",
+            std::move(notes));
+  } else {
+    const std::string callee = c.report.calls.empty() ? "f" : c.report.calls.front().function;
+    c.error(DiagKind::kBadArgument, root.call,
+            "this call of `" + callee + "` has no name for the " +
+                std::string(word(declaration.variable.trained)) + " `" + name.text + "`; write `" +
+                callee +
+                "(…) as \"name\"`, or call it in a `model`, which owns "
+                "its variables",
+            std::move(notes));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<ValueId> fitted(Context& c, const Operand& operand, const TensorType& type) {
@@ -225,7 +255,7 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
   if (twin != nullptr && twin->kind == NameKind::kVariable && !(twin->span == variable.name.span)) {
     return;  // the resolver has said so
   }
-  Root at_top{.owner = nullptr, .call = span, .any_call = false, .declared = {}};
+  Root at_top{.call = span};
   const Restore root(c.root, c.root == nullptr ? &at_top : c.root);
   const std::vector<CallFrame>& calls = c.report.calls;
   const Declaration declaration{
@@ -256,7 +286,7 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
       unit->rooted = true;
     }
   }
-  bind(declaration, declared_value(declaration, type));
+  bind(declaration, has_one_name(declaration) ? declared_value(declaration, type) : unknown());
 }
 
 void run_update(Context& c, const ast::Update& update, SourceSpan span) {

@@ -114,6 +114,14 @@ std::string both(const TensorType& a, const TensorType& b) {
   return to_string(a) + " and " + to_string(b);
 }
 
+// Whether `from` is the one of the two to convert: whole numbers to floats, few bits to many.
+bool loses_less(DType from, DType to) {
+  if (is_float(from) != is_float(to)) {
+    return is_float(to);
+  }
+  return bytes_of(from) < bytes_of(to);
+}
+
 std::optional<TensorType> elements(OpCall& call, Accepts what, DiagSink& diags) {
   if (!check_operands(call, what, diags) || !check_same_dtype(call, 0, diags)) {
     return std::nullopt;
@@ -158,9 +166,13 @@ bool check_same_dtype(const OpCall& call, std::size_t first, DiagSink& diags) {
     const TensorType& a = call.operands[first];
     const TensorType& b = call.operands[i];
     if (a.dtype != b.dtype) {
-      diags.error(DiagKind::kDtypeMismatch, call.span_of(i),
-                  spelled(call) + " of " + both(a, b) + ", which differ in dtype; `cast(x, " +
-                      std::string(to_string(a.dtype)) + ")` converts");
+      const bool first_is_less = loses_less(a.dtype, b.dtype);
+      const DType from = first_is_less ? a.dtype : b.dtype;
+      const DType to = first_is_less ? b.dtype : a.dtype;
+      diags.error(DiagKind::kDtypeMismatch, call.span_of(first_is_less ? first : i),
+                  spelled(call) + " of " + both(a, b) + ", which differ in dtype; `cast(…, " +
+                      std::string(to_string(to)) + ")` converts the " +
+                      std::string(to_string(from)) + " one");
       return false;
     }
   }

@@ -79,8 +79,8 @@ def check_run(ranks, layout, mesh):
     check(f"{what}: predicted without a profile", "predicted" not in err)
     out, _ = run(ranks, *options, "--profile", "--count", "--json")
     check(f"{what}: the program's lines come first", out.startswith(plain))
-    counted, profile = map(json.loads, out[len(plain):].splitlines())
-    check_profile(what, counted, profile["profile"], len(counted["ranks"]))
+    report = json.loads(out[len(plain):])
+    check_profile(what, report, report["profile"], len(report["ranks"]))
 
 
 def check_predictions():

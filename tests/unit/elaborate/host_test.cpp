@@ -59,6 +59,33 @@ print total
 )") == Lines{"22"});
 }
 
+TEST_CASE("a loop takes steps, is left, and goes on with its next turn") {
+  CHECK(printed("for i in 0..10 step 4 { print i }\nfor i in 3..0 step -2 { print i }") ==
+        Lines{"0", "4", "8", "3", "1"});
+  CHECK(printed("for i in 3..0 { print i }\nfor i in 0..3 step -1 { print i }").empty());
+  CHECK(printed(R"(for i in 9223372036854775800..9223372036854775807 step 5 { print i })") ==
+        Lines{"9223372036854775800", "9223372036854775805"});
+  CHECK(printed(R"(fn first(list) {
+  for i in list {
+    if i % 2 == 0 { continue }
+    for j in 0..10 { if j == i { break } }
+    return i
+  }
+}
+print first([2, 4, 5, 7])
+var n = 0
+while true { if n == 7 { break } n = n + 1 }
+print n
+)") == Lines{"5", "7"});
+  CHECK(printed("break")[0] == "1:1 syntax: `break` stands in a `for` or a `while`");
+  CHECK(printed("while true { fn f() { continue } }")[0] ==
+        "1:23 syntax: `continue` stands in a `for` or a `while`");
+  CHECK(printed("for i in 0..3 step 0 { }")[0] ==
+        "1:20 bad-argument: a step is a whole number other than 0; this is 0");
+  CHECK(printed("for i in [1] step 2 { }")[0].starts_with(
+      "1:19 bad-argument: a step goes with a range, as `0..10 step 2`"));
+}
+
 TEST_CASE("functions take arguments by place and by name, and return several values") {
   CHECK(printed(R"(fn f(a, b: int = 2, c: float = b) { return a + b, c }
 let x, y = f(1)

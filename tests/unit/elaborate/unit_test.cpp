@@ -144,6 +144,26 @@ zeros([io])[io: n]
   CHECK(bench.errors().size() == 2);  // in both branches, and none about n
 }
 
+TEST_CASE("a check knows nothing of what a loop changed that may have been left") {
+  Bench bench({.check = true});
+  bench.run(std::string(kDims) + R"(var n = 0
+var m = 0
+while true {
+  n = n + 1
+  if sum(x) > n { break }
+}
+for i in 0..3 {
+  if sum(x) > 1 { continue }
+  m = 100
+}
+zeros([io])[io: n]
+zeros([io])[io: m]
+zeros([io])[io: 99]
+)");
+  REQUIRE(bench.errors().size() == 1);
+  CHECK(bench.errors()[0].starts_with("15:17 bad-index"));
+}
+
 TEST_CASE("a check of an endless program ends") {
   Bench bench({.check = true, .max_check_statements = 1000});
   bench.run("var n = 0\nwhile true { n = n + 1 }\nprint undefined_after\n");

@@ -37,9 +37,62 @@ TEST_CASE("paths follow names through operators and operations, not into other c
   return h
 }
 let a = net(x)
-let y = dense(x, io, hidden)
+let y = dense(x, io, hidden) as "y"
 )");
+  CHECK(bench.errors().empty());
   CHECK(bench.paths() == Lines{"net/h/w", "y/w"});
+}
+
+TEST_CASE("an entry owns its variables, whoever calls it") {
+  Bench bench;
+  bench.run(std::string(kDense) + R"(fn step(x: f32[batch, io]) {
+  param w : f32[io] = ones
+  let h = dense(x, io, hidden)
+  return sum(x * w) + sum(h)
+}
+model net(x: f32[batch, io]) {
+  let inner = step(x)
+  return inner
+}
+fn any(x) { let called = step(x) + net(x); return called }
+let first = step(x)
+let second = step(2 * x)
+let third = net(x) + any(x)
+let g = grad(step(x), x)
+)");
+  CHECK(bench.errors().empty());
+  CHECK(bench.paths() == Lines{"step/w", "step/h/w"});
+}
+
+TEST_CASE("a call at top level names its variables with `as`, or is told to") {
+  Bench bench;
+  bench.run(std::string(kDense) + R"(for i in 0..2 {
+  for j in 0..2 { let y = dense(x, io, hidden) as "layer_{i}" }
+}
+)");
+  CHECK(bench.errors().empty());
+  CHECK(bench.paths() == Lines{"layer_0/w", "layer_1/w"});
+  const std::string unnamed =
+      "bad-argument: this call of `dense` has no name for the param `w`; write `dense(…) as "
+      "\"name\"`, or call it in a `model`, which owns its variables";
+  CHECK(
+      printed(std::string(kDense) + "let y = dense(x, io, hidden)\nlet z = dense(x, io, hidden)") ==
+      Lines{"7:9 " + unnamed, "8:9 " + unnamed});
+  CHECK(printed(std::string(kDense) + "let g = grad(sum(dense(x, io, hidden)), x)") ==
+        Lines{"7:18 " + unnamed});
+}
+
+TEST_CASE("`as` on a call of what owns its variables is an error") {
+  const std::string start = std::string(kDense) + R"(fn step(x: f32[batch, io]) {
+  param w : f32[io] = ones
+  return x * w
+}
+fn pure(x: f32[batch, io]) { return x }
+)";
+  CHECK(printed(start + "let y = step(x)\nlet z = pure(x) as \"p\"\nlet q = step(x) as \"a\"")[0] ==
+        "14:20 bad-argument: all calls of `step` use the same `step/w`, because all of its "
+        "parameters "
+        "have types; `as` names the variables of a function with a parameter that has none");
 }
 
 TEST_CASE("one path from two calls is an error that suggests `as`") {

@@ -40,6 +40,20 @@ TEST_CASE("a statement ends with its line or with a semicolon") {
   CHECK(tree("if a { b; c }\nd") == "if a {\n  b\n  c\n}\nd\n");
 }
 
+TEST_CASE("the brace of a block ends its statement") {
+  CHECK(tree("fn f(a) { if a { b } c }") == "fn f(a) {\n  if a {\n    b\n  }\n  c\n}\n");
+  CHECK(tree("if a { } if b { } else { } c") == "if a {\n}\nif b {\n} else {\n}\nc\n");
+}
+
+TEST_CASE("loops have steps and ways out") {
+  const char* expected = "for i in 0..10 step 2 {\n  if i {\n    break\n  }\n  continue\n}\n";
+  CHECK(tree("for i in 0..10 step 2 { if i { break } continue }") == expected);
+  CHECK(tree("for i in 0..10 step 2 {\n if i {\n break # out\n } continue; }") == expected);
+  CHECK(tree("for step in step..step step step { step }") ==
+        "for step in step..step step step {\n  step\n}\n");
+  CHECK(tree("break = continue + 1; step = break.x") == "break = (continue + 1)\nstep = break.x\n");
+}
+
 TEST_CASE("a line goes on after an operator, a comma, an arrow, an equals sign or a bracket") {
   for (const char* op : {"+", "-", "*", "/", "//", "%", "**", "<", "==", "and", "or"}) {
     const std::string text = std::string("let x = a ") + op + "  # comment\n\n  b";
