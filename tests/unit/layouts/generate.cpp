@@ -279,6 +279,12 @@ class Generator {
   // One dim split in two, or two neighbours made one; the others stay.
   Shape regrouped(std::vector<Dim> dims) {
     const std::size_t at = below(dims.size());
+    const auto is_made = [](const Dim& dim) {
+      return dim.name == "m0" || dim.name == "s0" || dim.name == "s1";
+    };
+    if (std::ranges::any_of(dims, is_made)) {
+      return Shape(dims);
+    }
     if (at + 1 < dims.size() && chance(0.5)) {
       dims[at] = {"m0", dims[at].size * dims[at + 1].size};
       dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1);
