@@ -46,12 +46,15 @@ void add_page(const fs::path& root, const std::string& page, std::vector<Seed>& 
   std::istringstream stream(read_text(root / page));
   std::string body;
   bool is_program = false;
+  bool is_right = false;
   for (std::string line; std::getline(stream, line);) {
     if (is_program && line.starts_with("```")) {
-      seeds.push_back({.name = page, .folder = "pages", .text = body, .args = {}});
+      seeds.push_back(
+          {.name = page, .folder = "pages", .text = body, .args = {}, .is_right = is_right});
       is_program = false;
     } else if (line.starts_with("```mtf")) {
       is_program = true;
+      is_right = line == "```mtf";
       body.clear();
     } else if (is_program) {
       body += line + "\n";
@@ -78,7 +81,8 @@ std::vector<Seed> read_corpus(const fs::path& root) {
     seeds.push_back({.name = path.string(),
                      .folder = path.parent_path(),
                      .text = std::move(text),
-                     .args = std::move(args)});
+                     .args = std::move(args),
+                     .is_right = !path.filename().string().starts_with("fail_")});
   }
   for (const char* page : kPages) {
     add_page(root, page, seeds);

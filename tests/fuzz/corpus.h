@@ -13,6 +13,7 @@ struct Seed {
   std::filesystem::path folder;  // relative: where it is run, so that its imports are found
   std::string text;
   std::vector<std::vector<std::string>> args;  // of a golden, without the file
+  bool is_right = false;                       // nothing is wrong with it
 };
 
 // In an order that does not depend on the file system.

@@ -78,9 +78,10 @@ class Fuzzer {
     while (is_timed ? spent() < request_.seconds : at < end) {
       at = step(at, is_timed ? at + kBatch : std::min(end, at + kBatch));
     }
-    std::printf("seed %llu: %llu mutants in %.0f s, %zu different finds\n",
+    std::printf("seed %llu: %llu mutants in %.0f s, %llu of them programs; %zu different finds\n",
                 static_cast<unsigned long long>(request_.seed),
-                static_cast<unsigned long long>(at - request_.first), spent(), finds_.size());
+                static_cast<unsigned long long>(at - request_.first), spent(),
+                static_cast<unsigned long long>(done_so_far()), finds_.size());
     return finds_.empty() ? 0 : 1;
   }
 

@@ -291,13 +291,45 @@ void Mutator::mutate(Random& random, std::string& text) const {
   }
 }
 
+// A change after which it may well be a program still: it gets to the planner, and runs.
+void Mutator::vary(Random& random, std::string& text) const {
+  if (random.one_in(4)) {
+    change_chunk(random, text);
+    return;
+  }
+  std::vector<Token> tokens = tokens_of(text);
+  const Kind kind = random.one_in(3) ? Kind::kNumber : Kind::kWord;
+  std::vector<Token*> same;
+  for (Token& token : tokens) {
+    if (token.kind == kind || (kind == Kind::kWord && token.kind == Kind::kSign)) {
+      same.push_back(&token);
+    }
+  }
+  if (same.empty()) {
+    return;
+  }
+  Token& token = *random.of(same);
+  if (kind == Kind::kNumber) {
+    constexpr auto kSmall = std::to_array<const char*>({"0", "1", "2", "3", "4", "6", "12"});
+    token.text = random.one_in(2) ? random.of(kSmall) : number(random);
+  } else {
+    const Token& other = *random.of(same);
+    token.text = other.kind == token.kind ? other.text : token.text;
+  }
+  text = joined(tokens);
+}
+
 Mutant Mutator::mutant(std::uint64_t seed, std::uint64_t index, const std::string& command) const {
   Random random(Random(seed).next() ^ Random(index).next());
   Mutant mutant{.seed = &random.of(seeds_), .text = {}, .args = {}};
+  while (!mutant.seed->is_right && !random.one_in(4)) {
+    mutant.seed = &random.of(seeds_);
+  }
   mutant.text = mutant.seed->text;
+  const bool is_mild = !random.one_in(3);
   do {
-    mutate(random, mutant.text);
-  } while (!random.one_in(3));
+    is_mild ? vary(random, mutant.text) : mutate(random, mutant.text);
+  } while (random.one_in(is_mild ? 3 : 2));
   mutant.args = random_args(random, *mutant.seed, mutant.text, command);
   return mutant;
 }

@@ -36,6 +36,7 @@ class Mutator {
     std::vector<std::string> numbers;
   };
 
+  void vary(Random& random, std::string& text) const;
   void mutate(Random& random, std::string& text) const;
   void change_token(Random& random, std::string& text) const;
   void change_chunk(Random& random, std::string& text) const;

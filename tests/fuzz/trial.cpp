@@ -38,6 +38,7 @@ constexpr double kWallPerSeconds = 20;  // before a child that waits for ever is
 struct Shared {
   std::atomic<std::uint64_t> at;
   std::atomic<std::uint64_t> started;  // how many trials; changes with each
+  std::atomic<std::uint64_t> done;     // with status 0: what was run was a program
 };
 
 Shared& shared() {
@@ -160,6 +161,7 @@ void run_here(const Trial& trial, const Limits& limits) {
   arm(limits.seconds);
   const int status = mtf::command_line(words_of(trial));
   arm(0);
+  shared().done += status == 0 ? 1 : 0;
   if (status == 70) {
     _exit(kStatusInternal);
   }
@@ -309,6 +311,10 @@ Find run_alone(const Trial& trial, const Limits& limits, const fs::path& mtf) {
     catch_signals();
     run_here(trial, limits);
   });
+}
+
+std::uint64_t done_so_far() {
+  return shared().done;
 }
 
 std::string to_string(Ending ending) {

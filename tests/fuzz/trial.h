@@ -44,6 +44,9 @@ struct Batch {
 [[nodiscard]] Find run_alone(const Trial& trial, const Limits& limits,
                              const std::filesystem::path& mtf);
 
+// Trials that ended with status 0, being programs.
+[[nodiscard]] std::uint64_t done_so_far();
+
 [[nodiscard]] std::string to_string(Ending ending);
 
 }  // namespace fuzz
