@@ -78,7 +78,9 @@ ValueId Builder::emit(std::string_view op, std::vector<ValueId> operands, OpArgs
   const OpDef* definition = find_op(ops_, op);
   assert(definition != nullptr);
   const std::optional<ValueId> value = call(*definition, operands, std::move(args));
-  assert(value);
+  if (!value) {  // not so right after all: its rule has said why
+    throw Failure{.diag = diags_.diags().back()};
+  }
   return *value;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/list.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {
@@ -174,7 +175,7 @@ void declare_inline(Context& c, const Dim& dim, SourceSpan span) {
   }
 }
 
-Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan /*span*/,
+Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
                        std::span<const Shape> operands) {
   std::optional<Values> values = element_values(c, bracket, operands);
   if (!values) {
@@ -184,7 +185,7 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan /*spa
     return value.is<Dim>();
   });
   if (!is_shape) {
-    return make_list(std::move(*values));
+    return bounded_list(c, *std::move(values), span);
   }
   std::optional<Shape> shape = shape_of_dims(c, *values, bracket);
   return shape ? make(std::move(*shape)) : unknown();

@@ -212,6 +212,8 @@ std::string region_name(const Context& c) {
 // `is_called`: not only looked at.
 Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
             bool is_called) {
+  constexpr std::size_t kBuiltPerStatement = 8;  // each was compared with the call before this
+  c.statements += c.built[function.fn].size() / kBuiltPerStatement;
   Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
   const Restore frame(c.frame, std::int32_t{-1});
   auto built = std::make_unique<BuiltFunction>();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/elaborate/list.h"
+
 namespace mtf::host {
 namespace {
 
@@ -198,7 +200,7 @@ std::optional<Value> joined(const Site& site) {
     }
     Values items = *a.get<List>()->items;
     items.insert(items.end(), b.get<List>()->items->begin(), b.get<List>()->items->end());
-    return make_list(std::move(items));
+    return bounded_list(site.c, std::move(items), site.span);
   }
   return std::nullopt;
 }

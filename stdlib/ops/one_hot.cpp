@@ -1,5 +1,8 @@
 // one_hot, range and argmax: between numbers and places along a dim.
 
+#include <limits>
+#include <string>
+
 #include "ir/builder.h"
 #include "ir/kernel.h"
 #include "stdlib/ops/cut.h"
@@ -19,6 +22,18 @@ bool check_numbers(const OpCall& call, DType dtype, DiagSink& diags) {
   return false;
 }
 
+// Whether places of the dim fit the dtype that they are counted in.
+bool check_places(const OpCall& call, const Dim& dim, DType dtype, std::string_view way_out,
+                  DiagSink& diags) {
+  if (dtype != DType::kI32 || dim.size <= std::numeric_limits<std::int32_t>::max()) {
+    return true;
+  }
+  diags.error(DiagKind::kOverflow, call.span,
+              "places of `" + dim.name + "`, of size " + std::to_string(dim.size) +
+                  ", are beyond the range of i32" + std::string(way_out));
+  return false;
+}
+
 // ---- range -----------------------------------------------------------------------------------
 
 std::optional<TensorType> range_type(OpCall& call, DiagSink& diags) {
@@ -29,8 +44,12 @@ std::optional<TensorType> range_type(OpCall& call, DiagSink& diags) {
         "`range` of " + std::string(to_string(dtype)) + "; it counts in f32, f64, i32 or i64");
     return std::nullopt;
   }
+  const Dim dim = dim_arg(call.args, "dim");
+  if (!check_places(call, dim, dtype, "; `dtype = i64` counts so far", diags)) {
+    return std::nullopt;
+  }
   call.args.set("dtype", dtype);
-  return result_type(call, dtype, Shape({dim_arg(call.args, "dim")}), diags);
+  return result_type(call, dtype, Shape({dim}), diags);
 }
 
 void range_kernel(const KernelCall& call) {
@@ -85,7 +104,8 @@ void one_hot_kernel(const KernelCall& call) {
 
 std::optional<TensorType> argmax_type(OpCall& call, DiagSink& diags) {
   const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "over").name, diags);
-  if (!dim || !check_operand(call, 0, Accepts::kNumbers, diags)) {
+  if (!dim || !check_operand(call, 0, Accepts::kNumbers, diags) ||
+      !check_places(call, *dim, DType::kI32, "", diags)) {
     return std::nullopt;
   }
   return TensorType{.dtype = DType::kI32, .shape = call.operands[0].shape.without(dim->name)};

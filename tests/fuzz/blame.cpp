@@ -44,7 +44,8 @@ std::vector<std::string> functions(const std::string& errors) {
   for (std::string line; std::getline(stream, line);) {
     const std::size_t at = line.find("(+0x");
     if (at != std::string::npos && line.find(name) < at) {
-      command += " " + line.substr(at + 2, line.find(')', at) - at - 2);
+      const std::size_t end = line.find_first_not_of("0123456789abcdefx", at + 2);
+      command += " " + line.substr(at + 2, end - at - 2);
     }
   }
   std::vector<std::string> names;
