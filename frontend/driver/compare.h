@@ -29,9 +29,9 @@ struct Trace {
 
 struct Difference {
   double absolute = 0;
-  double relative = 0;   // to the largest element of the tensor
-  double tolerance = 0;  // that this element type allows, relative
-  std::string where;     // "`two_layer/w`", "printed line 3"
+  double relative = 0;      // to the largest element of the tensor
+  double tolerance = 0;     // that this element type allows, relative
+  std::string where;        // "`two_layer/w`", "printed line 3"
   bool only_signs = false;  // of zeros
 };
 
