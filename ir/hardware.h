@@ -45,7 +45,7 @@ struct Hardware {
   double capacity = 0;  // bytes a rank may hold; 0: not said
   double overhead = 0;  // seconds that any kernel takes
   double overlap = 0;   // how much of a streamed gather goes on behind the product, up to 1
-  Link link;            // between machines
+  Link link;            // between machines, of one rank: its share of what the machine has
   Link near;            // between ranks of one machine, as many as `near_ranks`
   std::int64_t near_ranks = 1;
   std::vector<std::pair<std::string, double>> elements;  // operation, seconds of one element

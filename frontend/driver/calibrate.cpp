@@ -39,8 +39,20 @@ std::string curve_text(const Curve& curve) {
   return "[" + text + "]";
 }
 
+constexpr std::string_view kDoubts = "  # not trusted: ";
+
+// A comment line; empty where there are none.
+std::string doubts_text(const Measured& measured) {
+  std::string text;
+  for (const std::string& figure : measured.doubtful) {
+    text += (text.empty() ? std::string(kDoubts) : ", ") + figure;
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 // As an expression of the language.
-std::string profile_text(const Hardware& hardware) {
+std::string profile_text(const Measured& measured) {
+  const Hardware& hardware = measured.hardware;
   std::string elements;
   for (const auto& [op, seconds] : hardware.elements) {
     elements += (elements.empty() ? "" : ", ") + ("[\"" + op + "\", " + number(seconds) + "]");
@@ -50,10 +62,10 @@ std::string profile_text(const Hardware& hardware) {
     collectives += (collectives.empty() ? "" : ",\n                 ") + ("[\"" + row.kind) +
                    "\", " + std::to_string(row.ranks) + ", " + curve_text(row.seconds) + "]";
   }
-  return "  hardware_profile(ranks = " + std::to_string(hardware.ranks) +
+  return doubts_text(measured) + "  hardware_profile(ranks = " + std::to_string(hardware.ranks) +
          ", flops = " + number(hardware.flops) + ", overhead = " + number(hardware.overhead) +
          ",\n    latency = " + number(hardware.link.latency) +
-         ", bandwidth = " + number(hardware.link.bandwidth) +
+         ", bandwidth_per_rank = " + number(hardware.link.bandwidth) +
          ",\n    products = " + curve_text(hardware.products) +
          ",\n    memory_bandwidth = " + curve_text(hardware.memory) + ",\n    elements = [" +
          elements + "],\n    collectives = [" + collectives + "])";
@@ -93,10 +105,11 @@ int write_profile(const std::string& path, const std::string& text) {
 // One of the ranks that `measure_all` started: they measure together, the first one reports.
 int measure_as_rank() {
   const std::unique_ptr<Communicator> world = mpi_communicator();
-  const Hardware hardware = measure(op_table(), world.get());
+  const Measured measured = measure(op_table(), world.get());
   if (world->has_first_rank()) {
-    std::printf("%s", profile_text(hardware).c_str());
-    std::fprintf(stderr, "%s\n", summary(hardware).c_str());
+    std::printf("%s", profile_text(measured).c_str());
+    std::fprintf(stderr, "%s%s\n", summary(measured.hardware).c_str(),
+                 doubts_text(measured).c_str());
     std::fflush(stdout);
   }
   world->close(kDone, "");
@@ -118,11 +131,24 @@ int measure_all(Options options) {
     }
     profiles += (profiles.empty() ? "" : ",\n") + *text;
   }
+  const bool doubts = profiles.find(kDoubts) != std::string::npos;
+  const bool keeps = doubts && measured_profile().has_value();
   const int status = write_profile(
-      path,
+      keeps ? path + ".doubtful" : path,
       "# Written by `mtf calibrate`: what this machine does with so many ranks at once.\n"
       "let this_machine = [\n" +
           profiles + "]\n");
+  if (status == kDone && keeps) {
+    return fail(
+        "this machine is busy: measurements of what is `not trusted` above do not agree; what was "
+        "measured before stays, this is in `" +
+        path + ".doubtful`");
+  }
+  if (status == kDone && doubts) {
+    std::fprintf(stderr,
+                 "mtf: calibrate: this machine is busy: what is `not trusted` above is marked so, "
+                 "and is measured better when it is not\n");
+  }
   if (status == kDone) {
     std::printf(
         "kept in %s; `mesh m = [x: 2] of this_machine`, or `mtf cost` on a mesh of "

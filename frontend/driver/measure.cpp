@@ -9,7 +9,10 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
+#include "frontend/driver/figure.h"
+#include "frontend/driver/measure_program.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
 #include "runtime/count.h"
@@ -18,9 +21,11 @@
 namespace mtf {
 namespace {
 
-constexpr int kRepeats = 7;
-constexpr int kTaken = 2;                // the third fastest: others may be using the machine
+constexpr int kRepeats = 5;
+constexpr int kTaken = 1;                // the second fastest: others may be using the machine
 constexpr double kRepeatSeconds = 4e-3;  // that one repeat should take
+constexpr int kMostMeasurements = 6;
+constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
 constexpr std::int64_t kMostRuns = 20'000;
 
 class Measurer {
@@ -31,21 +36,24 @@ class Measurer {
         alone_(simulated_communicator(1)),
         executor_(*alone_, {.print = [](std::string_view) {}}) {}
 
-  Hardware run() {
+  Measured run() {
     Hardware hardware;
     hardware.ranks = world_ == nullptr ? 1 : world_->ranks();
     overhead_ = overhead();
+    doubt("overhead");
     hardware.overhead = std::max(overhead_, 1e-9);
     for (std::int64_t side = 8; side <= 2048; side *= 2) {
       const double seconds = product_seconds(side);
       const auto length = static_cast<double>(side);
       hardware.products.emplace_back(length, 2 * length * length * length / seconds);
+      doubt("products at " + std::to_string(side));
     }
     for (const auto& [side, rate] : hardware.products) {
       hardware.flops = std::max(hardware.flops, rate);
     }
     for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 28; bytes *= 4) {
       hardware.memory.emplace_back(static_cast<double>(bytes), memory_rate(bytes));
+      doubt("memory of " + std::to_string(bytes) + " bytes");
     }
     for (const OpDef* op : ops_) {
       if (op->algebra == Algebra::kEinsum) {
@@ -53,12 +61,25 @@ class Measurer {
       } else if (const std::optional<double> seconds = element_seconds(*op)) {
         hardware.elements.emplace_back(op->name, *seconds);
       }
+      doubt(std::string(op->name));
     }
     measure_collectives(hardware);
-    return hardware;
+    for (const std::string& collective : implausible_collectives(hardware)) {
+      if (std::ranges::find(doubtful_, collective) == doubtful_.end()) {
+        doubtful_.push_back(collective);
+      }
+    }
+    return {.hardware = std::move(hardware), .doubtful = std::move(doubtful_)};
   }
 
  private:
+  // Of what was measured since it was asked before.
+  void doubt(const std::string& figure) {
+    if (!std::exchange(trusts_, true)) {
+      doubtful_.push_back(figure);
+    }
+  }
+
   // ---- clocks ----
 
   // The same on all ranks: the largest.
@@ -95,12 +116,18 @@ class Measurer {
     const double first = std::min(once(work, 1), once(work, 1));
     const auto runs = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(kRepeatSeconds / std::max(first, 1e-9)), 1, kMostRuns);
-    std::array<double, kRepeats> times{};
-    for (double& time : times) {
-      time = once(work, runs);
-    }
-    std::ranges::nth_element(times, times.begin() + kTaken);
-    return times[kTaken];
+    const auto measure = [&] {
+      std::array<double, kRepeats> times{};
+      for (double& time : times) {
+        time = once(work, runs);
+        spent_ += time * static_cast<double>(runs);
+      }
+      std::ranges::nth_element(times, times.begin() + kTaken);
+      return times[kTaken];
+    };
+    const Figure figure = agreed_figure(measure, spent_ < kPatience ? kMostMeasurements : 2);
+    trusts_ = trusts_ && figure.is_trusted;
+    return figure.value;
   }
 
   // ---- programs of one rank ----
@@ -211,77 +238,13 @@ class Measurer {
 
   // ---- operations, one element ----
 
-  static constexpr std::int64_t kRows = 256;
-  static constexpr std::int64_t kCols = 64;
-
-  // Shapes that an argument may ask for, beside tensors of [rows, cols].
-  static std::vector<Shape> shapes_to_try() {
-    const Dim rows = {.name = "rows", .size = kRows};
-    const Dim cols = {.name = "cols", .size = kCols};
-    return {Shape({cols, rows}), Shape({rows}), Shape({rows, cols}),
-            Shape({rows, cols, {.name = "more", .size = 4}})};
-  }
-
-  static std::optional<OpArgs> args_of(const OpDef& op, const Shape& shape) {
-    OpArgs args;
-    const auto is_tensor = [](const OpParam& param) {
-      return param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
-    };
-    const bool makes = std::ranges::none_of(op.params, is_tensor);
-    for (const OpParam& param : op.params) {
-      const bool is_given = param.required || (makes && param.kind == ParamKind::kShape);
-      if (is_tensor(param) || !is_given) {
-        continue;
-      }
-      switch (param.kind) {
-        case ParamKind::kDim:
-        case ParamKind::kDims:
-          args.set(param.name, std::vector<Dim>{{.name = "cols", .size = kCols}});
-          break;
-        case ParamKind::kShape:
-          args.set(param.name, shape);
-          break;
-        case ParamKind::kReal:
-          args.set(param.name, 0.5);
-          break;
-        default:
-          return std::nullopt;
-      }
-    }
-    return args;
-  }
-
-  std::optional<Program> program_of(const OpDef& op, DType dtype, const Shape& shape) {
-    Program program;
-    DiagSink diags;
-    Builder builder(program, ops_, diags);
-    const TensorType type = {
-        .dtype = dtype,
-        .shape = Shape({{.name = "rows", .size = kRows}, {.name = "cols", .size = kCols}})};
-    std::vector<ValueId> operands;
-    for (const OpParam& param : op.params) {
-      if (param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors) {
-        operands.push_back(
-            builder.input(InputKind::kArgument, "x" + std::to_string(operands.size()), type));
-      }
-    }
-    std::optional<OpArgs> args = args_of(op, shape);
-    const std::optional<ValueId> made =
-        args ? builder.call(op, operands, *std::move(args)) : std::nullopt;
-    if (!made || !diags.ok() || program.at(*made).op != &op) {
-      return std::nullopt;
-    }
-    program.outputs = {*made};
-    return program;
-  }
-
   // nullopt: its time is that of its memory, or it is not made from plain tensors.
   std::optional<double> element_seconds(const OpDef& op) {
     const bool runs = op.tile != nullptr || op.kernel != nullptr;
     if (!runs || op.effect || op.file != FileUse::kNone || op.algebra == Algebra::kEinsum) {
       return std::nullopt;
     }
-    const std::optional<Program> program = any_program_of(op);
+    const std::optional<Program> program = program_of(op, ops_);
     const double seconds = program ? seconds_of(*program) : 0;
     if (seconds == 0) {
       return std::nullopt;
@@ -291,18 +254,6 @@ class Measurer {
       points *= static_cast<double>(loop.size);
     }
     return without_overhead(seconds) / points;
-  }
-
-  // With the first operands and arguments that it takes.
-  std::optional<Program> any_program_of(const OpDef& op) {
-    for (const DType dtype : {DType::kF32, DType::kBool, DType::kI32}) {
-      for (const Shape& shape : shapes_to_try()) {
-        if (std::optional<Program> program = program_of(op, dtype, shape)) {
-          return program;
-        }
-      }
-    }
-    return std::nullopt;
   }
 
   // ---- collectives ----
@@ -339,6 +290,7 @@ class Measurer {
         const double bytes = 4.0 * static_cast<double>(received_elements(kind, count, size));
         row.seconds.emplace_back(bytes, collective(kind, group, count));
       }
+      doubt(row.kind + " of " + std::to_string(size));
       hardware.collectives.push_back(std::move(row));
     }
   }
@@ -378,13 +330,16 @@ class Measurer {
   Communicator* world_;
   std::unique_ptr<Communicator> alone_;
   Executor executor_;
+  double spent_ = 0;  // seconds, on all ranks the same
+  bool trusts_ = true;
+  std::vector<std::string> doubtful_;
   double overhead_ = 0;      // of a kernel
   double run_overhead_ = 0;  // of a run with two kernels that do next to nothing
 };
 
 }  // namespace
 
-Hardware measure(OpTable ops, Communicator* world) {
+Measured measure(OpTable ops, Communicator* world) {
   return Measurer(ops, world).run();
 }
 

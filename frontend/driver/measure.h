@@ -3,14 +3,22 @@
 
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "ir/hardware.h"
 #include "ir/op.h"
 #include "runtime/communicator.h"
 
 namespace mtf {
 
+struct Measured {
+  Hardware hardware;
+  std::vector<std::string> doubtful;  // figures that no two measurements agree on, or implausible
+};
+
 // `world`: the ranks that measure together, all on this machine; null: this process alone. Each
 // number is that of the slowest rank. Collective; some seconds.
-[[nodiscard]] Hardware measure(OpTable ops, Communicator* world);
+[[nodiscard]] Measured measure(OpTable ops, Communicator* world);
 
 }  // namespace mtf

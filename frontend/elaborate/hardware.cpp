@@ -130,7 +130,9 @@ constexpr std::array kFields = std::to_array<Field>({
     {"memory_bandwidth", true, kCurve,
      [](Hardware& hardware, const Value& value) { return set_curve(hardware.memory, value); }},
     {"latency", true, kNumber, set_link<&Hardware::link, &Link::latency>},
-    {"bandwidth", true, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"bandwidth", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"bandwidth_per_rank", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"bandwidth_per_machine", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
     {"memory", false, kNumber, set_number<&Hardware::capacity>},
     {"products", false, kCurve,
      [](Hardware& hardware, const Value& value) { return set_curve(hardware.products, value); }},
@@ -145,6 +147,39 @@ constexpr std::array kFields = std::to_array<Field>({
      set_collectives},
     {"ranks", false, kWhole, set_whole<&Hardware::ranks>},
 });
+
+// One of the ways to say what a rank receives from other machines.
+struct Bandwidth {
+  std::string_view name;
+  bool is_shared = false;  // by the `near_ranks` ranks of a machine
+};
+constexpr std::array kBandwidths = std::to_array<Bandwidth>({
+    {"bandwidth_per_rank"},
+    {"bandwidth_per_machine", true},
+    {"bandwidth"},  // per rank; the short form
+});
+
+// Which one is given; null: an error.
+const Bandwidth* bandwidth_given(Context& c, const Bound& bound, SourceSpan span) {
+  const Bandwidth* given = nullptr;
+  for (const Bandwidth& one : kBandwidths) {
+    const auto* field = std::ranges::find(kFields, one.name, &Field::name);
+    const auto& arguments = bound[static_cast<std::size_t>(field - kFields.begin())];
+    if (!arguments.empty() && given != nullptr) {
+      c.error(DiagKind::kBadArgument, arguments.front()->span,
+              "`" + std::string(given->name) + "` says it already; give one of them");
+      return nullptr;
+    }
+    given = arguments.empty() ? given : &one;
+  }
+  if (given == nullptr) {
+    c.error(DiagKind::kMissingArgument, span,
+            "`hardware_profile` needs what a rank receives from other machines: "
+            "`bandwidth_per_rank`, or `bandwidth_per_machine`, a network card's, which "
+            "its `near_ranks` ranks share");
+  }
+  return given;
+}
 
 std::optional<HardwareChoice> as_hardware(const Value* value) {
   HardwareChoice choice;
@@ -174,6 +209,10 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   if (!bound) {
     return unknown();
   }
+  const Bandwidth* bandwidth = bandwidth_given(c, *bound, span);
+  if (bandwidth == nullptr) {
+    return unknown();
+  }
   Hardware hardware;
   hardware.span = span;
   bool fits = true;
@@ -194,6 +233,9 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
               "`" + formals[i].name + "` takes " + std::string(kFields[i].wanted));
       fits = false;
     }
+  }
+  if (bandwidth->is_shared) {
+    hardware.link.bandwidth /= static_cast<double>(hardware.near_ranks);
   }
   if (hardware.near.bandwidth == 0) {
     hardware.near = hardware.link;

@@ -1,0 +1,16 @@
+// A program of one operation, for its time.
+
+#pragma once
+
+#include <optional>
+
+#include "ir/op.h"
+#include "ir/program.h"
+
+namespace mtf {
+
+// On tensors of 16,384 elements, with the first operands and arguments that it takes; nullopt: it
+// takes none of what is tried.
+[[nodiscard]] std::optional<Program> program_of(const OpDef& op, OpTable ops);
+
+}  // namespace mtf
