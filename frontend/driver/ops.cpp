@@ -10,6 +10,7 @@
 
 #include "frontend/driver/checked.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/ops_forms.h"
 #include "frontend/parse.h"
 #include "ir/kernel.h"
 #include "ir/support/columns.h"
@@ -55,23 +56,6 @@ std::string operator_form(std::string_view symbol) {
   return symbol == "not" ? "not x" : "x " + std::string(symbol) + " y";
 }
 
-// "sum(x, over = …, -> …)", without what may be left out in brackets of its own.
-std::string signature(const OpDef& op) {
-  std::string text;
-  for (const OpParam& param : op.params) {
-    const bool tensor = param.kind == ParamKind::kTensor;
-    std::string one(param.name);
-    one += param.kind == ParamKind::kTensors ? ", …" : "";
-    if (param.name == "to") {
-      text += text.empty() ? "-> shape" : " -> shape";
-      continue;
-    }
-    one += tensor || param.required ? "" : " = …";
-    text += (text.empty() ? "" : ", ") + one;
-  }
-  return std::string(op.name) + "(" + text + ")";
-}
-
 std::string listing() {
   std::vector<std::string_view> families;
   for (const OpDef* op : op_table()) {
@@ -90,7 +74,12 @@ std::string listing() {
       }
     }
   }
-  return in_columns(std::span(rows).subspan(rows.empty() ? 0 : 1), {.indent = 0});
+  rows.emplace_back();
+  rows.push_back({"of the language:"});
+  for (const LanguageForm& one : language_forms()) {
+    rows.push_back({"  " + std::string(one.name), "", std::string(one.summary)});
+  }
+  return in_columns(std::span(rows).subspan(1), {.indent = 0});
 }
 
 // Its calls in the programs that its example builds; of one that is built from others, theirs.
@@ -226,8 +215,14 @@ bool adds_up(const OpDef& op, std::span<const OpCall> calls) {
 }
 
 std::string page(const OpDef& op) {
-  std::string text = signature(op) + "\n  " + std::string(op.summary) + "\n";
-  text += op.symbol.empty() ? "" : "  also written `" + operator_form(op.symbol) + "`\n";
+  std::string text;
+  for (const std::string& form : forms_of(op)) {
+    text += form + "\n";
+  }
+  text += "  " + std::string(op.summary) + "\n";
+  text += op.symbol.empty() || op.symbol == "@"
+              ? ""
+              : "  also written `" + operator_form(op.symbol) + "`\n";
   std::vector<Row> params;
   for (const OpParam& param : op.params) {
     params.push_back({param.name == "to" ? "->" : std::string(param.name),
@@ -255,7 +250,14 @@ Outcome list_or_explain(Workspace& workspace) {
     std::fputs(page(*op).c_str(), stdout);
     return {};
   }
-  std::vector<std::string> names;
+  const auto form = std::ranges::find(language_forms(), name, &LanguageForm::name);
+  if (form != language_forms().end()) {
+    const std::string text = std::string(form->form) + "\n  " + std::string(form->summary) +
+                             "\n\nexample\n" + indented(form->example);
+    std::fputs(text.c_str(), stdout);
+    return {};
+  }
+  std::vector<std::string> names = names_of(language_forms());
   for (const OpDef* known : op_table()) {
     names.emplace_back(known->name);
   }
