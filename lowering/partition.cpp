@@ -184,7 +184,8 @@ class Partitioner {
   void measure(Step& step) const {
     const SpmdValue& from = out_.at(step.from);
     const Volume volume =
-        volume_of(step.kind, from.local.shape.volume(), out_.mesh.size_of(step.axes));
+        volume_of(step.kind, from.local.shape.volume(), out_.at(step.to).local.shape.volume(),
+                  out_.mesh.size_of(step.axes));
     step.elements = volume.elements;
     step.received = volume.received;
     step.bytes = volume.received * static_cast<std::int64_t>(bytes_of(from.type.dtype));
@@ -249,7 +250,8 @@ class Partitioner {
                          .operands = operands,
                          .result = target(id),
                          .firm = firm_layouts(id),
-                         .copies = copies(value)},
+                         .copies = copies(value),
+                         .pinned = pinned_operands(source_, value)},
                         resharder_, out_.mesh);
   }
 

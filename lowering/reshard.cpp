@@ -1,300 +1,98 @@
 #include "lowering/reshard.h"
 
 #include <algorithm>
-#include <queue>
-#include <set>
-#include <tuple>
 #include <utility>
 
-#include "lowering/finish.h"
-#include "lowering/holders.h"
+#include "lowering/reshard_moves.h"
+#include "lowering/reshard_search.h"
 
 namespace mtf {
 namespace {
 
-using Dims = std::vector<Axes>;
-
-// A layout without pending sums, in its normal spelling.
-struct State {
-  Dims dims;
-  std::vector<Condition> where;
-
-  friend auto operator<=>(const State&, const State&) = default;
-};
-
-State state_of(const ValueLayout& layout) {
-  ValueLayout spelled = normal(layout);
-  return {.dims = std::move(spelled.dims), .where = std::move(spelled.where)};
+// What a collective that moves blocks, or adds them up, can do before it: a slice of what every
+// rank has. The step is then an all-to-all or all-gather as they are known.
+void add_sliced_first(const ValueLayout& from, Move move, std::vector<Move>& moves) {
+  ValueLayout sliced = from;
+  Axes axes;
+  bool lands = false;  // some axis of the group splits another dim behind it
+  for (std::size_t d = 0; d < from.dims.size(); ++d) {
+    const Axes& to = move.to.dims[d];
+    bool first = true;
+    for (std::size_t i = from.dims[d].size(); i < to.size(); ++i) {
+      first = first && !has(move.axes, to[i]);
+      lands = lands || has(move.axes, to[i]);
+      if (first) {
+        sliced.dims[d].push_back(to[i]);
+        axes.push_back(to[i]);
+      }
+    }
+  }
+  if (!axes.empty()) {
+    moves.push_back({.kind = StepKind::kSlice, .to = std::move(sliced), .axes = std::move(axes)});
+  }
+  if (move.kind == StepKind::kAllToAll && !lands) {
+    move.kind = StepKind::kAllGather;
+  }
+  moves.push_back(std::move(move));
 }
 
-ValueLayout layout_of(const State& state) {
-  return {.dims = state.dims, .partial = {}, .where = state.where};
+// Their axes are in the order of the tree.
+bool adds_up(StepKind kind) {
+  return kind == StepKind::kReduceScatter || kind == StepKind::kAllReduce ||
+         kind == StepKind::kReduce;
 }
 
-// The search from one layout to another of one shape.
-class Search {
- public:
-  Search(const Shape& shape, const Mesh& mesh, State target)
-      : shape_(shape), mesh_(mesh), target_(std::move(target)) {
-    for (const Axes& axes : target_.dims) {
-      wanted_.insert(axes.begin(), axes.end());
-    }
-    for (const Condition& condition : target_.where) {
-      if (condition.same) {  // on the way it may split the dim as well
-        wanted_.insert(condition.axis);
-      }
-    }
-  }
+bool joins(StepKind a, StepKind b) {
+  return a == b &&
+         (a == StepKind::kSlice || a == StepKind::kAllGather || a == StepKind::kAllReduce ||
+          a == StepKind::kBroadcast || a == StepKind::kReduce);
+}
 
-  std::vector<Move> run(const State& start) {
-    reach(start, {0, 0}, nullptr, {});
-    while (!queue_.empty()) {
-      const auto [cost, state] = queue_.top();
-      queue_.pop();
-      if (state == target_) {
-        return path_to(state);
-      }
-      if (cost == seen_.at(state).cost) {
-        expand(state, cost);
-      }
-    }
-    return {};
-  }
-
- private:
-  using Cost = std::pair<std::int64_t, std::int64_t>;  // received elements, then steps
-
-  struct Node {
-    Cost cost;
-    State from;
-    Move move;
-    bool start = false;
-  };
-
-  [[nodiscard]] std::int64_t local_volume(const Dims& dims) const {
-    std::int64_t volume = 1;
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      volume *= mesh_.longest_part(shape_[d].size, dims[d]);
-    }
-    return volume;
-  }
-
-  void reach(const State& to, Cost cost, const State* from, Move move) {
-    const auto found = seen_.find(to);
-    if (found != seen_.end() && found->second.cost <= cost) {
-      return;
-    }
-    seen_[to] = {.cost = cost,
-                 .from = from == nullptr ? State{} : *from,
-                 .move = std::move(move),
-                 .start = from == nullptr};
-    queue_.emplace(cost, to);
-  }
-
-  void step(const State& from, Cost cost, StepKind kind, Axes axes, const State& to) {
-    const std::int64_t received =
-        volume_of(kind, local_volume(from.dims), mesh_.size_of(axes)).received;
-    const Cost next{cost.first + received, cost.second + 1};
-    reach(to, next, &from, {.kind = kind, .to = layout_of(to), .axes = std::move(axes)});
-  }
-
-  [[nodiscard]] bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const {
-    return mesh_.uneven || shape_[dim].size % (mesh_.size_of(present) * ways) == 0;
-  }
-
-  void expand(const State& state, Cost cost) {
-    std::set<AxisId> used;
-    for (const Axes& axes : state.dims) {
-      used.insert(axes.begin(), axes.end());
-    }
-    for (const Condition& condition : state.where) {
-      used.insert(condition.axis);
-    }
-    slices(state, cost, used);
-    drops(state, cost, used);
-    broadcasts(state, cost);
-    for (std::size_t d = 0; d < state.dims.size(); ++d) {
-      for (std::size_t keep = 0; keep < state.dims[d].size(); ++keep) {
-        suffix_moves(state, cost, d, keep);
-      }
-    }
-    if (state.where.empty()) {
-      permutes(state.dims, cost, used);
+// The axes along which ranks let go of something.
+Axes sliced_axes(const ValueLayout& from, const ValueLayout& to, std::size_t mesh_axes) {
+  Axes axes;
+  for (std::size_t a = 0; a < mesh_axes; ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    if (to.uses(axis) && !from.uses(axis)) {
+      axes.push_back(axis);
     }
   }
+  return axes;
+}
 
-  void slices(const State& state, Cost cost, const std::set<AxisId>& used) {
-    for (const AxisId axis : wanted_) {
-      if (used.contains(axis)) {
-        continue;
-      }
-      for (std::size_t d = 0; d < state.dims.size(); ++d) {
-        if (divides(d, state.dims[d], mesh_.axes[axis].size)) {
-          State to = state;
-          to.dims[d].push_back(axis);
-          step(state, cost, StepKind::kSlice, {axis}, to);
-        }
-      }
+// As few steps as can do it, in the words that they are known by.
+std::vector<Move> tidy(const ValueLayout& from, const std::vector<Move>& found,
+                       std::size_t mesh_axes) {
+  std::vector<Move> moves;
+  const ValueLayout* at = &from;
+  for (const Move& move : found) {
+    if (move.kind == StepKind::kAllToAll || move.kind == StepKind::kReduceScatter) {
+      add_sliced_first(*at, move, moves);
+    } else {
+      moves.push_back(move);
     }
+    at = &move.to;
   }
-
-  // Ranks let go of what the target does not want them to hold. On a diagonal the axis that splits
-  // the dim here may be another than in the target's spelling.
-  void drops(const State& state, Cost cost, const std::set<AxisId>& used) {
-    for (const Condition& condition : target_.where) {
-      Condition wanted = condition;
-      if (condition.same && used.contains(condition.axis)) {
-        wanted = {.axis = *condition.same, .same = condition.axis};
-      }
-      const bool possible =
-          !used.contains(wanted.axis) && (!wanted.same || splits(state, *wanted.same));
-      if (possible) {
-        ValueLayout to = layout_of(state);
-        to.where.push_back(wanted);
-        std::ranges::sort(to.where);
-        step(state, cost, StepKind::kSlice, {wanted.axis}, state_of(to));
-      }
-    }
-  }
-
-  static bool splits(const State& state, AxisId axis) {
-    return std::ranges::any_of(state.dims, [axis](const Axes& axes) { return has(axes, axis); });
-  }
-
-  void broadcasts(const State& state, Cost cost) {
-    std::set<AxisId> axes;
-    for (const Condition& condition : state.where) {
-      axes.insert(condition.axis);
-      if (condition.same) {
-        axes.insert(*condition.same);
-      }
-    }
-    for (const AxisId axis : axes) {
-      step(state, cost, StepKind::kBroadcast, {axis},
-           state_of(spread_over(layout_of(state), axis)));
-    }
-  }
-
-  // Takes the axes behind the first `keep` off dim d: gathered, or moved to another dim. Blocks
-  // that lie on a diagonal are not all in one group.
-  void suffix_moves(const State& state, Cost cost, std::size_t d, std::size_t keep) {
-    const Axes& axes = state.dims[d];
-    const Axes suffix(axes.begin() + static_cast<std::ptrdiff_t>(keep), axes.end());
-    const ValueLayout layout = layout_of(state);
-    if (std::ranges::any_of(suffix, [&](AxisId axis) { return is_compared(layout, axis); })) {
-      return;
-    }
-    State gathered = state;
-    gathered.dims[d].resize(keep);
-    step(state, cost, StepKind::kAllGather, suffix, gathered);
-    for (std::size_t e = 0; e < state.dims.size(); ++e) {
-      if (e != d && divides(e, state.dims[e], mesh_.size_of(suffix))) {
-        State to = gathered;
-        to.dims[e].insert(to.dims[e].end(), suffix.begin(), suffix.end());
-        step(state, cost, StepKind::kAllToAll, suffix, to);
-      }
-    }
-  }
-
-  // Another owner for the same local shape: towards the target, dim by dim as it wants them.
-  void permutes(const Dims& dims, Cost cost, const std::set<AxisId>& used) {
-    std::set<AxisId> pool = used;
-    pool.insert(wanted_.begin(), wanted_.end());
-    Dims to(dims.size());
-    place(dims, cost, 0, pool, to);
-  }
-
-  // Fills dim d and those behind it with every ordered choice of axes of the same total size.
-  void place(const Dims& dims, Cost cost, std::size_t d, const std::set<AxisId>& pool, Dims& to) {
-    if (d == dims.size()) {
-      if (to != dims && same_blocks(dims, to)) {
-        step({.dims = dims, .where = {}}, cost, StepKind::kPermute, moved_axes(dims, to),
-             {.dims = to, .where = {}});
-      }
-      return;
-    }
-    const std::int64_t ways = mesh_.size_of(dims[d]);
-    fill(dims, cost, d, pool, ways, to);
-  }
-
-  void fill(const Dims& dims, Cost cost, std::size_t d, const std::set<AxisId>& pool,
-            std::int64_t ways, Dims& to) {
-    if (ways == 1) {
-      place(dims, cost, d + 1, pool, to);
-      return;
-    }
-    for (const AxisId axis : pool) {
-      const std::int64_t size = mesh_.axes[axis].size;
-      if (size > 1 && ways % size == 0) {
-        std::set<AxisId> rest = pool;
-        rest.erase(axis);
-        to[d].push_back(axis);
-        fill(dims, cost, d, rest, ways / size, to);
-        to[d].pop_back();
-      }
-    }
-  }
-
-  // Uneven blocks are others when other axes cut them.
-  [[nodiscard]] bool same_blocks(const Dims& a, const Dims& b) const {
-    for (std::size_t d = 0; d < a.size(); ++d) {
-      if (a[d] != b[d] && shape_[d].size % mesh_.size_of(a[d]) != 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  static Axes moved_axes(const Dims& from, const Dims& to) {
-    std::set<AxisId> axes;
-    for (std::size_t d = 0; d < from.size(); ++d) {
-      if (from[d] != to[d]) {
-        axes.insert(from[d].begin(), from[d].end());
-        axes.insert(to[d].begin(), to[d].end());
-      }
-    }
-    return {axes.begin(), axes.end()};
-  }
-
-  std::vector<Move> path_to(const State& state) {
-    std::vector<Move> path;
-    for (const Node* node = &seen_.at(state); !node->start; node = &seen_.at(node->from)) {
-      path.push_back(node->move);
-    }
-    std::ranges::reverse(path);
-    return path;
-  }
-
-  struct Later {
-    bool operator()(const std::pair<Cost, State>& a, const std::pair<Cost, State>& b) const {
-      return a > b;
-    }
-  };
-
-  const Shape& shape_;
-  const Mesh& mesh_;
-  State target_;
-  std::set<AxisId> wanted_;
-  std::map<State, Node> seen_;
-  std::priority_queue<std::pair<Cost, State>, std::vector<std::pair<Cost, State>>, Later> queue_;
-};
-
-// Neighbouring moves of one kind that one step can do: slices, all-gathers and broadcasts.
-std::vector<Move> merged(std::vector<Move> moves) {
   std::vector<Move> result;
   for (Move& move : moves) {
-    const bool joins = !result.empty() && result.back().kind == move.kind &&
-                       (move.kind == StepKind::kSlice || move.kind == StepKind::kAllGather ||
-                        move.kind == StepKind::kBroadcast);
-    if (!joins) {
+    if (result.empty() || !joins(result.back().kind, move.kind)) {
       result.push_back(std::move(move));
       continue;
     }
-    result.back().to = move.to;
-    result.back().axes.insert(result.back().axes.end(), move.axes.begin(), move.axes.end());
+    Move& last = result.back();
+    last.to = std::move(move.to);
+    const bool inner_first = adds_up(move.kind);
+    last.axes.insert(inner_first ? last.axes.begin() : last.axes.end(), move.axes.begin(),
+                     move.axes.end());
   }
+  at = &from;
   for (Move& move : result) {
-    std::ranges::sort(move.axes);
+    if (move.kind == StepKind::kSlice) {
+      move.axes = sliced_axes(*at, move.to, mesh_axes);
+    } else if (!adds_up(move.kind)) {
+      std::ranges::sort(move.axes);
+    }
+    at = &move.to;
   }
   return result;
 }
@@ -321,32 +119,29 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
 
 }  // namespace
 
-Volume volume_of(StepKind kind, std::int64_t local, std::int64_t ranks) {
+Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t ranks) {
   switch (kind) {
     case StepKind::kKernel:
     case StepKind::kSlice:
       break;
     case StepKind::kAllGather:
-      return {local, local * (ranks - 1)};
-    case StepKind::kAllToAll:
+      return {from, from * (ranks - 1)};
+    case StepKind::kAllToAll:  // of what it then has, a block came from every rank
+      return {to, to / ranks * (ranks - 1)};
     case StepKind::kReduceScatter:
-      return {local, local / ranks * (ranks - 1)};
+      return {to * ranks, to * (ranks - 1)};
     case StepKind::kPermute:
     case StepKind::kBroadcast:
     case StepKind::kReduce:  // by a rank that the others' terms pass through, and by its holder
-      return {local, local};
+      return {from, from};
     case StepKind::kAllReduce:
-      return {local, 2 * local * (ranks - 1) / ranks};
+      return {from, 2 * from * (ranks - 1) / ranks};
   }
-  return {local, 0};
+  return {from, 0};
 }
 
 std::int64_t Resharder::local_volume(const Shape& shape, const ValueLayout& layout) const {
-  std::int64_t volume = 1;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    volume *= mesh_.longest_part(shape[d].size, layout.dims[d]);
-  }
-  return volume;
+  return local_elements(shape, mesh_, layout.dims);
 }
 
 const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayout& from,
@@ -355,24 +150,26 @@ const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayo
   if (!fresh) {
     return entry->second;
   }
-  ValueLayout layout = from;
-  std::vector<Move> moves = finish(layout, to);
-  for (Move& move : merged(Search(shape, mesh_, state_of(to)).run(state_of(layout)))) {
-    moves.push_back(std::move(move));
-  }
-  if (!moves.empty()) {
-    moves.back().to = to;
+  Planned& result = entry->second;
+  result.moves = tidy(from, cheapest_moves(shape, mesh_, from, to), mesh_.axes.size());
+  if (!result.moves.empty()) {
+    result.moves.back().to = to;
   } else if (from != to) {  // another spelling of the same slices
-    moves.push_back({.kind = StepKind::kSlice, .to = to, .axes = {}});
+    result.moves.push_back({.kind = StepKind::kSlice, .to = to, .axes = {}});
   }
-  std::int64_t received = 0;
-  const ValueLayout* at = &from;
-  for (const Move& move : moves) {
-    received += volume_of(move.kind, local_volume(shape, *at), mesh_.size_of(move.axes)).received;
-    at = &move.to;
+  std::int64_t at = local_volume(shape, from);
+  for (const Move& move : result.moves) {
+    const std::int64_t next = local_volume(shape, move.to);
+    result.received += volume_of(move.kind, at, next, mesh_.size_of(move.axes)).received;
+    result.collectives += is_collective(move.kind) ? 1 : 0;
+    at = next;
   }
-  entry->second = {.moves = std::move(moves), .received = received};
-  return entry->second;
+  return result;
+}
+
+// Padded blocks are counted as they are.
+std::optional<Axes> Resharder::in_one_step(const ValueLayout& from, const ValueLayout& to) const {
+  return mesh_.uneven ? std::nullopt : lost_in_one_step(from, to);
 }
 
 const std::vector<Move>& Resharder::plan(const Shape& shape, const ValueLayout& from,
@@ -382,7 +179,25 @@ const std::vector<Move>& Resharder::plan(const Shape& shape, const ValueLayout& 
 
 std::int64_t Resharder::received(const Shape& shape, const ValueLayout& from,
                                  const ValueLayout& to) {
-  return from == to ? 0 : planned(shape, from, to).received;
+  if (from == to) {
+    return 0;
+  }
+  if (const std::optional<Axes> lost = in_one_step(from, to)) {
+    const std::int64_t after = local_volume(shape, to);
+    return volume_of(StepKind::kAllToAll, after, after, mesh_.size_of(*lost)).received;
+  }
+  return planned(shape, from, to).received;
+}
+
+std::int64_t Resharder::collectives(const Shape& shape, const ValueLayout& from,
+                                    const ValueLayout& to) {
+  if (from == to) {
+    return 0;
+  }
+  if (const std::optional<Axes> lost = in_one_step(from, to)) {
+    return lost->empty() ? 0 : 1;
+  }
+  return planned(shape, from, to).collectives;
 }
 
 }  // namespace mtf

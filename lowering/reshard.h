@@ -1,14 +1,16 @@
 // The reshard planner: from one layout of a value to another in the fewest received elements.
 //
-// A search over layouts (Dijkstra) with the moves of sharding.md 3.1: slice (free), all-to-all,
-// permute, all-gather, and broadcast of what only some ranks hold; pending sums are finished first,
-// by reduce-scatter where the target wants the axis, by reduce where it has a condition on it, and
-// by all-reduce elsewhere. Nothing is replicated on the way unless that is cheapest.
+// Where no dim of the value changes its axes for others, one step does it with nothing received
+// twice. Everything else, and pending sums, is searched (reshard_search.h): slices (free),
+// all-to-alls, permutes, all-gathers, reduce-scatters and all-reduces, and for storage on a part of
+// the mesh broadcasts and reductions to the holders. Nothing is replicated on the way unless that
+// is cheapest.
 
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,9 @@ struct Volume {
   std::int64_t elements = 0;
   std::int64_t received = 0;
 };
-[[nodiscard]] Volume volume_of(StepKind kind, std::int64_t local, std::int64_t ranks);
+// `from`, `to`: elements of a rank's slice before and after.
+[[nodiscard]] Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to,
+                               std::int64_t ranks);
 
 class Resharder {
  public:
@@ -41,13 +45,19 @@ class Resharder {
   // Elements received per rank.
   [[nodiscard]] std::int64_t received(const Shape& shape, const ValueLayout& from,
                                       const ValueLayout& to);
+  // Collectives on the way.
+  [[nodiscard]] std::int64_t collectives(const Shape& shape, const ValueLayout& from,
+                                         const ValueLayout& to);
   [[nodiscard]] std::int64_t local_volume(const Shape& shape, const ValueLayout& layout) const;
 
  private:
   struct Planned {
     std::vector<Move> moves;
     std::int64_t received = 0;
+    std::int64_t collectives = 0;
   };
+  [[nodiscard]] std::optional<Axes> in_one_step(const ValueLayout& from,
+                                                const ValueLayout& to) const;
   const Planned& planned(const Shape& shape, const ValueLayout& from, const ValueLayout& to);
 
   const Mesh& mesh_;

@@ -2,9 +2,10 @@
 //
 // Where operands and result agree there is nothing to choose (Mesh-TensorFlow). Axes that `*` gave
 // a tensor at rest claim a loop only where no rule claims them for another: then the tensor is
-// gathered over them, or the result scattered (the 3-D algorithm, FSDP). Where an axis is claimed
-// by two loops, every assignment is priced: fewest bytes moved, then least compute, then a fixed
-// order (architecture.md, "Layouts and partition").
+// gathered over them, or the result scattered (the 3-D algorithm, FSDP). Otherwise every assignment
+// of axes to loops, or to none, counts, and every order of the axes of one loop that some tensor
+// has: fewest bytes moved, a product's arithmetic priced in bytes, then fewest collectives, then
+// least compute, then a fixed order (architecture.md, "Layouts and partition").
 //
 // Where only some ranks hold the operands and are to hold the result, they alone may do the work:
 // the update of a vector on a diagonal.
@@ -19,11 +20,16 @@
 
 namespace mtf {
 
+// As many flops as a rank does while it receives a byte: what a product that ranks repeat is priced
+// at, so that a few bytes less are no reason to leave axes idle.
+inline constexpr double kFlopsPerByte = 100;
+
 struct LoopSplit {
   std::vector<Axes> loops;            // per loop dim, major first
   std::vector<ValueLayout> operands;  // what each operand must be in
   ValueLayout result;                 // as the kernel leaves it: pending over the reduced loops
   std::int64_t bytes = 0;             // received by a rank for it
+  std::int64_t collectives = 0;       // in which it receives them
   double volume = 0;                  // of one rank's part of the space
 
   // Next best splits, if there was a choice, the best first; where bytes move, one for each axis
@@ -42,10 +48,18 @@ struct SplitProblem {
   std::vector<ValueLayout> firm = {};
   // For each operand, layouts that it is in already beside that of the rules. Empty: none.
   std::vector<std::vector<ValueLayout>> copies = {};
+  std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
 };
+
+// The arithmetic of one rank's part of the space, in bytes; of what goes element by element, 0.
+[[nodiscard]] double priced_arithmetic(const OpCall& call, const IterationSpace& space,
+                                       double volume);
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
                                      const Mesh& mesh);
+
+// For each operand, whether it is what `@` says.
+[[nodiscard]] std::vector<bool> pinned_operands(const Program& program, const Value& value);
 
 // Projects a layout of one tensor on the loops: which axes split each. Axes that no loop can take
 // (a loop that must be whole, a factor that they do not divide) are left out.

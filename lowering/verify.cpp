@@ -160,8 +160,8 @@ class Verifier {
                 step.combine == combine_[at(step.from)],
             "joins what is pending in another way than it was split");
     combine_[at(step.to)] = combine_[at(step.from)];
-    const Volume volume =
-        volume_of(step.kind, from.local.shape.volume(), program_.mesh.size_of(step.axes));
+    const Volume volume = volume_of(step.kind, from.local.shape.volume(), to.local.shape.volume(),
+                                    program_.mesh.size_of(step.axes));
     require(step.elements == volume.elements && step.received == volume.received,
             "does not count what it moves");
     const std::string problem = problem_of_move({.mesh = program_.mesh,

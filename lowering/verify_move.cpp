@@ -61,6 +61,18 @@ Ends ends_of(const ValueLayout& from, const ValueLayout& to) {
   return all;
 }
 
+// Whether every dim only loses axes at its minor end, or only takes some on: then the ranks along
+// the lost axes have, together and each once, all that any of them needs.
+bool no_dim_turns(const MoveCheck& move) {
+  for (std::size_t d = 0; d < move.shape.rank(); ++d) {
+    const Ends ends = ends_of(move.from.dims[d], move.to.dims[d]);
+    if (!ends.from.empty() && !ends.to.empty()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Whether blocks cut by one list of axes are those that the other one cuts, in another order.
 bool same_blocks(const MoveCheck& move) {
   for (std::size_t d = 0; d < move.shape.rank(); ++d) {
@@ -90,14 +102,15 @@ bool fits_by_axes(const MoveCheck& move) {
     case StepKind::kAllGather:
       return ends.to.empty() && same_axes(ends.from, move.axes);
     case StepKind::kAllToAll:
-      return same_axes(ends.from, move.axes) && same_axes(ends.to, move.axes);
+      return same_axes(ends.from, move.axes) && no_dim_turns(move);
     case StepKind::kPermute:
       return std::ranges::all_of(ends.from, in_group) && std::ranges::all_of(ends.to, in_group) &&
              same_blocks(move);
     case StepKind::kAllReduce:
       return ends.from.empty() && ends.to.empty();
     case StepKind::kReduceScatter:
-      return ends.from.empty() && same_axes(ends.to, move.axes);
+      return ends.from.empty() &&
+             std::ranges::all_of(move.axes, [&](AxisId axis) { return has(ends.to, axis); });
     case StepKind::kKernel:
     case StepKind::kBroadcast:
     case StepKind::kReduce:

@@ -6,6 +6,13 @@
 
 namespace mtf {
 
+std::int64_t handed_elements(StepKind kind, std::int64_t before, std::int64_t after,
+                             std::int64_t ranks) {
+  return kind == StepKind::kAllToAll        ? after
+         : kind == StepKind::kReduceScatter ? after * ranks
+                                            : before;
+}
+
 std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t ranks) {
   switch (kind) {
     case StepKind::kKernel:

@@ -10,8 +10,12 @@
 
 namespace mtf {
 
-// What a rank receives in one collective with a bandwidth-optimal algorithm, given the elements of
-// the slice that it hands over; fractions are rounded down.
+// What a rank hands over, given the elements of its slice before and after: of these, what any of
+// the others is to have; ranks may let go of the rest as they pack.
+[[nodiscard]] std::int64_t handed_elements(StepKind kind, std::int64_t before, std::int64_t after,
+                                           std::int64_t ranks);
+// What a rank receives in one collective with a bandwidth-optimal algorithm, given the elements
+// that it hands over; fractions are rounded down.
 [[nodiscard]] std::int64_t received_elements(StepKind kind, std::int64_t handed,
                                              std::int64_t ranks);
 

@@ -173,14 +173,16 @@ struct Executor::State {
     }
     timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs); });
     if (step.kind != StepKind::kSlice) {
-      count(prepared, step.slot, step.kind, from, step.exchange.group());
+      count(prepared, step.slot, step.kind, from, prepared.program->at(step.to),
+            step.exchange.group());
     }
   }
 
   static void count(PreparedProgram& prepared, std::size_t slot, StepKind kind,
-                    const SpmdValue& from, const Group& group) {
+                    const SpmdValue& from, const SpmdValue& to, const Group& group) {
     const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-    const std::int64_t handed = from.local.bytes() / width;
+    const std::int64_t handed =
+        handed_elements(kind, from.local.bytes() / width, to.local.bytes() / width, group.size);
     const std::int64_t received = received_elements(kind, handed, group.size);
     for (Totals& totals : prepared.counted) {
       count_collective(totals.collectives[slot], handed, received, width);
@@ -224,7 +226,7 @@ struct Executor::State {
     reports.call = nullptr;
     for (const StreamStep::Passing& one : step.passing()) {
       count(prepared, one.slot, StepKind::kAllGather, prepared.program->at(one.from),
-            one.exchange.group());
+            prepared.program->at(one.to), one.exchange.group());
     }
   }
 

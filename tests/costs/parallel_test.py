@@ -131,7 +131,7 @@ TABLE = (("data_parallel", "0; backward 2·(P-1)/P·W"),
 
 def table():
     """What `examples/parallel/README.md` shows."""
-    text = layer(16, 4, 8, 8)
+    text = layer(32, 4, 8, 8)
     meshes = {"summa": "r=2,c=2", "tesseract": "d=2,r=2,c=2", "cube3d": "x=2,y=2,z=2",
               "cube_diagonal": "x=2,y=2,z=2"}
     rows = ["| layout | ranks | forward | step | memory | published, forward |",

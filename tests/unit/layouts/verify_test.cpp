@@ -40,7 +40,7 @@ Layout layout_on(const std::vector<std::int64_t>& mesh,
 // x [a: x, b: y] times u [a: x] is pending over x; one all-reduce and one all-gather.
 SpmdProgram product() {
   return plan_of(program_of(R"(
-dim a = 4, b = 6, c = 6, bc = 36
+dim a = 64, b = 6, c = 5, bc = 30
 fn case(x: f32[a, b], u: f32[a, c]) {
   return reshape(einsum(x, u -> [b, c]) -> [bc])
 }

@@ -91,12 +91,12 @@ TEST_CASE("a pending sum is scattered where the target wants the axis, else redu
   pending.partial = {0, 1};
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|"))) == "all_reduce x y");
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "x|y"))) ==
-        "reduce_scatter y; reduce_scatter x");
+        "reduce_scatter x y");
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|y"))) ==
         "reduce_scatter y; all_reduce x");
   pending.partial = {0};
   CHECK(text_of(mesh, resharder.plan(cube(2), pending, layout_of(mesh, "|y"))) ==
-        "all_reduce x; slice y");
+        "slice y; all_reduce x");
 }
 
 // Where y == z, as the planner of a vector of the 3-D algorithm sees it.
@@ -139,14 +139,14 @@ TEST_CASE("a pending sum is reduced to the ranks that are to hold it") {
 }
 
 TEST_CASE("received elements are those of bandwidth-optimal collectives") {
-  CHECK(volume_of(StepKind::kAllGather, 100, 4).received == 300);
-  CHECK(volume_of(StepKind::kReduceScatter, 100, 4).received == 75);
-  CHECK(volume_of(StepKind::kAllReduce, 100, 4).received == 150);
-  CHECK(volume_of(StepKind::kAllToAll, 100, 4).received == 75);
-  CHECK(volume_of(StepKind::kPermute, 100, 4).received == 100);
-  CHECK(volume_of(StepKind::kSlice, 100, 4).received == 0);
-  CHECK(volume_of(StepKind::kBroadcast, 100, 4).received == 100);
-  CHECK(volume_of(StepKind::kReduce, 100, 4).received == 100);
+  CHECK(volume_of(StepKind::kAllGather, 100, 400, 4).received == 300);
+  CHECK(volume_of(StepKind::kReduceScatter, 100, 25, 4).received == 75);
+  CHECK(volume_of(StepKind::kAllReduce, 100, 100, 4).received == 150);
+  CHECK(volume_of(StepKind::kAllToAll, 100, 100, 4).received == 75);
+  CHECK(volume_of(StepKind::kPermute, 100, 100, 4).received == 100);
+  CHECK(volume_of(StepKind::kSlice, 100, 25, 4).received == 0);
+  CHECK(volume_of(StepKind::kBroadcast, 100, 100, 4).received == 100);
+  CHECK(volume_of(StepKind::kReduce, 100, 100, 4).received == 100);
 }
 
 TEST_CASE("three dims on a cube of ranks: every pair of layouts has a plan that ends there") {

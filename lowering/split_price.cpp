@@ -1,0 +1,105 @@
+#include "lowering/split_price.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+// Leaves an operand to the ranks that hold it. Scalars all ranks have. False: it is elsewhere.
+bool confine(ValueLayout& needed, const ValueLayout& at, std::span<const Condition> where) {
+  if (where.empty() || needed.dims.empty()) {
+    return true;
+  }
+  needed.where.assign(where.begin(), where.end());
+  return at.where == needed.where && can_hold(needed, where);
+}
+
+}  // namespace
+
+std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops) {
+  std::optional<LoopSplit> split = priced(loops, {});
+  if (const std::vector<Condition>& where = problem_.result.where; split && !where.empty()) {
+    const std::optional<LoopSplit> held = priced(loops, where);
+    return held && held->bytes <= split->bytes ? held : split;
+  }
+  return split;
+}
+
+// `where`: only those ranks do anything.
+std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
+                                             std::span<const Condition> where) {
+  LoopSplit split;
+  const IterationSpace& space = problem_.space;
+  split.volume = 1;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    split.volume *= static_cast<double>(mesh_.longest_part(space.loops[l].size, loops[l]));
+  }
+  for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+    std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
+    if (!needed || !confine(*needed, problem_.operands[i], where)) {
+      return std::nullopt;
+    }
+    add_operand(i, *needed, split);
+    split.operands.push_back(*std::move(needed));
+  }
+  if (!problem_.call.op->effect && !price_result(loops, where, split)) {
+    return std::nullopt;
+  }
+  split.loops = std::move(loops);
+  return split;
+}
+
+// From where it is nearest.
+void SplitPricer::add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split) {
+  const TensorType& type = problem_.call.operands[operand];
+  const ValueLayout* nearest = &problem_.operands[operand];
+  std::int64_t least = resharder_.received(type.shape, *nearest, needed);
+  if (!problem_.copies.empty()) {
+    for (const ValueLayout& copy : problem_.copies[operand]) {
+      const std::int64_t received = resharder_.received(type.shape, copy, needed);
+      if (received < least) {
+        least = received;
+        nearest = &copy;
+      }
+    }
+  }
+  split.bytes += least * static_cast<std::int64_t>(bytes_of(type.dtype));
+  split.collectives += resharder_.collectives(type.shape, *nearest, needed);
+}
+
+bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+                               LoopSplit& split) {
+  const IterationSpace& space = problem_.space;
+  std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
+  if (!result) {
+    return false;
+  }
+  add_reduced(loops, space, *result);
+  if (!where.empty()) {
+    result->where.assign(where.begin(), where.end());
+    if (!result->partial.empty() || !can_hold(*result, where)) {
+      return false;
+    }
+  }
+  const TensorType& type = problem_.call.result;
+  split.bytes += resharder_.received(type.shape, *result, problem_.result) *
+                 static_cast<std::int64_t>(bytes_of(type.dtype));
+  split.collectives += resharder_.collectives(type.shape, *result, problem_.result);
+  split.result = *std::move(result);
+  return true;
+}
+
+double priced_arithmetic(const OpCall& call, const IterationSpace& space, double volume) {
+  double whole = 1;
+  for (const LoopDim& loop : space.loops) {
+    whole *= static_cast<double>(loop.size);
+  }
+  double most = static_cast<double>(call.result.shape.volume());
+  for (const TensorType& operand : call.operands) {
+    most = std::max(most, static_cast<double>(operand.shape.volume()));
+  }
+  return whole > most ? 2 * volume / kFlopsPerByte : 0;
+}
+
+}  // namespace mtf

@@ -1,0 +1,32 @@
+// What one way to split the loops moves: operands to it, and the result from it.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lowering/split.h"
+
+namespace mtf {
+
+class SplitPricer {
+ public:
+  SplitPricer(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
+      : problem_(problem), resharder_(resharder), mesh_(mesh) {}
+
+  // nullopt: slices of some tensor would not be boxes.
+  [[nodiscard]] std::optional<LoopSplit> priced(const std::vector<Axes>& loops);
+
+ private:
+  std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where);
+  void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
+  bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+                    LoopSplit& split);
+
+  const SplitProblem& problem_;
+  Resharder& resharder_;
+  const Mesh& mesh_;
+};
+
+}  // namespace mtf

@@ -1,0 +1,217 @@
+// No plan moves more than the cheapest of all plans, which is found by trying them all.
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "stdlib/ops/ops.h"
+#include "tests/unit/lowering/exhaustive.h"
+
+namespace mtf::tests {
+namespace {
+
+Mesh mesh_with(const std::vector<std::int64_t>& sizes) {
+  Mesh mesh;
+  mesh.name = "m";
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    mesh.axes.push_back({.name = std::string(1, static_cast<char>('x' + i)), .size = sizes[i]});
+  }
+  return mesh;
+}
+
+const std::vector<std::vector<std::int64_t>> kMeshes = {{2, 2}, {2, 4}, {2, 2, 2}};
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  std::size_t below(std::size_t count) { return engine_() % count; }
+
+  std::int64_t size() {
+    constexpr std::array<std::int64_t, 8> kSizes = {2, 4, 6, 8, 8, 12, 16, 64};
+    return kSizes[below(kSizes.size())];
+  }
+
+  // Each axis splits some dim that it divides, or none; in any order.
+  ValueLayout layout(const Shape& shape, const Mesh& mesh) {
+    ValueLayout layout = replicated(shape);
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+      const std::size_t d = below(shape.rank() + 1);
+      if (d == shape.rank()) {
+        continue;
+      }
+      Axes& axes = layout.dims[d];
+      if (shape[d].size % (mesh.size_of(axes) * mesh.axes[a].size) == 0) {
+        axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(below(axes.size() + 1)),
+                    static_cast<AxisId>(a));
+      }
+    }
+    return layout;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A product of two tensors: dims of both, of each alone, and summed ones.
+OpCall random_product(Random& random) {
+  std::vector<Dim> left;
+  std::vector<Dim> right;
+  std::vector<Dim> made;
+  const auto add = [&](const char* name, bool in_left, bool in_right, bool kept) {
+    const Dim dim{name, random.size()};
+    if (in_left) {
+      left.insert(left.begin() + static_cast<std::ptrdiff_t>(random.below(left.size() + 1)), dim);
+    }
+    if (in_right) {
+      right.insert(right.begin() + static_cast<std::ptrdiff_t>(random.below(right.size() + 1)),
+                   dim);
+    }
+    if (kept) {
+      made.insert(made.begin() + static_cast<std::ptrdiff_t>(random.below(made.size() + 1)), dim);
+    }
+  };
+  add("m", true, false, true);
+  add("n", false, true, true);
+  add("k", true, true, false);
+  if (random.below(3) == 0) {
+    add("b", true, true, true);
+  } else if (random.below(3) == 0) {
+    add("l", true, true, false);
+  }
+  OpCall call;
+  call.op = find_op(op_table(), "einsum");
+  call.operands = {{DType::kF32, Shape(left)}, {DType::kF32, Shape(right)}};
+  call.result = {DType::kF32, Shape(made)};
+  call.args.set("to", Shape(made));
+  return call;
+}
+
+struct Compared {
+  std::int64_t dominated = 0;
+  std::string worst;
+};
+
+Axes axes_of(const std::vector<ValueLayout>& layouts, const Mesh& mesh) {
+  Axes axes;
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    if (std::ranges::any_of(layouts, [axis](const ValueLayout& l) { return l.uses(axis); })) {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+void compare_product(Random& random, Compared& compared) {
+  const OpCall call = random_product(random);
+  const IterationSpace space = call.op->space(call);
+  const Mesh mesh = mesh_with(kMeshes[random.below(kMeshes.size())]);
+  const std::vector<ValueLayout> operands = {random.layout(call.operands[0].shape, mesh),
+                                             random.layout(call.operands[1].shape, mesh)};
+  const ValueLayout result = random.layout(call.result.shape, mesh);
+  const SplitProblem problem{.call = call, .space = space, .operands = operands, .result = result};
+  Resharder resharder(mesh);
+  const LoopSplit split = choose_split(problem, resharder, mesh);
+  std::vector<Exhaustive> tensors;
+  tensors.emplace_back(call.operands[0].shape, mesh);
+  tensors.emplace_back(call.operands[1].shape, mesh);
+  tensors.emplace_back(call.result.shape, mesh);
+  const Cheapest least =
+      cheapest_split(problem, axes_of({operands[0], operands[1], result}, mesh), mesh, tensors);
+  const double price =
+      static_cast<double>(split.bytes) + priced_arithmetic(call, space, split.volume);
+  if (price > least.price * (1 + 1e-9)) {
+    ++compared.dominated;
+    const auto loops_text = [&](const std::vector<Axes>& loops) {
+      std::string text;
+      for (std::size_t l = 0; l < loops.size(); ++l) {
+        text += " " + space.loops[l].name + ":" + to_string(mesh, loops[l]);
+      }
+      return text;
+    };
+    compared.worst += to_string(mesh) + " " + to_string(call.operands[0].shape, operands[0], mesh) +
+                      " " + to_string(call.operands[0].shape) + " * " +
+                      to_string(call.operands[1].shape, operands[1], mesh) + " " +
+                      to_string(call.operands[1].shape) + " -> " +
+                      to_string(call.result.shape, result, mesh) + ": " + std::to_string(price) +
+                      " by" + loops_text(split.loops) + ", not " + std::to_string(least.price) +
+                      " by" + loops_text(least.loops) + "\n";
+  }
+}
+
+Compared compare_products(std::uint64_t seed, int count) {
+  Random random(seed);
+  Compared compared;
+  for (int i = 0; i < count; ++i) {
+    compare_product(random, compared);
+  }
+  return compared;
+}
+
+Shape random_shape(Random& random) {
+  std::vector<Dim> dims;
+  const std::size_t rank = 1 + random.below(3);
+  for (std::size_t d = 0; d < rank; ++d) {
+    dims.push_back({std::string(1, static_cast<char>('a' + d)), random.size()});
+  }
+  return Shape(dims);
+}
+
+Compared compare_reshards(std::uint64_t seed, int count) {
+  Random random(seed);
+  Compared compared;
+  for (int i = 0; i < count; ++i) {
+    const Shape shape = random_shape(random);
+    const Mesh mesh = mesh_with(kMeshes[random.below(kMeshes.size())]);
+    ValueLayout from = random.layout(shape, mesh);
+    const ValueLayout to = random.layout(shape, mesh);
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+      if (const auto axis = static_cast<AxisId>(a); !from.uses(axis) && random.below(2) == 0) {
+        from.partial.insert(from.partial.begin() +
+                                static_cast<std::ptrdiff_t>(random.below(from.partial.size() + 1)),
+                            axis);
+      }
+    }
+    Resharder resharder(mesh);
+    const std::int64_t received = resharder.received(shape, from, to);
+    const std::int64_t least = Exhaustive(shape, mesh).received(from, to);
+    if (received != least) {
+      ++compared.dominated;
+      compared.worst += to_string(mesh) + " " + to_string(shape) + " " +
+                        to_string(shape, from, mesh) + " -> " + to_string(shape, to, mesh) + ": " +
+                        std::to_string(received) + ", not " + std::to_string(least) + "\n";
+    }
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("no reshard receives more than the cheapest of all sequences") {
+  const Compared compared = compare_reshards(1, 300);
+  INFO(compared.worst);
+  CHECK(compared.dominated == 0);
+}
+
+TEST_CASE("no product moves more than the cheapest of all loop splits and finishes") {
+  const Compared compared = compare_products(1, 60);
+  INFO(compared.worst);
+  CHECK(compared.dominated == 0);
+}
+
+TEST_CASE("no reshard of 5,000 receives more than the cheapest of all", "[.long]") {
+  const Compared compared = compare_reshards(1000, 5000);
+  INFO(compared.worst);
+  CHECK(compared.dominated == 0);
+}
+
+TEST_CASE("no product of 500 moves more than the cheapest of all", "[.long]") {
+  const Compared compared = compare_products(1000, 500);
+  INFO(compared.worst);
+  CHECK(compared.dominated == 0);
+}
+
+}  // namespace mtf::tests
