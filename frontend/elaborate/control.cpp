@@ -247,10 +247,10 @@ Flow run_for(Context& c, const ast::For& loop) {
   return turns.result();
 }
 
-Flow run_while(Context& c, const ast::While& loop) {
+Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
   Turns turns(c, loop.body);
   while (true) {
-    if (!c.may_go_on(loop.condition.span)) {
+    if (!c.may_go_on(span)) {
       return Flow::kEnd;
     }
     const Truth truth = truth_of(c, loop.condition);

@@ -172,7 +172,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::Update& update) { run_update(c, update, span); },
       [&](const ast::Variable& variable) { declare_variable(c, variable, span); },
       [&](const ast::For& loop) { flow = run_for(c, loop); },
-      [&](const ast::While& loop) { flow = run_while(c, loop); },
+      [&](const ast::While& loop) { flow = run_while(c, loop, span); },
       [&](const ast::If& choice) { flow = run_if(c, choice); },
       [&](const ast::Leave& leave) { flow = leave.for_next_turn ? Flow::kContinue : Flow::kBreak; },
       [&](const ast::Return& value) {
