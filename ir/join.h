@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "ir/program.h"
@@ -16,6 +17,11 @@ namespace mtf {
 // No rule can name a dim that a rewrite made, as the blocks of a summed one.
 [[nodiscard]] inline bool may_be_split(std::string_view dim) {
   return !dim.starts_with('+');
+}
+
+// Of the loop over one block of a summed dim, where the result keeps the blocks.
+[[nodiscard]] inline std::string name_inside(std::string_view dim) {
+  return "+" + std::string(dim);
 }
 
 // Part of `simplify`. requires: no value is read by nobody.

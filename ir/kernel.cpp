@@ -5,48 +5,88 @@
 
 #include "ir/kernel.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+
+#include "ir/join.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = 16;       // ways of splitting one loop that stay exact
 constexpr std::int64_t kMinChain = 64;        // terms of a chain that inner loops must leave
-constexpr std::int64_t kSmallVolume = 4'096;  // up to here speed does not matter
+constexpr std::int64_t kSmallVolume = 8'192;  // up to here speed does not matter
 
-std::int64_t reduced_volume(const IterationSpace& space) {
-  std::int64_t volume = 1;
-  for (const LoopDim& loop : space.loops) {
-    if (loop.role == DimRole::kReduced && __builtin_mul_overflow(volume, loop.size, &volume)) {
-      return std::numeric_limits<std::int64_t>::max();
+// A summed dim, or its blocks, which the result keeps while what is inside of them is summed.
+struct Summed {
+  std::size_t loop = 0;
+  std::int64_t size = 1;  // of the dim
+  std::int64_t blocks = 1;
+};
+
+std::vector<Summed> summed_dims(const IterationSpace& space) {
+  std::vector<Summed> dims;
+  for (std::size_t l = 0; l < space.loops.size(); ++l) {
+    const LoopDim& loop = space.loops[l];
+    const bool reduced = loop.role == DimRole::kReduced && may_be_split(loop.name);
+    const bool kept_blocks =
+        l + 1 < space.loops.size() && space.loops[l + 1].name == name_inside(loop.name);
+    if ((reduced || kept_blocks) && loop.size > 0) {
+      const std::int64_t size = kept_blocks ? loop.size * space.loops[l + 1].size : loop.size;
+      dims.push_back({.loop = l, .size = size, .blocks = std::gcd(kMaxBlocks, size)});
     }
   }
-  return volume;
+  return dims;
+}
+
+// Of one result.
+std::int64_t terms_of(const IterationSpace& space, std::span<const Summed> dims) {
+  std::int64_t terms = 1;
+  bool fits = true;
+  const auto times = [&](std::int64_t n) {
+    fits = fits && !__builtin_mul_overflow(terms, n, &terms);
+  };
+  for (const Summed& dim : dims) {
+    times(dim.size);
+  }
+  for (std::size_t l = 0; l < space.loops.size(); ++l) {
+    const LoopDim& loop = space.loops[l];
+    const bool inside = l > 0 && loop.name == name_inside(space.loops[l - 1].name);
+    if (loop.role == DimRole::kReduced && !may_be_split(loop.name) && !inside) {
+      times(loop.size);
+    }
+  }
+  return fits ? terms : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
 
-// gcd(16, n) for the outermost reduced loop, and for the inner ones too while the reduced volume is
-// at most 4,096 terms; otherwise an inner loop's count is halved until a chain has 64 terms. The
-// counts are powers of two, so every one divides its size.
+// gcd(16, n) for every summed dim while there are at most 8,192 terms; otherwise the largest count
+// behind the first is halved, of equal ones the innermost, until a chain has 64 terms. The counts
+// are powers of two, so every one divides its size.
 std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
-  const std::int64_t volume = reduced_volume(space);
+  std::vector<Summed> dims = summed_dims(space);
+  const std::int64_t terms = terms_of(space, dims);
+  std::int64_t chain = terms;
+  for (const Summed& dim : dims) {
+    chain /= dim.blocks;
+  }
+  while (terms > kSmallVolume && chain < kMinChain && dims.size() > 1) {
+    const auto most =
+        std::max_element(dims.rbegin(), dims.rend() - 1,
+                         [](const Summed& a, const Summed& b) { return a.blocks < b.blocks; });
+    if (most->blocks == 1) {
+      break;
+    }
+    most->blocks /= 2;
+    chain *= 2;
+  }
   std::vector<std::int64_t> blocks(space.loops.size(), 1);
-  std::int64_t chain = volume;
-  bool first = true;
-  for (std::size_t i = 0; i < space.loops.size(); ++i) {
-    const LoopDim& loop = space.loops[i];
-    if (loop.role != DimRole::kReduced || loop.size == 0) {
-      continue;
+  for (const Summed& dim : dims) {
+    if (space.loops[dim.loop].role == DimRole::kReduced) {
+      blocks[dim.loop] = dim.blocks;
     }
-    std::int64_t count = std::gcd(kMaxBlocks, loop.size);
-    while (!first && volume > kSmallVolume && count > 1 && chain / count < kMinChain) {
-      count /= 2;
-    }
-    blocks[i] = count;
-    chain /= count;
-    first = false;
   }
   return blocks;
 }
@@ -67,15 +107,14 @@ std::string canonical_order() {
          "summed dims nest in the order in which the operands name them. With more than " +
          terms +
          "\n"
-         "terms, an inner dim has only so many blocks that a chain keeps " +
+         "terms, the dims behind the first have only so many blocks that a chain keeps " +
          chain +
          " terms.\n"
-         "So all layouts that split summed dims in powers of two, each in at most " +
-         most +
-         " ways,\n"
-         "give the same bits. Of several dims that cannot be summed one after the other without\n"
-         "a tensor larger than the operands, only the outermost may be split. `mtf verify` "
-         "tells.\n";
+         "So all layouts that split summed dims in powers of two, each in at most as many ways\n"
+         "as it has blocks, give the same bits. Splitting the first of several dims moves the\n"
+         "result alone, splitting another one partial sum for each block of those before it;\n"
+         "where these would be larger than the operands, or under --fast, the result alone, and\n"
+         "bits may differ. `mtf verify` and `mtf why` tell.\n";
 }
 
 std::int64_t KernelCall::blocks(std::size_t loop) const {

@@ -9,7 +9,6 @@
 
 #include "ir/contract.h"
 #include "ir/join.h"
-#include "ir/nest.h"
 #include "ir/transfer.h"
 
 namespace mtf {
@@ -119,7 +118,7 @@ Program merge_equal(const Program& program) {
 Program simplify(const Program& program, OpTable ops) {
   const Program clean = merge_equal(drop_dead(program));
   const Program contracted = drop_dead(merge_equal(drop_dead(contract(clean, ops))));
-  return nest(drop_dead(join_terms(contracted, ops)), ops);
+  return drop_dead(join_terms(contracted, ops));
 }
 
 }  // namespace mtf

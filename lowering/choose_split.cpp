@@ -34,6 +34,9 @@ class Chooser {
     }
     may_ = claims_;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (agree_on(i)) {
+        continue;
+      }
       may_[i].emplace_back(std::nullopt);
       if (i >= firm_) {
         add_unclaimed(i);
@@ -89,6 +92,25 @@ class Chooser {
     } else if (at >= firm_ && std::ranges::find(claims_[at], LoopOf(loop)) == claims_[at].end()) {
       claims_[at].emplace_back(loop);
     }
+  }
+
+  // Whether all tensors that have the dim of a loop split it over the axis, and nothing else claims
+  // it: then it splits this loop, as in Mesh-TensorFlow, whatever else might move less.
+  [[nodiscard]] bool agree_on(std::size_t axis) const {
+    if (claims_[axis].size() != 1) {
+      return false;
+    }
+    const std::size_t loop = *claims_[axis].front();
+    const IterationSpace& space = problem_.space;
+    std::size_t tensor = 0;  // in the order of claim_all
+    const auto splits = [&](const DimMap& map) {
+      const bool held = has(projected_[tensor++][loop], axes_[axis]);
+      return held || std::ranges::none_of(map, [loop](const std::vector<std::size_t>& factors) {
+               return std::ranges::find(factors, loop) != factors.end();
+             });
+    };
+    return (problem_.call.op->effect || splits(space.result)) &&
+           std::ranges::all_of(space.operands, splits);
   }
 
   // Two operands that hold an axis along different dims may both be moved to a third. A sum that no

@@ -56,6 +56,19 @@ SpmdId Forms::add(ValueId id, ValueLayout layout) {
   return form;
 }
 
+SpmdId Forms::add_blocks(ValueId id, const TensorType& type, ValueLayout layout) {
+  TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
+  out_.values.push_back({.type = type,
+                         .layout = std::move(layout),
+                         .local = std::move(local),
+                         .origin = id,
+                         .name = "",
+                         .home = Home::kNone,
+                         .offset = 0});
+  made_backward_.push_back(backward_);
+  return {static_cast<std::int32_t>(out_.values.size()) - 1};
+}
+
 void Forms::add_made(ValueId id, SpmdId form) {
   if (holder(id) != root(id)) {
     forms_[at(holder(id))].push_back(form);

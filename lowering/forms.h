@@ -30,6 +30,8 @@ class Forms {
   [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
 
   SpmdId add(ValueId id, ValueLayout layout);
+  // Sums of blocks on the way to the value, which are no form of it.
+  SpmdId add_blocks(ValueId id, const TensorType& type, ValueLayout layout);
   void add_made(ValueId id, SpmdId form);  // that is a form of its root
   void replace_all(ValueId id, SpmdId form) { forms_[at(holder(id))] = {form}; }
 

@@ -7,13 +7,15 @@
 #include "lowering/lint.h"
 #include "lowering/peak.h"
 #include "lowering/quantity.h"
+#include "lowering/reason.h"
 #include "lowering/step_text.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kLarge = std::int64_t{16} << 20U;  // bytes on a rank
-constexpr std::int64_t kPartOfPeak = 8;                   // and so much of what it holds at most
+constexpr std::int64_t kLarge = std::int64_t{16} << 20U;     // bytes on a rank
+constexpr std::int64_t kManySums = std::int64_t{64} << 10U;  // bytes more than one sum
+constexpr std::int64_t kPartOfPeak = 8;                      // and so much of what it holds at most
 
 class ProgramLint {
  public:
@@ -23,6 +25,7 @@ class ProgramLint {
     replicated_tensors();
     gathered_twice();
     sliced_reductions();
+    carried_sums();
     return std::move(found_);
   }
 
@@ -211,6 +214,26 @@ class ProgramLint {
                quoted(to_string(slice.type.shape, slice.layout, program_.mesh)) +
                "; with `@` and these axes it would be a reduce_scatter, at half of " +
                bytes_text(step.bytes));
+    }
+  }
+
+  // ---- sums of blocks ----------------------------------------------------------------------
+
+  void carried_sums() {
+    for (const Step& step : program_.steps) {
+      const std::optional<CarriedSum> carried =
+          is_collective(step.kind) ? carried_by(program_, step) : std::nullopt;
+      if (!carried || step.bytes - carried->bytes < kManySums) {
+        continue;
+      }
+      const Value& value = program_.source.at(program_.at(step.from).origin);
+      warn(DiagKind::kRepeatedReshard, step.reasons.front().span,
+           describe(program_.source, program_.at(step.from).origin) + " " + to_string(value.type) +
+               where() + " moves " + std::to_string(carried->blocks) + " sums over " +
+               name(step.axes) + ", " + bytes_text(step.bytes) + ", as " +
+               step.reasons.front().text + ", and " + carried_text(*carried) + "; " +
+               way_out(program_, step, *carried) + ", would move one, " +
+               bytes_text(carried->bytes));
     }
   }
 

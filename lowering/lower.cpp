@@ -71,7 +71,9 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
     return std::nullopt;
   }
   out.targets = *std::move(targets);
-  partition(out, exact, layout.gather_again);
+  const auto adds = std::ranges::find(ops, Algebra::kSum, &OpDef::algebra);
+  assert(adds != ops.end());
+  partition(out, **adds, exact, layout.gather_again);
   assert(verify(out).empty());
   complete_reasons(out);
   fuse(out);

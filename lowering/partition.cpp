@@ -8,21 +8,21 @@
 #include "lowering/reason.h"
 #include "lowering/reshard.h"
 #include "lowering/split.h"
-#include "lowering/sum_chain.h"
+#include "lowering/stages.h"
 
 namespace mtf {
 namespace {
 
 class Partitioner {
  public:
-  Partitioner(SpmdProgram& out, bool exact, bool gather_again)
+  Partitioner(SpmdProgram& out, const OpDef& adds, bool exact, bool gather_again)
       : out_(out),
         source_(out.source),
+        adds_(exact ? &adds : nullptr),
         exact_(exact),
         resharder_(out.mesh),
         forms_(out, resharder_, gather_again),
-        makers_(out.source.values.size(), -1),
-        chains_(sum_chains(out.source)) {}
+        makers_(out.source.values.size(), -1) {}
 
   void run() {
     for (std::size_t i = 0; i < source_.values.size(); ++i) {
@@ -31,7 +31,6 @@ class Partitioner {
       if (source_.at(id).op == nullptr) {
         out_.inputs.push_back(forms_.add(id, target(id)));
       } else if (!source_.at(id).op->alias) {
-        lay_out_chain(id);
         operation(id);
       } else if (pin_on(source_.at(id), out_.mesh) == nullptr) {
         forms_.rename(id);
@@ -89,15 +88,6 @@ class Partitioner {
     return reshard(id, from, to, Combine::kSum, need);
   }
 
-  // Without operands, result and loops.
-  [[nodiscard]] LocalCall call_on_slices(ValueId id) const {
-    LocalCall local;
-    local.call = call_of(source_, id);
-    local.origin = id;
-    local.space = local.call.op->space(local.call);
-    return local;
-  }
-
   // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
   // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
   SpmdId made_again(ValueId id, const ValueLayout& to) {
@@ -108,7 +98,7 @@ class Partitioner {
     if (value.op == nullptr || !std::ranges::all_of(value.operands, is_scalar)) {
       return {};
     }
-    LocalCall local = call_on_slices(id);
+    LocalCall local = unsplit_call(source_, id);
     local.loops = project(local.space.result, to, local.space, out_.mesh);
     std::optional<ValueLayout> made =
         layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
@@ -123,7 +113,7 @@ class Partitioner {
     }
     Step step;
     local.result = forms_.add(id, to);
-    step.flops = flops_of(local);
+    step.flops = flops_of(out_, local);
     step.calls.push_back(std::move(local));
     out_.steps.push_back(std::move(step));
     return out_.steps.back().calls.front().result;
@@ -152,7 +142,7 @@ class Partitioner {
     step.kind = StepKind::kSlice;
     step.from = from;
     step.to = forms_.add(out_.at(from).origin, out_.at(from).layout);
-    measure(step);
+    measure(out_, step);
     out_.steps.push_back(std::move(step));
     return out_.steps.back().to;
   }
@@ -172,28 +162,19 @@ class Partitioner {
       step.axes = move.axes;
       step.combine = combine;
       step.need = need;
-      step.to = forms_.add(id, move.to);
+      step.to = on_the_way(out_, from) ? forms_.add_blocks(id, out_.at(from).type, move.to)
+                                       : forms_.add(id, move.to);
       step.reasons = explain(out_, makers_, step, need);
-      measure(step);
+      measure(out_, step);
       from = step.to;
       out_.steps.push_back(std::move(step));
     }
     return from;
   }
 
-  void measure(Step& step) const {
-    const SpmdValue& from = out_.at(step.from);
-    const Volume volume =
-        volume_of(step.kind, from.local.shape.volume(), out_.at(step.to).local.shape.volume(),
-                  out_.mesh.size_of(step.axes));
-    step.elements = volume.elements;
-    step.received = volume.received;
-    step.bytes = volume.received * static_cast<std::int64_t>(bytes_of(from.type.dtype));
-  }
-
   void operation(ValueId id) {
     const Value& value = source_.at(id);
-    LocalCall local = call_on_slices(id);
+    LocalCall local = unsplit_call(source_, id);
     const std::optional<LoopSplit> passing = pending_split(value, local.space);
     const LoopSplit split = passing ? *passing : split_by_rules(id, local);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
@@ -203,40 +184,9 @@ class Partitioner {
     local.loops = split.loops;
     local.bytes = split.bytes;
     local.otherwise = split.otherwise;
-    finish(id, std::move(local), split);
-  }
-
-  // Sums that nobody wrote, one dim after the other, lie as the rules say or as the last of them
-  // does: so that fewest bytes move from what the first one reads to the last one's layout.
-  void lay_out_chain(ValueId first) {
-    const std::vector<ValueId>& chain = chains_[static_cast<std::size_t>(first.index)];
-    if (chain.empty()) {
-      return;
+    if (passing || !sum_in_stages(id, local, split)) {
+      finish(id, std::move(local), split);
     }
-    std::vector<Target> by_rules;
-    for (const ValueId id : chain) {
-      by_rules.push_back(out_.target(id));
-    }
-    const std::int64_t bytes = chain_bytes(chain);
-    for (std::size_t i = chain.size() - 1; i-- > 0;) {
-      const Shape& shape = source_.at(chain[i]).type.shape;
-      Target& target = out_.targets[static_cast<std::size_t>(chain[i].index)];
-      target =
-          lying_as(out_.target(chain[i + 1]), source_.at(chain[i + 1]).type.shape, target, shape);
-    }
-    if (chain_bytes(chain) >= bytes) {
-      for (std::size_t i = 0; i < chain.size(); ++i) {
-        out_.targets[static_cast<std::size_t>(chain[i].index)] = by_rules[i];
-      }
-    }
-  }
-
-  [[nodiscard]] std::int64_t chain_bytes(const std::vector<ValueId>& chain) {
-    std::int64_t bytes = 0;
-    for (const ValueId id : chain) {
-      bytes += split_by_rules(id, call_on_slices(id)).bytes;
-    }
-    return bytes;
   }
 
   [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
@@ -249,10 +199,35 @@ class Partitioner {
                          .space = local.space,
                          .operands = operands,
                          .result = target(id),
-                         .firm = firm_layouts(id),
+                         .firm = firm_layouts(out_, id),
                          .copies = copies(value),
-                         .pinned = pinned_operands(source_, value)},
+                         .pinned = pinned_operands(source_, value),
+                         .adds = adds_},
                         resharder_, out_.mesh);
+  }
+
+  // Sums over several dims, where the tree of one is finished before that of the next. False: one
+  // call does it all.
+  bool sum_in_stages(ValueId id, const LocalCall& local, const LoopSplit& split) {
+    const StagedSum sum = in_stages({.call = local.call,
+                                     .space = local.space,
+                                     .loops = local.loops,
+                                     .otherwise = split.otherwise},
+                                    adds_, target(id), resharder_, out_.mesh);
+    SpmdId read;
+    for (const SumStage& stage : sum.stages) {
+      LocalCall call = call_of(stage, local, read);
+      const LoopSplit made = split_of(stage, split, read);
+      if (&stage == &sum.stages.back()) {
+        finish(id, std::move(call), made);
+        break;
+      }
+      const SpmdId result = forms_.add_blocks(id, call.call.result, stage.made);
+      call.result = result;
+      add_kernel(id, std::move(call), made);
+      read = reshard(id, result, stage.read, local.space.combine, {.user = id, .what = ""});
+    }
+    return !sum.stages.empty();
   }
 
   [[nodiscard]] std::vector<std::vector<ValueLayout>> copies(const Value& value) {
@@ -268,35 +243,29 @@ class Partitioner {
     return found;
   }
 
-  // Of the operands and the result: what the computation keeps split where it can.
-  [[nodiscard]] std::vector<ValueLayout> firm_layouts(ValueId id) const {
-    std::vector<ValueLayout> firm;
-    for (const ValueId operand : source_.at(id).operands) {
-      firm.push_back(out_.target(operand).firm_layout());
-    }
-    firm.push_back(out_.target(id).firm_layout());
-    return firm;
-  }
-
   // Emits the kernel, and at once the reduction of a max, min or product.
   void finish(ValueId id, LocalCall local, const LoopSplit& split) {
-    Step step;
     const Combine combine = local.space.combine;
     if (!local.call.op->effect) {
       local.result = forms_.add(id, split.result);
     }
-    step.flops = flops_of(local);
-    if (split.chosen) {
-      step.reasons = {explain_choice(out_, local, split)};
-    }
     const SpmdId result = local.result;
-    step.calls.push_back(std::move(local));
-    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
-    out_.steps.push_back(std::move(step));
+    add_kernel(id, std::move(local), split);
     if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
       const SpmdId done = reshard(id, result, target(id), combine, {.user = id, .what = ""});
       forms_.replace_all(id, done);  // what the ranks had on the way is of no other use
     }
+  }
+
+  void add_kernel(ValueId id, LocalCall local, const LoopSplit& split) {
+    Step step;
+    step.flops = flops_of(out_, local);
+    if (split.chosen) {
+      step.reasons = {explain_choice(out_, local, split)};
+    }
+    step.calls.push_back(std::move(local));
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    out_.steps.push_back(std::move(step));
   }
 
   // Where pending sums may pass through the operation, which then runs where they are: nothing
@@ -348,33 +317,19 @@ class Partitioner {
     return layout;
   }
 
-  [[nodiscard]] double flops_of(const LocalCall& local) const {
-    if (local.call.op->flops == nullptr) {
-      return 0;
-    }
-    OpCall call = local.call;
-    for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      call.operands[i] = out_.at(local.operands[i]).local;
-    }
-    if (local.result.valid()) {
-      call.result = out_.at(local.result).local;
-    }
-    return call.op->flops(call);
-  }
-
   SpmdProgram& out_;
   const Program& source_;
+  const OpDef* adds_;  // what adds sums of blocks up; null: bits do not count
   bool exact_;
   Resharder resharder_;
   Forms forms_;
-  std::vector<std::int32_t> makers_;          // per value, its kernel step
-  std::vector<std::vector<ValueId>> chains_;  // per value that begins one
+  std::vector<std::int32_t> makers_;  // per value, its kernel step
 };
 
 }  // namespace
 
-void partition(SpmdProgram& program, bool exact, bool gather_again) {
-  Partitioner(program, exact, gather_again).run();
+void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again) {
+  Partitioner(program, adds, exact, gather_again).run();
 }
 
 }  // namespace mtf

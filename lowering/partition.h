@@ -10,9 +10,10 @@
 
 namespace mtf {
 
-// `exact`: pending sums are not added up before they are finished.
+// `adds`: the operation that adds one tensor up. `exact`: pending sums are not added up before they
+// are finished, and sums over several dims are finished in stages where their trees want it.
 // `gather_again`: what is gathered forward is not kept for the backward pass.
 // requires: program.source, mesh, layout and targets are set, and the rest is empty.
-void partition(SpmdProgram& program, bool exact, bool gather_again);
+void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again);
 
 }  // namespace mtf

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "lowering/quantity.h"
+#include "lowering/stages.h"
+#include "lowering/step_text.h"
 
 namespace mtf {
 namespace {
@@ -82,6 +84,7 @@ class Explainer {
   // through.
   void pending(ValueId id) {
     const LocalCall* call = maker(id);
+    const std::optional<CarriedSum> carried = carried_by(program_, step_);
     while (call != nullptr) {
       bool found = false;
       for (std::size_t l = 0; l < call->loops.size(); ++l) {
@@ -92,6 +95,9 @@ class Explainer {
               call->call.span, loop.name, call->loops[l], around(call->origin));
           found = true;
         }
+      }
+      if (found && carried) {
+        reasons_.push_back({.text = carried_text(*carried), .span = {}, .cause = {}});
       }
       if (found || call->operands.empty()) {
         return;
@@ -189,6 +195,21 @@ class Explainer {
 };
 
 }  // namespace
+
+std::string carried_text(const CarriedSum& carried) {
+  return "that sum is inside the one over " + carried.outer() + ", of which a rank has " +
+         std::to_string(carried.blocks) + " blocks";
+}
+
+// The order of the dims is that of the operands; where the outer ones are split as well, either
+// order moves more.
+std::string way_out(const SpmdProgram& program, const Step& step, const CarriedSum& carried) {
+  const std::vector<std::string> inner = dims_of(program, Makers(program), step);
+  if (carried.splits || inner.empty()) {
+    return "sums in any order (--fast)";
+  }
+  return inner.front() + " before " + carried.outer() + " in the operands, or --fast";
+}
 
 std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
                        const std::vector<Axes>& loops) {

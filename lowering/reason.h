@@ -6,6 +6,7 @@
 
 #include "lowering/split.h"
 #include "lowering/spmd.h"
+#include "lowering/stages.h"
 
 namespace mtf {
 
@@ -13,6 +14,12 @@ namespace mtf {
 [[nodiscard]] std::vector<Reason> explain(const SpmdProgram& program,
                                           std::span<const std::int32_t> makers, const Step& step,
                                           const Need& need);
+
+// "that sum is inside the one over batch, of which a rank has 8 blocks"
+[[nodiscard]] std::string carried_text(const CarriedSum& carried);
+// What moves one sum instead: "length before batch in the operands, or --fast"
+[[nodiscard]] std::string way_out(const SpmdProgram& program, const Step& step,
+                                  const CarriedSum& carried);
 
 // "batch over x, ff over y"; "nothing".
 [[nodiscard]] std::string loops_text(const SpmdProgram& program, const IterationSpace& space,

@@ -140,6 +140,16 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
   return {from, 0};
 }
 
+void measure(const SpmdProgram& program, Step& step) {
+  const SpmdValue& from = program.at(step.from);
+  const Volume volume =
+      volume_of(step.kind, from.local.shape.volume(), program.at(step.to).local.shape.volume(),
+                program.mesh.size_of(step.axes));
+  step.elements = volume.elements;
+  step.received = volume.received;
+  step.bytes = volume.received * static_cast<std::int64_t>(bytes_of(from.type.dtype));
+}
+
 std::int64_t Resharder::local_volume(const Shape& shape, const ValueLayout& layout) const {
   return local_elements(shape, mesh_, layout.dims);
 }

@@ -35,6 +35,9 @@ struct Volume {
 [[nodiscard]] Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to,
                                std::int64_t ranks);
 
+// Sets what a step that moves hands over and receives.
+void measure(const SpmdProgram& program, Step& step);
+
 class Resharder {
  public:
   explicit Resharder(const Mesh& mesh) : mesh_(mesh) {}

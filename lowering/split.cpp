@@ -75,4 +75,13 @@ bool can_hold(const ValueLayout& layout, std::span<const Condition> where) {
   });
 }
 
+std::vector<ValueLayout> firm_layouts(const SpmdProgram& program, ValueId id) {
+  std::vector<ValueLayout> firm;
+  for (const ValueId operand : program.source.at(id).operands) {
+    firm.push_back(program.target(operand).firm_layout());
+  }
+  firm.push_back(program.target(id).firm_layout());
+  return firm;
+}
+
 }  // namespace mtf

@@ -49,11 +49,16 @@ struct SplitProblem {
   // For each operand, layouts that it is in already beside that of the rules. Empty: none.
   std::vector<std::vector<ValueLayout>> copies = {};
   std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
+  // The operation that adds up what a sum was finished for in stages; null: bits do not count.
+  const OpDef* adds = nullptr;
 };
 
 // The arithmetic of one rank's part of the space, in bytes; of what goes element by element, 0.
 [[nodiscard]] double priced_arithmetic(const OpCall& call, const IterationSpace& space,
                                        double volume);
+
+// Of an operation's operands and its result: what the computation keeps split where it can.
+[[nodiscard]] std::vector<ValueLayout> firm_layouts(const SpmdProgram& program, ValueId id);
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
                                      const Mesh& mesh);

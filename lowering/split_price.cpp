@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/stages.h"
+
 namespace mtf {
 namespace {
 
@@ -82,12 +84,27 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
       return false;
     }
   }
-  const TensorType& type = problem_.call.result;
-  split.bytes += resharder_.received(type.shape, *result, problem_.result) *
-                 static_cast<std::int64_t>(bytes_of(type.dtype));
-  split.collectives += resharder_.collectives(type.shape, *result, problem_.result);
+  const auto [received, collectives] = finishing(loops, *result);
+  split.bytes += received * static_cast<std::int64_t>(bytes_of(problem_.call.result.dtype));
+  split.collectives += collectives;
   split.result = *std::move(result);
   return true;
+}
+
+// Elements that a rank receives until the result is where it is wanted, and in how many collectives.
+std::pair<std::int64_t, std::int64_t> SplitPricer::finishing(const std::vector<Axes>& loops,
+                                                             const ValueLayout& result) {
+  if (!result.partial.empty()) {
+    const StagedSum staged =
+        in_stages({.call = problem_.call, .space = problem_.space, .loops = loops}, problem_.adds,
+                  problem_.result, resharder_, mesh_);
+    if (!staged.stages.empty()) {
+      return {staged.received, staged.moves};
+    }
+  }
+  const Shape& shape = problem_.call.result.shape;
+  return {resharder_.received(shape, result, problem_.result),
+          resharder_.collectives(shape, result, problem_.result)};
 }
 
 double priced_arithmetic(const OpCall& call, const IterationSpace& space, double volume) {

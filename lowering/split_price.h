@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lowering/split.h"
@@ -23,6 +24,8 @@ class SplitPricer {
   void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
   bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
                     LoopSplit& split);
+  std::pair<std::int64_t, std::int64_t> finishing(const std::vector<Axes>& loops,
+                                                  const ValueLayout& result);
 
   const SplitProblem& problem_;
   Resharder& resharder_;

@@ -55,6 +55,34 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
   return slot;
 }
 
+LocalCall unsplit_call(const Program& source, ValueId id) {
+  LocalCall local;
+  local.call = call_of(source, id);
+  local.origin = id;
+  local.space = local.call.op->space(local.call);
+  return local;
+}
+
+double flops_of(const SpmdProgram& program, const LocalCall& call) {
+  if (call.call.op->flops == nullptr) {
+    return 0;
+  }
+  OpCall local = call.call;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    local.operands[i] = program.at(call.operands[i]).local;
+  }
+  if (call.result.valid()) {
+    local.result = program.at(call.result).local;
+  }
+  return local.op->flops(local);
+}
+
+bool on_the_way(const SpmdProgram& program, SpmdId id) {
+  const SpmdValue& value = program.at(id);
+  return value.origin.valid() &&
+         value.type.shape.rank() != program.source.at(value.origin).type.shape.rank();
+}
+
 ValueId made_by(const SpmdProgram& program, const Step& step) {
   return step.kind == StepKind::kKernel ? step.calls.back().origin : program.at(step.to).origin;
 }

@@ -94,7 +94,10 @@ struct LocalCall {
   SpmdId result;
   std::vector<Axes> loops;  // per loop of the space, the axes that split it
   ValueId origin;           // in SpmdProgram::source; its number feeds random streams
-  std::int64_t bytes = 0;   // received by a rank for this split: operands and result
+  // The kernel takes an operand's dim that is made of several loops as so many dims: a summed dim
+  // of which the result keeps the blocks.
+  bool by_loops = false;
+  std::int64_t bytes = 0;  // received by a rank for this split: operands and result
   // Next best splits; where bytes move, one for each axis that uses it otherwise.
   std::vector<PricedLoops> otherwise;
   Stream stream;
@@ -184,6 +187,15 @@ struct SpmdProgram {
   }
   [[nodiscard]] SpmdValue& at(SpmdId id) { return values[static_cast<std::size_t>(id.index)]; }
 };
+
+// Whether a value is no form of what it comes from: sums of blocks, which are yet to be added up.
+[[nodiscard]] bool on_the_way(const SpmdProgram& program, SpmdId id);
+
+// The operation of a value, yet without operands, result and loops on slices.
+[[nodiscard]] LocalCall unsplit_call(const Program& source, ValueId id);
+
+// Of a call, on the slices of one rank that the kernel is given.
+[[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);
 
 // What a step computes or moves, of a chain the last value: in SpmdProgram::source.
 [[nodiscard]] ValueId made_by(const SpmdProgram& program, const Step& step);

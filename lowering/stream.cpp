@@ -59,6 +59,7 @@ class Streamer {
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       Step& step = program_.steps[s];
       if (step.calls.size() == 1 && step.calls.front().call.op->strided &&
+          !step.calls.front().by_loops &&
           program_.at(step.calls.front().result).layout.where.empty()) {
         before[s] = cut(step.calls.front());
         if (step.calls.front().stream.parts > 1) {
@@ -289,6 +290,9 @@ class Streamer {
     const std::string op = "`" + std::string(reader->call.op->name) + "`";
     if (!reader->call.op->strided) {
       return "not streamed: " + op + " reads all of it at once";
+    }
+    if (reader->by_loops) {
+      return "not streamed: the " + op + " keeps the sums of blocks apart";
     }
     const Stream& stream = reader->stream;
     return stream.parts == 1 ? "not streamed: parts of the " + op + " would take no less memory"

@@ -45,6 +45,9 @@ Tracer::Tracer(const SpmdProgram& program)
       slices_(program.source.values.size()) {
   for (std::size_t v = program.values.size(); v-- > 0;) {
     const SpmdValue& value = program.values[v];
+    if (on_the_way(program, {static_cast<std::int32_t>(v)})) {
+      continue;
+    }
     SpmdId& slice = slices_[index(value.origin)];
     if (!slice.valid() || program.at(slice).layout != program.target(value.origin).layout ||
         value.layout == program.target(value.origin).layout) {
@@ -74,6 +77,13 @@ const LocalCall* Tracer::maker(ValueId id) const {
 
 const LocalCall* Tracer::maker(SpmdId id) const {
   return by_slice_[index(id)];
+}
+
+const LocalCall* Tracer::first_maker(SpmdId id) const {
+  while (maker(id) == nullptr && step(id) != nullptr) {
+    id = step(id)->from;
+  }
+  return maker(id);
 }
 
 SpmdId Tracer::slice(ValueId id) const {
@@ -116,9 +126,13 @@ std::vector<Path> Tracer::of_slice(SpmdId id, AxisId axis) const {
 
 void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::size_t depth,
                       std::vector<Path>& paths) const {
+  if (!call.operands.empty() && on_the_way(program_, call.operands.front())) {
+    add_slice(call.operands.front(), axis, depth + 1, paths);  // a later stage of a sum
+    return;
+  }
   std::vector<ValueId> tensors = program_.source.at(call.origin).operands;
   std::vector<DimMap> maps = call.space.operands;
-  if (call.result.valid()) {
+  if (call.result.valid() && !on_the_way(program_, call.result)) {
     tensors.push_back(call.origin);
     maps.push_back(call.space.result);
   }
@@ -148,7 +162,8 @@ void Tracer::add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Pa
   }
   const SpmdValue& value = program_.at(id);
   const std::optional<std::size_t> dim = dim_with(value.layout, axis);
-  if (dim && dim_with(program_.target(value.origin).layout, axis) == dim) {
+  if (dim && !on_the_way(program_, id) &&
+      dim_with(program_.target(value.origin).layout, axis) == dim) {
     paths.push_back(at_rest(value.origin, axis));
     return;
   }

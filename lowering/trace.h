@@ -43,6 +43,8 @@ class Tracer {
   [[nodiscard]] const LocalCall* maker(ValueId id) const;
   // The call that computes a slice itself; null where a collective made it, or nothing.
   [[nodiscard]] const LocalCall* maker(SpmdId id) const;
+  // The call behind all moves of a slice; null for an input.
+  [[nodiscard]] const LocalCall* first_maker(SpmdId id) const;
   // The slice at rest, or the first that there is; invalid where the value has none of its own.
   [[nodiscard]] SpmdId slice(ValueId id) const;
   // The step that makes a slice; null for an input.

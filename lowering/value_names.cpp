@@ -55,12 +55,15 @@ std::vector<char> complete_origins(const SpmdProgram& program) {
   return complete;
 }
 
-// The user's name, or the number of the value; "%9.part" for a pending sum that becomes %9.
-std::string base_name(const SpmdValue& value, const std::vector<char>& complete) {
+// The user's name, or the number of the value; "%9.part" for a pending sum that becomes %9,
+// "%9.blocks" for sums of blocks.
+std::string base_name(const SpmdProgram& program, SpmdId id, const std::vector<char>& complete) {
+  const SpmdValue& value = program.at(id);
   if (!value.name.empty()) {
     return value.name;
   }
-  const std::string number = "%" + std::to_string(value.origin.index);
+  const std::string number =
+      "%" + std::to_string(value.origin.index) + (on_the_way(program, id) ? ".blocks" : "");
   const bool becomes_one = !value.layout.partial.empty() && value.origin.valid() &&
                            complete[static_cast<std::size_t>(value.origin.index)] != 0;
   return becomes_one ? number + ".part" : number;
@@ -87,7 +90,7 @@ ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size(
     if (!names_[i].empty()) {
       continue;
     }
-    const std::string name = base_name(program.values[i], complete);
+    const std::string name = base_name(program, {static_cast<std::int32_t>(i)}, complete);
     std::string candidate = name;
     int& copy = copies.try_emplace(name, 1).first->second;
     while (!used.insert(candidate).second) {

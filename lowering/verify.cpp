@@ -77,7 +77,7 @@ class Verifier {
       return false;
     }
     const SpmdValue& value = program_.at(id);
-    if (value.type != source_.at(value.origin).type) {
+    if (value.type != source_.at(value.origin).type && !on_the_way(program_, id)) {
       report("makes " + name(id) + " of another type than its value");
       return false;
     }
@@ -96,7 +96,7 @@ class Verifier {
     if (!read(id)) {
       return;
     }
-    require(is_form_of(id, value), "take another value");
+    require(is_form_of(id, value) && !on_the_way(program_, id), "take another value");
     require(program_.at(id).layout.partial.empty(), "take a sum that is still pending");
     require(program_.at(id).layout == layout, "take a value in another layout than the rules say");
   }
@@ -183,15 +183,25 @@ class Verifier {
 
   // ---- kernels ------------------------------------------------------------------------------
 
+  // Whether it is a later stage of the sum that makes its value: of the sums of blocks.
+  [[nodiscard]] bool adds_blocks(const LocalCall& call) const {
+    return call.operands.size() == 1 && on_the_way(program_, call.operands.front()) &&
+           program_.at(call.operands.front()).origin == call.origin &&
+           (call.call.op->algebra == Algebra::kSum || call.call.op == source_.at(call.origin).op);
+  }
+
   void call(const LocalCall& call) {
     const Value& value = source_.at(call.origin);
-    if (call.loops.size() != call.space.loops.size() || value.op != call.call.op ||
-        value.operands.size() != call.operands.size()) {
+    const bool is_of_value = adds_blocks(call) || (value.op == call.call.op &&
+                                                   value.operands.size() == call.operands.size());
+    if (call.loops.size() != call.space.loops.size() || !is_of_value) {
       return report("is not the operation of its value");
     }
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      if (read(call.operands[i])) {
-        require(is_form_of(call.operands[i], value.operands[i]), "reads another value");
+      if (read(call.operands[i]) && !adds_blocks(call)) {
+        require(is_form_of(call.operands[i], value.operands[i]) &&
+                    !on_the_way(program_, call.operands[i]),
+                "reads another value");
       }
     }
     for (const SpmdId partial : call.stream.partials) {

@@ -92,7 +92,7 @@ class CollectiveAsker {
 
   // The call whose reduced loops left the sum pending; it may have passed through others since.
   [[nodiscard]] const LocalCall* reducer(AxisId axis) const {
-    const LocalCall* call = tracer_.maker(from_.origin);
+    const LocalCall* call = tracer_.first_maker(step_.from);
     for (std::size_t hops = 0; call != nullptr && hops < program_.values.size(); ++hops) {
       const std::optional<std::size_t> loop = loop_with(*call, axis);
       if (loop && call->space.loops[*loop].role == DimRole::kReduced) {
@@ -101,7 +101,7 @@ class CollectiveAsker {
       if (call->operands.empty()) {
         break;
       }
-      call = tracer_.maker(program_.at(call->operands.front()).origin);
+      call = tracer_.first_maker(call->operands.front());
     }
     return nullptr;
   }
@@ -116,6 +116,11 @@ class CollectiveAsker {
         choice_of(*call);
       }
       wanted_by_rest(axis);
+    }
+    if (const std::optional<CarriedSum> carried = carried_by(program_, step_)) {
+      why_.otherwise.push_back({.text = way_out(program_, step_, *carried),
+                                .bytes = carried->bytes,
+                                .instead_of = step_.bytes});
     }
   }
 

@@ -25,6 +25,21 @@ TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
           .dtype = value.type.dtype};
 }
 
+// The view with a dim for each loop that a dim is made of.
+TensorView by_loops(const TensorView& view, const DimMap& map, const IterationSpace& space,
+                    std::span<const LoopShare> shares) {
+  TensorView parts{.data = view.data, .shape = {}, .offset = {}, .dtype = view.dtype};
+  std::vector<Dim> dims;
+  for (const std::vector<std::size_t>& loops : map) {
+    for (const std::size_t loop : loops) {
+      dims.push_back({space.loops[loop].name, shares[loop].extent});
+      parts.offset.push_back(shares[loop].offset);
+    }
+  }
+  parts.shape = Shape(std::move(dims));
+  return parts;
+}
+
 // Whether the rank takes part in the call: where only some hold the result, the others do nothing.
 bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
   return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
@@ -50,15 +65,17 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
   for (std::size_t i = 0; i < context.hosts.size(); ++i) {
     const std::int64_t rank = context.communicator.local_ranks()[i];
     KernelStep::OnRank& here = step.ranks.emplace_back();
-    for (const SpmdId operand : call.operands) {
-      here.in.push_back(view_of(program, operand, rank));
-    }
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
       LoopShare& share = here.shares.emplace_back(share_on(program.mesh, call, l, rank));
       if (!is_busy(program, call, rank)) {
         share.offset = 0;
         share.extent = 0;
       }
+    }
+    for (std::size_t o = 0; o < call.operands.size(); ++o) {
+      const TensorView view = view_of(program, call.operands[o], rank);
+      here.in.push_back(
+          call.by_loops ? by_loops(view, call.space.operands[o], call.space, here.shares) : view);
     }
     here.call = std::make_unique<KernelCall>(
         KernelCall{.call = call.call,
@@ -234,21 +251,6 @@ StreamStep stream_step(const SpmdProgram& program, std::size_t number, Totals& t
     passing.back().slot = collective_slot(totals, gather.kind, gather.axes);
   }
   return {program, call, std::move(passing), context};
-}
-
-// On the slices that the kernel is given.
-double flops_of(const SpmdProgram& program, const LocalCall& call) {
-  if (call.call.op->flops == nullptr) {
-    return 0;
-  }
-  OpCall local = call.call;
-  for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    local.operands[i] = program.at(call.operands[i]).local;
-  }
-  if (call.result.valid()) {
-    local.result = program.at(call.result).local;
-  }
-  return local.op->flops(local);
 }
 
 std::int64_t reached_arena(const SpmdProgram& program) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/kernel.h"
+#include "lowering/stages.h"
 
 namespace mtf {
 namespace {
@@ -18,18 +19,13 @@ bool adds_floats(const LocalCall& call) {
          is_float(call.call.result.dtype);
 }
 
-// Why the ranks that split `loop` do not hold whole subtrees, or "". `outer`: a reduced loop around
-// it of which each rank has several blocks; its tree would have to be inside.
-std::string why(std::int64_t blocks, std::int64_t ways, const LoopDim* outer) {
+// Why the ranks that split a summed loop so often do not hold whole subtrees, or "".
+std::string why(std::int64_t blocks, std::int64_t ways) {
   if (!std::has_single_bit(static_cast<std::uint64_t>(ways))) {
     return ", not a power of two";
   }
   if (ways > kMostWays) {
     return ", more than " + std::to_string(kMostWays);
-  }
-  if (outer != nullptr) {
-    return ", inside the sum over " + outer->name + "; of one this large only " + outer->name +
-           " may be split";
   }
   return blocks % ways == 0
              ? ""
@@ -41,24 +37,31 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
     return std::nullopt;
   }
   const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
-  const LoopDim* outer = nullptr;
+  const auto ending = [&](std::size_t loop, const std::string& reason) {
+    const bool product = call.space.combine == Combine::kProd;
+    return Ending{.text = call.space.loops[loop].name +
+                          (product ? " is multiplied up" : " is summed") + " and split " +
+                          std::to_string(mesh.size_of(call.loops[loop])) + " ways over " +
+                          to_string(mesh, call.loops[loop]) + reason,
+                  .span = call.call.span};
+  };
+  std::size_t innermost = 0;  // of the loops that are split
   for (std::size_t l = 0; l < call.loops.size(); ++l) {
-    const LoopDim& loop = call.space.loops[l];
-    if (loop.role != DimRole::kReduced) {
+    const std::int64_t ways = mesh.size_of(call.loops[l]);
+    if (call.space.loops[l].role != DimRole::kReduced || ways == 1) {
       continue;
     }
-    const std::int64_t ways = mesh.size_of(call.loops[l]);
-    const std::string reason = ways == 1 ? "" : why(blocks[l], ways, outer);
-    if (!reason.empty()) {
-      const bool product = call.space.combine == Combine::kProd;
-      return Ending{.text = loop.name + (product ? " is multiplied up" : " is summed") +
-                            " and split " + std::to_string(ways) + " ways over " +
-                            to_string(mesh, call.loops[l]) + reason,
-                    .span = call.call.span};
+    if (const std::string reason = why(blocks[l], ways); !reason.empty()) {
+      return ending(l, reason);
     }
-    outer = blocks[l] > ways ? &loop : outer;
+    innermost = l;
   }
-  return std::nullopt;
+  // The partition finishes such sums in stages, unless that moves more than is summed.
+  const std::vector<std::size_t> carrying = carrying_loops(call.space, call.loops, mesh);
+  return carrying.empty()
+             ? std::nullopt
+             : std::optional(ending(
+                   innermost, ", inside the sum over " + call.space.loops[carrying.back()].name));
 }
 
 }  // namespace

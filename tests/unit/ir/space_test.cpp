@@ -63,14 +63,30 @@ TEST_CASE("small sums have gcd(16, n) blocks in every loop") {
   CHECK(blocks({64, 64}) == Blocks{16, 16});
   CHECK(blocks({16, 16, 16}) == Blocks{16, 16, 16});
   CHECK(blocks({8, 12, 3}) == Blocks{8, 4, 1});
+  CHECK(blocks({64, 128}) == Blocks{16, 16});
 }
 
 TEST_CASE("inner loops of large sums leave chains of 64 terms") {
-  CHECK(blocks({64, 128}) == Blocks{16, 8});
-  CHECK(blocks({16, 512}) == Blocks{16, 8});
+  CHECK(blocks({64, 144}) == Blocks{16, 8});
+  CHECK(blocks({64, 256}) == Blocks{16, 16});
   CHECK(blocks({32, 256, 64}) == Blocks{16, 16, 16});
-  CHECK(blocks({16, 16, 32}) == Blocks{16, 8, 1});
-  CHECK(blocks({16, 16, 17}) == Blocks{16, 4, 1});
+  CHECK(blocks({64, 16, 16}) == Blocks{16, 4, 4});
+  CHECK(blocks({16, 16, 33}) == Blocks{16, 8, 1});
+}
+
+TEST_CASE("what no layout can split has one block") {
+  IterationSpace space;
+  space.loops.push_back({.name = "a", .size = 64, .role = DimRole::kReduced});
+  space.loops.push_back({.name = "+terms", .size = 4, .role = DimRole::kReduced});
+  CHECK(canonical_blocks(space) == Blocks{16, 1});
+}
+
+TEST_CASE("the sum inside the blocks of a dim has the blocks of the whole sum") {
+  IterationSpace space;
+  space.loops.push_back({.name = "a", .size = 16, .role = DimRole::kKept});
+  space.loops.push_back({.name = "+a", .size = 4, .role = DimRole::kReduced});
+  space.loops.push_back({.name = "b", .size = 144, .role = DimRole::kReduced});
+  CHECK(canonical_blocks(space) == Blocks{1, 1, 8});
 }
 
 TEST_CASE("blocks divide their sizes, and empty or huge sums have some") {

@@ -49,7 +49,7 @@ TEST_CASE("on meshes that are no powers of two, bits differ only for a reason") 
   CHECK(seen.others > 15);
 }
 
-// Sums over several dims that are too large to be done one dim after the other.
+// Sums over several dims so large that the inner one has fewer blocks.
 const std::vector<std::string> kLargeSums = {
     "einsum(normal([m, a, b], seed = 1), normal([a, b, n], seed = 2) -> [m, n])",
     "einsum(normal([a, m, b], seed = 1), normal([b, n, a], seed = 2) -> [m, n])",
@@ -63,7 +63,7 @@ TEST_CASE("of large sums over several dims, bits differ only for a reason") {
   for (const std::string& sum : kLargeSums) {
     INFO(sum);
     const Program program = program_of(
-        "dim a = 32, b = 64, m = 128, n = 112, table = 256\n"
+        "dim a = 64, b = 144, m = 16, n = 16, table = 256\n"
         "fn case() {\n  return " +
         sum + "\n}\n");
     const Outcome one = run_under({&program, 1}, one_rank()).value();
@@ -75,7 +75,7 @@ TEST_CASE("of large sums over several dims, bits differ only for a reason") {
       }
     }
     CHECK(seen.promised >= 10);
-    CHECK(seen.others >= 5);
+    CHECK(seen.others >= 2);
   }
 }
 
