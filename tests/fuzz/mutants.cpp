@@ -1,20 +1,22 @@
 // Gives mutants of all programs of the tree to all commands of mtf. A find is a signal, a hang, an
 // internal error, much memory, or a failure without a word.
 //
-//   fuzz_mutants ROOT [--seed N] [--mutants N | --seconds N] [--command NAME] [--first N] [--only
-//   N]
-//                     [--mtf PROGRAM] [--slow N] [--all]
+//   fuzz_mutants ROOT [--seed N] [--mutants N] [--seconds N] [--command NAME] [--first N]
+//                     [--only N] [--mtf PROGRAM] [--slow N] [--all]
 //
-// --only: shows that mutant and runs it. --mtf: a process of that program for each, which is slow.
-// --slow: how many times slower than a release build this is. --all: no find is left out because
-// another one has its cause.
+// --mutants, --seconds: it ends with what is over first; 60 seconds without both. --only: shows
+// that mutant and runs it. --mtf: a process of that program for each, which is slow. --slow: how
+// many times slower than a release build this is. --all: no find is left out because another one
+// has its cause.
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -30,7 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kBatch = 250;
+constexpr std::uint64_t kBatch = 100;
+constexpr double kSeconds = 60;
+constexpr double kForever = std::numeric_limits<double>::infinity();
 
 struct Request {
   fs::path root;
@@ -38,8 +42,8 @@ struct Request {
   std::string command;
   std::uint64_t seed = 1;
   std::uint64_t first = 0;
-  std::uint64_t mutants = 0;  // 0: until the time is over
-  double seconds = 60;
+  std::optional<std::uint64_t> mutants;
+  std::optional<double> seconds;
   double slow = 1;
   bool only = false;
   bool all = false;
@@ -73,15 +77,19 @@ class Fuzzer {
       return std::chrono::duration<double>(Clock::now() - start).count();
     };
     std::uint64_t at = request_.first;
-    const std::uint64_t end = request_.only ? at + 1 : at + request_.mutants;
-    const bool is_timed = end == at;
-    while (is_timed ? spent() < request_.seconds : at < end) {
-      at = step(at, is_timed ? at + kBatch : std::min(end, at + kBatch));
+    const std::uint64_t end = last();
+    const double seconds = request_.seconds.value_or(is_counted() ? kForever : kSeconds);
+    while (at < end && spent() < seconds) {
+      at = step(at, std::min(end, at + kBatch));
     }
-    std::printf("seed %llu: %llu mutants in %.0f s, %llu of them programs; %zu different finds\n",
-                static_cast<unsigned long long>(request_.seed),
-                static_cast<unsigned long long>(at - request_.first), spent(),
-                static_cast<unsigned long long>(done_so_far()), finds_.size());
+    const Use use = use_so_far();
+    std::printf(
+        "seed %llu: %llu mutants in %.0f s, %llu of them programs, each in %.1f s and %lld MiB at "
+        "most; %zu different finds\n",
+        static_cast<unsigned long long>(request_.seed),
+        static_cast<unsigned long long>(at - request_.first), spent(),
+        static_cast<unsigned long long>(use.done), use.most_seconds,
+        static_cast<long long>(use.most_mib), finds_.size());
     return finds_.empty() ? 0 : 1;
   }
 
@@ -91,6 +99,12 @@ class Fuzzer {
   }
 
  private:
+  [[nodiscard]] bool is_counted() const { return request_.only || request_.mutants; }
+  [[nodiscard]] std::uint64_t last() const {
+    return !is_counted() ? std::numeric_limits<std::uint64_t>::max()
+                         : request_.first + (request_.only ? 1 : *request_.mutants);
+  }
+
   static fs::path scratch_folder() {
     const fs::path shared = "/dev/shm";
     const fs::path base = fs::is_directory(shared) ? shared : fs::temp_directory_path();

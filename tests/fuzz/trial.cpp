@@ -3,12 +3,14 @@
 
 #include "tests/fuzz/trial.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fstream>
@@ -39,6 +41,8 @@ struct Shared {
   std::atomic<std::uint64_t> at;
   std::atomic<std::uint64_t> started;  // how many trials; changes with each
   std::atomic<std::uint64_t> done;     // with status 0: what was run was a program
+  std::atomic<double> most_seconds;    // of processor time that a trial which ended took
+  std::atomic<std::int64_t> most_mib;
 };
 
 Shared& shared() {
@@ -151,6 +155,12 @@ std::int64_t peak_mib() {
   return 0;
 }
 
+// Children run one after the other.
+void note_use(double seconds, std::int64_t mib) {
+  shared().most_seconds = std::max(shared().most_seconds.load(), seconds);
+  shared().most_mib = std::max(shared().most_mib.load(), mib);
+}
+
 void run_here(const Trial& trial, const Limits& limits) {
   fs::current_path(trial.folder);
   write_text(kFileName, trial.text);
@@ -159,8 +169,10 @@ void run_here(const Trial& trial, const Limits& limits) {
   }
   reset_peak();
   arm(limits.seconds);
+  const std::clock_t start = std::clock();
   const int status = mtf::command_line(words_of(trial));
   arm(0);
+  note_use(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, peak_mib());
   shared().done += status == 0 ? 1 : 0;
   if (status == 70) {
     _exit(kStatusInternal);
@@ -313,8 +325,9 @@ Find run_alone(const Trial& trial, const Limits& limits, const fs::path& mtf) {
   });
 }
 
-std::uint64_t done_so_far() {
-  return shared().done;
+Use use_so_far() {
+  return {
+      .done = shared().done, .most_seconds = shared().most_seconds, .most_mib = shared().most_mib};
 }
 
 std::string to_string(Ending ending) {

@@ -44,8 +44,13 @@ struct Batch {
 [[nodiscard]] Find run_alone(const Trial& trial, const Limits& limits,
                              const std::filesystem::path& mtf);
 
-// Trials that ended with status 0, being programs.
-[[nodiscard]] std::uint64_t done_so_far();
+// Of the trials so far: how near they came to the limits.
+struct Use {
+  std::uint64_t done = 0;  // ended with status 0, being programs
+  double most_seconds = 0;
+  std::int64_t most_mib = 0;
+};
+[[nodiscard]] Use use_so_far();
 
 [[nodiscard]] std::string to_string(Ending ending);
 
