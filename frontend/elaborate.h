@@ -79,7 +79,8 @@ class Session {
   [[nodiscard]] bool serves_regions_alone(std::string_view layout) const;
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;
-  // Builds an entry on abstract arguments of its declared types; null after an error.
+  // The entry as the program first called it; where it never did, built on abstract arguments of
+  // its declared types. Null after an error.
   [[nodiscard]] const Unit* build(std::string_view entry);
 
  private:

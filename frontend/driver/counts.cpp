@@ -19,20 +19,44 @@ void add_run(Totals& sum, const Totals& run) {
                     [](const CollectiveTotal& total) { return std::tie(total.kind, total.axes); });
 }
 
+namespace {
+
+bool cost_alike(const Totals& a, const Totals& b) {
+  const auto same = [](const CollectiveTotal& one, const CollectiveTotal& other) {
+    return one.kind == other.kind && one.axes == other.axes && one.calls == other.calls &&
+           one.elements == other.elements && one.received == other.received &&
+           one.bytes == other.bytes;
+  };
+  return a.flops == b.flops && a.peak_bytes == b.peak_bytes && a.parameters == b.parameters &&
+         std::ranges::is_permutation(a.collectives, b.collectives, same);
+}
+
+EntryCounts& counts_of(RankCounts& counts, std::string_view entry, const Totals& planned) {
+  std::int64_t forms = 0;
+  for (EntryCounts& known : counts.entries) {
+    if (known.entry == entry) {
+      ++forms;
+      if (cost_alike(known.planned, planned)) {
+        return known;
+      }
+    }
+  }
+  return counts.entries.emplace_back(
+      EntryCounts{.entry = std::string(entry), .form = forms + 1, .planned = planned});
+}
+
+}  // namespace
+
 void count_run(RankCounts& counts, std::string_view entry, const Totals& run,
-               std::int64_t parameters) {
+               const Totals& planned) {
   add_run(counts.totals, run);
   if (entry.empty()) {
     return;
   }
-  auto found = std::ranges::find(counts.entries, entry, &EntryCounts::entry);
-  if (found == counts.entries.end()) {
-    counts.entries.push_back({.entry = std::string(entry)});
-    found = std::prev(counts.entries.end());
-  }
-  ++found->calls;
-  found->totals.parameters = parameters;
-  add_run(found->totals, run);
+  EntryCounts& mine = counts_of(counts, entry, planned);
+  ++mine.calls;
+  mine.totals.parameters = planned.parameters;
+  add_run(mine.totals, run);
 }
 
 }  // namespace mtf

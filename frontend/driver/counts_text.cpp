@@ -31,7 +31,9 @@ std::string counts_text(const RankCounts& first, const Mesh& mesh,
                         std::span<const std::string> ranks) {
   std::string text = title(ranks) + "\n";
   for (const EntryCounts& entry : first.entries) {
-    text += "\n" + entry.entry + ", " + count_text(entry.calls, "call") + "\n" +
+    const std::string form =
+        entry.form == 1 ? "" : " called in another way (" + std::to_string(entry.form) + ")";
+    text += "\n" + entry.entry + form + ", " + count_text(entry.calls, "call") + "\n" +
             totals_text(entry.totals, mesh);
   }
   return text + "\n" + (first.entries.empty() ? "the program" : "the whole program") + "\n" +

@@ -320,7 +320,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
   }
   if (options_.count) {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-      count_run(counts_[i], entry, counted[i], compiled.program.totals.parameters);
+      count_run(counts_[i], entry, counted[i], compiled.program.totals);
     }
   }
   if (options_.after_run) {

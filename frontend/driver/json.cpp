@@ -123,6 +123,7 @@ std::string rank_json(const RankCounts& counts, const Mesh& mesh) {
   Json entries = Json::array();
   for (const EntryCounts& entry : counts.entries) {
     entries.push_back({{"entry", entry.entry},
+                       {"form", entry.form},
                        {"calls", entry.calls},
                        {"totals", totals_json(entry.totals, mesh)}});
   }

@@ -26,13 +26,19 @@ Totals one_run() {
                            .bytes = 32}}};
 }
 
+Totals planned(std::int64_t parameters) {
+  Totals totals = one_run();
+  totals.parameters = parameters;
+  return totals;
+}
+
 }  // namespace
 
 TEST_CASE("an entry's runs add up, its peak does not") {
   RankCounts counts{.rank = 1};
-  count_run(counts, "step", one_run(), 10);
-  count_run(counts, "step", one_run(), 10);
-  count_run(counts, "", one_run(), 0);
+  count_run(counts, "step", one_run(), planned(10));
+  count_run(counts, "step", one_run(), planned(10));
+  count_run(counts, "", one_run(), planned(0));
   REQUIRE(counts.entries.size() == 1);
   CHECK(counts.entries[0].calls == 2);
   CHECK(counts.entries[0].totals.flops == 200);
@@ -42,16 +48,32 @@ TEST_CASE("an entry's runs add up, its peak does not") {
   CHECK(counts.totals.collectives[0].calls == 3);
 }
 
+TEST_CASE("an entry that costs otherwise when called in another way is counted apart") {
+  RankCounts counts;
+  Totals larger = planned(10);
+  larger.peak_bytes += 64;
+  count_run(counts, "step", one_run(), planned(10));
+  count_run(counts, "step", larger, larger);
+  count_run(counts, "look", one_run(), planned(10));
+  count_run(counts, "step", one_run(), planned(10));
+  REQUIRE(counts.entries.size() == 3);
+  CHECK(counts.entries[0].calls == 2);
+  CHECK(counts.entries[0].totals.peak_bytes == 4096);
+  CHECK(counts.entries[1].form == 2);
+  CHECK(counts.entries[1].totals.peak_bytes == 4160);
+  CHECK(counts.entries[2].form == 1);
+}
+
 TEST_CASE("counts are one JSON object, a rank after the other") {
   RankCounts counts{.rank = 1};
-  count_run(counts, "step", one_run(), 10);
+  count_run(counts, "step", one_run(), planned(10));
   const std::string totals = R"({"flops":100.0,"peak_bytes":4096,"parameters":)";
   const std::string collectives =
       R"(,"collectives":[{"kind":"all_reduce","axes":["rows"],"calls":1,"elements":8,)"
       R"("received":8,"bytes":32}]})";
   const std::string rank = rank_json(counts, kGrid);
   CHECK(rank == R"({"rank":1,"coordinates":{"rows":0,"cols":1},"entries":[{"entry":"step",)"
-                R"("calls":1,"totals":)" +
+                R"("form":1,"calls":1,"totals":)" +
                     totals + "10" + collectives + R"(}],"totals":)" + totals + "0" + collectives +
                     "}");
   CHECK(counts_json(std::vector<std::string>{rank, rank}) ==
@@ -60,7 +82,7 @@ TEST_CASE("counts are one JSON object, a rank after the other") {
 
 TEST_CASE("ranks that did the same are shown once") {
   RankCounts counts;
-  count_run(counts, "step", one_run(), 8320);
+  count_run(counts, "step", one_run(), planned(8320));
   const std::vector<std::string> ranks(2, rank_json(counts, kGrid));
   CHECK(counts_text(counts, kGrid, ranks) ==
         "counted on each of 2 ranks\n\n"

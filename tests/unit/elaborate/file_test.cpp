@@ -157,6 +157,21 @@ fn open(x: f32[batch, ..]) { return x }
   CHECK(bench.errors() == Lines{"unknown-entry: no entry `stap`; did you mean `step`?"});
 }
 
+TEST_CASE("an entry that the program calls is what the program runs") {
+  Bench bench({.check = true});
+  bench.run(R"(dim n = 3
+fn given(x: f32[n], rate: f32[] = 0.5, y: f32[n] = zeros([n])) { return x * rate + y }
+fn left(x: f32[n], rate: f32[] = 0.5, y: f32[n] = zeros([n])) { return x * rate + y }
+fn uncalled(x: f32[n], rate: f32[] = 0.5, y: f32[n] = zeros([n])) { return x * rate + y }
+print given(ones([n]), 2, ones([n]))
+print left(ones([n]))
+)");
+  REQUIRE(bench.errors().empty());
+  CHECK(bench.session->build("given")->program.inputs.size() == 3);
+  CHECK(bench.session->build("left")->program.inputs.size() == 1);
+  CHECK(bench.session->build("uncalled")->program.inputs.size() == 2);
+}
+
 TEST_CASE("a check builds entries that the program does not call") {
   Bench bench({.check = true});
   bench.run("dim a = 2, b = 3\nfn f(x: f32[a], y: f32[a]) { return x[a: 2] }\n");
