@@ -270,6 +270,13 @@ std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type)
   if (!known) {
     return std::nullopt;
   }
+  constexpr std::size_t kMostDims = 256;  // as of a result: stdlib/ops/rules.cpp
+  if (declared.type.shape.dims().size() > kMostDims) {
+    c.error(DiagKind::kOverflow, type.span,
+            std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
+                std::to_string(kMostDims) + " at most");
+    return std::nullopt;
+  }
   if (!declared.type.shape.checked_volume()) {
     c.error(DiagKind::kOverflow, type.span,
             mtf::to_string(declared.type.shape) + " has more than 2^62 elements");

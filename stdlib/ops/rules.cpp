@@ -246,6 +246,13 @@ bool check_distinct(const OpCall& call, const std::vector<Dim>& dims, DiagSink& 
 
 std::optional<TensorType> result_type(const OpCall& call, DType dtype, Shape shape,
                                       DiagSink& diags) {
+  constexpr std::size_t kMostDims = 256;  // planning compares each dim with each, more than once
+  if (shape.dims().size() > kMostDims) {
+    diags.error(DiagKind::kOverflow, call.span,
+                "the result of " + spelled(call) + " has " + std::to_string(shape.dims().size()) +
+                    " dims; " + std::to_string(kMostDims) + " are the most");
+    return std::nullopt;
+  }
   if (!shape.checked_volume()) {
     diags.error(DiagKind::kOverflow, call.span,
                 "the result of " + spelled(call) + ", " + to_string(shape) +
