@@ -155,6 +155,8 @@ std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
   }
   if (module != nullptr && !module->ran) {
     module->ran = true;
+    const Restore ended(c.ended, false);  // it is there though the program has gone on for too long
+    const Restore<std::size_t> statements(c.statements, 0);
     run_module(c, *module);
   }
   return module;
