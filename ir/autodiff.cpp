@@ -16,12 +16,6 @@ std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id.index);
 }
 
-OpArgs to_shape(Shape shape) {
-  OpArgs args;
-  args.set("to", std::move(shape));
-  return args;
-}
-
 // Per value up to `of`: does a gradient that arrives there reach one of the targets? Nothing flows
 // through integers, or through an operation without a gradient rule.
 Adjoints adjoints_towards(const Program& program, ValueId of, std::span<const ValueId> targets) {

@@ -83,12 +83,6 @@ bool multiplies(const Program& program, ValueId result, std::size_t i, const Sha
   return false;
 }
 
-OpArgs to_shape(const Shape& shape) {
-  OpArgs args;
-  args.set("to", shape);
-  return args;
-}
-
 // Which elements of operand i a move brings to places where `taken` holds: its own gradient rule,
 // applied to ones there and zeros elsewhere, counts how often.
 ValueId moved_back(Builder& builder, Adjoints& adjoints, ValueId result, std::size_t i,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ir/join.h"
 
@@ -61,6 +62,12 @@ OpArgs::OpArgs(OpArgs&& other) noexcept = default;
 OpArgs& OpArgs::operator=(const OpArgs& other) = default;
 OpArgs& OpArgs::operator=(OpArgs&& other) noexcept = default;
 OpArgs::~OpArgs() = default;
+
+OpArgs to_shape(Shape shape) {
+  OpArgs args;
+  args.set("to", std::move(shape));
+  return args;
+}
 
 bool operator==(const OpArgs& a, const OpArgs& b) {
   return a.entries == b.entries;

@@ -93,6 +93,8 @@ struct OpArgs {
   friend bool operator==(const OpArgs& a, const OpArgs& b);
 };
 
+[[nodiscard]] OpArgs to_shape(Shape shape);  // to = shape
+
 // A call as its rules see it: global types while checking, one rank's types for `flops`.
 struct OpCall {
   const OpDef* op = nullptr;

@@ -97,7 +97,7 @@ class Explainer {
         }
       }
       if (found && carried) {
-        reasons_.push_back({.text = carried_text(*carried), .span = {}, .cause = {}});
+        reasons_.push_back({.text = carried_text(*carried), .span = call->call.span, .cause = {}});
       }
       if (found || call->operands.empty()) {
         return;

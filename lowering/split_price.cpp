@@ -91,7 +91,8 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
   return true;
 }
 
-// Elements that a rank receives until the result is where it is wanted, and in how many collectives.
+// Elements that a rank receives until the result is where it is wanted, and in how many
+// collectives.
 std::pair<std::int64_t, std::int64_t> SplitPricer::finishing(const std::vector<Axes>& loops,
                                                              const ValueLayout& result) {
   if (!result.partial.empty()) {

@@ -42,7 +42,7 @@ std::optional<TensorType> transpose_type(OpCall& call, DiagSink& diags) {
 }
 
 // Both: add_to sums over the dims that the operand lacks, and needs no order.
-void grad(GradBuilder& b) {
+void broadcast_grad(GradBuilder& b) {
   b.add_to(0, b.upstream());
 }
 
@@ -71,7 +71,7 @@ print broadcast(const([io], [1, 2, 3]) -> [batch, io])
 )",
     .type = broadcast_type,
     .space = kept_space,
-    .grad = grad,
+    .grad = broadcast_grad,
     .tile = copy_tile,
     .linear = Linear::kEach,
     .algebra = Algebra::kBroadcast};
@@ -88,7 +88,7 @@ print transpose(const([batch, io], [[1, 2, 3], [4, 5, 6]]) -> [io, batch])
 )",
     .type = transpose_type,
     .space = kept_space,
-    .grad = grad,
+    .grad = broadcast_grad,
     .kernel = transpose_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kTranspose};

@@ -14,7 +14,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& /*diags*/) {
+std::optional<TensorType> cast_type(OpCall& call, DiagSink& /*diags*/) {
   const DType to = dtype_arg(call.args, "dtype", call.operands[0].dtype);
   return TensorType{.dtype = to, .shape = call.operands[0].shape};
 }
@@ -54,13 +54,13 @@ void convert(DType to, const From* x, void* out, std::size_t n) {
   });
 }
 
-void tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
+void cast_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
   with_type(call.dtype, [&](auto element) {
     convert(call.to, static_cast<const decltype(element)*>(in[0]), out, n);
   });
 }
 
-void grad(GradBuilder& b) {
+void cast_grad(GradBuilder& b) {
   OpArgs args;
   args.set("dtype", b.type_of(b.operand(0)).dtype);
   b.add_to(0, b.emit("cast", {b.upstream()}, args));
@@ -76,10 +76,10 @@ const OpDef kCast{
                {.name = "dtype", .kind = ParamKind::kDType, .help = "f32, f64, i32, i64 or bool"}},
     .shape_rule = kSameDims,
     .example = "dim io = 3\nprint cast(const([io], [1.5, -1.5, 3e9]), i32)\n",
-    .type = type,
+    .type = cast_type,
     .space = kept_space,
-    .grad = grad,
-    .tile = tile,
+    .grad = cast_grad,
+    .tile = cast_tile,
     .algebra = Algebra::kMove};
 
 }  // namespace mtf::ops

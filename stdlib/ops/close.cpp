@@ -12,14 +12,15 @@ namespace {
 constexpr double kAbsolute = 1e-6;
 constexpr double kRelative = 1e-5;
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> close_type(OpCall& call, DiagSink& diags) {
   if (!any_elements(call, diags)) {
     return std::nullopt;
   }
   return TensorType{.dtype = DType::kBool, .shape = Shape()};
 }
 
-std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
+std::optional<ValueId> close_expand(Builder& b, const OpCall& call,
+                                    std::span<const ValueId> operands) {
   const DType dtype = call.operands[0].dtype;
   const ValueId equal = b.emit("equal", {operands[0], operands[1]});
   if (dtype == DType::kBool) {
@@ -58,7 +59,7 @@ const OpDef kClose{
 let x = const([io], [1, 2, 3])
 assert close(x, x + 1e-7)
 )",
-    .type = type,
-    .expand = expand};
+    .type = close_type,
+    .expand = close_expand};
 
 }  // namespace mtf::ops

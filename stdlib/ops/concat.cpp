@@ -47,13 +47,13 @@ std::optional<TensorType> concat_type(OpCall& call, DiagSink& diags) {
   return result_type(call, first.dtype, first.shape.resized(over, size), diags);
 }
 
-CutDim along(const OpCall& call) {
+CutDim concat_along(const OpCall& call) {
   const std::string over = dim_arg(call.args, "over").name;
   return {.operand = over, .result = over};
 }
 
 IterationSpace concat_space(const OpCall& call) {
-  IterationSpace space = cut_space(call, along(call), DimRole::kWhole);
+  IterationSpace space = cut_space(call, concat_along(call), DimRole::kWhole);
   int count = 0;
   for (LoopDim& loop : space.loops) {  // each operand's part is a loop of its own
     if (loop.role == DimRole::kWhole) {
@@ -65,7 +65,7 @@ IterationSpace concat_space(const OpCall& call) {
 }
 
 void concat_kernel(const KernelCall& call) {
-  const CutDim cut = along(call.call);
+  const CutDim cut = concat_along(call.call);
   const Extent want = extent_of(call.out, cut.result);
   std::int64_t begin = 0;
   for (const TensorView& in : call.in) {

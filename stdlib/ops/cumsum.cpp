@@ -8,7 +8,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> cumsum_type(OpCall& call, DiagSink& diags) {
   if (!check_operand(call, 0, Accepts::kNumbers, diags) ||
       !find_dim(call, 0, dim_arg(call.args, "over").name, diags)) {
     return std::nullopt;
@@ -16,7 +16,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return call.operands[0];
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace cumsum_space(const OpCall& call) {
   IterationSpace space = kept_space(call);
   for (LoopDim& loop : space.loops) {
     if (loop.name == dim_arg(call.args, "over").name) {
@@ -41,7 +41,7 @@ void add_up(const T* from, T* to, std::int64_t count, std::int64_t inner, bool r
   }
 }
 
-void kernel(const KernelCall& call) {
+void cumsum_kernel(const KernelCall& call) {
   const bool reverse = bool_arg(call.call.args, "reverse", false);
   const bool exclusive = bool_arg(call.call.args, "exclusive", false);
   const Shape& shape = call.out.shape;
@@ -63,7 +63,7 @@ void kernel(const KernelCall& call) {
 }
 
 // An element is in the sums of those behind it.
-void grad(GradBuilder& b) {
+void cumsum_grad(GradBuilder& b) {
   OpArgs back = b.args();
   back.set("reverse", !bool_arg(back, "reverse", false));
   b.add_to(0, b.emit("cumsum", {b.upstream()}, back));
@@ -88,10 +88,10 @@ const OpDef kCumsum{.name = "cumsum",
                     .example = R"(dim length = 4
 print cumsum(1 + range(length), over = length)
 )",
-                    .type = type,
-                    .space = space,
-                    .grad = grad,
+                    .type = cumsum_type,
+                    .space = cumsum_space,
+                    .grad = cumsum_grad,
                     .flops = one_flop_each,
-                    .kernel = kernel};
+                    .kernel = cumsum_kernel};
 
 }  // namespace mtf::ops

@@ -124,7 +124,7 @@ bool check_terms(const OpCall& call, DiagSink& diags) {
   return true;
 }
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> einsum_type(OpCall& call, DiagSink& diags) {
   if (call.operands.empty()) {
     diags.error(DiagKind::kMissingArgument, call.span, "`einsum` of nothing; it needs a tensor");
     return std::nullopt;
@@ -187,7 +187,8 @@ ValueId product(Builder& b, ValueId x, ValueId y, const Shape& to, std::span<con
 }
 
 // An invalid id: the call is one product already, and stands for itself.
-std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
+std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
+                                     std::span<const ValueId> operands) {
   if (terms_of(call.args) > 1) {
     return ValueId{};
   }
@@ -213,12 +214,12 @@ std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const Va
   return total;
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace einsum_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
 }
 
 // The gradient of one factor is the upstream times the others of its term, summed to its dims.
-void grad(GradBuilder& b) {
+void einsum_grad(GradBuilder& b) {
   const std::size_t of_term = terms_of(b.args()) == 1 ? b.arity() : 2;
   for (std::size_t i = 0; i < b.arity(); ++i) {
     if (!b.wants(i)) {
@@ -239,7 +240,7 @@ void grad(GradBuilder& b) {
   }
 }
 
-double flops(const OpCall& call) {
+double einsum_flops(const OpCall& call) {
   Shape all;
   for (const TensorType& operand : call.operands) {
     all = union_shape(all, operand.shape);
@@ -280,11 +281,11 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 let w = ones([io, hidden])
 print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
 )",
-    .type = type,
-    .expand = expand,
-    .space = space,
-    .grad = grad,
-    .flops = flops,
+    .type = einsum_type,
+    .expand = einsum_expand,
+    .space = einsum_space,
+    .grad = einsum_grad,
+    .flops = einsum_flops,
     .kernel = product_kernel,
     .strided = true,
     .algebra = Algebra::kEinsum};

@@ -11,7 +11,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> gather_type(OpCall& call, DiagSink& diags) {
   const TensorType& table = call.operands[0];
   const TensorType& ids = call.operands[1];
   const std::string over = dim_arg(call.args, "over").name;
@@ -41,11 +41,11 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return result_type(call, table.dtype, Shape(std::move(dims)), diags);
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace gather_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
 }
 
-void grad(GradBuilder& b) {
+void gather_grad(GradBuilder& b) {
   if (!b.wants(0)) {
     return;
   }
@@ -147,7 +147,7 @@ Server server_of(const KernelCall& call) {
           .nothing = blank_row(call.out.dtype, row.volume, kNothing)};
 }
 
-void kernel(const KernelCall& call) {
+void gather_kernel(const KernelCall& call) {
   const Server server = server_of(call);
   const std::vector<std::int64_t> bases = bases_of(call);
   with_type(call.in[1].dtype, [&](auto element) {
@@ -174,9 +174,9 @@ let table = const([vocab, d_model], [[0, 1], [10, 11], [20, 21], [30, 31]])
 let ids = const([length], [3, 0, 3], dtype = i32)
 print gather(table, ids, over = vocab)
 )",
-    .type = type,
-    .space = space,
-    .grad = grad,
-    .kernel = kernel};
+    .type = gather_type,
+    .space = gather_space,
+    .grad = gather_grad,
+    .kernel = gather_kernel};
 
 }  // namespace mtf::ops

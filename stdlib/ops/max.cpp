@@ -16,7 +16,7 @@ IterationSpace min_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kMin);
 }
 
-void grad(GradBuilder& b) {
+void max_grad(GradBuilder& b) {
   const DType dtype = b.type_of(b.result()).dtype;
   const Shape whole = b.type_of(b.operand(0)).shape;
   const Shape rest = b.type_of(b.result()).shape;
@@ -51,7 +51,7 @@ print max(x, over = io), max(x)
 )",
                  .type = reduced_numbers,
                  .space = max_space,
-                 .grad = grad,
+                 .grad = max_grad,
                  .flops = flops_of_operand,
                  .kernel = max_kernel};
 
@@ -68,7 +68,7 @@ print min(x, over = io), min(x)
 )",
                  .type = reduced_numbers,
                  .space = min_space,
-                 .grad = grad,
+                 .grad = max_grad,
                  .flops = flops_of_operand,
                  .kernel = min_kernel};
 

@@ -8,7 +8,8 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<ValueId> expand(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
+std::optional<ValueId> mean_expand(Builder& b, const OpCall& call,
+                                   std::span<const ValueId> operands) {
   const Shape to = shape_arg(call.args, "to");
   const double terms =
       static_cast<double>(call.operands[0].shape.volume()) / static_cast<double>(to.volume());
@@ -28,6 +29,6 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print mean(x, over = io), mean(x)
 )",
                   .type = reduced_floats,
-                  .expand = expand};
+                  .expand = mean_expand};
 
 }  // namespace mtf::ops

@@ -8,14 +8,14 @@
 namespace mtf::ops {
 namespace {
 
-IterationSpace space(const OpCall& call) {
+IterationSpace prod_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kProd);
 }
 
 // The derivative by one element is the product of the others, without dividing by zero: `others` is
 // the product of all elements but zeros, `zeros` that of the zeros (0, or 1 if there is none).
 // An element that is not 0 gets others * zeros / x; a zero gets `others` if it is the only one.
-void grad(GradBuilder& b) {
+void prod_grad(GradBuilder& b) {
   const ValueId x = b.operand(0);
   const DType dtype = b.type_of(x).dtype;
   const Shape whole = b.type_of(x).shape;
@@ -38,7 +38,7 @@ void grad(GradBuilder& b) {
   b.add_to(0, b.emit("where", {is_zero, at_zero, quotient}));
 }
 
-void kernel(const KernelCall& call) {
+void prod_kernel(const KernelCall& call) {
   reduce_kernel(call, ReduceKind::kProd);
 }
 
@@ -54,9 +54,9 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print prod(x, over = io), prod(x)
 )",
                   .type = reduced_numbers,
-                  .space = space,
-                  .grad = grad,
+                  .space = prod_space,
+                  .grad = prod_grad,
                   .flops = flops_of_operand,
-                  .kernel = kernel};
+                  .kernel = prod_kernel};
 
 }  // namespace mtf::ops

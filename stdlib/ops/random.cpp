@@ -190,7 +190,7 @@ void fill_slice(const KernelCall& call, Distribution distribution) {
 }
 
 template <Distribution kDistribution>
-void kernel(const KernelCall& call) {
+void random_kernel(const KernelCall& call) {
   with_float(call.out.dtype, [&](auto type) { fill_slice<decltype(type)>(call, kDistribution); });
 }
 
@@ -224,7 +224,7 @@ const OpDef kNormal{.name = "normal",
                     .type = normal_type,
                     .space = kept_space,
                     .flops = one_flop_each,
-                    .kernel = kernel<Distribution::kGauss>,
+                    .kernel = random_kernel<Distribution::kGauss>,
                     .random = true};
 
 const OpDef kUniform{.name = "uniform",
@@ -237,7 +237,7 @@ const OpDef kUniform{.name = "uniform",
                      .type = uniform_type,
                      .space = kept_space,
                      .flops = one_flop_each,
-                     .kernel = kernel<Distribution::kEven>,
+                     .kernel = random_kernel<Distribution::kEven>,
                      .random = true};
 
 }  // namespace mtf::ops

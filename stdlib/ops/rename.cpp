@@ -18,7 +18,7 @@ Shape renamed(const Shape& shape, std::string_view from, const Dim& to) {
   return Shape(std::move(dims));
 }
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> rename_type(OpCall& call, DiagSink& diags) {
   const TensorType& x = call.operands[0];
   const std::optional<Dim> from = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
   if (!from || !fit_new_dim(call, "to", from->size, diags)) {
@@ -34,7 +34,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return TensorType{.dtype = x.dtype, .shape = renamed(x.shape, from->name, to)};
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace rename_space(const OpCall& call) {
   IterationSpace space;
   DimMap map;
   for (const Dim& dim : call.result.shape.dims()) {
@@ -46,7 +46,7 @@ IterationSpace space(const OpCall& call) {
   return space;
 }
 
-void grad(GradBuilder& b) {
+void rename_grad(GradBuilder& b) {
   const OpArgs args = b.args();
   const Dim from = dim_arg(args, "dim");
   const Dim to = dim_arg(args, "to");
@@ -56,7 +56,7 @@ void grad(GradBuilder& b) {
   b.add_to(0, b.emit("rename", {b.upstream()}, back));
 }
 
-void kernel(const KernelCall& call) {
+void rename_kernel(const KernelCall& call) {
   const auto bytes = static_cast<std::size_t>(call.out.shape.volume()) * bytes_of(call.out.dtype);
   if (bytes > 0) {
     std::memcpy(call.out.data, call.in[0].data, bytes);
@@ -77,10 +77,10 @@ const OpDef kRename{
 let x = ones([batch, io])
 print rename(x, io -> features)
 )",
-    .type = type,
-    .space = space,
-    .grad = grad,
-    .kernel = kernel,
+    .type = rename_type,
+    .space = rename_space,
+    .grad = rename_grad,
+    .kernel = rename_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove};
 

@@ -15,7 +15,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> reshape_type(OpCall& call, DiagSink& diags) {
   const TensorType& x = call.operands[0];
   const Shape to = shape_arg(call.args, "to");
   const std::optional<std::int64_t> volume = to.checked_volume();
@@ -95,7 +95,7 @@ void skip_finished(IterationSpace& space, Side& side, DimRole role) {
   }
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace reshape_space(const OpCall& call) {
   IterationSpace space;
   Side from(call.operands[0].shape);
   Side to(call.result.shape);
@@ -122,7 +122,7 @@ IterationSpace space(const OpCall& call) {
   return space;
 }
 
-void grad(GradBuilder& b) {
+void reshape_grad(GradBuilder& b) {
   // Elements count in the result's order, which the upstream need not have.
   const ValueId upstream =
       b.emit("transpose", {b.upstream()}, to_shape(b.type_of(b.result()).shape));
@@ -153,7 +153,7 @@ std::vector<LocalLoop> local_loops(const KernelCall& call) {
 
 // The operand's slice is read as if it had the result's dims: common loops are as long as here, the
 // others complete, of which the result takes its part.
-void kernel(const KernelCall& call) {
+void reshape_kernel(const KernelCall& call) {
   const std::vector<LocalLoop> loops = local_loops(call);
   std::vector<StridedDim> dims;
   std::int64_t from = 1;
@@ -186,10 +186,10 @@ const OpDef kReshape{
 let x = const([batch, io], [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]])
 print reshape(x -> [batch, outer: 2, inner: 3])
 )",
-    .type = type,
-    .space = space,
-    .grad = grad,
-    .kernel = kernel,
+    .type = reshape_type,
+    .space = reshape_space,
+    .grad = reshape_grad,
+    .kernel = reshape_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove};
 

@@ -56,12 +56,6 @@ ArgValue one_dim(Dim dim) {
   return std::vector<Dim>{std::move(dim)};
 }
 
-OpArgs to_shape(Shape shape) {
-  OpArgs args;
-  args.set("to", std::move(shape));
-  return args;
-}
-
 bool accepts(Accepts what, DType dtype) {
   switch (what) {
     case Accepts::kFloats:

@@ -26,7 +26,6 @@ namespace mtf {
 
 // Arguments with a list of one dim, a shape, a whole number.
 [[nodiscard]] ArgValue one_dim(Dim dim);
-[[nodiscard]] OpArgs to_shape(Shape shape);  // to = shape
 
 // ---- checks: false or nullopt after an error ------------------------------------------------
 

@@ -42,7 +42,7 @@ bool check_dims(const OpCall& call, const Dim& over, const Shape& to, DiagSink& 
   return false;
 }
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> scatter_add_type(OpCall& call, DiagSink& diags) {
   if (!check_operand(call, 0, Accepts::kNumbers, diags) ||
       !check_operand(call, 1, Accepts::kIndices, diags)) {
     return std::nullopt;
@@ -64,11 +64,11 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return result_type(call, call.operands[0].dtype, to, diags);
 }
 
-IterationSpace space(const OpCall& call) {
+IterationSpace scatter_add_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
 }
 
-void grad(GradBuilder& b) {
+void scatter_add_grad(GradBuilder& b) {
   OpArgs args;
   const Dim over = dim_arg(b.args(), "over");
   args.set("over", one_dim(over));
@@ -206,7 +206,7 @@ bool owns_first_block(const KernelCall& call) {
   return true;
 }
 
-void kernel(const KernelCall& call) {
+void scatter_add_kernel(const KernelCall& call) {
   const std::string over = dim_arg(call.call.args, "over").name;
   const Extent rows = extent_of(call.out, over);
   const std::int64_t row_stride = strides_of(call.out.shape)[call.out.shape.index_of(over).value()];
@@ -243,7 +243,7 @@ void kernel(const KernelCall& call) {
   });
 }
 
-double flops(const OpCall& call) {
+double scatter_add_flops(const OpCall& call) {
   return static_cast<double>(call.operands[0].shape.volume());
 }
 
@@ -265,10 +265,10 @@ const OpDef kScatterAdd{
 let ids = const([length], [3, 0, 3], dtype = i32)
 print scatter_add(const([length], [1, 10, 100]), ids, over = vocab)
 )",
-    .type = type,
-    .space = space,
-    .grad = grad,
-    .flops = flops,
-    .kernel = kernel};
+    .type = scatter_add_type,
+    .space = scatter_add_space,
+    .grad = scatter_add_grad,
+    .flops = scatter_add_flops,
+    .kernel = scatter_add_kernel};
 
 }  // namespace mtf::ops

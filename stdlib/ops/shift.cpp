@@ -10,7 +10,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> shift_type(OpCall& call, DiagSink& diags) {
   const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "over").name, diags);
   if (!dim) {
     return std::nullopt;
@@ -22,18 +22,18 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return call.operands[0];
 }
 
-CutDim along(const OpCall& call) {
+CutDim shift_along(const OpCall& call) {
   const std::string over = dim_arg(call.args, "over").name;
   return {.operand = over, .result = over};
 }
 
-IterationSpace space(const OpCall& call) {
-  return cut_space(call, along(call), DimRole::kWhole);
+IterationSpace shift_space(const OpCall& call) {
+  return cut_space(call, shift_along(call), DimRole::kWhole);
 }
 
 // Copies the operand's positions, moved by `by`, where they meet the result's.
-void move(const KernelCall& call, std::int64_t by) {
-  const CutDim cut = along(call.call);
+void shift_elements(const KernelCall& call, std::int64_t by) {
+  const CutDim cut = shift_along(call.call);
   const Extent want = extent_of(call.out, cut.result);
   const std::int64_t size = extent_of(call.in[0], cut.operand).extent;
   const Overlap meet = overlap(by, size, want.offset, want.offset + want.extent);
@@ -41,17 +41,17 @@ void move(const KernelCall& call, std::int64_t by) {
            {.begin = meet.begin - by, .at = meet.begin - want.offset, .count = meet.size()});
 }
 
-void kernel(const KernelCall& call) {
+void shift_kernel(const KernelCall& call) {
   const std::int64_t by = int_arg(call.call.args, "by", 1);
   fill_zero(call.out, false);
-  move(call, by);
+  shift_elements(call, by);
   if (bool_arg(call.call.args, "wrap", false)) {
-    const std::int64_t size = extent_of(call.in[0], along(call.call).operand).extent;
-    move(call, by > 0 ? by - size : by + size);
+    const std::int64_t size = extent_of(call.in[0], shift_along(call.call).operand).extent;
+    shift_elements(call, by > 0 ? by - size : by + size);
   }
 }
 
-void grad(GradBuilder& b) {
+void shift_grad(GradBuilder& b) {
   OpArgs back = b.args();
   back.set("by", -int_arg(back, "by", 1));
   b.add_to(0, b.emit("shift", {b.upstream()}, back));
@@ -76,10 +76,10 @@ const OpDef kShift{.name = "shift",
                    .example = R"(dim length = 4
 print shift(range(length), over = length, by = 1, wrap = true)
 )",
-                   .type = type,
-                   .space = space,
-                   .grad = grad,
-                   .kernel = kernel,
+                   .type = shift_type,
+                   .space = shift_space,
+                   .grad = shift_grad,
+                   .kernel = shift_kernel,
                    .linear = Linear::kEach};
 
 }  // namespace mtf::ops

@@ -116,7 +116,7 @@ IterationSpace range_space(const OpCall& call) {
 }
 
 // Puts the operand's positions, moved by `by`, where they meet the result's.
-void move(const KernelCall& call, std::int64_t by) {
+void slice_kernel(const KernelCall& call, std::int64_t by) {
   const CutDim cut = cut_of(call.call.args);
   const Extent have = extent_of(call.in[0], cut.operand);
   const Extent want = extent_of(call.out, cut.result);
@@ -130,7 +130,7 @@ void move(const KernelCall& call, std::int64_t by) {
 
 void slice_kernel(const KernelCall& call) {
   fill_zero(call.out, kNothing);
-  move(call, -int_arg(call.call.args, "begin", 0));
+  slice_kernel(call, -int_arg(call.call.args, "begin", 0));
 }
 
 void slice_grad(GradBuilder& b) {
@@ -177,7 +177,7 @@ void pad_kernel(const KernelCall& call) {
   const Overlap inside = overlap(begin, size, want.offset, want.offset + want.extent);
   fill_zero(call.out, !kNothing);
   fill_nothing(call.out, cut, inside.begin - want.offset, inside.size());
-  move(call, begin);
+  slice_kernel(call, begin);
 }
 
 void pad_grad(GradBuilder& b) {

@@ -8,16 +8,16 @@
 namespace mtf::ops {
 namespace {
 
-IterationSpace space(const OpCall& call) {
+IterationSpace sum_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
 }
 
 // Every term moves the total by as much as itself, so each receives the whole gradient.
-void grad(GradBuilder& b) {
+void sum_grad(GradBuilder& b) {
   b.add_to(0, b.upstream());
 }
 
-void kernel(const KernelCall& call) {
+void sum_kernel(const KernelCall& call) {
   reduce_kernel(call, ReduceKind::kSum);
 }
 
@@ -33,10 +33,10 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print sum(x, over = io), sum(x -> [io]), sum(x)
 )",
                  .type = reduced_numbers,
-                 .space = space,
-                 .grad = grad,
+                 .space = sum_space,
+                 .grad = sum_grad,
                  .flops = flops_of_operand,
-                 .kernel = kernel,
+                 .kernel = sum_kernel,
                  .algebra = Algebra::kSum};
 
 }  // namespace mtf::ops

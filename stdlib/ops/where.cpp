@@ -9,7 +9,7 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> where_type(OpCall& call, DiagSink& diags) {
   if (!check_operand(call, 0, Accepts::kBools, diags) || !check_same_dtype(call, 1, diags)) {
     return std::nullopt;
   }
@@ -20,7 +20,7 @@ std::optional<TensorType> type(OpCall& call, DiagSink& diags) {
   return result_type(call, call.operands[1].dtype, *shape, diags);
 }
 
-void grad(GradBuilder& b) {
+void where_grad(GradBuilder& b) {
   const ValueId zero = b.scalar(0);
   const ValueId c = b.operand(0);
   if (b.wants(1)) {
@@ -31,7 +31,7 @@ void grad(GradBuilder& b) {
   }
 }
 
-void tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
+void where_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
   with_type(call.dtype, [&](auto element) {
     using T = decltype(element);
     const auto* c = static_cast<const std::uint8_t*>(in[0]);
@@ -64,11 +64,11 @@ const OpDef kWhere{
 let i = range(length)
 print where(i < 2, i, 0)
 )",
-    .type = type,
+    .type = where_type,
     .space = kept_space,
-    .grad = grad,
+    .grad = where_grad,
     .flops = one_flop_each,
-    .tile = tile,
+    .tile = where_tile,
     .host = host};
 
 }  // namespace mtf::ops

@@ -7,12 +7,6 @@
 namespace mtf::tiny {
 namespace {
 
-OpArgs to_shape(Shape shape) {
-  OpArgs args;
-  args.set("to", std::move(shape));
-  return args;
-}
-
 void no_tile(const TileCall& /*call*/, std::span<const void* const> /*in*/, void* /*out*/,
              std::size_t /*n*/) {}
 

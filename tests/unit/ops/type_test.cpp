@@ -26,8 +26,8 @@ struct Fixture {
 
 TEST_CASE_METHOD(Fixture, "dtypes that do not fit") {
   CHECK(s.error_of("add", {x, i}) ==
-        "`+` of f32[batch 8, io 3] and i32[batch 8], which differ in dtype; `cast(x, f32)` "
-        "converts [dtype-mismatch]");
+        "`+` of f32[batch 8, io 3] and i32[batch 8], which differ in dtype; `cast(…, f32)` "
+        "converts the i32 one [dtype-mismatch]");
   CHECK(s.error_of("div", {i, i}) ==
         "`/` of i32[batch 8]; `//` divides whole numbers, `cast(x, f32)` makes floats "
         "[dtype-mismatch]");
@@ -88,8 +88,8 @@ TEST_CASE_METHOD(Fixture, "dims that do not fit") {
 
 TEST_CASE_METHOD(Fixture, "products that do not fit") {
   CHECK(s.error_of("einsum", {x, i}) ==
-        "`einsum` of f32[batch 8, io 3] and i32[batch 8], which differ in dtype; `cast(x, f32)` "
-        "converts [dtype-mismatch]");
+        "`einsum` of f32[batch 8, io 3] and i32[batch 8], which differ in dtype; `cast(…, f32)` "
+        "converts the i32 one [dtype-mismatch]");
   CHECK(s.error_of("einsum", {x, other}) ==
         "`einsum` of [batch 8, io 3] and [io 4]; `io` has two sizes, 3 and 4 [dim-size]");
   CHECK(s.error_of("einsum", {x}, args("to", shape({{"heads", 2}}))) ==
