@@ -114,20 +114,22 @@ Path Tracer::at_rest(ValueId id, AxisId axis) const {
 
 std::vector<Path> Tracer::of_loop(const LocalCall& call, std::size_t loop, AxisId axis) const {
   std::vector<Path> paths;
-  add_loop(call, loop, axis, 0, paths);
+  std::set<SpmdId> seen;
+  add_loop(call, loop, axis, seen, paths);
   return paths;
 }
 
 std::vector<Path> Tracer::of_slice(SpmdId id, AxisId axis) const {
   std::vector<Path> paths;
-  add_slice(id, axis, 0, paths);
+  std::set<SpmdId> seen;
+  add_slice(id, axis, seen, paths);
   return paths;
 }
 
-void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::size_t depth,
+void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::set<SpmdId>& seen,
                       std::vector<Path>& paths) const {
   if (!call.operands.empty() && on_the_way(program_, call.operands.front())) {
-    add_slice(call.operands.front(), axis, depth + 1, paths);  // a later stage of a sum
+    add_slice(call.operands.front(), axis, seen, paths);  // a later stage of a sum
     return;
   }
   std::vector<ValueId> tensors = program_.source.at(call.origin).operands;
@@ -136,29 +138,30 @@ void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std:
     tensors.push_back(call.origin);
     maps.push_back(call.space.result);
   }
-  std::vector<ValueId> seen;
+  std::vector<ValueId> named;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const std::optional<std::size_t> dim = dim_with(program_.target(tensors[t]).layout, axis);
-    if (dim && is_of(maps[t], *dim, loop) && std::ranges::find(seen, tensors[t]) == seen.end()) {
-      seen.push_back(tensors[t]);
+    if (dim && is_of(maps[t], *dim, loop) && std::ranges::find(named, tensors[t]) == named.end()) {
+      named.push_back(tensors[t]);
       paths.push_back(at_rest(tensors[t], axis));
     }
   }
-  if (!paths.empty() || depth > program_.values.size()) {
+  if (!paths.empty()) {
     return;
   }
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const std::optional<std::size_t> dim = dim_with(program_.at(call.operands[i]).layout, axis);
     if (dim && is_of(call.space.operands[i], *dim, loop)) {
-      add_slice(call.operands[i], axis, depth + 1, paths);
+      add_slice(call.operands[i], axis, seen, paths);
       return;
     }
   }
 }
 
-void Tracer::add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Path>& paths) const {
-  if (depth > program_.values.size()) {
-    return;
+void Tracer::add_slice(SpmdId id, AxisId axis, std::set<SpmdId>& seen,
+                       std::vector<Path>& paths) const {
+  if (!seen.insert(id).second) {
+    return;  // another way to it led nowhere
   }
   const SpmdValue& value = program_.at(id);
   const std::optional<std::size_t> dim = dim_with(value.layout, axis);
@@ -169,9 +172,9 @@ void Tracer::add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Pa
   }
   if (const LocalCall* call = maker(id); call != nullptr) {
     if (const std::optional<std::size_t> loop = loop_with(*call, axis)) {
-      add_loop(*call, *loop, axis, depth + 1, paths);
+      add_loop(*call, *loop, axis, seen, paths);
     } else if (!call->operands.empty()) {  // a pending sum that passes through
-      add_slice(call->operands.front(), axis, depth + 1, paths);
+      add_slice(call->operands.front(), axis, seen, paths);
     }
     return;
   }
@@ -182,11 +185,11 @@ void Tracer::add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Pa
   const bool read = moved->need.user.valid() && moved->need.user != value.origin;
   if (const LocalCall* user = read ? maker(moved->need.user) : nullptr; user != nullptr) {
     if (const std::optional<std::size_t> loop = loop_with(*user, axis)) {
-      add_loop(*user, *loop, axis, depth + 1, paths);
+      add_loop(*user, *loop, axis, seen, paths);
     }
   }
   if (paths.empty()) {
-    add_slice(moved->from, axis, depth + 1, paths);
+    add_slice(moved->from, axis, seen, paths);
   }
 }
 

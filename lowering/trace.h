@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "lowering/spmd.h"
@@ -51,8 +52,9 @@ class Tracer {
   [[nodiscard]] const Step* step(SpmdId id) const;
 
  private:
-  void add_slice(SpmdId id, AxisId axis, std::size_t depth, std::vector<Path>& paths) const;
-  void add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::size_t depth,
+  // `seen`: slices that were asked already, each once.
+  void add_slice(SpmdId id, AxisId axis, std::set<SpmdId>& seen, std::vector<Path>& paths) const;
+  void add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::set<SpmdId>& seen,
                 std::vector<Path>& paths) const;
 
   const SpmdProgram& program_;

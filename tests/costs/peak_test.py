@@ -14,7 +14,7 @@ import tempfile
 
 MTF = sys.argv[1]
 PROGRAMS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
-FIRST = int(sys.argv[3]) if len(sys.argv) > 3 else 51
+FIRST = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 SIZES = [1, 2, 3, 5, 6, 7, 8, 12, 15, 16, 33, 48]
 MESHES = [[1], [2], [3], [4], [5], [7], [2, 2], [2, 3], [4, 2], [2, 2, 2]]
 failures = []
