@@ -43,17 +43,7 @@ Tracer::Tracer(const SpmdProgram& program)
       by_slice_(program.values.size()),
       steps_(program.values.size()),
       slices_(program.source.values.size()) {
-  for (std::size_t v = program.values.size(); v-- > 0;) {
-    const SpmdValue& value = program.values[v];
-    if (on_the_way(program, {static_cast<std::int32_t>(v)})) {
-      continue;
-    }
-    SpmdId& slice = slices_[index(value.origin)];
-    if (!slice.valid() || program.at(slice).layout != program.target(value.origin).layout ||
-        value.layout == program.target(value.origin).layout) {
-      slice = {static_cast<std::int32_t>(v)};
-    }
-  }
+  find_slices();
   for (const Step& step : program.steps) {
     if (step.kind != StepKind::kKernel) {
       steps_[index(step.to)] = &step;
@@ -67,6 +57,20 @@ Tracer::Tracer(const SpmdProgram& program)
         by_slice_[index(call.result)] = &call;
         steps_[index(call.result)] = &step;
       }
+    }
+  }
+}
+
+void Tracer::find_slices() {
+  for (std::size_t v = program_.values.size(); v-- > 0;) {
+    const SpmdValue& value = program_.values[v];
+    if (on_the_way(program_, {static_cast<std::int32_t>(v)})) {
+      continue;
+    }
+    SpmdId& slice = slices_[index(value.origin)];
+    if (!slice.valid() || program_.at(slice).layout != program_.target(value.origin).layout ||
+        value.layout == program_.target(value.origin).layout) {
+      slice = {static_cast<std::int32_t>(v)};
     }
   }
 }
@@ -114,20 +118,20 @@ Path Tracer::at_rest(ValueId id, AxisId axis) const {
 
 std::vector<Path> Tracer::of_loop(const LocalCall& call, std::size_t loop, AxisId axis) const {
   std::vector<Path> paths;
-  std::set<SpmdId> seen;
+  std::set<std::int32_t> seen;
   add_loop(call, loop, axis, seen, paths);
   return paths;
 }
 
 std::vector<Path> Tracer::of_slice(SpmdId id, AxisId axis) const {
   std::vector<Path> paths;
-  std::set<SpmdId> seen;
+  std::set<std::int32_t> seen;
   add_slice(id, axis, seen, paths);
   return paths;
 }
 
-void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::set<SpmdId>& seen,
-                      std::vector<Path>& paths) const {
+void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis,
+                      std::set<std::int32_t>& seen, std::vector<Path>& paths) const {
   if (!call.operands.empty() && on_the_way(program_, call.operands.front())) {
     add_slice(call.operands.front(), axis, seen, paths);  // a later stage of a sum
     return;
@@ -158,9 +162,9 @@ void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std:
   }
 }
 
-void Tracer::add_slice(SpmdId id, AxisId axis, std::set<SpmdId>& seen,
+void Tracer::add_slice(SpmdId id, AxisId axis, std::set<std::int32_t>& seen,
                        std::vector<Path>& paths) const {
-  if (!seen.insert(id).second) {
+  if (!seen.insert(id.index).second) {
     return;  // another way to it led nowhere
   }
   const SpmdValue& value = program_.at(id);

@@ -52,9 +52,11 @@ class Tracer {
   [[nodiscard]] const Step* step(SpmdId id) const;
 
  private:
+  void find_slices();
   // `seen`: slices that were asked already, each once.
-  void add_slice(SpmdId id, AxisId axis, std::set<SpmdId>& seen, std::vector<Path>& paths) const;
-  void add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::set<SpmdId>& seen,
+  void add_slice(SpmdId id, AxisId axis, std::set<std::int32_t>& seen,
+                 std::vector<Path>& paths) const;
+  void add_loop(const LocalCall& call, std::size_t loop, AxisId axis, std::set<std::int32_t>& seen,
                 std::vector<Path>& paths) const;
 
   const SpmdProgram& program_;

@@ -75,6 +75,8 @@ namespace {
   }
   // mpirun's event loop warns now and then of a descriptor that a failing rank had open.
   setenv("EVENT_NOEPOLL", "1", /*overwrite=*/0);
+  // Its shared store of facts on ranks is now and then gone before a failing rank's lock is.
+  setenv("PMIX_MCA_gds", "hash", /*overwrite=*/0);
   setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);  // where /sys is not mounted
   setpgid(0, 0);                                      // the terminal's Ctrl-C is not for it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
