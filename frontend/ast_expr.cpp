@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "ir/support/match.h"
+#include "ir/support/number.h"
 
 namespace mtf::ast {
 
@@ -19,9 +20,7 @@ namespace {
 void append(std::string& out, const Expr& expr);
 
 void append(std::string& out, double value) {
-  std::array<char, 32> digits{};
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  const std::string text = shortest(value);
   out += text;
   out += text.find_first_not_of("0123456789-") == std::string_view::npos ? ".0" : "";
 }
@@ -57,7 +56,7 @@ void append(std::string& out, const String& string) {
         [&](const Expr& expr) {
           out += '{';
           append(out, expr);
-          out += '}';
+          out += (part.format.empty() ? "" : ":") + part.format + "}";
         });
   }
   out += '"';

@@ -119,6 +119,7 @@ struct Expr {
 
 struct StringPart {
   std::variant<std::string, Expr> node;  // text has its escapes resolved
+  std::string format = {};               // of an expression: ".4f"
 };
 
 struct Rest {};  // `..`

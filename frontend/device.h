@@ -11,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/expectation.h"
+#include "ir/layout/expectation.h"
 #include "ir/program.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 
@@ -69,7 +70,8 @@ class Device {
   // The value of a scalar tensor, the same on all ranks; nullopt in a check.
   virtual std::optional<double> scalar(const TensorHandle& tensor) = 0;
   // The tensor as `print` shows it; nullopt in a check. Collective: every rank calls it.
-  virtual std::optional<std::string> text(const TensorHandle& tensor) = 0;
+  virtual std::optional<std::string> text(const TensorHandle& tensor,
+                                          const NumberFormat& numbers) = 0;
   // One line of the program's output.
   virtual void print(std::string_view line) = 0;
 };

@@ -7,8 +7,12 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "ir/support/utf8.h"
+
 namespace mtf {
 namespace {
+
+constexpr std::size_t kMostShown = 200;  // messages; nobody reads more, and a line may be long
 
 constexpr std::size_t kExcerptWidth = 160;  // code points; of a longer line, a part is shown
 constexpr std::size_t kContextBefore = 60;
@@ -40,19 +44,9 @@ struct Glyph {
 };
 
 Glyph next_glyph(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (lead < 0x80) {
-    return {.bytes = text.substr(0, 1), .code = lead};
-  }
-  if (lead < 0xC0 || lead >= 0xF8 || length > text.size()) {
-    return {.bytes = text.substr(0, 1), .code = 0xFFFD};
-  }
-  char32_t code = lead & (0xFFU >> (length + 1));
-  for (const char byte : text.substr(1, length - 1)) {
-    code = (code << 6U) | (static_cast<unsigned char>(byte) & 0x3FU);
-  }
-  return {.bytes = text.substr(0, length), .code = code};
+  const CodePoint code = first_code_point(text);
+  return code.length == 0 ? Glyph{.bytes = text.substr(0, 1), .code = 0xFFFD}
+                          : Glyph{.bytes = text.substr(0, code.length), .code = code.value};
 }
 
 bool is_control(char32_t code) {
@@ -67,33 +61,12 @@ std::string_view shown_as(const Glyph& glyph) {
   return is_control(glyph.code) ? kReplacement : glyph.bytes;
 }
 
-struct CodeRange {
-  char32_t first;
-  char32_t last;
-};
-
-bool in(std::span<const CodeRange> ranges, char32_t code) {
-  return std::ranges::any_of(
-      ranges, [code](CodeRange range) { return code >= range.first && code <= range.last; });
-}
-
 // Columns of a terminal that a character fills.
 std::size_t width(char32_t code) {
-  static constexpr std::array kWide = std::to_array<CodeRange>({{0x1100, 0x115F},
-                                                                {0x2E80, 0xA4CF},
-                                                                {0xAC00, 0xD7A3},
-                                                                {0xF900, 0xFAFF},
-                                                                {0xFE30, 0xFE6F},
-                                                                {0xFF00, 0xFF60},
-                                                                {0xFFE0, 0xFFE6},
-                                                                {0x1F300, 0x1FAFF},
-                                                                {0x20000, 0x3FFFD}});
-  static constexpr std::array kZero = std::to_array<CodeRange>(
-      {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}});
   if (is_control(code)) {
     return 1;  // of what is shown for it
   }
-  return in(kZero, code) ? 0 : in(kWide, code) ? 2 : 1;
+  return display_width(code);
 }
 
 std::string safe(std::string_view text) {
@@ -113,8 +86,7 @@ struct Window {
 };
 
 Window window_of(std::string_view line, std::size_t begin) {
-  const auto count = static_cast<std::size_t>(
-      std::ranges::count_if(line, [](char byte) { return (byte & 0xC0) != 0x80; }));
+  const std::size_t count = code_points(line);
   const std::size_t first = count <= kExcerptWidth ? 0 : begin - std::min(begin, kContextBefore);
   return {.first = first, .last = std::min(count, first + kExcerptWidth)};
 }
@@ -190,31 +162,46 @@ std::string render(const Diag& diag, const SourceMap& sources, ColorMode color) 
 
 std::string render(std::span<const Diag> diags, const SourceMap& sources, ColorMode color) {
   std::string result;
-  for (const Diag& diag : diags) {
+  for (const Diag& diag : diags.first(std::min(diags.size(), kMostShown))) {
     result += render(diag, sources, color);
+  }
+  if (diags.size() > kMostShown) {
+    result += "and " + std::to_string(diags.size() - kMostShown) + " more messages\n";
   }
   return result;
 }
 
-std::string render_json(std::span<const Diag> diags, const SourceMap& sources, bool on_one_line) {
+std::string render_json(std::span<const Diag> diags, const SourceMap& sources, bool on_one_line,
+                        std::span<const Remark> remarks) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Diag& diag : diags) {
-    nlohmann::ordered_json item = place_json(diag.span, sources);
-    item["severity"] = diag.severity == Severity::kError ? "error" : "warning";
-    item["slug"] = slug(diag.kind);
-    item["text"] = diag.text;
+  const auto add = [&](SourceSpan span, Severity severity, std::string_view slug_text,
+                       std::string_view text) -> nlohmann::ordered_json& {
+    nlohmann::ordered_json item = place_json(span, sources);
+    item["severity"] = severity == Severity::kError ? "error" : "warning";
+    item["slug"] = slug_text;
+    item["text"] = text;
     item["notes"] = nlohmann::ordered_json::array();
+    return list.emplace_back(std::move(item));
+  };
+  for (const Diag& diag : diags) {
+    nlohmann::ordered_json& item = add(diag.span, diag.severity, slug(diag.kind), diag.text);
     for (const Note& note : diag.notes) {
       nlohmann::ordered_json entry = place_json(note.span, sources);
       entry["text"] = note.text;
       item["notes"].push_back(std::move(entry));
     }
     item["fix"] = diag.fix;
-    list.push_back(std::move(item));
+  }
+  for (const Remark& remark : remarks) {
+    add({}, Severity::kError, remark.slug, remark.text)["fix"] = "";
   }
   const nlohmann::ordered_json root = {{"diagnostics", std::move(list)}};
   return root.dump(on_one_line ? -1 : 2, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string render_json(const Remark& remark) {
+  return render_json({}, SourceMap(), /*on_one_line=*/true, std::span(&remark, 1)) + "\n";
 }
 
 }  // namespace mtf

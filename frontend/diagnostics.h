@@ -19,8 +19,18 @@ enum class ColorMode : std::uint8_t { kPlain, kColor };
 [[nodiscard]] std::string render(std::span<const Diag> diags, const SourceMap& sources,
                                  ColorMode color = ColorMode::kPlain);
 
-// {"diagnostics": […]} with the keys of `mtf check --json`; the end column is exclusive.
+// What a command says beside the program's diagnostics: of its own words, or of how it ended.
+struct Remark {
+  std::string slug;  // "usage"
+  std::string text;
+};
+
+// {"diagnostics": […]} with the keys of `mtf check --json`; the end column is exclusive. Remarks
+// are errors without a place.
 [[nodiscard]] std::string render_json(std::span<const Diag> diags, const SourceMap& sources,
-                                      bool on_one_line = false);
+                                      bool on_one_line = false,
+                                      std::span<const Remark> remarks = {});
+// The same line of JSON with this one alone.
+[[nodiscard]] std::string render_json(const Remark& remark);
 
 }  // namespace mtf

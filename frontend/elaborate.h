@@ -16,9 +16,15 @@
 
 #include "frontend/ast.h"
 #include "frontend/device.h"
-#include "ir/hardware.h"
+#include "ir/layout/hardware.h"
 
 namespace mtf {
+
+namespace host {
+struct Context;
+struct Saved;
+struct Value;
+}  // namespace host
 
 struct ElaborateOptions {
   OpTable ops;
@@ -37,6 +43,9 @@ struct ElaborateOptions {
   // Of one function, with all that it calls: each leaves operations in its program.
   std::size_t max_unit_statements = 200'000;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`
+  // Statements come one by one: what the program as a whole leaves unused is not known yet.
+  bool interactive = false;
+  std::function<void()> before_statement = {};  // may throw, to end what runs
 };
 
 // A function with fully typed parameters: it can be planned without running anything.
@@ -82,6 +91,20 @@ class Session {
   // The entry as the program first called it; where it never did, built on abstract arguments of
   // its declared types. Null after an error.
   [[nodiscard]] const Unit* build(std::string_view entry);
+
+  // ---- for statements that people type one by one (frontend/driver/repl) ----
+
+  // All that exists by now.
+  [[nodiscard]] const host::Context& context() const;
+  // The value of an expression, the one statement of the file.
+  [[nodiscard]] host::Value evaluate(ast::File file);
+  // What the session knows by now, to come back to: whatever ran since, and however it ended,
+  // leaves nothing behind. What the device holds is the device's.
+  [[nodiscard]] std::shared_ptr<const host::Saved> save() const;
+  void restore(const host::Saved& saved);
+  // What runs from here on is laid out so. requires: a layout on the same mesh is in use, and
+  // nothing that was built depends on which.
+  void switch_to(const Layout& layout, std::span<const Layout> declared);
 
  private:
   struct State;

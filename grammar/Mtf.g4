@@ -1,13 +1,13 @@
 // The grammar of .mtf. Operations are ordinary calls: a new one never touches this file.
 //
-// Between lexer and parser stands a filter (frontend/parse_filter.cpp) that leaves the parser no
+// Between lexer and parser stands a filter (frontend/parse/mistakes/filter.cpp) that leaves the parser no
 // choice to make beyond the next token: it puts SEP before every statement and drops the other line
 // ends; a keyword keeps its type only where it is one, and is a NAME elsewhere; brackets arrive
-// matched. Inside a string the lexer is not asked: frontend/parse_lex.cpp cuts out the TEXT.
+// matched. Inside a string the lexer is not asked: frontend/parse/lex.cpp cuts out the TEXT.
 
 grammar Mtf;
 
-tokens { SEP, STRING_END, TEXT, EXPR_BEGIN, EXPR_END }
+tokens { SEP, STRING_END, TEXT, EXPR_BEGIN, EXPR_END, FORMAT }
 
 // --- Statements ----------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ pinItem : ruleItem | '..' ;
 elements : (element (',' element)*)? ;
 element : expr (':' expr)? | '..' ;
 
-string : STRING_BEGIN (TEXT | EXPR_BEGIN expr EXPR_END)* STRING_END ;
+string : STRING_BEGIN (TEXT | EXPR_BEGIN expr FORMAT? EXPR_END)* STRING_END ;
 
 name : NAME ;
 

@@ -77,7 +77,19 @@ std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const Value
 ValueId Builder::emit(std::string_view op, std::vector<ValueId> operands, OpArgs args) {
   const OpDef* definition = find_op(ops_, op);
   assert(definition != nullptr);
-  const std::optional<ValueId> value = call(*definition, operands, std::move(args));
+  return emit(*definition, std::move(operands), std::move(args));
+}
+
+ValueId Builder::emit(Algebra op, std::vector<ValueId> operands, OpArgs args) {
+  return emit(op_of(ops_, op), std::move(operands), std::move(args));
+}
+
+ValueId Builder::emit(Primitive op, std::vector<ValueId> operands, OpArgs args) {
+  return emit(op_of(ops_, op), std::move(operands), std::move(args));
+}
+
+ValueId Builder::emit(const OpDef& op, std::vector<ValueId> operands, OpArgs args) {
+  const std::optional<ValueId> value = call(op, operands, std::move(args));
   if (!value) {  // not so right after all: its rule has said why
     throw Failure{.diag = diags_.diags().back()};
   }
@@ -89,7 +101,7 @@ ValueId Builder::scalar(double value, DType dtype) {
   args.set("shape", Shape{});
   args.set("value", value);
   args.set("dtype", dtype);
-  return emit("fill", {}, std::move(args));
+  return emit(Primitive::kFill, {}, std::move(args));
 }
 
 }  // namespace mtf

@@ -50,13 +50,16 @@ class Builder {
                                             OpArgs args = {},
                                             std::span<const SourceSpan> spans = {});
 
-  // For definitions and gradients, which are right by construction: the operation by name.
-  // requires: the call is legal.
+  // For definitions and gradients, which are right by construction: operations by name there, in
+  // the phases by what they are. requires: the call is legal.
   ValueId emit(std::string_view op, std::vector<ValueId> operands, OpArgs args = {});
+  ValueId emit(Algebra op, std::vector<ValueId> operands, OpArgs args = {});
+  ValueId emit(Primitive op, std::vector<ValueId> operands, OpArgs args = {});
   // The scalar `value` of the given type.
   ValueId scalar(double value, DType dtype);
 
  private:
+  ValueId emit(const OpDef& op, std::vector<ValueId> operands, OpArgs args);
   [[nodiscard]] std::optional<ValueId> expand(const OpCall& call,
                                               std::span<const ValueId> operands);
 

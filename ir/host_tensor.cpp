@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
+
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
@@ -16,13 +17,6 @@ constexpr std::int64_t kSummarise = 1'000;  // elements beyond which the middle 
 constexpr std::int64_t kEdge = 3;           // elements shown at each end then
 constexpr std::size_t kLineWidth = 74;      // and a bracket
 constexpr int kDecimals = 4;
-
-template <typename... Args>
-std::string printed(const char* form, Args... args) {
-  std::array<char, 400> buffer{};  // the longest: -1.8e308 in fixed notation
-  std::snprintf(buffer.data(), buffer.size(), form, args...);
-  return buffer.data();
-}
 
 template <typename T>
 T element(std::span<const std::byte> data, std::int64_t index) {
@@ -34,6 +28,16 @@ T element(std::span<const std::byte> data, std::int64_t index) {
 double real_element(DType dtype, std::span<const std::byte> data, std::int64_t index) {
   return with_type(
       dtype, [&](auto type) { return static_cast<double>(element<decltype(type)>(data, index)); });
+}
+
+std::string formatted_element(DType dtype, std::span<const std::byte> data, std::int64_t index,
+                              const NumberFormat& numbers) {
+  if (is_float(dtype)) {
+    return formatted(real_element(dtype, data, index), numbers);
+  }
+  return with_type(dtype, [&](auto type) {
+    return formatted(static_cast<std::int64_t>(element<decltype(type)>(data, index)), numbers);
+  });
 }
 
 std::string whole_element(DType dtype, std::span<const std::byte> data, std::int64_t index) {
@@ -48,10 +52,11 @@ std::string whole_element(DType dtype, std::span<const std::byte> data, std::int
 // The texts of the elements that are shown, all of one width.
 class Cells {
  public:
-  Cells(const TensorType& type, std::span<const std::byte> data) : type_(type), data_(data) {
+  Cells(const TensorType& type, std::span<const std::byte> data, const NumberFormat& numbers)
+      : type_(type), data_(data), numbers_(numbers) {
     summarised_ = type.shape.volume() > kSummarise;
     strides_ = strides_of(type.shape);
-    if (is_float(type.dtype)) {
+    if (is_float(type.dtype) && numbers.is_plain()) {
       choose_format(0, 0);
       while (decimals_ > 1 && trailing_zero_) {
         --decimals_;
@@ -123,6 +128,9 @@ class Cells {
   }
 
   [[nodiscard]] std::string bare(std::int64_t index) const {
+    if (!numbers_.is_plain() && type_.dtype != DType::kBool) {
+      return formatted_element(type_.dtype, data_, index, numbers_);
+    }
     if (!is_float(type_.dtype)) {
       return whole_element(type_.dtype, data_, index);
     }
@@ -130,11 +138,12 @@ class Cells {
     if (std::isnan(value)) {
       return "nan";
     }
-    return printed(scientific_ ? "%.*e" : "%.*f", decimals_, value);
+    return scientific_ ? scientific(value, decimals_) : fixed(value, decimals_);
   }
 
   const TensorType& type_;
   std::span<const std::byte> data_;
+  NumberFormat numbers_;
   std::vector<std::int64_t> strides_;
   bool summarised_ = false;
   bool scientific_ = false;
@@ -192,22 +201,25 @@ std::string scalar_text(DType dtype, std::span<const std::byte> data) {
   if (std::isnan(value)) {
     return "nan";
   }
-  return printed("%.*g", dtype == DType::kF32 ? 6 : 12, value);
+  return significant(value, dtype == DType::kF32 ? 6 : 12);
 }
 
 }  // namespace
 
-std::string format(const TensorType& type, std::span<const std::byte> data) {
+std::string format(const TensorType& type, std::span<const std::byte> data,
+                   const NumberFormat& numbers) {
   if (type.shape.rank() == 0) {
-    return scalar_text(type.dtype, data);
+    return numbers.is_plain() || type.dtype == DType::kBool
+               ? scalar_text(type.dtype, data)
+               : formatted_element(type.dtype, data, 0, numbers);
   }
   std::string text = to_string(type) + "\n";
-  print_dim(Cells(type, data), 0, 0, text);
+  print_dim(Cells(type, data, numbers), 0, 0, text);
   return text;
 }
 
-std::string format(const HostTensor& tensor) {
-  return format(tensor.type, tensor.data);
+std::string format(const HostTensor& tensor, const NumberFormat& numbers) {
+  return format(tensor.type, tensor.data, numbers);
 }
 
 }  // namespace mtf

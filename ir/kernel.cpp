@@ -1,4 +1,4 @@
-// The rule that cuts sums into canonical blocks (exact.md).
+// The rule that cuts sums into canonical blocks (runtime/EXACT.md).
 //
 // It must depend on sizes and order alone. More blocks let more ranks split a loop exactly; fewer
 // keep the chains of multiply-adds between two joins long, which is where the speed is.
@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ir/join.h"
+#include "ir/rewrite/join.h"
 
 namespace mtf {
 namespace {

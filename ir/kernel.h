@@ -1,7 +1,7 @@
 // What a kernel is given: one rank's slices, and where in the whole tensors they lie.
 //
 // A kernel does not communicate or know what a mesh is. It may ask for its share of each loop dim,
-// which is all that keeping one order of summation on every layout needs (exact.md).
+// which is all that keeping one order of summation on every layout needs (runtime/EXACT.md).
 
 #pragma once
 
@@ -71,7 +71,7 @@ struct KernelCall {
 };
 
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
-// and the order of the reduced loops alone (exact.md). 1 for loops that are not reduced.
+// and the order of the reduced loops alone (runtime/EXACT.md). 1 for loops that are not reduced.
 [[nodiscard]] std::vector<std::int64_t> canonical_blocks(const IterationSpace& space);
 // How many of them lie on each of the ranks that split the loop in so many parts; 1 if they do not
 // come out even.

@@ -3,10 +3,11 @@
 #include "ir/op.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 #include <utility>
 
-#include "ir/join.h"
+#include "ir/rewrite/join.h"
 
 namespace mtf {
 namespace {
@@ -116,6 +117,18 @@ const OpDef* find_op(OpTable table, std::string_view name) {
 const OpDef* find_operator(OpTable table, std::string_view symbol) {
   const auto found = std::ranges::find(table, symbol, &OpDef::symbol);
   return symbol.empty() || found == table.end() ? nullptr : *found;
+}
+
+const OpDef& op_of(OpTable table, Algebra algebra) {
+  const auto found = std::ranges::find(table, algebra, &OpDef::algebra);
+  assert(found != table.end());
+  return **found;
+}
+
+const OpDef& op_of(OpTable table, Primitive primitive) {
+  const auto found = std::ranges::find(table, primitive, &OpDef::primitive);
+  assert(found != table.end());
+  return **found;
 }
 
 }  // namespace mtf

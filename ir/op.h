@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 #include "ir/shape.h"
 #include "ir/support/diag.h"
 
@@ -25,7 +25,7 @@ namespace mtf {
 struct OpDef;
 struct KernelCall;  // ir/kernel.h
 class Builder;      // ir/builder.h
-class GradBuilder;  // ir/autodiff.h
+class GradBuilder;  // ir/rewrite/autodiff.h
 
 // ---- arguments -----------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ struct OpCall {
 
 // ---- iteration space -----------------------------------------------------------------------
 
-// What an operation does to one dim of its iteration space (architecture.md).
+// What an operation does to one dim of its iteration space.
 enum class DimRole : std::uint8_t {
   kKept,     // in the result; each rank computes its share
   kReduced,  // not in the result; ranks hold partial results, joined by `combine`
@@ -140,13 +140,14 @@ struct IterationSpace {
 [[nodiscard]] IterationSpace space_by_name(const OpCall& call, DimRole missing = DimRole::kReduced,
                                            Combine combine = Combine::kSum);
 
-// May a pending sum pass through? kEach: yes, it only moves elements. kJoint: when all operands are
-// pending over the same axes, and not where bits count: it adds (add, subtract), or changes signs,
+// May a partial sum pass through? kEach: yes, it only moves elements. kJoint: when all operands are
+// partial over the same axes, and not where bits count: it adds (add, subtract), or changes signs,
 // also of the zeros that ranks put where others have the element.
 enum class Linear : std::uint8_t { kNo, kEach, kJoint };
 
-// What an operation is in the algebra of sums of products, for the rewrites of ir/rewrite.h; no
-// rewrite names an operation. A kind is held by at most one operation, but for kMove.
+// What an operation is in the algebra of sums of products, for the rewrites of
+// ir/rewrite/rewrite.h; no rewrite names an operation. A kind is held by at most one operation, but
+// for kMove.
 enum class Algebra : std::uint8_t {
   kNone,
   kProduct,    // element-wise product of two operands
@@ -155,6 +156,29 @@ enum class Algebra : std::uint8_t {
   kBroadcast,  // to "to"
   kTranspose,  // to "to"
   kMove,       // anything else that does nothing when operand and result have the same type
+};
+
+// What the syntax and the phases build themselves; no phase names an operation. Each is held by
+// one operation.
+enum class Primitive : std::uint8_t {
+  kNone,
+  kFill,  // every element "value"
+  kCast,  // to "dtype"
+  kAdd,
+  kSubtract,
+  kNegate,
+  kDivide,
+  kAnd,
+  kOr,
+  kAny,
+  kGreater,
+  kSelect,  // of two tensors by a condition
+  kIndex,   // x[dim: i]
+  kSlice,   // x[dim: a..b]
+  kPin,     // x @ [..]
+  kPrint,
+  kAssert,
+  kCheckFinite,  // of a loss
 };
 
 // ---- the definition ------------------------------------------------------------------------
@@ -173,6 +197,7 @@ using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* 
 struct OpDef {
   std::string_view name;     // spelling in .mtf source and in printed IR
   std::string_view symbol;   // operator spelling: "+", "unary -", "not"
+  int precedence = 0;        // of the operator: the more, the tighter it binds; 0: of a call
   std::string_view summary;  // one line
   std::string_view family;   // heading in `mtf ops`: "element-wise", "reductions"…
   std::vector<OpParam> params;
@@ -202,11 +227,15 @@ struct OpDef {
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
   bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
   Algebra algebra = Algebra::kNone;
+  Primitive primitive = Primitive::kNone;
 };
 
 using OpTable = std::span<const OpDef* const>;
 
 [[nodiscard]] const OpDef* find_op(OpTable table, std::string_view name);          // or null
 [[nodiscard]] const OpDef* find_operator(OpTable table, std::string_view symbol);  // or null
+// requires: the table has it.
+[[nodiscard]] const OpDef& op_of(OpTable table, Algebra algebra);
+[[nodiscard]] const OpDef& op_of(OpTable table, Primitive primitive);
 
 }  // namespace mtf

@@ -7,19 +7,14 @@
 
 #include "ir/program.h"
 #include "ir/support/match.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
 
-std::string number(double value) {
-  std::array<char, 40> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), end};
-}
-
 // With a point or an exponent, so that it cannot be taken for an integer.
 std::string real(double value) {
-  const std::string text = number(value);
+  const std::string text = shortest(value);
   const bool plain = text.find_first_not_of("-0123456789") == std::string::npos;
   return plain ? text + ".0" : text;
 }
@@ -81,7 +76,7 @@ std::string text_of(const ArgValue& value) {
       [](const std::vector<Dim>& v) { return list(v, [](const Dim& dim) { return dim.name; }); },
       [](const Shape& v) { return to_string(v); },
       [](DType v) { return std::string(to_string(v)); },
-      [](const std::vector<double>& v) { return list(v, number); },
+      [](const std::vector<double>& v) { return list(v, shortest); },
       [](const Pin& v) { return pin_text(v); });
 }
 

@@ -8,12 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "ir/rewrite.h"
-#include "lowering/fuse.h"
-#include "lowering/partition.h"
-#include "lowering/schedule.h"
-#include "lowering/stream.h"
-#include "lowering/why.h"
+#include "ir/rewrite/rewrite.h"
+#include "lowering/memory/schedule.h"
+#include "lowering/partition/fuse.h"
+#include "lowering/partition/partition.h"
+#include "lowering/partition/stream.h"
 
 namespace mtf {
 namespace {
@@ -30,6 +29,31 @@ void name_values(SpmdProgram& program) {
       value.name += "." + std::to_string(use);
     }
   }
+}
+
+// Everything that a plan adds up, as memory and what is received, is less than sixteen times this;
+// so none of its 64-bit sums overflows, and no shortage of memory is hidden by one.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 58;
+
+// What all operations read and make, in bytes, can be counted.
+bool check_countable(const Program& program, DiagSink& diags) {
+  std::int64_t left = kMostBytes;
+  for (const Value& value : program.values) {
+    std::int64_t bytes = std::min(value.type.bytes(), kMostBytes);
+    for (const ValueId operand : value.operands) {
+      bytes = std::min(bytes + std::min(program.at(operand).type.bytes(), kMostBytes), kMostBytes);
+    }
+    if (bytes >= left) {
+      diags.error(
+          DiagKind::kOverflow, value.span,
+          "with " + to_string(value.type.shape) + " here, the tensors of " +
+              (program.name.empty() ? "the program" : "`" + program.name + "`") +
+              " are more than 2^58 bytes, the most that is planned; smaller dims are needed");
+      return false;
+    }
+    left -= bytes;
+  }
+  return true;
 }
 
 void add_up(SpmdProgram& program) {
@@ -66,16 +90,16 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   out.source = simplify(program, ops);
   out.mesh = layout.mesh;
   out.layout = layout.name;
+  if (!check_countable(out.source, diags)) {
+    return std::nullopt;
+  }
   std::optional<std::vector<Target>> targets = targets_of(out.source, layout, held, diags);
   if (!targets) {
     return std::nullopt;
   }
   out.targets = *std::move(targets);
-  const auto adds = std::ranges::find(ops, Algebra::kSum, &OpDef::algebra);
-  assert(adds != ops.end());
-  partition(out, **adds, exact, layout.gather_again);
+  partition(out, op_of(ops, Algebra::kSum), exact, layout.gather_again);
   assert(verify(out).empty());
-  complete_reasons(out);
   fuse(out);
   assert(verify(out).empty());
   stream(out, layout.stream, exact);

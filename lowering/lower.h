@@ -4,14 +4,14 @@
 
 #include <optional>
 
+#include "lowering/layout/targets.h"
 #include "lowering/spmd.h"
-#include "lowering/targets.h"
 
 namespace mtf {
 
 // Simplifies, gives every value its layout, partitions each operation, joins element-wise chains,
 // plans memory and adds up the totals. nullopt: the layout does not fit, and `diags` says where.
-// Without `exact`, sums of any pending sums stay pending: fewer all-reduces, other bits.
+// Without `exact`, sums of any partial sums stay partial: fewer all-reduces, other bits.
 // `held`: variables that are in a layout already.
 [[nodiscard]] std::optional<SpmdProgram> lower(const Program& program, const Layout& layout,
                                                OpTable ops, DiagSink& diags, bool exact = true,

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/arena.h"
+#include "lowering/memory/arena.h"
 
 namespace mtf {
 
@@ -77,7 +77,7 @@ double flops_of(const SpmdProgram& program, const LocalCall& call) {
   return local.op->flops(local);
 }
 
-bool on_the_way(const SpmdProgram& program, SpmdId id) {
+bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id) {
   const SpmdValue& value = program.at(id);
   return value.origin.valid() &&
          value.type.shape.rank() != program.source.at(value.origin).type.shape.rank();

@@ -103,18 +103,56 @@ struct LocalCall {
   Stream stream;
 };
 
+enum class Requester : std::uint8_t {
+  kOperation,
+  kPin,     // an `@`
+  kResult,  // what the program returns
+  kUpdate,  // what a variable takes
+};
+
 // Who asked for a value in another layout.
 struct Need {
   ValueId user;  // the operation that reads it; the value itself when its result is finished
-  std::string_view what;  // or a part of the program: "the result"
+  Requester requester = Requester::kOperation;
   std::size_t operand = 0;
   ValueId reader;  // of a result that is finished: the operation that first reads it, if one does
 };
 
+enum class ReasonKind : std::uint8_t {
+  kReduced,     // `dim`, reduced, is split over `has`
+  kCarried,     // and that sum is inside the sum over another dim (stages.h)
+  kHolders,     // other ranks hold the slices than before
+  kResplit,     // `dim` is split over `had`, and needed split over `has`
+  kShared,      // ranks along `had` have the same, and each does a part of the work
+  kCheapest,    // of a kernel: its loops could be split otherwise, and more would move
+  kStreamed,    // of a kernel: done part by part
+  kUnstreamed,  // of a gather that was to pass in parts, and does not
+};
+
+// What ends a stream (stream.h).
+enum class StreamLimit : std::uint8_t {
+  kNone,         // as many parts as were asked for
+  kSlice,        // a rank has no more than that
+  kMemory,       // with more, sums that wait would take more memory
+  kBits,         // with more, the sum would have other bits
+  kReadTwice,    // not at all: it is read more than once
+  kMoved,        // … another move follows
+  kReadWhole,    // … its reader is no product
+  kByBlocks,     // … its reader keeps the sums of blocks apart
+  kNoGain,       // … parts would take no less memory
+  kReadByParts,  // … its reader passes over it for each part of another loop
+};
+
+// Why a step is there, or is done as it is.
 struct Reason {
-  std::string text;  // "hidden is summed and split over cols"
-  SourceSpan span;   // the operation that needs it
-  Cause cause;       // the rule behind it, if there is one
+  ReasonKind kind{};
+  SourceSpan span = {};  // the operation that needs it
+  Cause cause = {};      // the rule behind it, if there is one
+  std::string dim = {};
+  Axes had = {};
+  Axes has = {};
+  ValueId call = {};  // the operation that is meant, where a step has several
+  StreamLimit limit = StreamLimit::kNone;
 };
 
 struct Step {
@@ -150,6 +188,9 @@ struct CollectiveTotal {
   std::int64_t elements = 0;
   std::int64_t received = 0;
   std::int64_t bytes = 0;
+  // Of a run, what messages between ranks carried, whichever algorithm it was; a plan has none.
+  std::int64_t sent_bytes = 0;
+  std::int64_t received_bytes = 0;
 };
 
 // Per rank, of one run of the program.
@@ -189,7 +230,7 @@ struct SpmdProgram {
 };
 
 // Whether a value is no form of what it comes from: sums of blocks, which are yet to be added up.
-[[nodiscard]] bool on_the_way(const SpmdProgram& program, SpmdId id);
+[[nodiscard]] bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id);
 
 // The operation of a value, yet without operands, result and loops on slices.
 [[nodiscard]] LocalCall unsplit_call(const Program& source, ValueId id);

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "frontend/driver/command_line/pages.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/workspace.h"
 
@@ -27,9 +28,19 @@ int execute(const Options& options) {
     case Command::kVerify:
       return verify_command(options);
     case Command::kOps:
+      return ops_command(options);
+    case Command::kDoctor:
+      return doctor_command(options);
+    case Command::kShow:
+      return show_command(options);
+    case Command::kRepl:
+      return repl_command(options);
+    case Command::kCompletion:
+      return show_alone(completion_script(options.name), kDone);
+    case Command::kMan:
       break;
   }
-  return ops_command(options);
+  return show_alone(manual_page(), kDone);
 }
 
 }  // namespace
@@ -37,7 +48,7 @@ int execute(const Options& options) {
 int command_line(std::span<const std::string> words) {
   const std::variant<Options, Answer> parsed = parse_options(words);
   if (const auto* answer = std::get_if<Answer>(&parsed)) {
-    return show_alone(answer->text, answer->status);
+    return show_alone(answer->text, answer->status, answer->json);
   }
   return execute(std::get<Options>(parsed));
 }

@@ -2,12 +2,16 @@
 
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
 #include "frontend/driver/options.h"
 
 namespace mtf {
+
+struct Outcome;
+struct Workspace;
 
 // What `mtf` does, with the words behind its name.
 [[nodiscard]] int command_line(std::span<const std::string> words);
@@ -21,5 +25,19 @@ namespace mtf {
 [[nodiscard]] int why_command(const Options& options);
 [[nodiscard]] int verify_command(const Options& options);
 [[nodiscard]] int ops_command(const Options& options);
+[[nodiscard]] int doctor_command(const Options& options);
+[[nodiscard]] int repl_command(const Options& options);
+[[nodiscard]] int show_command(const Options& options);
+
+// What some of them do with the program at hand; a session of `mtf repl` calls them, too.
+[[nodiscard]] Outcome check_outcome(Workspace& workspace);
+[[nodiscard]] Outcome plan_outcome(Workspace& workspace);
+[[nodiscard]] Outcome cost_outcome(Workspace& workspace);
+[[nodiscard]] Outcome diff_outcome(Workspace& workspace);
+[[nodiscard]] Outcome why_outcome(Workspace& workspace);
+[[nodiscard]] Outcome verify_outcome(Workspace& workspace);
+
+// Columns of the terminal; 80 where the output is none.
+[[nodiscard]] std::size_t output_columns();
 
 }  // namespace mtf

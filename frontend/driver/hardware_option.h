@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "frontend/driver/workspace.h"
-#include "ir/hardware.h"
+#include "ir/layout/hardware.h"
 
 namespace mtf {
 

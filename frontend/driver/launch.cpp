@@ -2,6 +2,7 @@
 
 #include "frontend/driver/launch.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -9,14 +10,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sched.h>
+#include <set>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "frontend/driver/workspace.h"
-#include "runtime/interruption.h"
+#include "runtime/ranks/interruption.h"
 
 namespace mtf {
 namespace {
@@ -52,12 +55,32 @@ long cores_of_this_process() {
                                                       : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+long cores_in(std::istream& cpuinfo) {
+  std::set<std::pair<std::string, std::string>> cores;
+  std::string package;
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("physical id")) {
+      package = line;
+    } else if (line.starts_with("core id")) {
+      cores.emplace(package, line);
+    }
+  }
+  return static_cast<long>(cores.size());
+}
+
+long slots_of_this_process() {
+  std::ifstream stream("/proc/cpuinfo");
+  const long cores = cores_in(stream);
+  const long usable = cores_of_this_process();
+  return cores == 0 ? usable : std::min(cores, usable);
+}
+
 std::vector<std::string> mpirun_line(const Options& options, const std::string& executable,
-                                     long cores) {
+                                     long slots) {
   // Ranks share the cores by themselves; binding would give a rank's threads one core.
   std::vector<std::string> line = {"mpirun", "-q", "--bind-to",
                                    "none",   "-n", std::to_string(options.ranks)};
-  if (options.ranks > cores) {
+  if (options.ranks > slots) {
     line.emplace_back("--oversubscribe");
   }
   line.push_back(executable);
@@ -65,10 +88,7 @@ std::vector<std::string> mpirun_line(const Options& options, const std::string& 
   return line;
 }
 
-namespace {
-
-// In the child: this process becomes mpirun.
-[[noreturn]] void become_mpirun(std::vector<std::string> line) {
+void prepare_for_mpirun() {
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", /*overwrite=*/1);
@@ -78,7 +98,14 @@ namespace {
   // Its shared store of facts on ranks is now and then gone before a failing rank's lock is.
   setenv("PMIX_MCA_gds", "hash", /*overwrite=*/0);
   setenv("HWLOC_HIDE_ERRORS", "2", /*overwrite=*/0);  // where /sys is not mounted
-  setpgid(0, 0);                                      // the terminal's Ctrl-C is not for it
+}
+
+namespace {
+
+// In the child: this process becomes mpirun.
+[[noreturn]] void become_mpirun(std::vector<std::string> line) {
+  prepare_for_mpirun();
+  setpgid(0, 0);  // the terminal's Ctrl-C is not for it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::vector<char*> words;
   words.reserve(line.size() + 1);
@@ -104,9 +131,7 @@ void hand_on(int signal) {
   noted = noted == 0 ? signal : noted;
 }
 
-// Until it has ended.
-int status_of(pid_t child) {
-  constexpr int kSignalled = 128;
+void hand_on_signals(pid_t child) {
   mpirun = child;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
@@ -116,6 +141,11 @@ int status_of(pid_t child) {
       sigaction(signal, &action, nullptr);
     }
   }
+}
+
+// Until it has ended.
+int status_of(pid_t child) {
+  constexpr int kSignalled = 128;
   int status = 0;
   if (waitpid(child, &status, 0) != child) {
     return kProgramError;
@@ -130,24 +160,117 @@ int status_of(pid_t child) {
   return kSignalled + noted;
 }
 
+// mpirun hands standard input to the first rank, but not from a terminal: it is in the background.
+// A file has the whole of it. Null: none could be made.
+std::FILE* kept_input(const std::string& text) {
+  std::FILE* file = std::tmpfile();
+  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
+    std::rewind(file);
+  }
+  return file;
+}
+
+// Hands on what the ranks print, as it comes. Their last line.
+std::string handed_on(int from) {
+  std::string line;
+  std::array<char, 4096> chunk{};
+  for (ssize_t got = 0; (got = read(from, chunk.data(), chunk.size())) > 0;) {
+    const std::string_view text(chunk.data(), static_cast<std::size_t>(got));
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    line += text;
+    const std::size_t end = line.size() < 2 ? std::string::npos : line.rfind('\n', line.size() - 2);
+    line.erase(0, end == std::string::npos ? 0 : end + 1);
+  }
+  return line;
+}
+
+// Ranks that end without their object, by a signal or because there is no mpirun, get one.
+void complete_json(const Options& options, const std::string& last_line, int status) {
+  const bool is_whole =
+      last_line.starts_with(options.json_lines ? "{\"status\"" : "{") && last_line.ends_with('\n');
+  if (is_whole) {
+    return;
+  }
+  std::string text =
+      render_json(Remark{.slug = "ranks",
+                         .text = "the ranks ended with status " + std::to_string(status) +
+                                 " before they could answer"});
+  if (options.json_lines) {
+    text = "{\"status\":" + std::to_string(status) + "," + text.substr(1);
+  }
+  std::fputs(text.c_str(), stdout);
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<std::string> line_here(const Options& options) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::vector<std::string> line = mpirun_line(options, self.string(), slots_of_this_process());
+  if (options.color == ColorChoice::kAuto && color_mode(options) == ColorMode::kColor) {
+    const auto words = line.end() - static_cast<std::ptrdiff_t>(options.words.size());
+    line.insert(words + 1, {"--color", "always"});  // the ranks see a pipe, not this terminal
+  }
+  return line;
+}
+
+// The process of mpirun; negative: none. `input`: null for this process's own. `output`: the two
+// ends of a pipe, or zeros.
+pid_t start(std::vector<std::string> line, std::FILE* input, std::array<int, 2> output) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child != 0) {
+    return child;
+  }
+  if (input != nullptr) {
+    dup2(fileno(input), STDIN_FILENO);
+  }
+  if (output[1] != 0) {
+    dup2(output[1], STDOUT_FILENO);
+    close(output[0]);
+    close(output[1]);
+  }
+  become_mpirun(std::move(line));
+}
+
 }  // namespace
 
 int start_ranks(const Options& options) {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::vector<std::string> line = mpirun_line(options, self.string(), cores_of_this_process());
-  if (options.color == ColorChoice::kAuto && color_mode(options) == ColorMode::kColor) {
-    line.insert(line.end(), {"--color", "always"});  // the ranks see a pipe, not this terminal
-  }
+  std::vector<std::string> line = line_here(options);
   if (options.verbose) {
     show(line);
   }
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    become_mpirun(std::move(line));
+  std::FILE* input = nullptr;
+  if (options.file == "-") {
+    const ProgramText program = read_standard_input();
+    input = kept_input(program.text);
+    if (input == nullptr || (program.text.empty() && !program.obstacle.empty())) {
+      return run_alone(options, [](Workspace& workspace) {
+        static_cast<void>(read_program(workspace));  // which says why not
+        return outcome_of(workspace, workspace.diags);
+      });
+    }
   }
-  return child < 0 ? kProgramError : status_of(child);
+  std::array<int, 2> output{};
+  if (options.json && pipe(output.data()) != 0) {
+    return kProgramError;
+  }
+  const pid_t child = start(std::move(line), input, output);
+  if (child < 0) {
+    return kProgramError;
+  }
+  hand_on_signals(child);
+  if (!options.json) {
+    return status_of(child);
+  }
+  close(output[1]);
+  const std::string last_line = handed_on(output[0]);
+  const int status = status_of(child);
+  complete_json(options, last_line, status);
+  return status;
 }
 
 std::optional<std::string> output_of_ranks(const Options& options) {

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +14,13 @@
 
 namespace mtf {
 
-// The words of the mpirun line. `cores`: of this machine.
+// The words of the mpirun line. `slots`: what mpirun starts on this machine unasked.
 [[nodiscard]] std::vector<std::string> mpirun_line(const Options& options,
-                                                   const std::string& executable, long cores);
+                                                   const std::string& executable, long slots);
+
+// One for each core, however many threads that has. 0: /proc/cpuinfo does not say.
+[[nodiscard]] long cores_in(std::istream& cpuinfo);
+[[nodiscard]] long slots_of_this_process();
 
 // The exit status of mpirun, which is that of the first rank; 130 after Ctrl-C.
 [[nodiscard]] int start_ranks(const Options& options);
@@ -23,6 +28,9 @@ namespace mtf {
 // Starts `options.ranks` of them and waits. What they print to standard output; nullopt: they
 // failed, and said why on standard error.
 [[nodiscard]] std::optional<std::string> output_of_ranks(const Options& options);
+
+// In the process that becomes mpirun: what the environment must say.
+void prepare_for_mpirun();
 
 // The cores that this process may use.
 [[nodiscard]] long cores_of_this_process();

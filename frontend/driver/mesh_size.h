@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 
 namespace mtf {
 

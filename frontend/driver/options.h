@@ -22,7 +22,12 @@ enum class Command : std::uint8_t {
   kWhy,
   kCalibrate,
   kVerify,
-  kOps
+  kOps,
+  kDoctor,
+  kRepl,
+  kShow,
+  kCompletion,
+  kMan
 };
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
@@ -35,12 +40,13 @@ inline constexpr int kInternalError = 70;
 struct Options {
   Command command = Command::kRun;
   std::string file;
-  std::string name;   // the entry of `plan` and `why`, the operation of `ops`; may be empty
+  std::string name;  // the entry of `plan` and `why`, the operation of `ops`, a shell; may be empty
   std::string value;  // what `why` is asked of
   std::string layout;
   std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;
   std::string rules;
+  std::string script;            // that `repl` reads, with an echo
   std::string trace;             // the file to write; empty: none
   std::int64_t steps_begin = 0;  // that the trace has: of each entry and statement, from 0
   std::int64_t steps_end = std::numeric_limits<std::int64_t>::max();
@@ -53,7 +59,10 @@ struct Options {
   std::uint64_t seed = 0;
   std::optional<Emit> emit;
   ColorChoice color = ColorChoice::kAuto;
+  std::optional<std::int64_t> marked;  // the rank whose block a picture marks
+  bool ascii = false;
   bool json = false;
+  bool json_lines = false;  // beside `json`: an object a line, as they come
   bool count = false;
   bool lint = false;
   bool strict = false;  // a warning is an error
@@ -62,13 +71,15 @@ struct Options {
   bool exact = false;  // said so; it is the default
   bool fast = false;
   bool verbose = false;
-  std::vector<std::string> words;  // all but `-n N`, for the ranks that it starts
+  std::vector<std::string> words;  // all but `-n N`, for the ranks that are started
 };
 
-// What there is to do instead: text to show, and the status to end with.
+// What there is to do instead: text to show, and the status to end with. Wrong usage is an object
+// under `--json`, too.
 struct Answer {
   std::string text;
   int status = kDone;
+  bool json = false;
 };
 
 // `args` without the program's name.

@@ -3,6 +3,7 @@
 #include "frontend/driver/workspace.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,15 +11,17 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <unistd.h>
 #include <utility>
 
-#include "frontend/driver/measured_profile.h"
+#include "frontend/driver/calibrate/measured_profile.h"
 #include "frontend/driver/stdlib_modules.h"
-#include "frontend/parse.h"
-#include "runtime/communicator_process.h"
-#include "runtime/world.h"
+#include "frontend/parse/parse.h"
+#include "frontend/report/json.h"
+#include "runtime/ranks/communicator_process.h"
+#include "runtime/ranks/world.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {
@@ -26,6 +29,10 @@ namespace {
 
 Diag file_error(const std::string& path, const std::string& why) {
   return {.kind = DiagKind::kFile, .text = "`" + path + "` cannot be read: " + why};
+}
+
+std::string too_large() {
+  return "it is larger than " + std::to_string(kMaxFileBytes >> 20U) + " MiB";
 }
 
 // Why the file is not one that can be read; empty if it is.
@@ -42,7 +49,7 @@ std::string obstacle(const std::string& path) {
     return "it is no ordinary file";
   }
   if (std::filesystem::file_size(path, error) > kMaxFileBytes) {
-    return "it is larger than " + std::to_string(kMaxFileBytes >> 20U) + " MiB";
+    return too_large();
   }
   return access(path.c_str(), R_OK) == 0 ? "" : std::strerror(errno);
 }
@@ -74,21 +81,71 @@ std::string take_text(Workspace& workspace, const DiagSink& diags) {
   return render(taken, workspace.sources, workspace.color);
 }
 
-void show_json(const Workspace& workspace, Outcome& outcome) {
-  if (!workspace.options.json) {
+void say(Workspace& workspace, std::string_view text) {
+  const Options& options = workspace.options;
+  if (!options.json) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
-  std::vector<std::string> objects = workspace.answers;
-  if (objects.empty() || !workspace.told.empty()) {
-    objects.push_back(render_json(workspace.told, workspace.sources,
-                                  workspace.options.command != Command::kCheck));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (options.json_lines) {
+      std::puts(output_line_json(line).c_str());
+    } else {
+      workspace.lines.emplace_back(line);
+    }
   }
+}
+
+void say_line(Workspace& workspace, std::string_view line) {
+  say(workspace, std::string(line) + "\n");
+  std::fflush(stdout);  // progress is for reading now
+}
+
+void warn(Workspace& workspace, const DiagSink& diags) {
+  const std::string text = take_text(workspace, diags);
+  if (!workspace.options.json) {
+    std::fputs(text.c_str(), stderr);
+  } else if (workspace.options.json_lines && !workspace.told.empty()) {
+    std::puts(render_json(workspace.told, workspace.sources, /*on_one_line=*/true).c_str());
+    std::fflush(stdout);
+    workspace.told.clear();
+  }
+}
+
+namespace {
+
+// {"a": 1} and {"b": 2} as {"a": 1, "b": 2}
+std::string merged(std::span<const std::string> objects) {
   std::string text;
   for (const std::string& object : objects) {
     const std::size_t begin = object.find('{') + 1;
     text += (text.empty() ? "{" : ", ") + object.substr(begin, object.rfind('}') - begin);
   }
-  std::fputs((text + "}\n").c_str(), stdout);
+  return text + "}\n";
+}
+
+}  // namespace
+
+void show_json(Workspace& workspace, Outcome& outcome) {
+  const Options& options = workspace.options;
+  if (!options.json) {
+    return;
+  }
+  std::vector<std::string> objects;
+  if (options.json_lines) {
+    objects.push_back(status_json(outcome.status));
+  } else if (options.command == Command::kRun || !workspace.lines.empty()) {
+    objects.push_back(output_json(workspace.lines));
+  }
+  std::ranges::copy(workspace.answers, std::back_inserter(objects));
+  if (objects.empty() || !workspace.told.empty() || !workspace.remarks.empty()) {
+    objects.push_back(render_json(workspace.told, workspace.sources,
+                                  options.command != Command::kCheck, workspace.remarks));
+  }
+  std::fputs(merged(objects).c_str(), stdout);
   if (outcome.status != kInternalError) {
     outcome.message.clear();
   }
@@ -103,20 +160,64 @@ ColorMode color_mode(const Options& options) {
   return wanted && isatty(STDERR_FILENO) == 1 ? ColorMode::kColor : ColorMode::kPlain;
 }
 
-std::optional<FileId> read_program(Workspace& workspace) {
-  const std::string& path = workspace.options.file;
-  std::string why = obstacle(path);
-  std::string text;
-  if (why.empty()) {
-    std::ifstream stream(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-    why = stream.bad() || !stream.is_open() ? std::strerror(errno) : "";
+ProgramText read_standard_input() {
+  ProgramText input;
+  std::array<char, 65536> chunk{};
+  ssize_t got = 0;
+  while (input.text.size() <= kMaxFileBytes &&
+         (got = read(STDIN_FILENO, chunk.data(), chunk.size())) != 0) {
+    if (got > 0) {
+      input.text.append(chunk.data(), static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      return {.text = "", .obstacle = std::strerror(errno)};
+    }
   }
-  if (!why.empty()) {
-    workspace.diags.add(file_error(path, why));
+  input.obstacle = input.text.size() > kMaxFileBytes ? too_large() : "";
+  return input;
+}
+
+namespace {
+
+ProgramText read_file(const std::string& path) {
+  ProgramText input{.text = "", .obstacle = obstacle(path)};
+  if (input.obstacle.empty()) {
+    std::ifstream stream(path, std::ios::binary);
+    input.text.assign(std::istreambuf_iterator<char>(stream), {});
+    input.obstacle = stream.bad() || !stream.is_open() ? std::strerror(errno) : "";
+  }
+  return input;
+}
+
+ProgramText read_shared_input(Communicator* world) {
+  ProgramText input =
+      world == nullptr || world->has_first_rank() ? read_standard_input() : ProgramText();
+  if (world != nullptr) {
+    input.obstacle = world->share(std::array{input.obstacle}).front();
+    input.text = world->share(std::array{input.text}).front();
+  }
+  return input;
+}
+
+}  // namespace
+
+std::optional<FileId> read_program(Workspace& workspace, Communicator* world) {
+  if (workspace.program) {
+    return workspace.sources.add({.name = "session", .path = "", .text = ""});
+  }
+  const std::string& path = workspace.options.file;
+  const bool is_input = path == "-";
+  ProgramText input = is_input ? read_shared_input(world) : read_file(path);
+  const std::string name = is_input ? "<stdin>" : path;
+  if (!input.obstacle.empty()) {
+    workspace.diags.add(file_error(name, input.obstacle));
     return std::nullopt;
   }
-  return workspace.sources.add({.name = path, .path = path, .text = std::move(text)});
+  return workspace.sources.add(
+      {.name = name, .path = is_input ? "" : path, .text = std::move(input.text)});
+}
+
+std::optional<ast::File> parse_program(const Workspace& workspace, FileId file, DiagSink& diags) {
+  return workspace.program ? workspace.program(diags) : parse(file, workspace.sources, diags);
 }
 
 ElaborateOptions elaborate_options(const Options& options) {
@@ -165,15 +266,21 @@ int run_alone(const Options& options, Outcome (*body)(Workspace&)) {
   return launch ? end_of_launch(*launch, outcome.status) : outcome.status;
 }
 
-int show_alone(const std::string& text, int status) {
+int show_alone(const std::string& text, int status, bool json) {
   const std::optional<Launch> launch = launched();
   Outcome outcome{.status = status, .message = {}};
   if (!launch || launch->rank == 0) {
-    std::fputs(text.c_str(), status == kDone ? stdout : stderr);
+    std::fputs(text.c_str(), status == kDone || json ? stdout : stderr);
     flush_output(outcome);
     std::fputs(outcome.message.c_str(), stderr);
   }
   return launch ? end_of_launch(*launch, outcome.status) : outcome.status;
+}
+
+int show_usage_error(const std::string& text, bool json) {
+  return show_alone(
+      json ? render_json(Remark{.slug = "usage", .text = text}) : "mtf: " + text + "\n",
+      kUsageError, json);
 }
 
 Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body) {
@@ -184,6 +291,7 @@ Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body) {
   } catch (const std::bad_alloc&) {
     workspace.diags.add({.kind = DiagKind::kMemory, .text = "there is not enough memory"});
   } catch (const std::exception& error) {
+    workspace.remarks.push_back({.slug = "internal", .text = error.what()});
     return {.status = kInternalError,
             .message = take_text(workspace, workspace.diags) + "mtf: internal error: " +
                        error.what() + "\nThis is a fault of mtf: please report it, with " +

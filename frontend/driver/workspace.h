@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "frontend/driver/options.h"
 #include "frontend/elaborate.h"
 #include "ir/support/diag.h"
+#include "runtime/ranks/communicator.h"
 
 namespace mtf {
 
@@ -48,21 +50,46 @@ struct Workspace {
   DiagSink diags;
   Messages messages;
   ColorMode color;
-  std::vector<Diag> told;            // whose text was taken
-  std::vector<std::string> answers;  // JSON objects of different keys, which `--json` shows as one
+  std::vector<Diag> told;  // whose text was taken
+
+  // What `--json` shows as one object.
+  std::vector<std::string> answers;  // JSON objects of different keys
+  std::vector<std::string> lines;    // that standard output would have had
+  std::vector<Remark> remarks;
+
+  // The program of a session that people type; none: it is the file of the command line.
+  std::function<std::optional<ast::File>(DiagSink&)> program;
 };
+
+// Shows a text on standard output; under `--json`, its lines go into the object.
+void say(Workspace& workspace, std::string_view text);
+// The same for one line of the program's own, which is for reading now.
+void say_line(Workspace& workspace, std::string_view line);
+// Warnings, where they must not wait for the end.
+void warn(Workspace& workspace, const DiagSink& diags);
 
 // The new diagnostics of a sink as text.
 [[nodiscard]] std::string take_text(Workspace& workspace, const DiagSink& diags);
 
-// Under `--json`, prints the one object of the command: its answers, and under `diagnostics` what
-// standard error would show.
-void show_json(const Workspace& workspace, Outcome& outcome);
+// Under `--json`, prints the one object of the command: under `output` what it said, its answers,
+// and under `diagnostics` what standard error would show.
+void show_json(Workspace& workspace, Outcome& outcome);
 
 [[nodiscard]] ColorMode color_mode(const Options& options);
 
-// The program of the command line; nullopt after an error, recorded in `diags`.
-[[nodiscard]] std::optional<FileId> read_program(Workspace& workspace);
+// The program of the command line; nullopt after an error, recorded in `diags`. Collective, if
+// there is a world: of `-`, standard input, only the first rank has anything.
+[[nodiscard]] std::optional<FileId> read_program(Workspace& workspace,
+                                                 Communicator* world = nullptr);
+// Its text, and why that is not a program's.
+struct ProgramText {
+  std::string text;
+  std::string obstacle;  // empty: nothing
+};
+[[nodiscard]] ProgramText read_standard_input();
+// Its tree, made anew at each call.
+[[nodiscard]] std::optional<ast::File> parse_program(const Workspace& workspace, FileId file,
+                                                     DiagSink& diags);
 
 [[nodiscard]] ElaborateOptions elaborate_options(const Options& options);
 
@@ -75,8 +102,9 @@ void flush_output(Outcome& outcome);
 // A command that needs no other ranks: started by mpirun, the first one does it alone.
 [[nodiscard]] int run_alone(const Options& options, Outcome (*body)(Workspace&));
 
-// Shows a text, to standard error with a status that is none of success.
-[[nodiscard]] int show_alone(const std::string& text, int status);
+// Shows a text, to standard error with a status that is none of success, unless it is JSON.
+[[nodiscard]] int show_alone(const std::string& text, int status, bool json = false);
+[[nodiscard]] int show_usage_error(const std::string& text, bool json);
 
 // Runs `body`; what it throws becomes the outcome, a `Failure` as an ordinary diagnostic.
 [[nodiscard]] Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body);

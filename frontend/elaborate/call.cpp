@@ -2,8 +2,8 @@
 
 #include "frontend/elaborate/call.h"
 
-#include "frontend/elaborate/builtin.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
 namespace {

@@ -49,6 +49,9 @@ void Context::fail() {
 }
 
 bool Context::may_go_on(SourceSpan span, std::size_t work) {
+  if (options.before_statement) {
+    options.before_statement();
+  }
   statements += work;
   bool too_long = false;
   for (const std::unique_ptr<Recording>& unit : recordings) {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "frontend/elaborate.h"
-#include "frontend/elaborate/layouts.h"
-#include "frontend/elaborate/module.h"
-#include "frontend/elaborate/recording.h"
+#include "frontend/elaborate/layouts/layouts.h"
+#include "frontend/elaborate/names/module.h"
 #include "frontend/elaborate/report.h"
+#include "frontend/elaborate/tensors/recording.h"
 
 namespace mtf::host {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/statement.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {

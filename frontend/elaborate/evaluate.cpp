@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "frontend/elaborate/builtin.h"
-#include "frontend/elaborate/modules.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {

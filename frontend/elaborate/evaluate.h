@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "frontend/elaborate/context.h"
-#include "frontend/elaborate/operators.h"
+#include "frontend/elaborate/host/operators.h"
+#include "ir/support/number.h"
 
 namespace mtf::host {
 
@@ -78,6 +79,7 @@ void declare_inline(Context& c, const Dim& dim, SourceSpan span);
 // Text whose tensors are not printed yet.
 struct Piece {
   std::variant<std::string, Operand> node;
+  NumberFormat numbers = {};  // of a tensor
 };
 using Pieces = std::vector<Piece>;
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "frontend/elaborate/call.h"
-#include "frontend/elaborate/entries.h"
 #include "frontend/elaborate/statement.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/tensors/entries.h"
+#include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
 namespace {

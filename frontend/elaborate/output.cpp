@@ -1,7 +1,7 @@
 // print and assert: at top level by the host, in a function as operations of the unit.
 
 #include "frontend/elaborate/statement.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
 namespace {
@@ -12,7 +12,7 @@ std::string as_template(const Pieces& pieces, std::vector<Operand>& operands) {
   for (const Piece& piece : pieces) {
     if (const auto* operand = std::get_if<Operand>(&piece.node)) {
       operands.push_back(*operand);
-      text += "{}";
+      text += piece.numbers.is_plain() ? "{}" : "{:" + to_string(piece.numbers) + "}";
       continue;
     }
     for (const char letter : std::get<std::string>(piece.node)) {
@@ -25,11 +25,11 @@ std::string as_template(const Pieces& pieces, std::vector<Operand>& operands) {
   return text;
 }
 
-void effect(Context& c, std::string_view op, const Pieces& pieces, std::vector<Operand> operands,
+void effect(Context& c, Primitive op, const Pieces& pieces, std::vector<Operand> operands,
             SourceSpan span) {
   OpArgs args;
   args.set("text", as_template(pieces, operands));
-  static_cast<void>(apply_op(c, *find_op(c.options.ops, op), operands, std::move(args), span));
+  static_cast<void>(apply_op(c, op_of(c.options.ops, op), operands, std::move(args), span));
 }
 
 std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> exprs) {
@@ -85,7 +85,7 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
     return;
   }
   if (condition.value.is<Tensor>()) {
-    effect(c, "assert", *message, {condition}, span);
+    effect(c, Primitive::kAssert, *message, {condition}, span);
     return;
   }
   const bool* flag = condition.value.get<bool>();
@@ -105,7 +105,7 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
 void run_print(Context& c, const ast::Print& print, SourceSpan span) {
   if (!c.at_top_level()) {
     if (const std::optional<Pieces> pieces = pieces_of(c, print.parts)) {
-      effect(c, "print", *pieces, {}, span);
+      effect(c, Primitive::kPrint, *pieces, {}, span);
     }
     return;
   }

@@ -26,6 +26,8 @@ class Reporter {
   void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {},
              std::string fix = {});
   void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
+  // Nothing more is said of a name at this place: it was told elsewhere.
+  void leave_out_name(SourceSpan span);
   // What someone else recorded, an operation's rule or the device: with the calls, where
   // `with_calls`, as theirs end at the unit's border.
   void forward(const DiagSink& from, bool with_calls);

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <set>
 
-#include "frontend/elaborate/builtin.h"
 #include "frontend/elaborate/call.h"
-#include "frontend/elaborate/entries.h"
-#include "frontend/elaborate/hardware.h"
-#include "frontend/elaborate/modules.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/layouts/hardware.h"
+#include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/tensors/entries.h"
 
 namespace mtf {
 
@@ -32,12 +32,11 @@ Session::Session(ElaborateOptions options, SourceMap& sources, Device& device, D
 
 Session::~Session() = default;
 
-void Session::run(ast::File file) {
-  host::Context& c = state_->context;
-  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+host::Module& Session::State::add(ast::File file) {
+  host::Context& c = context;
   auto module = std::make_unique<host::Module>();
   module->name = "this file";
-  module->scope = state_->scope;
+  module->scope = scope;
   module->is_main = true;
   module->ran = true;
   module->file = std::move(file);
@@ -50,12 +49,24 @@ void Session::run(ast::File file) {
     c.loading = {module->path};
   }
   c.files.push_back(std::move(module));
-  host::Module& current = *c.files.back();
+  return *c.files.back();
+}
+
+void Session::run(ast::File file) {
+  host::Context& c = state_->context;
+  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  host::Module& current = state_->add(std::move(file));
+  if (c.options.interactive) {  // each may go on for as long as a program may
+    c.statements = 0;
+    c.ended = false;
+  }
   host::load_imports(c, current);
   host::run_module(c, current);
   static_cast<void>(host::put_in_use(c));
   if (c.options.check) {
     host::check_entries(c);
+  }
+  if (c.options.check && !c.options.interactive) {
     host::check_layouts(c);
     host::check_settings(c);
   }

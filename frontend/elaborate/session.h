@@ -18,6 +18,10 @@ struct Session::State {
 
   host::Context context;
   std::shared_ptr<host::Scope> scope;  // the top level of all its files
+  // Of statements that were taken back: a device knows units by their addresses.
+  std::vector<std::unique_ptr<host::BuiltFunction>> undone;
+
+  host::Module& add(ast::File file);
 };
 
 }  // namespace mtf

@@ -2,9 +2,9 @@
 
 #include "frontend/elaborate/statement.h"
 
-#include "frontend/elaborate/expect.h"
-#include "frontend/elaborate/resolve.h"
-#include "frontend/elaborate/units.h"
+#include "frontend/elaborate/layouts/expect.h"
+#include "frontend/elaborate/names/resolve.h"
+#include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "frontend/elaborate/context.h"
-#include "frontend/elaborate/operators.h"
+#include "frontend/elaborate/host/operators.h"
 
 namespace mtf::host {
 

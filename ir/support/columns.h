@@ -1,6 +1,6 @@
 // Text in aligned columns, for plans, totals and listings.
 //
-// Widths count code points. A column that is empty in every row takes no room.
+// Widths are those on a terminal. A column that is empty in every row takes no room.
 
 #pragma once
 
@@ -17,12 +17,12 @@ struct ColumnStyle {
   std::size_t indent = 2;
   std::size_t gap = 2;
   std::size_t widest = 48;         // a longer cell pushes the rest of its line to the right
+  std::size_t width = 196;         // a longer line goes on below, under its last cell
   std::vector<std::size_t> right;  // these columns are aligned on the right
 };
 
-// One line per row, without trailing spaces. An empty row is an empty line.
+// One line per row but for those that are too long, without trailing spaces. An empty row is an
+// empty line.
 [[nodiscard]] std::string in_columns(std::span<const Row> rows, const ColumnStyle& style = {});
-
-[[nodiscard]] std::size_t code_points(std::string_view text);
 
 }  // namespace mtf

@@ -133,7 +133,16 @@ void DiagSink::add(Diag diag) {
   diags_.push_back(std::move(diag));
 }
 
-std::string quoted(std::string_view code) {
+std::string joined(std::span<const std::string> parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += text.empty() ? "" : separator;
+    text += part;
+  }
+  return text;
+}
+
+std::string in_backticks(std::string_view code) {
   return std::string(1, '`').append(code).append("`");
 }
 
@@ -196,7 +205,7 @@ std::string_view closest(std::string_view name, std::span<const std::string> can
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates,
                          std::string_view otherwise) {
   const std::string_view match = closest(name, candidates);
-  return match.empty() ? std::string(otherwise) : "; did you mean " + quoted(match) + "?";
+  return match.empty() ? std::string(otherwise) : "; did you mean " + in_backticks(match) + "?";
 }
 
 }  // namespace mtf

@@ -105,7 +105,8 @@ struct Failure {
 
 // ---- names in messages -----------------------------------------------------------------------
 
-[[nodiscard]] std::string quoted(std::string_view code);  // in backticks
+[[nodiscard]] std::string joined(std::span<const std::string> parts, std::string_view separator);
+[[nodiscard]] std::string in_backticks(std::string_view code);  // in backticks
 
 // Of meshes, axes, layouts: what has a `name`.
 template <typename List>

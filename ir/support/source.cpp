@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/support/utf8.h"
+
 namespace mtf {
 namespace {
 
@@ -15,10 +17,6 @@ std::vector<std::uint32_t> line_starts(std::string_view text) {
     starts.push_back(static_cast<std::uint32_t>(end + 1));
   }
   return starts;
-}
-
-bool starts_code_point(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
 }  // namespace
@@ -44,9 +42,8 @@ Place SourceMap::place(FileId id, std::uint32_t offset) const {
   const std::size_t end = std::min<std::size_t>(offset, text.size());
   const auto after = std::ranges::upper_bound(from.line_starts, static_cast<std::uint32_t>(end));
   const std::string_view before = text.substr(*(after - 1), end - *(after - 1));
-  return {
-      .line = static_cast<std::int32_t>(after - from.line_starts.begin()),
-      .column = static_cast<std::int32_t>(std::ranges::count_if(before, starts_code_point)) + 1};
+  return {.line = static_cast<std::int32_t>(after - from.line_starts.begin()),
+          .column = static_cast<std::int32_t>(code_points(before)) + 1};
 }
 
 std::string_view SourceMap::line(FileId id, std::int32_t line) const {

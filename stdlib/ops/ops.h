@@ -1,4 +1,5 @@
-// All operations, one constant each, in the files named above them.
+// All operations, one constant each, in the files named above them. This list is the table:
+// stdlib/ops/table.cmake reads it.
 
 #pragma once
 
@@ -50,6 +51,7 @@ extern const OpDef kRsqrt;
 extern const OpDef kSin;
 extern const OpDef kCos;
 extern const OpDef kTanh;
+extern const OpDef kErf;  // erf.cpp
 // identity.cpp
 extern const OpDef kIdentity;
 extern const OpDef kStopGradient;
@@ -74,8 +76,9 @@ extern const OpDef kMean;
 extern const OpDef kMax;
 extern const OpDef kMin;
 // prod.cpp
-extern const OpDef kCumsum;
 extern const OpDef kProd;
+// cumsum.cpp
+extern const OpDef kCumsum;
 // any_all.cpp
 extern const OpDef kAny;
 extern const OpDef kAll;
@@ -105,6 +108,7 @@ extern const OpDef kConcat;
 extern const OpDef kStack;
 // shift.cpp
 extern const OpDef kShift;
+extern const OpDef kReverse;  // reverse.cpp
 // gather.cpp
 extern const OpDef kGather;
 // scatter_add.cpp

@@ -131,10 +131,10 @@ std::optional<TensorType> elements(OpCall& call, Accepts what, DiagSink& diags) 
 
 std::string spelled(const OpCall& call) {
   if (call.op->symbol.empty()) {
-    return quoted(call.op->name);
+    return in_backticks(call.op->name);
   }
-  return quoted(call.op->symbol.starts_with("unary ") ? call.op->symbol.substr(6)
-                                                      : call.op->symbol);
+  return in_backticks(call.op->symbol.starts_with("unary ") ? call.op->symbol.substr(6)
+                                                            : call.op->symbol);
 }
 
 bool check_operand(const OpCall& call, std::size_t operand, Accepts what, DiagSink& diags) {
@@ -182,7 +182,7 @@ std::optional<Shape> union_of_dims(const OpCall& call, DiagSink& diags) {
       if (other != nullptr && other->size != dim.size) {
         diags.error(DiagKind::kDimSize, call.span_of(i),
                     spelled(call) + " of " + to_string(all) + " and " + to_string(next) + "; " +
-                        quoted(dim.name) + " has two sizes, " + std::to_string(other->size) +
+                        in_backticks(dim.name) + " has two sizes, " + std::to_string(other->size) +
                         " and " + std::to_string(dim.size));
         return std::nullopt;
       }
@@ -204,8 +204,9 @@ std::optional<Dim> find_dim(const OpCall& call, std::size_t operand, std::string
   if (const Dim* dim = shape.find(name)) {
     return *dim;
   }
-  diags.error(DiagKind::kDimMissing, call.span_of(operand),
-              spelled(call) + " over " + quoted(name) + ", which is not in " + to_string(shape));
+  diags.error(
+      DiagKind::kDimMissing, call.span_of(operand),
+      spelled(call) + " over " + in_backticks(name) + ", which is not in " + to_string(shape));
   return std::nullopt;
 }
 
@@ -219,8 +220,8 @@ bool fit_new_dim(OpCall& call, std::string_view param, std::int64_t size, DiagSi
     return true;
   }
   diags.error(DiagKind::kDimSize, call.span,
-              spelled(call) + " would give " + quoted(dim.name) + " size " + std::to_string(size) +
-                  ", but it is declared with " + std::to_string(dim.size));
+              spelled(call) + " would give " + in_backticks(dim.name) + " size " +
+                  std::to_string(size) + ", but it is declared with " + std::to_string(dim.size));
   return false;
 }
 
@@ -228,9 +229,9 @@ bool check_distinct(const OpCall& call, const std::vector<Dim>& dims, DiagSink& 
   for (std::size_t i = 0; i < dims.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (dims[i].name == dims[j].name) {
-        diags.error(
-            DiagKind::kRepeatedDim, call.span,
-            "the result of " + spelled(call) + " would have " + quoted(dims[i].name) + " twice");
+        diags.error(DiagKind::kRepeatedDim, call.span,
+                    "the result of " + spelled(call) + " would have " + in_backticks(dims[i].name) +
+                        " twice");
         return false;
       }
     }

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "ir/op.h"
-#include "runtime/vector_math.h"
+#include "runtime/vector_math/vector_math.h"
 
 namespace mtf {
 
@@ -24,19 +24,11 @@ namespace mtf {
 // Calls `f(T{})` for a type that holds numbers; requires: not bool or u8.
 template <typename F>
 void with_number(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::kF32:
-      return f(float{});
-    case DType::kF64:
-      return f(double{});
-    case DType::kI32:
-      return f(std::int32_t{});
-    case DType::kI64:
-      return f(std::int64_t{});
-    case DType::kBool:
-    case DType::kU8:
-      break;
-  }
+  with_type(dtype, [&f](auto zero) {
+    if constexpr (!std::is_same_v<decltype(zero), std::uint8_t>) {
+      f(zero);
+    }
+  });
 }
 
 // requires: a float type.
@@ -100,7 +92,7 @@ void binary_any(const TileCall& call, std::span<const void* const> in, void* out
   with_type(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
 }
 
-// One of the functions of runtime/vector_math.h.
+// One of the functions of runtime/vector_math/vector_math.h.
 template <MathFn kFn>
 void math_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
   with_float(call.dtype, [&](auto type) {

@@ -13,7 +13,7 @@
 
 #include <mpi.h>
 
-#include "runtime/communicator.h"
+#include "runtime/ranks/communicator.h"
 
 namespace {
 

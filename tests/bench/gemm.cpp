@@ -6,7 +6,7 @@
 // Microseconds are medians of processor time. Ratios are medians over turns of all libraries, since
 // what else the machine does lasts longer than a turn; above 1 the canonical product is faster.
 
-#include "runtime/gemm.h"
+#include "runtime/products/gemm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu.h"
+#include "runtime/kernels/cpu.h"
 
 namespace {
 

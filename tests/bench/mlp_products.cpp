@@ -7,8 +7,8 @@
 #include <iostream>
 #include <vector>
 
-#include "runtime/cpu.h"
-#include "runtime/gemm.h"
+#include "runtime/kernels/cpu.h"
+#include "runtime/products/gemm.h"
 
 namespace {
 

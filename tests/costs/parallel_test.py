@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The published volumes of 1-D, 2-D and 3-D parallelism, to the element (design, references.md).
+"""The published volumes of 1-D, 2-D and 3-D parallelism, to the element (examples/parallel/README.md).
 
 examples/parallel/transformer.mtf with `heads * head = embed = h` and `ff = 4h`, planned forward on many
 meshes: what the four weight products of the layer receive per rank. Called with the path of mtf.
@@ -29,7 +29,7 @@ def plan(text, entry, layout, mesh, *more):
         path = pathlib.Path(folder, "layer.mtf")
         path.write_text(text, encoding="utf-8")
         done = subprocess.run([MTF, "plan", path, entry, "--layout", layout, "--mesh", mesh, "--json",
-                               *more], capture_output=True, text=True, timeout=60)
+                               *more], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise SystemExit(f"{layout} on {mesh}: {done.stderr}")
     return json.loads(done.stdout)
@@ -75,7 +75,7 @@ def diagonal():
                 path.write_text(text, encoding="utf-8")
                 page = subprocess.run([MTF, "plan", path, "layer", "--layout", "cube_diagonal", "--mesh",
                                        mesh, "--rank", str(rank)], capture_output=True, text=True,
-                                      timeout=60).stdout
+                                      timeout=600).stdout
             held = re.findall(r"f32\[(?:qkv 3, )?\w+ (\d+)/(\d+)(?:, head \d+)?\] .*where y == z +param .*holds (\w+)",
                               page)
             check(f"vectors on {p}x{p}x{p}", len(held), 8)

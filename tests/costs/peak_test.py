@@ -98,7 +98,7 @@ def program(r):
 
 
 def mtf(*args):
-    return subprocess.run([MTF, *args], capture_output=True, text=True, timeout=8)
+    return subprocess.run([MTF, *args], capture_output=True, text=True, timeout=300)
 
 
 def moved(totals, key):
@@ -132,7 +132,10 @@ def compare(what, path, uneven):
                      moved(row["totals"], "bytes")]
             wanted = [row["calls"] * number for number in
                       [plan["flops"], moved(plan, "calls"), moved(plan, "bytes")]]
-            if found != wanted:
+            # Where slices are of several sizes, the plan is that of the rank that receives most.
+            alike = found[:2] == wanted[:2] and (
+                found[2] <= wanted[2] if uneven else found[2] == wanted[2])
+            if not alike:
                 failures.append(f"{what}, {entry}: flops, calls, bytes {found}, planned {wanted}")
     return True
 

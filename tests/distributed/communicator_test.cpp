@@ -1,6 +1,9 @@
 // MPI against the simulated ranks, bit by bit: each process simulates the whole mesh and compares
 // its own rank.
 
+#include <bit>
+#include <cstdlib>
+
 #include <catch2/catch.hpp>
 
 #include "tests/distributed/main.h"
@@ -20,7 +23,15 @@ struct Pair {
       : mpi(ranks()),
         simulated(simulated_communicator(mpi.ranks())),
         me(static_cast<std::size_t>(mpi.local_ranks().front())),
-        mesh(std::move(of)) {}
+        mesh(std::move(of)),
+        before(mpi.traffic().front()) {}
+
+  // What this rank has sent, over MPI and simulated.
+  [[nodiscard]] Traffic sent() const { return mpi.traffic().front() - before; }
+  [[nodiscard]] Traffic expected() const { return simulated->traffic()[me]; }
+
+ private:
+  Traffic before;
 };
 
 // The ranks along one axis, and along two.
@@ -41,7 +52,7 @@ const std::vector<Axes>& axes_lists() {
 }
 
 template <typename T>
-void compare_all_reduce(Pair& pair, const Axes& axes, Joining how, std::int64_t count) {
+void compare_all_reduce(Pair& pair, const Axes& axes, Combination how, std::int64_t count) {
   PerRank<T> expected = numbers_of<T>(pair.simulated->local_ranks(), count);
   PerRank<T> found = {expected[pair.me]};
   pair.simulated->all_reduce(pair.simulated->group(pair.mesh, axes), how, count, ins(expected),
@@ -51,7 +62,7 @@ void compare_all_reduce(Pair& pair, const Axes& axes, Joining how, std::int64_t 
 }
 
 template <typename T>
-void compare_reduce_scatter(Pair& pair, const Axes& axes, Joining how, std::int64_t count) {
+void compare_reduce_scatter(Pair& pair, const Axes& axes, Combination how, std::int64_t count) {
   const std::int64_t size = pair.mesh.size_of(axes);
   const PerRank<T> values = numbers_of<T>(pair.simulated->local_ranks(), count * size);
   const PerRank<T> mine = {values[pair.me]};
@@ -143,7 +154,42 @@ TEST_CASE("blocks move over MPI as they do between simulated ranks") {
         INFO(to_string(mesh) << " over " << to_string(mesh, axes) << ", " << count);
         compare_moves(pair, axes, count);
         compare_holders(pair, axes, count);
+        compare_reduce_scatter<float>(pair, axes, {}, count);
+        CHECK(pair.sent() == pair.expected());
       }
+    }
+  }
+}
+
+// Of all ranks together.
+std::int64_t all_received(std::int64_t mine) {
+  const std::string text = std::to_string(mine);
+  std::int64_t sum = 0;
+  for (const std::string& one : ranks().share({&text, 1})) {
+    sum += std::stoll(one);
+  }
+  return sum;
+}
+
+TEST_CASE("an all-reduce sends by halves, to all or in a ring's volume, and counts which") {
+  const std::int64_t size = ranks().ranks();
+  const bool doubles = std::has_single_bit(static_cast<std::uint64_t>(size));
+  for (const std::int64_t count : {1, 7, 600'011}) {
+    Pair pair(mesh_of({size}));
+    compare_all_reduce<float>(pair, {0}, {}, count);
+    const std::int64_t bytes = 4 * count;
+    const std::int64_t ring = 2 * (size - 1) * bytes;  // of all ranks together
+    INFO(count << " floats on " << size << " ranks");
+    CHECK(pair.sent().handed == bytes);
+    CHECK(pair.sent().sent == pair.sent().received);
+    CHECK(all_received(pair.expected().received) == ring);
+    if (count > 7) {
+      CHECK(all_received(pair.sent().received) == ring);
+      CHECK(std::abs(size * pair.sent().received - ring) <= 4 * size * size * (2 + bytes / 1000));
+    } else if (doubles) {
+      CHECK(pair.sent().received == std::countr_zero(static_cast<std::uint64_t>(size)) * bytes);
+    } else {
+      CHECK(pair.sent().received == (size - 1) * bytes);
     }
   }
 }

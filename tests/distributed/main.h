@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "runtime/communicator.h"
+#include "runtime/ranks/communicator.h"
 
 namespace mtf::test {
 

@@ -9,8 +9,8 @@
 
 #include "lowering/lower.h"
 #include "tests/distributed/main.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {

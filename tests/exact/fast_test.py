@@ -34,7 +34,7 @@ for path in sorted(glob.glob("examples/**/*.mtf", recursive=True)):
         continue
     settings = SETTINGS.get(path, ())
     verdict = subprocess.run([MTF, "verify", "--fast", *settings, path],
-                             capture_output=True, text=True, timeout=300)
+                             capture_output=True, text=True, timeout=1200)
     if verdict.returncode != 0 or "does not fit" in verdict.stdout:
         failures.append(f"verify --fast {path}: {verdict.stdout}{verdict.stderr}")
     exact = runs.execute(MTF, path, None, settings).stdout.decode().splitlines()

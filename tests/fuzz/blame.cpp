@@ -61,8 +61,8 @@ std::vector<std::string> functions(const std::string& errors) {
 }  // namespace
 
 std::string blame(const std::string& errors) {
-  constexpr std::array kMarks = {"internal error:", "SUMMARY:",         "runtime error:",
-                                 "Assertion '",     "terminate called", "what():"};
+  constexpr std::array kMarks = {"internal error:",  "SUMMARY:", "runtime error:", "Assertion '",
+                                 "terminate called", "what():",  "verify says:"};
   std::string text;
   for (const char* mark : kMarks) {
     if (text.empty()) {

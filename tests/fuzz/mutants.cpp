@@ -1,13 +1,14 @@
 // Gives mutants of all programs of the tree to all commands of mtf. A find is a signal, a hang, an
-// internal error, much memory, or a failure without a word.
+// internal error, much memory, a failure without a word, a run that does not do what its plan says,
+// or numbers that `verify` calls wrong.
 //
 //   fuzz_mutants ROOT [--seed N] [--mutants N] [--seconds N] [--command NAME] [--first N]
-//                     [--only N] [--mtf PROGRAM] [--slow N] [--all]
+//                     [--only N] [--mtf PROGRAM] [--slow N] [--all] [--unchanged]
 //
 // --mutants, --seconds: it ends with what is over first; 60 seconds without both. --only: shows
 // that mutant and runs it. --mtf: a process of that program for each, which is slow. --slow: how
 // many times slower than a release build this is. --all: no find is left out because another one
-// has its cause.
+// has its cause. --unchanged: the programs as they are, with all commands under all their layouts.
 
 #include <chrono>
 #include <cstdio>
@@ -25,6 +26,7 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/shrink.h"
 #include "tests/fuzz/trial.h"
+#include "tests/fuzz/unchanged.h"
 
 namespace fuzz {
 namespace {
@@ -47,6 +49,7 @@ struct Request {
   double slow = 1;
   bool only = false;
   bool all = false;
+  bool unchanged = false;
 };
 
 class Fuzzer {
@@ -54,7 +57,9 @@ class Fuzzer {
   explicit Fuzzer(Request request)
       : request_(std::move(request)),
         scratch_(scratch_folder()),
-        mutator_(read_corpus(request_.root)) {
+        mutator_(read_corpus(request_.root)),
+        unchanged_(request_.unchanged ? unchanged(mutator_.seeds(), request_.command)
+                                      : std::vector<Mutant>{}) {
     limits_.seconds *= request_.slow;
     limits_.memory_mib *= request_.slow > 1 ? 3 : 1;  // a sanitizer keeps what is freed
     copy_tree(request_.root, scratch_);
@@ -76,7 +81,7 @@ class Fuzzer {
     const auto spent = [&start] {
       return std::chrono::duration<double>(Clock::now() - start).count();
     };
-    std::uint64_t at = request_.first;
+    std::uint64_t at = std::min(request_.first, last());
     const std::uint64_t end = last();
     const double seconds = request_.seconds.value_or(is_counted() ? kForever : kSeconds);
     while (at < end && spent() < seconds) {
@@ -99,8 +104,13 @@ class Fuzzer {
   }
 
  private:
-  [[nodiscard]] bool is_counted() const { return request_.only || request_.mutants; }
+  [[nodiscard]] bool is_counted() const {
+    return request_.only || request_.mutants || request_.unchanged;
+  }
   [[nodiscard]] std::uint64_t last() const {
+    if (request_.unchanged && !request_.only) {
+      return unchanged_.size();
+    }
     return !is_counted() ? std::numeric_limits<std::uint64_t>::max()
                          : request_.first + (request_.only ? 1 : *request_.mutants);
   }
@@ -135,8 +145,13 @@ class Fuzzer {
     close(err);
   }
 
+  [[nodiscard]] Mutant mutant(std::uint64_t index) const {
+    return request_.unchanged ? unchanged_.at(index)
+                              : mutator_.mutant(request_.seed, index, request_.command);
+  }
+
   [[nodiscard]] Trial trial(std::uint64_t index) const {
-    Mutant mutant = mutator_.mutant(request_.seed, index, request_.command);
+    Mutant mutant = this->mutant(index);
     return {.folder = scratch_ / mutant.seed->folder,
             .text = std::move(mutant.text),
             .args = std::move(mutant.args)};
@@ -181,8 +196,7 @@ class Fuzzer {
     });
     std::printf("---- seed %llu, mutant %llu, of %s\n%s\n",
                 static_cast<unsigned long long>(request_.seed),
-                static_cast<unsigned long long>(index),
-                mutator_.mutant(request_.seed, index, request_.command).seed->name.c_str(),
+                static_cast<unsigned long long>(index), mutant(index).seed->name.c_str(),
                 find.what.c_str());
     print(smallest);
     std::fflush(stdout);
@@ -204,6 +218,7 @@ class Fuzzer {
   Limits limits_;
   fs::path scratch_;
   Mutator mutator_;
+  std::vector<Mutant> unchanged_;  // they point into the mutator's seeds
   std::map<std::string, int> finds_;
 };
 
@@ -213,7 +228,7 @@ Request request_of(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string name = argv[i];
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
-    i += name == "--all" ? 0 : 1;
+    i += name == "--all" || name == "--unchanged" ? 0 : 1;
     if (name == "--seed") {
       request.seed = std::stoull(value);
     } else if (name == "--mutants") {
@@ -231,6 +246,8 @@ Request request_of(int argc, char** argv) {
       request.slow = std::stod(value);
     } else if (name == "--all") {
       request.all = true;
+    } else if (name == "--unchanged") {
+      request.unchanged = true;
     } else {
       std::fprintf(stderr, "fuzz_mutants: no option `%s`\n", name.c_str());
       std::exit(2);
@@ -243,7 +260,8 @@ Request request_of(int argc, char** argv) {
 }  // namespace fuzz
 
 int main(int argc, char** argv) {
-  // Nothing measured, and no ranks of an mpirun around.
+  // Nothing measured, and no ranks of an mpirun around; what runs is held to its plan.
+  setenv("MTF_CHECK_PLAN", "1", 1);
   setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
   setenv("NO_COLOR", "1", 1);
   const fuzz::Request request = fuzz::request_of(argc, argv);

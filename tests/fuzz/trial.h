@@ -17,7 +17,7 @@ struct Limits {
   std::int64_t memory_mib = 2048;
 };
 
-enum class Ending : std::uint8_t { kFine, kSignal, kHang, kInternal, kMemory, kMute };
+enum class Ending : std::uint8_t { kFine, kSignal, kHang, kInternal, kMemory, kMute, kWrong };
 
 struct Find {
   Ending ending = Ending::kFine;

@@ -38,7 +38,7 @@ def interrupted(folder, line, text, *signals):
         for number in signals:
             process.send_signal(number)
             time.sleep(0.5)  # two at once would be one
-        guard = threading.Timer(60, process.kill)
+        guard = threading.Timer(600, process.kill)
         guard.start()
         output += process.stdout.read()
         process.wait()
@@ -94,6 +94,13 @@ def check_impatient(folder, line, status):
         fail(line, f"status {code}, not {status}", messages)
 
 
+def check_host(folder, line):
+    """A loop of the host ends at its next statement, where one process runs it."""
+    code, _, messages = interrupted(folder, line, BUSY, signal.SIGINT)
+    if code != 130 or not messages.endswith("mtf: interrupted\n"):
+        fail(line, f"status {code}, not 130", messages)
+
+
 def main():
     run = ["run", "--layout", "both", *REPORTS]
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +110,7 @@ def main():
         check(folder, [MTF, *run, "-n", "4"], signal.SIGTERM, 143, 4)
         check_mpirun(folder, ["mpirun", "-n", "2", "--oversubscribe", MTF, "run", "--layout", "both",
                               "--mesh", "rows=1,cols=2"])
-        check_impatient(folder, [MTF, "run"], -signal.SIGINT)
+        check_host(folder, [MTF, "run"])
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)
 
 

@@ -24,7 +24,7 @@ def run(folder, text, ranks, *options, status=0):
     launcher = ["mpirun", "-q", "--oversubscribe", "-n", str(ranks)] if ranks else []
     pathlib.Path(folder, "case.mtf").write_text(text, encoding="utf-8")
     done = subprocess.run([*launcher, MTF, "run", "case.mtf", *options], cwd=folder, text=True,
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=600)
     check(f"{ranks} ranks, {options}: exit status {done.returncode}\n{done.stderr}",
           done.returncode == status)
     return done

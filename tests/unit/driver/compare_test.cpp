@@ -1,6 +1,6 @@
 // How far two runs are apart.
 
-#include "frontend/driver/compare.h"
+#include "frontend/driver/commands/compare.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,13 +1,15 @@
 // What runs add up to, the mpirun line, and what does not fit into memory.
 
-#include "frontend/driver/counts.h"
+#include "frontend/report/run/counts.h"
+
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
-#include "frontend/driver/counts_text.h"
-#include "frontend/driver/json.h"
+#include "frontend/driver/devices/memory_check.h"
 #include "frontend/driver/launch.h"
-#include "frontend/driver/memory_check.h"
+#include "frontend/report/json.h"
+#include "frontend/report/run/counts_text.h"
 
 namespace mtf {
 namespace {
@@ -23,7 +25,9 @@ Totals one_run() {
                            .calls = 1,
                            .elements = 8,
                            .received = 8,
-                           .bytes = 32}}};
+                           .bytes = 32,
+                           .sent_bytes = 32,
+                           .received_bytes = 32}}};
 }
 
 Totals planned(std::int64_t parameters) {
@@ -72,12 +76,14 @@ TEST_CASE("counts are one JSON object, a rank after the other") {
       R"(,"collectives":[{"kind":"all_reduce","axes":["rows"],"calls":1,"elements":8,)"
       R"("received":8,"bytes":32}]})";
   const std::string rank = rank_json(counts, kGrid);
-  CHECK(rank == R"({"rank":1,"coordinates":{"rows":0,"cols":1},"entries":[{"entry":"step",)"
+  CHECK(rank == R"({"rank":1,"coordinates":{"rows":0,"cols":1},"messages":[{"kind":)"
+                R"("all_reduce","axes":["rows"],"sent_bytes":32,"received_bytes":32}],)"
+                R"("entries":[{"entry":"step",)"
                 R"("form":1,"calls":1,"totals":)" +
                     totals + "10" + collectives + R"(}],"totals":)" + totals + "0" + collectives +
                     "}");
   CHECK(counts_json(std::vector<std::string>{rank, rank}) ==
-        R"({"ranks": [)" + rank + ", " + rank + "]}\n");
+        R"({"ranks":[)" + rank + "," + rank + "]}\n");
 }
 
 TEST_CASE("ranks that did the same are shown once") {
@@ -96,6 +102,19 @@ TEST_CASE("ranks that did the same are shown once") {
         "  memory                4.0 KiB at peak\n"
         "  parameters            0\n"
         "  all_reduce over rows  1 call           8 elements in  32 B received\n");
+}
+
+TEST_CASE("threads of one core share its slot") {
+  std::istringstream four_threads(
+      "processor : 0\nphysical id : 0\ncore id : 0\n\nprocessor : 1\nphysical id : 0\ncore id : "
+      "1\n\n"
+      "processor : 2\nphysical id : 0\ncore id : 0\n\nprocessor : 3\nphysical id : 0\ncore id : "
+      "1\n");
+  CHECK(cores_in(four_threads) == 2);
+  std::istringstream two_packages("physical id : 0\ncore id : 0\nphysical id : 1\ncore id : 0\n");
+  CHECK(cores_in(two_packages) == 2);
+  std::istringstream nothing("processor : 0\n");
+  CHECK(cores_in(nothing) == 0);
 }
 
 TEST_CASE("the mpirun line has all words but -n, and room for more ranks than cores") {

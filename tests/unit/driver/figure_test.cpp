@@ -1,7 +1,7 @@
 // What `mtf calibrate` makes of measurements on a machine that is busy now and then: the source of
 // the measurements is a list here.
 
-#include "frontend/driver/figure.h"
+#include "frontend/driver/calibrate/figure.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
 // What `mtf ops` shows can be typed as it is shown.
 
-#include "frontend/driver/ops_forms.h"
+#include "frontend/driver/ops/ops_forms.h"
 
 #include <catch2/catch.hpp>
 
-#include "frontend/elaborate/builtin.h"
-#include "frontend/parse.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/parse/parse.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {

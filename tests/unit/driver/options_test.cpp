@@ -2,6 +2,8 @@
 
 #include "frontend/driver/options.h"
 
+#include <random>
+
 #include <catch2/catch.hpp>
 
 namespace mtf {
@@ -56,7 +58,8 @@ TEST_CASE("a misspelt command or option gets a suggestion") {
 
 TEST_CASE("an option belongs to the commands that read it") {
   CHECK(answer({"run", "a.mtf", "--rank", "1"}).status == kUsageError);
-  CHECK(answer({"ops", "--json"}).status == kUsageError);
+  CHECK(answer({"check", "a.mtf", "--rank=1"}).text ==
+        "mtf: check: no option `--rank`; it is one of `mtf plan`, `mtf show`\n");
 }
 
 TEST_CASE("values are checked") {
@@ -69,9 +72,93 @@ TEST_CASE("values are checked") {
   CHECK(parsed({"check", "a.mtf", "--emit", "spmd"}).emit == Emit::kSpmd);
 }
 
+TEST_CASE("an empty value is one, a flag has none") {
+  CHECK(parsed({"run", "--rules=", "a.mtf"}).rules == " ");
+  CHECK(parsed({"run", "--rules", "", "a.mtf"}).rules == " ");
+  CHECK(answer({"run", "--fast=yes", "a.mtf"}).text ==
+        "mtf: run: `--fast` takes no value: sums in any order\n");
+  CHECK(answer({"run", "a.mtf", "--seed"}).text ==
+        "mtf: run: `--seed` takes a value: of the program's random numbers\n");
+}
+
+TEST_CASE("of an option given twice the last one counts, settings add up") {
+  const Options options =
+      parsed({"run", "--seed", "1", "a.mtf", "--set", "x=1", "--seed=2", "--set", "y=a=b"});
+  CHECK(options.seed == 2);
+  CHECK(options.settings == "x=1,y=a=b");
+  CHECK(answer({"run", "a.mtf", "--seed", "1x", "--seed", "2"}).status == kUsageError);
+}
+
+TEST_CASE("behind two dashes there are words alone") {
+  CHECK(parsed({"run", "--", "-odd.mtf"}).file == "-odd.mtf");
+  CHECK(parsed({"plan", "--fast", "--", "a.mtf", "--fast"}).name == "--fast");
+  CHECK(answer({"run", "--", "a.mtf", "--fast"}).text ==
+        "mtf: run: `--fast` is one word too many; behind `--` there are no options\n");
+}
+
+TEST_CASE("letters share a dash, and may touch their value") {
+  const Options options = parsed({"-vn4", "a.mtf"});
+  CHECK(options.verbose);
+  CHECK(options.ranks == 4);
+  CHECK(answer({"run", "a.mtf", "-vq"}).text ==
+        "mtf: run: no option `-q`; `mtf run --help` lists them\n");
+}
+
+TEST_CASE("ranks are started with all words but their number") {
+  CHECK(parsed({"a.mtf", "-n", "2", "--set=x=1", "--rules", "", "-v", "--set", "y=2"}).words ==
+        Words{"run", "a.mtf", "--set", "x=1", "--rules", "", "--verbose", "--set", "y=2"});
+  CHECK(parsed({"run", "-n2", "--", "-a.mtf"}).words == Words{"run", "--", "-a.mtf"});
+}
+
+TEST_CASE("names of commands are words like others where no command is expected") {
+  CHECK(parsed({"plan", "run", "check"}).name == "check");
+  CHECK(answer({"--fast", "plan", "a.mtf"}).text ==
+        "mtf: run: `a.mtf` is one word too many; a command comes first: `mtf plan FILE [ENTRY]`\n");
+}
+
+TEST_CASE("wrong usage is an object where one is asked for") {
+  for (const Words& words : {Words{"run", "--layot", "x", "--json"}, Words{"chek", "a", "--json"},
+                             Words{"run", "--format", "jsonl"}, Words{"run", "--format=json"}}) {
+    const Answer wrong = answer(words);
+    CHECK(wrong.json);
+    CHECK(wrong.status == kUsageError);
+    CHECK(wrong.text.starts_with(R"({"diagnostics":[{"file":"")"));
+    CHECK(wrong.text.find(R"("slug":"usage")") != std::string::npos);
+  }
+  CHECK_FALSE(answer({"run", "--", "--json", "x"}).json);
+}
+
+TEST_CASE("whatever the words, there are options or an answer") {
+  std::mt19937 random(1);
+  const Words pieces = {"run",      "plan",    "-",   "--",     "---", "--=",  "-n", "-n=2",
+                        "--json",   "--rules", "=",   "",       "a",   ":1",   "{",  "[x]",
+                        "-1",       "--set",   "a=b", "-vv",    "ops", "diff", "-h", "\n",
+                        "--help=1", "\xff",    "%%",  "--rank", "++"};
+  for (int i = 0; i < 20000; ++i) {
+    Words words;
+    for (std::size_t length = random() % 6; words.size() < length;) {
+      words.push_back(pieces[random() % pieces.size()]);
+    }
+    const std::variant<Options, Answer> result = parse_options(words);
+    const auto* wrong = std::get_if<Answer>(&result);
+    CHECK((wrong == nullptr || !wrong->text.empty()));
+  }
+}
+
+TEST_CASE("a format of the output is text, an object, or objects") {
+  CHECK_FALSE(parsed({"run", "a.mtf", "--format", "text"}).json);
+  CHECK(parsed({"run", "a.mtf", "--format=json"}).json);
+  const Options options = parsed({"run", "a.mtf", "--format", "jsonl"});
+  CHECK(options.json);
+  CHECK(options.json_lines);
+  CHECK(answer({"run", "a.mtf", "--format", "xml"}).status == kUsageError);
+}
+
 TEST_CASE("help is an answer, nothing is an error") {
   CHECK(answer({"--help"}).status == kDone);
   CHECK(answer({"plan", "--help"}).status == kDone);
+  CHECK(answer({"help", "plan"}).text == answer({"plan", "a", "b", "c", "-h"}).text);
+  CHECK(answer({"help", "plam"}).text == "mtf: no command `plam`; did you mean `plan`?\n");
   CHECK(answer({}).status == kUsageError);
   CHECK(answer({"run"}).status == kUsageError);
   CHECK(answer({"search", "a.mtf"}).text == "mtf: `mtf search` is not built yet\n");

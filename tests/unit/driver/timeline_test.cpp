@@ -1,6 +1,6 @@
 // The timeline of a process.
 
-#include "frontend/driver/timeline.h"
+#include "frontend/report/run/timeline.h"
 
 #include <catch2/catch.hpp>
 

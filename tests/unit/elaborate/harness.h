@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "frontend/elaborate.h"
-#include "frontend/parse.h"
+#include "frontend/parse/parse.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf::elaborate_test {
@@ -50,7 +50,8 @@ class Recorder : public Device {
     return value;
   }
 
-  std::optional<std::string> text(const TensorHandle& tensor) override {
+  std::optional<std::string> text(const TensorHandle& tensor,
+                                  const NumberFormat& /*numbers*/) override {
     return "<" + to_string(tensor->type) + ">";
   }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontend/ast.h"
-#include "frontend/parse.h"
+#include "frontend/parse/parse.h"
 
 namespace mtf::test {
 
@@ -30,7 +30,7 @@ struct Parsed {
 // "2:5 found …" for each error, and "1:3 note: …" for its notes.
 [[nodiscard]] std::vector<std::string> errors(std::string text);
 
-// The program at the start of language.md, and one that uses every construct there is.
+// The program at the start of LANGUAGE.md, and one that uses every construct there is.
 extern const std::string_view kTwoLayer;
 extern const std::string_view kEverything;
 

@@ -1,6 +1,6 @@
 // Gradients against finite differences and against text.
 
-#include "ir/autodiff.h"
+#include "ir/rewrite/autodiff.h"
 
 #include <cmath>
 

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/autodiff.h"
 #include "ir/builder.h"
-#include "ir/rewrite.h"
+#include "ir/rewrite/autodiff.h"
+#include "ir/rewrite/rewrite.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {

@@ -1,6 +1,6 @@
 // What `simplify` makes of programs, as text.
 
-#include "ir/rewrite.h"
+#include "ir/rewrite/rewrite.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/mesh.h"
+#include "ir/layout/mesh.h"
 
 namespace mtf {
 

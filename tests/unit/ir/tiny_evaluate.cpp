@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/rewrite.h"
+#include "ir/rewrite/rewrite.h"
 #include "tests/unit/ir/tiny_ops.h"
 
 namespace mtf::tiny {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "ir/autodiff.h"
+#include "ir/rewrite/autodiff.h"
 
 namespace mtf::tiny {
 namespace {
@@ -118,7 +118,8 @@ const OpDef kAdd{.name = "add",
                  .space = by_name,
                  .grad = add_grad,
                  .tile = no_tile,
-                 .linear = Linear::kJoint};
+                 .linear = Linear::kJoint,
+                 .primitive = Primitive::kAdd};
 const OpDef kMul{.name = "mul",
                  .symbol = "*",
                  .type = union_type,
@@ -148,7 +149,8 @@ const OpDef kTranspose{.name = "transpose",
                        .space = by_name,
                        .grad = pass_grad,
                        .algebra = Algebra::kTranspose};
-const OpDef kFill{.name = "fill", .type = fill_type, .space = by_name};
+const OpDef kFill{
+    .name = "fill", .type = fill_type, .space = by_name, .primitive = Primitive::kFill};
 const OpDef kNoise{.name = "noise", .type = fill_type, .space = by_name, .random = true};
 const OpDef kPrint{.name = "print", .type = print_type, .space = by_name, .effect = true};
 const OpDef kSquare{.name = "square", .type = union_type, .expand = square_expand};

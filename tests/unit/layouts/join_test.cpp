@@ -7,10 +7,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/rewrite.h"
+#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
-#include "tests/unit/layouts/every_layout.h"
+#include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
 namespace {

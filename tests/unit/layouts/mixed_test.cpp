@@ -1,5 +1,5 @@
 // Everything at once: random programs with reshapes, pads, shifts and gathers, pins and a region,
-// pending sums and gradients, under layouts with `*`, `infer`, `stream`, `where`, `gather = again`,
+// partial sums and gradients, under layouts with `*`, `infer`, `stream`, `where`, `gather = again`,
 // even and uneven, on 2 to 12 ranks, against one rank. Most add up whole numbers only, so that a
 // wrong number shows where no bits are promised.
 //
@@ -13,8 +13,8 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/lower.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {

@@ -1,12 +1,13 @@
-// Every operation gives the bits of one rank under every layout that its roles permit, forward and
-// backward, and moves just what the plan says.
+// Compositions of operations give the bits of one rank under every layout that roles permit,
+// forward and backward, and move just what the plan says. (Single calls of every one:
+// table_test.cpp.)
 
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/layouts/every_layout.h"
+#include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
 namespace {
@@ -133,7 +134,7 @@ std::vector<Case> cases() {
 const std::vector<std::vector<std::int64_t>> kMeshes = {{2},    {4},    {8},       {16},  {2, 2},
                                                         {4, 2}, {4, 4}, {2, 2, 2}, {8, 2}};
 
-void check_every_operation(const std::vector<std::vector<std::int64_t>>& meshes) {
+void check_compositions(const std::vector<std::vector<std::int64_t>>& meshes) {
   for (const Case& test : cases()) {
     INFO(test.name << ": " << test.result);
     const Report report = compare_all(program_of(program_text(test)), meshes);
@@ -142,12 +143,12 @@ void check_every_operation(const std::vector<std::vector<std::int64_t>>& meshes)
   }
 }
 
-TEST_CASE("every operation gives one rank's bits under every layout") {
-  check_every_operation(kMeshes);
+TEST_CASE("compositions of operations give one rank's bits under every layout") {
+  check_compositions(kMeshes);
 }
 
-TEST_CASE("every operation gives one rank's bits on four axes", "[.long]") {
-  check_every_operation({{2, 2, 2, 2}});
+TEST_CASE("compositions of operations give one rank's bits on four axes", "[.long]") {
+  check_compositions({{2, 2, 2, 2}});
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What a rank holds at the peak adds up to the peak, of any program under any layout.
 
-#include "lowering/peak.h"
+#include "lowering/memory/peak.h"
 
 #include <algorithm>
 #include <map>
@@ -10,8 +10,8 @@
 
 #include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {

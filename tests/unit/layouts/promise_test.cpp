@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/lower.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {

@@ -1,6 +1,5 @@
 // A reshape keeps every element in its place in row-major order, whatever the layouts of both
-// shapes. (The public Mesh-TensorFlow permutes data in 64 of 851 such cases: design,
-// operations.md.)
+// shapes. (The public Mesh-TensorFlow permutes data in 64 of 851 such cases.)
 
 #include <random>
 #include <string>
@@ -8,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/layouts/every_layout.h"
+#include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
 namespace {

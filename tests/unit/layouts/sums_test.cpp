@@ -8,9 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/lower.h"
-#include "lowering/stages.h"
+#include "lowering/partition/stages.h"
 #include "stdlib/ops/ops.h"
-#include "tests/unit/layouts/every_layout.h"
+#include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
 namespace {

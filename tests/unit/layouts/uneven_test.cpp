@@ -1,55 +1,17 @@
 // Uneven layouts: random programs on meshes that divide nothing, some larger than a dim. Sums are
 // taken in another order there, so floats are compared with a tolerance.
 
-#include <cmath>
-#include <cstring>
 #include <random>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "lowering/lower.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {
-
-template <typename T>
-double difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size() / sizeof(T); ++i) {
-    T x{};
-    T y{};
-    std::memcpy(&x, a.data() + i * sizeof(T), sizeof(T));
-    std::memcpy(&y, b.data() + i * sizeof(T), sizeof(T));
-    if (std::memcmp(&x, &y, sizeof(T)) == 0 || (x != x && y != y)) {
-      continue;
-    }
-    const double gap = std::abs(static_cast<double>(x) - static_cast<double>(y));
-    largest = std::max(largest, gap / (1 + std::abs(static_cast<double>(y))));
-  }
-  return largest;
-}
-
-// What is decided by rounding, as an argmax or a comparison, may differ by it.
-std::string wrong_tensor(const Outcome& one, const Outcome& many) {
-  for (std::size_t i = 0; i < one.seen.size(); ++i) {
-    const DType dtype = one.seen[i].type.dtype;
-    const std::vector<std::byte>& is = many.seen[i].data;
-    const std::vector<std::byte>& was = one.seen[i].data;
-    if (is.size() != was.size()) {
-      return "tensor " + std::to_string(i) + " has another size";
-    }
-    const double gap = dtype == DType::kF32   ? difference<float>(is, was)
-                       : dtype == DType::kF64 ? difference<double>(is, was)
-                                              : 0;
-    if (!(gap < 1e-3)) {
-      return "tensor " + std::to_string(i) + " differs by " + std::to_string(gap);
-    }
-  }
-  return "";
-}
 
 TEST_CASE("random programs compute the same under uneven layouts") {
   int compared = 0;
@@ -82,7 +44,7 @@ TEST_CASE("random programs compute the same under uneven layouts") {
 
 // Its blocks were not those of the reshape's loops, so it was gathered on the way, as if it were
 // finished, and finished twice.
-TEST_CASE("a reshape of a pending sum finishes it once") {
+TEST_CASE("a reshape of a partial sum finishes it once") {
   std::mt19937_64 random(1);
   int pending = 0;
   for (int round = 0; round < 60; ++round) {

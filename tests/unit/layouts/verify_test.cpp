@@ -12,8 +12,8 @@
 
 #include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {
@@ -37,7 +37,7 @@ Layout layout_on(const std::vector<std::int64_t>& mesh,
   return layout;
 }
 
-// x [a: x, b: y] times u [a: x] is pending over x; one all-reduce and one all-gather.
+// x [a: x, b: y] times u [a: x] is partial over x; one all-reduce and one all-gather.
 SpmdProgram product() {
   return plan_of(program_of(R"(
 dim a = 64, b = 6, c = 5, bc = 30
@@ -93,30 +93,30 @@ void do_twice(SpmdProgram& plan, std::size_t s) {
 TEST_CASE("a sum that is finished twice is refused") {
   SpmdProgram plan = product();
   do_twice(plan, step_of(plan, StepKind::kAllReduce));
-  CHECK_THAT(verify(plan), Contains("sums over axes that are not the last ones pending"));
+  CHECK_THAT(verify(plan), Contains("sums over axes that are not the last partial ones"));
 }
 
 TEST_CASE("a sum that is never finished is refused") {
   SpmdProgram plan = product();
   leave_out(plan, step_of(plan, StepKind::kAllReduce));
-  CHECK_THAT(verify(plan), Contains("changes what is pending"));
+  CHECK_THAT(verify(plan), Contains("changes what is partial"));
 }
 
 TEST_CASE("a sum that is finished over the wrong axes is refused") {
   SpmdProgram plan = product();
   plan.steps[step_of(plan, StepKind::kAllReduce)].axes = {1};
-  CHECK_THAT(verify(plan), Contains("sums over axes that are not the last ones pending"));
+  CHECK_THAT(verify(plan), Contains("sums over axes that are not the last partial ones"));
 }
 
-TEST_CASE("a finished sum that calls itself pending is refused") {
-  SpmdProgram plan = product();  // as the reshape of a pending sum under `uneven` once did
+TEST_CASE("a finished sum that calls itself partial is refused") {
+  SpmdProgram plan = product();  // as the reshape of a partial sum under `uneven` once did
   const Step& gather = plan.steps[step_of(plan, StepKind::kAllGather)];
   REQUIRE(plan.at(gather.from).layout.partial.empty());
   plan.at(gather.to).layout.partial = {0};
-  CHECK_THAT(verify(plan), Contains("changes what is pending"));
+  CHECK_THAT(verify(plan), Contains("changes what is partial"));
 }
 
-TEST_CASE("a pending sum is read by nothing but what may pass it on") {
+TEST_CASE("a partial sum is read by nothing but what may pass it on") {
   SpmdProgram plan = plan_of(program_of(R"(
 dim a = 4, b = 6
 fn case(x: f32[a, b]) {
@@ -126,7 +126,7 @@ fn case(x: f32[a, b]) {
                              layout_on({2}, {{"a", {0}}}));
   const std::size_t s = step_of(plan, StepKind::kAllReduce);
   leave_out(plan, s);
-  CHECK_THAT(verify(plan), Contains("reads a sum that is still pending"));
+  CHECK_THAT(verify(plan), Contains("reads a sum that is still partial"));
 }
 
 TEST_CASE("a maximum is not joined by adding") {
@@ -140,7 +140,7 @@ fn case(x: f32[a, b]) {
   Step& reduction = plan.steps[step_of(plan, StepKind::kAllReduce)];
   REQUIRE(reduction.combine == Combine::kMax);
   reduction.combine = Combine::kSum;
-  CHECK_THAT(verify(plan), Contains("joins what is pending in another way"));
+  CHECK_THAT(verify(plan), Contains("joins what is partial in another way"));
 }
 
 TEST_CASE("a move that leads elsewhere is refused") {
@@ -154,7 +154,7 @@ TEST_CASE("a move that leads elsewhere is refused") {
              Contains("would not receive each part of its slice once"));
   CHECK_THAT(broken(StepKind::kAllGather,
                     [](SpmdProgram&, Step& step) { step.kind = StepKind::kAllReduce; }),
-             Contains("sums over axes that are not the last ones pending"));
+             Contains("sums over axes that are not the last partial ones"));
   CHECK_THAT(
       broken(StepKind::kAllGather, [](SpmdProgram&, Step& step) { step.kind = StepKind::kSlice; }),
       Contains("count"));
@@ -176,7 +176,7 @@ TEST_CASE("a kernel whose operands do not lie as its loops say is refused") {
     }
     CHECK_THAT(verify(plan), Contains("reads an operand that its loops do not fit"));
   }
-  SECTION("it leaves another sum pending") {
+  SECTION("it leaves another sum partial") {
     plan.at(call.result).layout.partial.clear();
     CHECK_THAT(verify(plan), Contains("leaves a result that its loops do not make"));
   }
@@ -234,7 +234,7 @@ bool calls_itself_finished(SpmdProgram& plan, std::size_t s) {
   return true;
 }
 
-bool calls_itself_pending(SpmdProgram& plan, std::size_t s) {
+bool calls_itself_partial(SpmdProgram& plan, std::size_t s) {
   const Step& step = plan.steps[s];
   const SpmdId made = step.kind == StepKind::kKernel ? step.calls.back().result : step.to;
   if (!made.valid() || plan.at(made).layout.uses(0)) {
@@ -295,7 +295,7 @@ TEST_CASE("random plans that are broken anywhere are refused") {
       {"left out", leaves_out},
       {"done twice", does_twice},
       {"called finished", calls_itself_finished},
-      {"called pending", calls_itself_pending},
+      {"called partial", calls_itself_partial},
       {"over other axes", goes_over_other_axes},
       {"elsewhere", lies_elsewhere},
       {"split less", splits_less}};

@@ -1,16 +1,17 @@
 // Every collective of any program leads back to a rule; every axis of every value has an answer.
 
-#include "lowering/why.h"
+#include "frontend/report/why/why.h"
 
 #include <algorithm>
 #include <random>
 
 #include <catch2/catch.hpp>
 
+#include "frontend/report/why/reason.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
-#include "tests/unit/layouts/every_layout.h"
-#include "tests/unit/layouts/generate.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
 
 namespace mtf::tests {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 bool leads_back(const CollectiveWhy& why) {
   const auto leads = [](const Side& side) {
     return !side.path.hops.empty() && side.path.root().cause.from < 0 &&
-           !side.path.root().cause.text.empty();
+           side.path.root().cause.kind != CauseKind::kNone;
   };
   return std::ranges::any_of(why.had, leads) || std::ranges::any_of(why.wanted, leads);
 }
@@ -27,7 +28,8 @@ bool leads_back(const CollectiveWhy& why) {
 int ask_all(const SpmdProgram& program, const Layout& layout) {
   const Tracer tracer(program);
   const ValueNames names(program);
-  const Governing governing(program.source, layout);
+  const Reasons reasons(program);
+  const RuleSources rule_sources(program.source, layout);
   int asked = 0;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
@@ -36,8 +38,11 @@ int ask_all(const SpmdProgram& program, const Layout& layout) {
     }
     const CollectiveWhy why = why_collective(program, tracer, s, &names);
     CHECK(leads_back(why));
-    CHECK(std::ranges::any_of(step.reasons,
-                              [](const Reason& reason) { return !reason.cause.text.empty(); }));
+    bool names_rule = false;
+    for (std::size_t r = 0; r < step.reasons.size(); ++r) {
+      names_rule = names_rule || reasons.cause(s, r).kind != CauseKind::kNone;
+    }
+    CHECK(names_rule);
     ++asked;
   }
   for (std::size_t v = 0; v < program.source.values.size(); ++v) {
@@ -46,7 +51,7 @@ int ask_all(const SpmdProgram& program, const Layout& layout) {
       continue;
     }
     const ValueWhy why =
-        why_value(program, tracer, layout, governing, {static_cast<std::int32_t>(v)});
+        why_value(program, tracer, layout, rule_sources, {static_cast<std::int32_t>(v)});
     CHECK(why.axes.size() == program.mesh.axes.size());
     for (const AxisWhy& axis : why.axes) {
       CHECK(axis.path.hops.empty() == !axis.absence.text.empty());

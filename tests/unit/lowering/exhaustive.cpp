@@ -16,7 +16,8 @@ bool begins(const Axes& a, const Axes& b) {
 
 }  // namespace
 
-Exhaustive::Exhaustive(Shape shape, const Mesh& mesh) : shape_(std::move(shape)), mesh_(mesh) {
+Exhaustive::Exhaustive(Shape shape, const Mesh& mesh, Along along)
+    : shape_(std::move(shape)), mesh_(mesh), along_(along) {
   std::vector<Axes> dims(shape_.rank());
   add_layouts(dims);
   for (const std::vector<Axes>& layout : layouts_) {
@@ -120,22 +121,22 @@ void Exhaustive::relax(Costs& costs, const Axes& closed) const {
   }
 }
 
-const Exhaustive::Costs& Exhaustive::to_target(const Axes& pending, const Axes& idle,
+const Exhaustive::Costs& Exhaustive::to_target(const Axes& partial, const Axes& idle,
                                                std::size_t target) {
-  if (const auto found = known_.find({pending, idle, target}); found != known_.end()) {
+  if (const auto found = known_.find({partial, idle, target}); found != known_.end()) {
     return found->second;
   }
-  Axes closed = pending;
+  Axes closed = partial;
   closed.insert(closed.end(), idle.begin(), idle.end());
   Costs costs(layouts_.size(), kNever);
-  if (pending.empty()) {
+  if (partial.empty()) {
     costs[target] = 0;
   }
-  for (std::size_t length = 1; length <= pending.size(); ++length) {  // innermost levels first
-    const auto split = pending.end() - static_cast<std::ptrdiff_t>(length);
-    const Axes run(split, pending.end());
+  for (std::size_t length = 1; length <= partial.size(); ++length) {  // innermost levels first
+    const auto split = partial.end() - static_cast<std::ptrdiff_t>(length);
+    const Axes run(split, partial.end());
     const std::int64_t ranks = mesh_.size_of(run);
-    const Costs& after = to_target(Axes(pending.begin(), split), idle, target);
+    const Costs& after = to_target(Axes(partial.begin(), split), idle, target);
     for (std::size_t i = 0; i < costs.size(); ++i) {
       if (!avoids(i, closed)) {
         continue;
@@ -149,14 +150,14 @@ const Exhaustive::Costs& Exhaustive::to_target(const Axes& pending, const Axes& 
     }
   }
   relax(costs, closed);
-  return known_.emplace(std::tuple{pending, idle, target}, std::move(costs)).first->second;
+  return known_.emplace(std::tuple{partial, idle, target}, std::move(costs)).first->second;
 }
 
 std::int64_t Exhaustive::received(const ValueLayout& from, const ValueLayout& to) {
   Axes idle;
   for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
     const auto axis = static_cast<AxisId>(a);
-    if (!from.uses(axis) && !to.uses(axis)) {
+    if (along_ == Along::kNamed && !from.uses(axis) && !to.uses(axis)) {
       idle.push_back(axis);
     }
   }
@@ -197,14 +198,50 @@ class Splits {
     return false;
   }
 
+  // The loop that all tensors which have its dim split over the axis, where nothing else is split
+  // over it: the contract leaves no choice then.
+  [[nodiscard]] std::optional<std::size_t> agreed(AxisId axis) const {
+    const IterationSpace& space = problem_.space;
+    std::vector<const DimMap*> maps = {&space.result};
+    std::vector<const ValueLayout*> layouts = {&problem_.result};
+    for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+      maps.push_back(&space.operands[i]);
+      layouts.push_back(&problem_.operands[i]);
+    }
+    std::optional<std::size_t> split;
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      std::size_t with = 0;
+      std::size_t without = 0;
+      for (std::size_t t = 0; t < maps.size(); ++t) {
+        const auto over = [l](const std::vector<std::size_t>& loops) { return loops.front() == l; };
+        const auto dim = std::ranges::find_if(*maps[t], over);
+        if (dim != maps[t]->end()) {
+          const auto d = static_cast<std::size_t>(dim - maps[t]->begin());
+          ++(has(layouts[t]->dims[d], axis) ? with : without);
+        }
+      }
+      if (with > 0 && (without > 0 || split)) {
+        return std::nullopt;
+      }
+      split = with > 0 ? l : split;
+    }
+    return split;
+  }
+
   // One axis after the other, at every place of every loop.
   void place(std::size_t number) {
     if (number == axes_.size()) {
       price();
       return;
     }
-    place(number + 1);
+    const std::optional<std::size_t> only = agreed(axes_[number]);
+    if (!only) {
+      place(number + 1);
+    }
     for (std::size_t l = 0; l < loops_.size(); ++l) {
+      if (only && only != l) {
+        continue;
+      }
       for (std::size_t at = 0; at <= loops_[l].size(); ++at) {
         loops_[l].insert(loops_[l].begin() + static_cast<std::ptrdiff_t>(at), axes_[number]);
         if (may_split(axes_[number], l) &&

@@ -8,17 +8,19 @@
 #include <tuple>
 #include <vector>
 
-#include "lowering/split.h"
+#include "lowering/partition/split.h"
 
 namespace mtf::tests {
 
 // Every layout of one shape on one mesh, and the cheapest way from each to each.
 class Exhaustive {
  public:
-  Exhaustive(Shape shape, const Mesh& mesh);
+  // Which axes steps are along: those that `from` or `to` names (ranks that differ along others
+  // have the same and do the same), or all.
+  enum class Along { kNamed, kAll };
+  Exhaustive(Shape shape, const Mesh& mesh, Along along);
 
-  // In elements, by steps along axes that `from` or `to` names: ranks that differ along others have
-  // the same and do the same. requires: all ranks hold both; `to` has no pending sum.
+  // In elements. requires: all ranks hold both; `to` has no partial sum.
   [[nodiscard]] std::int64_t received(const ValueLayout& from, const ValueLayout& to);
 
   [[nodiscard]] const std::vector<std::vector<Axes>>& layouts() const { return layouts_; }
@@ -28,16 +30,17 @@ class Exhaustive {
 
   void add_layouts(std::vector<Axes>& dims);
   [[nodiscard]] std::int64_t volume(std::size_t layout) const { return volumes_[layout]; }
-  // Of one step, where no sum is pending or the same stays pending; -1: no step does it.
+  // Of one step, where no sum is partial or the same stays partial; -1: no step does it.
   [[nodiscard]] std::int64_t step(std::size_t from, std::size_t to) const;
   [[nodiscard]] std::int64_t scatter(std::size_t from, std::size_t to, const Axes& run) const;
   [[nodiscard]] bool avoids(std::size_t layout, const Axes& axes) const;
   // By the fewest steps' cost to where `costs` says what is left from there.
   void relax(Costs& costs, const Axes& closed) const;
-  const Costs& to_target(const Axes& pending, const Axes& idle, std::size_t target);
+  const Costs& to_target(const Axes& partial, const Axes& idle, std::size_t target);
 
   Shape shape_;
   const Mesh& mesh_;
+  Along along_;
   std::vector<std::vector<Axes>> layouts_;
   std::vector<std::int64_t> volumes_;
   std::vector<std::vector<std::int64_t>> steps_;  // of one step, -1: none

@@ -1,6 +1,6 @@
 // The collectives that a contract may name are those that a program may have.
 
-#include "lowering/promise.h"
+#include "lowering/verify/promise.h"
 
 #include <algorithm>
 

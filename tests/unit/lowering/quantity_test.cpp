@@ -1,6 +1,6 @@
 // Amounts as people read them.
 
-#include "lowering/quantity.h"
+#include "frontend/report/quantity.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
-// The planner's sequences (sharding.md 3.1) and their cost.
+// The planner's sequences (lowering/SHARDING.md) and their cost.
 
-#include "lowering/reshard.h"
+#include "lowering/reshard/reshard.h"
 
 #include <string>
 
@@ -84,7 +84,7 @@ TEST_CASE("axes of unequal sizes change places without replicating the tensor") 
   }
 }
 
-TEST_CASE("a pending sum is scattered where the target wants the axis, else reduced everywhere") {
+TEST_CASE("a partial sum is scattered where the target wants the axis, else reduced everywhere") {
   const Mesh mesh = mesh_of({2, 2});
   Resharder resharder(mesh);
   ValueLayout pending = layout_of(mesh, "|");
@@ -120,7 +120,7 @@ TEST_CASE("a diagonal serves both directions: it is broadcast over either of its
   CHECK(text_of(mesh, resharder.plan(cube(1), layout_of(mesh, "z"), stored)) == "slice x y");
 }
 
-TEST_CASE("a pending sum is reduced to the ranks that are to hold it") {
+TEST_CASE("a partial sum is reduced to the ranks that are to hold it") {
   const Mesh mesh = mesh_of({2, 2, 2});
   Resharder resharder(mesh);
   const auto plan_from = [&](const std::string& dims, Axes partial, const ValueLayout& to) {

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/autodiff.h"
+#include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"
 #include "tests/unit/ops/evaluate.h"
 

@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "frontend/driver/execute_device.h"
+#include "frontend/driver/devices/execute_device.h"
 #include "frontend/elaborate.h"
-#include "frontend/parse.h"
+#include "frontend/parse/parse.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf::tests {

@@ -1,29 +1,14 @@
-// Gradients against central finite differences in f64, and gradients of gradients the same way.
+// Gradients of calls that were thought of; those of every operation are in gradient_table_test.cpp.
 
-#include <cmath>
 #include <functional>
-#include <random>
 
 #include <catch2/catch.hpp>
 
-#include "ir/autodiff.h"
-#include "stdlib/ops/ops.h"
-#include "tests/unit/ops/evaluate.h"
+#include "ir/rewrite/autodiff.h"
+#include "tests/unit/ops/differences.h"
 
 namespace mtf::tests {
 namespace {
-
-constexpr double kStep = 1e-5;
-
-std::vector<double> drawn(std::int64_t n, double low, double high, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> draw(low, high);
-  std::vector<double> numbers(static_cast<std::size_t>(n));
-  for (double& number : numbers) {
-    number = draw(engine);
-  }
-  return numbers;
-}
 
 // A tensor of x's, and for each operand the range of its numbers.
 struct Operand {
@@ -38,73 +23,6 @@ struct Case {
   std::function<ValueId(Sketch&, const std::vector<ValueId>&)> build;
   bool second = true;  // whether the gradient itself is checked
 };
-
-ValueId sum_of(Sketch& s, ValueId x) {
-  return s.call("sum", {x}, args("to", Shape()));
-}
-
-// A scalar that depends on every element of `x`, each with another weight.
-ValueId weighted(Sketch& s, ValueId x, unsigned seed) {
-  const TensorType type = s.type_of(x);
-  const ValueId weight = s.input(type, drawn(type.shape.volume(), 0.5, 1.5, seed));
-  return sum_of(s, s.call("mul", {x, weight}));
-}
-
-double value_of(const Sketch& s, ValueId id, const std::vector<HostTensor>& inputs) {
-  return numbers_of(evaluate(s.program(), inputs).at(id))[0];
-}
-
-// Compares d of / d inputs with differences, for every element of the first `count` inputs.
-void check_against_differences(Sketch& s, ValueId of, std::size_t count) {
-  std::vector<ValueId> targets;
-  for (std::size_t i = 0; i < count; ++i) {
-    targets.push_back(s.program().inputs[i].value);
-  }
-  const std::vector<ValueId> found = gradients(s.builder(), of, targets);
-  const Evaluation all = s.run();
-  std::vector<HostTensor> inputs = s.inputs();
-  for (std::size_t i = 0; i < count; ++i) {
-    const TensorType type = inputs[i].type;
-    if (!is_float(type.dtype)) {
-      continue;
-    }
-    std::vector<double> numbers = numbers_of(inputs[i]);
-    const std::vector<double> exact =
-        found[i].valid() ? numbers_of(all.at(found[i])) : std::vector<double>(numbers.size(), 0.0);
-    if (found[i].valid()) {
-      CHECK(s.type_of(found[i]) == type);
-    }
-    for (std::size_t e = 0; e < numbers.size(); ++e) {
-      const double center = numbers[e];
-      numbers[e] = center + kStep;
-      inputs[i] = tensor_of(type, numbers);
-      const double above = value_of(s, of, inputs);
-      numbers[e] = center - kStep;
-      inputs[i] = tensor_of(type, numbers);
-      const double below = value_of(s, of, inputs);
-      numbers[e] = center;
-      inputs[i] = tensor_of(type, numbers);
-      INFO("operand " << i << ", element " << e << " = " << center);
-      CHECK(exact[e] == Approx((above - below) / (2 * kStep)).epsilon(1e-6).margin(2e-8));
-    }
-  }
-}
-
-// The sum of all gradients, weighted: what the second derivatives are checked on.
-ValueId gradient_sum(Sketch& s, ValueId of, std::size_t count) {
-  std::vector<ValueId> targets;
-  for (std::size_t i = 0; i < count; ++i) {
-    targets.push_back(s.program().inputs[i].value);
-  }
-  ValueId total;
-  for (const ValueId gradient : gradients(s.builder(), of, targets)) {
-    if (gradient.valid()) {
-      const ValueId part = weighted(s, gradient, 11);
-      total = total.valid() ? s.call("add", {total, part}) : part;
-    }
-  }
-  return total;
-}
 
 void check(const Case& test) {
   INFO(test.name);
@@ -122,12 +40,12 @@ void check(const Case& test) {
     const ValueId of = weighted(s, test.build(s, operands), 7);
     INFO((second ? "second order" : "first order"));
     if (!second) {
-      check_against_differences(s, of, operands.size());
+      CHECK(gradient_problem(s, of, operands.size()) == "");
       continue;
     }
     const ValueId total = gradient_sum(s, of, operands.size());
     if (total.valid()) {
-      check_against_differences(s, total, operands.size());
+      CHECK(gradient_problem(s, total, operands.size()) == "");
     }
   }
 }
@@ -292,12 +210,12 @@ TEST_CASE("the gradient of a product is right when elements are 0") {
        {std::vector<double>{2, 3, 4}, {0, 3, 4}, {2, 0, 0}, {0, 0, 0}}) {
     Sketch s;
     const ValueId x = s.input(f64({{"a", 3}}), row);
-    check_against_differences(s, s.call("prod", {x}), 1);
+    CHECK(gradient_problem(s, s.call("prod", {x}), 1) == "");
   }
   Sketch s;  // the gradient of the gradient, with one zero
   s.input(f64({{"a", 3}}), {2, 0, 5});
   const ValueId of = s.call("prod", {s.program().inputs[0].value});
-  check_against_differences(s, gradient_sum(s, of, 1), 1);
+  CHECK(gradient_problem(s, gradient_sum(s, of, 1), 1) == "");
 }
 
 TEST_CASE("equal elements share a gradient equally") {

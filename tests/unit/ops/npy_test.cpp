@@ -1,6 +1,6 @@
 // .npy files: what is written is read again, slices are read in part, and broken files are refused.
 
-#include "stdlib/ops/npy.h"
+#include "stdlib/ops/source/npy.h"
 
 #include <cstdio>
 #include <filesystem>

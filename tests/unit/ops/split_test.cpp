@@ -114,7 +114,7 @@ struct Splitter {
 };
 
 // Trees nest, so an inner reduced loop can be split only if each rank has one block of the outer
-// ones (exact.md).
+// ones (runtime/EXACT.md).
 bool is_exact(const Splitter& split) {
   const std::vector<std::int64_t> blocks = canonical_blocks(split.space);
   bool outer_is_split = true;

@@ -1,5 +1,6 @@
 // What holds for every operation.
 
+#include <algorithm>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -30,6 +31,24 @@ TEST_CASE("every operation fills in its whole definition") {
       INFO("parameter " << param.name);
       CHECK_FALSE(param.help.empty());
     }
+  }
+}
+
+TEST_CASE("each kind that a phase builds is held by one operation") {
+  for (int kind = 1; kind <= static_cast<int>(Primitive::kCheckFinite); ++kind) {
+    INFO("primitive " << kind);
+    CHECK(std::ranges::count(op_table(), static_cast<Primitive>(kind), &OpDef::primitive) == 1);
+  }
+  for (int kind = 1; kind < static_cast<int>(Algebra::kMove); ++kind) {
+    INFO("kind " << kind);
+    CHECK(std::ranges::count(op_table(), static_cast<Algebra>(kind), &OpDef::algebra) == 1);
+  }
+}
+
+TEST_CASE("every operator says how tightly it binds") {
+  for (const OpDef* op : op_table()) {
+    INFO("operation " << op->name);
+    CHECK((op->precedence > 0) == !op->symbol.empty());
   }
 }
 

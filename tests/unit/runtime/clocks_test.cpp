@@ -1,6 +1,6 @@
 // Clocks of ranks.
 
-#include "runtime/clocks.h"
+#include "runtime/ranks/clocks.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Simulated ranks against the definitions of the collectives.
 
-#include "runtime/communicator.h"
+#include "runtime/ranks/communicator.h"
 
 #include <memory>
 #include <vector>
@@ -49,7 +49,7 @@ TEST_CASE("a reduce-scatter is an all-reduce of which each member keeps its part
   const Group& group = communicator->group(mesh_of({2, 3}), {1});
   PerRank<double> values = numbers_of<double>(communicator->local_ranks(), 30);
   PerRank<double> parts(6, std::vector<double>(10));
-  const Joining how{.combine = Combine::kMax, .dtype = DType::kF64};
+  const Combination how{.combine = Combine::kMax, .dtype = DType::kF64};
   communicator->reduce_scatter(group, how, 10, ins(values), outs(parts));
   PerRank<double> whole = values;
   communicator->all_reduce(group, how, 30, ins(values), outs(whole));

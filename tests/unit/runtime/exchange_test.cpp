@@ -1,7 +1,7 @@
 // Every element arrives in its place, whatever the layouts; checked against slices cut from the
 // whole tensor.
 
-#include "runtime/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 #include <array>
 #include <map>
@@ -12,7 +12,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "lowering/reshard.h"
+#include "lowering/reshard/reshard.h"
 #include "tests/unit/runtime/rank_values.h"
 
 namespace mtf::test {
@@ -28,7 +28,7 @@ Shape random_shape(std::mt19937& random) {
   return Shape(std::move(dims));
 }
 
-// Slices per rank that add up to `whole` over the pending axes.
+// Slices per rank that add up to `whole` over the partial axes.
 PerRank<int> slices_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                        const std::vector<int>& whole) {
   PerRank<int> result;

@@ -1,6 +1,6 @@
 // Programs put together by hand, on simulated ranks.
 
-#include "runtime/executor.h"
+#include "runtime/execute/executor.h"
 
 #include <cstring>
 #include <string>

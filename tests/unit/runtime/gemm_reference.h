@@ -1,5 +1,5 @@
-// Products done naively, one fma at a time, in the order that runtime/gemm.h promises: what the
-// kernels are compared with, bit for bit.
+// Products done naively, one fma at a time, in the order that runtime/products/gemm.h promises:
+// what the kernels are compared with, bit for bit.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/gemm.h"
-#include "runtime/tree.h"
+#include "runtime/kernels/tree.h"
+#include "runtime/products/gemm.h"
 
 namespace mtf {
 

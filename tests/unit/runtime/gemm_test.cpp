@@ -1,7 +1,7 @@
 // Canonical products: the bits are those of the scalar definition, whatever the shape, the order
 // of dims, the split, the instruction set and the number of threads.
 
-#include "runtime/gemm.h"
+#include "runtime/products/gemm.h"
 
 #include <algorithm>
 #include <limits>

@@ -214,7 +214,7 @@ SummingResult run_summing(Communicator& communicator, const Mesh& mesh, int time
     result.y = gather(communicator, mesh, outputs.value().front());
   }
   result.v = gather(communicator, mesh, inputs[2]);
-  result.counted = executor.counted().front();
+  result.counted = executor.counted().front().totals;
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lowering/spmd.h"
-#include "runtime/executor.h"
+#include "runtime/execute/executor.h"
 
 namespace mtf::test {
 

@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "ir/layout.h"
-#include "runtime/communicator.h"
-#include "runtime/tree.h"
+#include "ir/layout/layout.h"
+#include "runtime/kernels/tree.h"
+#include "runtime/ranks/communicator.h"
 
 namespace mtf::test {
 
@@ -61,7 +61,7 @@ PerRank<T> numbers_of(std::span<const std::int64_t> ranks, std::int64_t count) {
   return result;
 }
 
-// The sum of leaves begin..end in the tree of runtime/tree.h, straight from its definition.
+// The sum of leaves begin..end in the tree of runtime/kernels/tree.h, straight from its definition.
 template <typename T>
 T tree_sum(std::span<const T> leaves) {
   if (leaves.size() == 1) {

@@ -1,6 +1,6 @@
 // Reductions: the bits are those of the scalar definition, whatever lies where in memory.
 
-#include "runtime/reduce_kernel.h"
+#include "runtime/kernels/reduce_kernel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/tree.h"
+#include "runtime/kernels/tree.h"
 
 namespace mtf {
 namespace {

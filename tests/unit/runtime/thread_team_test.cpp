@@ -1,6 +1,6 @@
 // Every task is done once, whatever else the threads are at.
 
-#include "runtime/thread_team.h"
+#include "runtime/kernels/thread_team.h"
 
 #include <atomic>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // A pass against the same calls done element by element.
 
-#include "runtime/tile_engine.h"
+#include "runtime/kernels/tile_engine.h"
 
 #include <algorithm>
 #include <numeric>

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/vector_math.h"
+#include "runtime/vector_math/vector_math.h"
 
 namespace mtf::test {
 

@@ -1,7 +1,7 @@
 // Element-wise functions: near the true value everywhere, and the same bits wherever an element
 // stands and whatever the instruction set.
 
-#include "runtime/vector_math.h"
+#include "runtime/vector_math/vector_math.h"
 
 #include <algorithm>
 #include <cmath>

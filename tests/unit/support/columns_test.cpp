@@ -26,4 +26,13 @@ TEST_CASE("numbers are aligned on the right") {
   CHECK(in_columns(rows, {.indent = 0, .right = {1}}) == "a   7\nb  10\n");
 }
 
+TEST_CASE("a line that is too long goes on under its last cell") {
+  const std::vector<Row> rows = {{"a", "one two three four five six seven eight nine"}, {"b", "c"}};
+  CHECK(in_columns(rows, {.width = 30}) ==
+        "  a  one two three four five\n"
+        "     six seven eight nine\n"
+        "  b  c\n");
+  CHECK(in_columns(rows, {.width = 20}).find("one two three four five six") != std::string::npos);
+}
+
 }  // namespace mtf

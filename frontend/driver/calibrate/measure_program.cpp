@@ -1,0 +1,89 @@
+#include "frontend/driver/calibrate/measure_program.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ir/builder.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kRows = 256;
+constexpr std::int64_t kCols = 64;
+
+// Shapes that an argument may ask for, beside tensors of [rows, cols].
+std::vector<Shape> shapes_to_try() {
+  const Dim rows = {.name = "rows", .size = kRows};
+  const Dim cols = {.name = "cols", .size = kCols};
+  return {Shape({cols, rows}), Shape({rows}), Shape({rows, cols}),
+          Shape({rows, cols, {.name = "more", .size = 4}})};
+}
+
+std::optional<OpArgs> args_of(const OpDef& op, const Shape& shape) {
+  OpArgs args;
+  const auto is_tensor = [](const OpParam& param) {
+    return param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+  };
+  const bool makes = std::ranges::none_of(op.params, is_tensor);
+  for (const OpParam& param : op.params) {
+    const bool is_given = param.required || (makes && param.kind == ParamKind::kShape);
+    if (is_tensor(param) || !is_given) {
+      continue;
+    }
+    switch (param.kind) {
+      case ParamKind::kDim:
+      case ParamKind::kDims:
+        args.set(param.name, std::vector<Dim>{{.name = "cols", .size = kCols}});
+        break;
+      case ParamKind::kShape:
+        args.set(param.name, shape);
+        break;
+      case ParamKind::kReal:
+        args.set(param.name, 0.5);
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return args;
+}
+
+std::optional<Program> program_of(const OpDef& op, OpTable ops, DType dtype, const Shape& shape) {
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  const TensorType type = {
+      .dtype = dtype,
+      .shape = Shape({{.name = "rows", .size = kRows}, {.name = "cols", .size = kCols}})};
+  std::vector<ValueId> operands;
+  for (const OpParam& param : op.params) {
+    if (param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors) {
+      operands.push_back(
+          builder.input(InputKind::kArgument, "x" + std::to_string(operands.size()), type));
+    }
+  }
+  std::optional<OpArgs> args = args_of(op, shape);
+  const std::optional<ValueId> made =
+      args ? builder.call(op, operands, *std::move(args)) : std::nullopt;
+  if (!made || !diags.ok() || program.at(*made).op != &op) {
+    return std::nullopt;
+  }
+  program.outputs = {*made};
+  return program;
+}
+
+}  // namespace
+
+std::optional<Program> program_of(const OpDef& op, OpTable ops) {
+  for (const DType dtype : {DType::kF32, DType::kBool, DType::kI32}) {
+    for (const Shape& shape : shapes_to_try()) {
+      if (std::optional<Program> program = program_of(op, ops, dtype, shape)) {
+        return program;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mtf

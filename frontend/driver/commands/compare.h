@@ -1,0 +1,50 @@
+// How far two runs of a program are apart: `mtf verify`.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/driver/devices/execute_device.h"
+
+namespace mtf {
+
+// What one run showed: its printed lines, the values it looked at, what its entries and statements
+// gave, the files it wrote, and its variables at the end.
+struct Trace {
+  struct Seen {
+    HostTensor tensor;
+    std::size_t line = 0;  // of the output, from 1: where it was printed, or the next one
+  };
+
+  std::vector<std::string> lines;
+  std::vector<Seen> seen;
+  std::vector<std::pair<std::string, HostTensor>> results;  // of which entry
+  std::map<std::string, HostTensor> files;                  // by path
+  std::map<std::string, HostTensor> variables;
+};
+
+struct Difference {
+  double absolute = 0;
+  double relative = 0;      // to the largest element of the tensor
+  double tolerance = 0;     // that this element type allows, relative
+  std::string where;        // "`two_layer/w`", "printed line 3"
+  bool only_signs = false;  // of zeros
+};
+
+[[nodiscard]] inline bool tolerated(const Difference& difference) {
+  return difference.relative <= difference.tolerance;
+}
+
+// nullopt: the same bits, but that one NaN is as good as another.
+[[nodiscard]] std::optional<Difference> difference(const HostTensor& a, const HostTensor& b);
+
+// The largest difference of two runs, as a share of what is tolerated; nullopt: everything is
+// equal, to the bit. Other shapes are an infinite difference, and so is other text, but for the
+// numbers in it: those count as f32, as exact as they are printed.
+[[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b);
+
+}  // namespace mtf

@@ -1,0 +1,138 @@
+// Each layout is checked and lowered as if the command line had chosen it, so that `@` and `with
+// layout` mean the same as when the program runs; what does not fit is a row with its errors.
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/entry_names.h"
+#include "frontend/driver/hardware_option.h"
+#include "frontend/report/cost/cost_table.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+std::vector<Diag> errors_of(const DiagSink& diags) {
+  std::vector<Diag> errors;
+  std::ranges::copy_if(diags.diags(), std::back_inserter(errors),
+                       [](const Diag& diag) { return diag.severity == Severity::kError; });
+  return errors;
+}
+
+class Pricing {
+ public:
+  Pricing(Workspace& workspace, FileId file, CheckedProgram& unsplit)
+      : workspace_(workspace), file_(file), unsplit_(unsplit) {}
+
+  // Nothing after an error that is not one of a layout.
+  std::vector<CostTable> run(const std::vector<std::string>& entries) {
+    std::vector<CostTable> tables;
+    for (const std::string& entry : entries) {
+      tables.push_back({.entry = entry,
+                        .one_rank = {},
+                        .layouts = {},
+                        .entries = top_entries(unsplit_.session)});
+      add_one_rank(tables.back());
+    }
+    for (const Layout& layout : unsplit_.session.layouts()) {
+      if (is_wanted(layout)) {
+        add_layout(layout, tables);
+      }
+    }
+    return tables;
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const Layout& layout) const {
+    const std::string& wanted = workspace_.options.layout;
+    return wanted.empty() || layout.name == wanted;
+  }
+
+  std::optional<SpmdProgram> lowered(const Unit& unit, const Layout& layout,
+                                     DiagSink& diags) const {
+    return lower(unit.program, layout, op_table(), diags, !workspace_.options.fast);
+  }
+
+  void add_one_rank(CostTable& table) {
+    const Unit* unit = unsplit_.session.build(table.entry);
+    std::optional<SpmdProgram> program =
+        unit == nullptr ? std::nullopt : lowered(*unit, one_rank(), workspace_.diags);
+    if (program) {
+      const double flops = program->totals.flops;
+      std::string profile;
+      for (const Layout& layout : unsplit_.session.layouts()) {
+        profile = profile.empty() && is_wanted(layout) ? layout.mesh.profile : profile;
+      }
+      table.one_rank.cost =
+          cost_of(*std::move(program),
+                  hardware_for(workspace_.options, unsplit_.session, profile, 1), flops);
+    }
+  }
+
+  void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
+    DiagSink diags;
+    const std::unique_ptr<CheckedProgram> built =
+        build_under(workspace_, file_, declared.name, diags);
+    for (CostTable& table : tables) {
+      CostRow row{
+          .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
+      DiagSink found = diags;
+      const Unit* unit =
+          built == nullptr || !diags.ok() ? nullptr : built->session.build(table.entry);
+      const Layout* layout = built == nullptr ? nullptr : built->session.layout();
+      if (unit != nullptr && layout != nullptr) {
+        std::optional<SpmdProgram> program = lowered(*unit, *layout, found);
+        if (program && table.one_rank.cost) {
+          row.cost = cost_of(*std::move(program),
+                             hardware_for(workspace_.options, unsplit_.session,
+                                          declared.mesh.profile, declared.mesh.ranks()),
+                             table.one_rank.cost->useful_flops);
+        }
+      }
+      row.errors = errors_of(found);
+      table.layouts.push_back(std::move(row));
+    }
+  }
+
+  Workspace& workspace_;
+  FileId file_;
+  CheckedProgram& unsplit_;
+};
+
+}  // namespace
+
+Outcome cost_outcome(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  // The program itself is checked without a layout: what does not fit one is that one's row.
+  const std::unique_ptr<CheckedProgram> unsplit =
+      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
+  if (unsplit == nullptr || !workspace.diags.ok() || !knows_layout(workspace, unsplit->session) ||
+      !knows_hardware(workspace, unsplit->session)) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  const std::vector<std::string> names = chosen_entries(workspace, unsplit->session);
+  const std::vector<CostTable> tables = Pricing(workspace, *file, *unsplit).run(names);
+  if (workspace.diags.ok()) {
+    std::string text;
+    for (const CostTable& table : tables) {
+      text += (text.empty() ? "" : "\n\n") + cost_text(table, workspace.sources);
+    }
+    if (workspace.options.json && !tables.empty()) {
+      workspace.answers.push_back(cost_json(tables.front(), workspace.sources));
+    } else {
+      say(workspace, text);
+    }
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+int cost_command(const Options& options) {
+  return run_alone(options, cost_outcome);
+}
+
+}  // namespace mtf

@@ -1,0 +1,103 @@
+// `mtf plan`: what one rank does, for any mesh, with no MPI and nothing executed.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/devices/contracts.h"
+#include "frontend/driver/entry_names.h"
+#include "frontend/report/json.h"
+#include "frontend/report/plan/pseudo_code.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+bool rank_exists(Workspace& workspace, const Layout& layout) {
+  const std::int64_t ranks = layout.mesh.ranks();
+  if (workspace.options.rank < ranks) {
+    return true;
+  }
+  workspace.diags.error(DiagKind::kMeshSize, {},
+                        "there is no rank " + std::to_string(workspace.options.rank) +
+                            "; the ranks are 0 to " + std::to_string(ranks - 1));
+  return false;
+}
+
+// Several layouts and none of them chosen: the plan is that of one rank, and says so.
+std::string layouts_note(const Session& session) {
+  if (session.layout() != nullptr || session.layouts().empty()) {
+    return "";
+  }
+  std::string names;
+  for (const Layout& layout : session.layouts()) {
+    names += (names.empty() ? "" : ", ") + layout.name;
+  }
+  return "no layout is chosen; `--layout` takes " + names + "\n\n";
+}
+
+std::string plan_text(Workspace& workspace, CheckedProgram& program,
+                      const std::vector<std::string>& names) {
+  const Layout layout =
+      program.session.layout() == nullptr ? one_rank() : *program.session.layout();
+  std::string text = workspace.options.json ? "" : layouts_note(program.session);
+  bool first = true;
+  for (const std::string& name : names) {
+    const Unit* unit = program.session.build(name);
+    const std::optional<SpmdProgram> spmd =
+        unit == nullptr
+            ? std::nullopt
+            : lower(unit->program, layout, op_table(), workspace.diags, !workspace.options.fast);
+    if (!spmd) {
+      return "";
+    }
+    if (workspace.options.json) {
+      workspace.answers.push_back(plan_json(*spmd, workspace.sources, workspace.options.rank,
+                                            top_entries(program.session)));
+      return "";
+    }
+    text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank);
+    first = false;
+  }
+  return text;
+}
+
+std::string emitted_entries(Emit emit, CheckedProgram& program,
+                            const std::vector<std::string>& names) {
+  std::vector<const Unit*> units;
+  units.reserve(names.size());
+  for (const std::string& name : names) {
+    units.push_back(program.session.build(name));
+  }
+  return emitted(emit, program, units);
+}
+
+}  // namespace
+
+Outcome plan_outcome(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const std::unique_ptr<CheckedProgram> program = file ? check_program(workspace, *file) : nullptr;
+  if (program == nullptr || !workspace.diags.ok()) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  check_contracts(workspace, *program, in_use(*program), workspace.diags);
+  const std::vector<std::string> names = chosen_entries(workspace, program->session);
+  const Layout* layout = program->session.layout();
+  if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {
+    const std::string text = workspace.options.emit
+                                 ? emitted_entries(*workspace.options.emit, *program, names)
+                                 : plan_text(workspace, *program, names);
+    say(workspace, text);
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+int plan_command(const Options& options) {
+  return run_alone(options, plan_outcome);
+}
+
+}  // namespace mtf

@@ -1,0 +1,170 @@
+// `mtf repl`: statements and commands from a terminal, a pipe or a file.
+
+#include "frontend/driver/repl/repl.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/repl/reader.h"
+#include "frontend/driver/repl/terminal.h"
+#include "frontend/driver/workspace.h"
+#include "runtime/ranks/interruption.h"
+#include "runtime/ranks/world.h"
+
+namespace mtf {
+namespace {
+
+void show_answer(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void show_mistake(std::string_view text) {
+  std::fflush(stdout);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+// As it would look on a terminal.
+void echo(const Chunk& chunk) {
+  std::string text;
+  std::size_t begin = 0;
+  while (begin <= chunk.text.size()) {
+    const std::size_t end = std::min(chunk.text.find('\n', begin), chunk.text.size());
+    text += std::string(begin == 0 ? kPrompt : kMorePrompt) +
+            chunk.text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  show_answer(text);
+}
+
+// False: a mistake. A transcript goes on after one, as a person does.
+bool read_lines(Repl& repl, std::istream& stream, const std::string& name, bool is_transcript) {
+  Reader reader(/*by_hand=*/false);
+  bool is_right = true;
+  const auto take = [&](Chunk chunk) {
+    if (is_transcript) {
+      echo(chunk);
+    }
+    is_right = repl.take(name, chunk.line, std::move(chunk.text)) && is_right;
+    return (is_right || is_transcript) && !repl.is_over();
+  };
+  for (std::string line; std::getline(stream, line);) {
+    for (Chunk& chunk : reader.add(line)) {
+      if (!take(std::move(chunk))) {
+        return is_right;
+      }
+    }
+  }
+  if (std::optional<Chunk> last = reader.rest()) {
+    take(*std::move(last));
+  }
+  return is_right;
+}
+
+// A program is loaded; what has commands in it is read as it would be typed.
+bool has_commands(std::istream& stream) {
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(':') || line.starts_with(kPrompt)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool read_file(Repl& repl, const std::string& path, bool is_transcript) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!is_transcript && (!stream || !has_commands(stream))) {
+    return repl.take("session", 1, ":load \"" + path + "\"");
+  }
+  stream.clear();
+  stream.seekg(0);
+  if (!stream) {
+    return repl.take("session", 1, ":load \"" + path + "\"");  // which says why it cannot be read
+  }
+  return read_lines(repl, stream, path, is_transcript);
+}
+
+// A folder of the user's, by the rules of freedesktop.org; empty: there is none.
+std::string own_folder(const char* variable, const std::string& otherwise) {
+  const char* folder = std::getenv(variable);
+  if (folder != nullptr && *folder == '/') {
+    return std::string(folder) + "/mtf";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + otherwise + "/mtf";
+}
+
+void read_settings(Repl& repl) {
+  const std::string folder = own_folder("XDG_CONFIG_HOME", "/.config");
+  std::ifstream stream(folder + "/replrc");
+  if (!folder.empty() && stream) {
+    repl.set_quiet(true);
+    read_lines(repl, stream, "replrc", /*is_transcript=*/false);
+    repl.set_quiet(false);
+  }
+}
+
+void talk(Repl& repl) {
+  const std::string folder = own_folder("XDG_STATE_HOME", "/.local/state");
+  Terminal terminal(folder.empty() ? "" : folder + "/history",
+                    [&repl](std::string_view line) { return candidates(repl, line); });
+  Reader reader(/*by_hand=*/true);
+  while (!repl.is_over()) {
+    const std::optional<TypedLine> line = terminal.read(reader.is_inside() ? kMorePrompt : kPrompt);
+    if (!line) {
+      std::fputs("\n", stdout);
+      return;
+    }
+    if (line->interrupted) {
+      reader.forget();
+      continue;
+    }
+    for (Chunk& chunk : reader.add(line->text, /*typed=*/!line->was_waiting)) {
+      static_cast<void>(repl.take("session", chunk.line, std::move(chunk.text)));
+      if (repl.is_over()) {
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int repl_command(const Options& options) {
+  const std::optional<Launch> launch = launched();
+  if (launch) {
+    return show_alone("mtf: repl: a session runs in one process; start it without mpirun\n",
+                      kUsageError);
+  }
+  note_interruptions();
+  Repl repl(options, {.answer = show_answer,
+                      .mistake = options.script.empty() ? show_mistake : show_answer});
+  repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);
+  bool is_right = true;
+  if (!options.script.empty()) {
+    is_right = read_file(repl, options.script, /*is_transcript=*/true);
+  } else {
+    repl.set_quiet(true);
+    is_right = options.file.empty() || read_file(repl, options.file, /*is_transcript=*/false);
+    repl.set_quiet(false);
+    const bool by_hand = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+    if (by_hand) {
+      read_settings(repl);
+      std::fputs("mtf; `:help` lists commands, Ctrl-D ends\n", stdout);
+      talk(repl);
+      is_right = true;
+    } else if (is_right && !repl.is_over()) {
+      is_right = read_lines(repl, std::cin, "stdin", /*is_transcript=*/false);
+    }
+  }
+  Outcome outcome{.status = is_right ? kDone : kProgramError, .message = {}};
+  flush_output(outcome);
+  std::fputs(outcome.message.c_str(), stderr);
+  return outcome.status;
+}
+
+}  // namespace mtf

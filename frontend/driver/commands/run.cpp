@@ -1,0 +1,241 @@
+// `mtf run`: the whole file is checked before anything runs; then it runs, on the ranks that mpirun
+// started or on a mesh simulated in this process.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/devices/contracts.h"
+#include "frontend/driver/devices/execute_device.h"
+#include "frontend/driver/hardware_option.h"
+#include "frontend/driver/launch.h"
+#include "frontend/driver/mesh_size.h"
+#include "frontend/parse/parse.h"
+#include "frontend/report/json.h"
+#include "frontend/report/run/counts_text.h"
+#include "frontend/report/run/profile_text.h"
+#include "frontend/report/run/trace.h"
+#include "runtime/ranks/world.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+// Collective. The report of all ranks, on the first one; empty on the others.
+std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool json) {
+  std::vector<std::string> local;
+  for (const RankCounts& counts : device.counts()) {
+    local.push_back(rank_json(counts, device.mesh()));
+  }
+  const std::vector<std::string> all = ranks.share(local);
+  if (!ranks.has_first_rank()) {
+    return "";
+  }
+  return json ? counts_json(all) : counts_text(device.counts().front(), device.mesh(), all);
+}
+
+// Collective. Shown by the first rank, where it does not disturb the program's own output.
+void show_profile(Workspace& workspace, const Timeline& timeline, const Layout& layout,
+                  Session& session, Communicator& ranks) {
+  Profile profile = profile_of(timeline, layout, ranks);
+  const std::string& named = workspace.options.hardware;
+  if (const std::optional<HardwareChoice> hardware =
+          session.hardware(named.empty() ? "this_machine" : named)) {
+    add_predictions(profile, hardware->for_ranks(ranks.ranks()));
+  }
+  if (ranks.has_first_rank() && workspace.options.json) {
+    workspace.answers.push_back(profile_json(profile, workspace.sources));
+  } else if (ranks.has_first_rank()) {
+    std::fflush(stdout);
+    std::fputs(profile_text(profile, workspace.sources).c_str(), stderr);
+  }
+}
+
+// Collective. Of a program that failed, what there is goes into the trace.
+void report_times(Workspace& workspace, Timeline& timeline, const ExecuteDevice& device,
+                  Session& session, DiagSink& diags) {
+  std::unique_ptr<Communicator> alone;  // of a program that computes nothing
+  if (device.communicator() == nullptr) {
+    alone = simulated_communicator(1);
+  }
+  Communicator& ranks = alone == nullptr ? *device.communicator() : *alone;
+  if (!timeline.is_started()) {
+    timeline.start(ranks);
+  }
+  timeline.stop();
+  if (diags.ok() && workspace.options.profile) {
+    show_profile(workspace, timeline, device.layout(), session, ranks);
+  }
+  if (!workspace.options.trace.empty()) {
+    write_trace(workspace.options.trace, timeline, device.layout(), workspace.sources, ranks,
+                diags);
+  }
+}
+
+Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
+  const Options& options = workspace.options;
+  const bool first_rank = world == nullptr || world->has_first_rank();
+  DiagSink diags;
+  const auto show_warnings = [&] {
+    if (first_rank && diags.ok() && !diags.diags().empty()) {
+      warn(workspace, diags);
+    }
+  };
+  const bool is_timed = options.profile || !options.trace.empty();
+  Interruption interruption;
+  Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
+                    {.begin = options.steps_begin, .end = options.steps_end});
+  ExecuteDevice device({.ops = op_table(),
+                        .exact = !options.fast,
+                        .nan_is_error = options.nan_is_error,
+                        .seed = options.seed,
+                        .max_memory = options.max_memory,
+                        .count = options.count,
+                        .print = [&](std::string_view line) { say_line(workspace, line); },
+                        .after_run = show_warnings,
+                        .timeline = is_timed ? &timeline : nullptr,
+                        .interruption = &interruption},
+                       world);
+  std::optional<ast::File> tree = parse(file, workspace.sources, diags);
+  ElaborateOptions host = elaborate_options(options);
+  std::uint64_t statements = 0;  // since a unit ran: what it prints comes before it is interrupted
+  std::uint64_t runs = 0;
+  if (world == nullptr) {  // ranks of several processes are at different statements
+    host.before_statement = [&] {
+      constexpr std::uint64_t kHostAlone = 1'000;
+      statements = std::exchange(runs, device.runs()) == device.runs() ? statements + 1 : 0;
+      if (statements > kHostAlone) {
+        throw_if_interrupted();
+      }
+    };
+  }
+  Session session(std::move(host), workspace.sources, device, diags);
+  std::optional<Interrupted> interrupted;
+  note_interruptions();
+  try {
+    session.run(*std::move(tree));
+  } catch (const Interrupted& stop) {
+    interrupted = stop;
+  } catch (...) {
+    if (is_timed && world == nullptr) {  // other ranks may be elsewhere
+      report_times(workspace, timeline, device, session, diags);
+    }
+    throw;
+  }
+  if (diags.ok() && options.count && device.communicator() != nullptr) {
+    const std::string report = count_report(device, *device.communicator(), options.json);
+    if (options.json && !report.empty()) {
+      workspace.answers.push_back(report);
+    } else {
+      say(workspace, report);
+    }
+  }
+  if (is_timed) {
+    report_times(workspace, timeline, device, session, diags);
+  }
+  Outcome outcome = outcome_of(workspace, diags);
+  if (interrupted && outcome.status == kDone) {
+    const std::string& step = device.last_step();
+    outcome.status = interrupted->status;
+    const std::string text = "interrupted" + (step.empty() ? "" : " after " + step);
+    workspace.remarks.push_back({.slug = "interrupted", .text = text});
+    outcome.message += "mtf: " + text + "\n";
+  }
+  return outcome;
+}
+
+bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {
+  const Layout* chosen = session.layout();
+  return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, diags)
+                          : check_mesh_size(chosen, session.layouts(), world->ranks(), diags);
+}
+
+// The first rank will write it; all of them refuse to run if it cannot.
+bool can_trace(const Options& options, Communicator* world, DiagSink& diags) {
+  const bool first_rank = world == nullptr || world->has_first_rank();
+  const std::optional<Diag> obstacle =
+      options.trace.empty() || !first_rank ? std::nullopt : trace_obstacle(options.trace);
+  if (obstacle) {
+    diags.add(*obstacle);
+  }
+  if (world == nullptr || !world->any(obstacle.has_value())) {
+    return !obstacle;
+  }
+  if (!obstacle) {
+    diags.error(DiagKind::kFile, {}, "rank 0 cannot write the trace");
+  }
+  return false;
+}
+
+Outcome check_and_run(Workspace& workspace, Communicator* world) {
+  const std::optional<FileId> file = read_program(workspace, world);
+  if (!file) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  {
+    const std::unique_ptr<CheckedProgram> program = check_program(workspace, *file);
+    if (program != nullptr) {
+      check_contracts(workspace, *program, in_use(*program), workspace.diags);
+    }
+    if (program == nullptr || !workspace.diags.ok()) {
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (workspace.options.emit) {
+      const std::string text = emitted(*workspace.options.emit, *program, program->device.units());
+      say(workspace, world == nullptr || world->has_first_rank() ? text : "");
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (!knows_hardware(workspace, program->session) ||
+        !fits_ranks(program->session, world, workspace.diags) ||
+        !can_trace(workspace.options, world, workspace.diags)) {
+      return outcome_of(workspace, workspace.diags);
+    }
+  }
+  if (world == nullptr || world->has_first_rank()) {
+    warn(workspace, workspace.diags);
+  } else {
+    static_cast<void>(take_text(workspace, workspace.diags));  // they are said once
+  }
+  return execute(workspace, *file, world);
+}
+
+}  // namespace
+
+int run_command(const Options& options) {
+  const std::optional<Launch> launch = launched();
+  if (options.ranks > 0 && !launch) {
+    return start_ranks(options);
+  }
+  if (options.ranks > 0 && options.ranks != launch->ranks) {
+    return show_usage_error("mpirun started " + std::to_string(launch->ranks) +
+                                " ranks; leave `-n` out, or start mtf without it",
+                            options.json);
+  }
+  Workspace workspace(options);
+  std::unique_ptr<Communicator> world;
+  Outcome outcome = guarded(workspace, [&] {
+    world = launch ? mpi_communicator() : nullptr;
+    return check_and_run(workspace, world.get());
+  });
+  if (!launch || launch->rank == 0) {
+    show_json(workspace, outcome);
+  }
+  flush_output(outcome);
+  if (world != nullptr && outcome.status != kDone) {
+    world->close(outcome.status, outcome.message);
+    return outcome.status;
+  }
+  if (!launch || launch->rank == 0) {
+    std::fputs(outcome.message.c_str(), stderr);
+  }
+  if (world != nullptr) {
+    world->close(kDone, "");
+  }
+  return outcome.status;
+}
+
+}  // namespace mtf

@@ -1,0 +1,206 @@
+// `mtf verify`: one rank is the truth, and every declared layout has to agree with it: to the bit
+// where runtime/EXACT.md promises it, elsewhere within a tolerance, and then the reason is shown.
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/commands/compare.h"
+#include "frontend/driver/commands/verify_promise.h"
+#include "frontend/driver/commands/verify_rows.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/devices/contracts.h"
+#include "frontend/parse/parse.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/source/npy.h"
+
+namespace mtf {
+namespace {
+
+struct Result {
+  std::optional<Trace> trace;  // absent: the errors in `told`
+  std::string refused;         // why it did not begin
+  std::vector<Diag> told;
+  std::vector<Ending> endings;
+};
+
+// Why `mtf run` would not begin; "" if it would.
+std::string refusal(Workspace& workspace, FileId file, const std::string& layout, DiagSink& diags) {
+  const std::unique_ptr<CheckedProgram> program = check_under(workspace, file, layout, diags);
+  if (!diags.ok()) {
+    return "does not fit";
+  }
+  check_contracts(workspace, *program, in_use(*program), diags);
+  return diags.ok() ? "" : "does not keep an `expect`";
+}
+
+// What a program writes, by path.
+void note_files(const Program& program, std::map<std::string, HostTensor>& files) {
+  for (const Value& value : program.values) {
+    const auto* path = value.args.get<std::string>("path");
+    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
+      files[*path].type = program.at(value.operands.front()).type;
+    }
+  }
+}
+
+// As they are once the run is over.
+void read_files(std::map<std::string, HostTensor>& files) {
+  for (auto& [path, tensor] : files) {
+    tensor.data.resize(static_cast<std::size_t>(tensor.type.bytes()));
+    if (!NpyFile(path).read(0, tensor.data)) {
+      tensor.data.clear();
+    }
+  }
+}
+
+// requires: nothing is refused.
+void run_under(Workspace& workspace, FileId file, const std::string& layout, bool exact,
+               Result& result, DiagSink& diags) {
+  Trace trace;
+  ExecuteDevice device(
+      {.ops = op_table(),
+       .exact = exact,
+       .seed = workspace.options.seed,
+       .max_memory = workspace.options.max_memory,
+       .print = [&](std::string_view line) { trace.lines.emplace_back(line); },
+       .observe =
+           [&](HostTensor tensor) {
+             trace.seen.push_back({.tensor = std::move(tensor), .line = trace.lines.size() + 1});
+           },
+       .observe_result =
+           [&](std::string_view entry, HostTensor tensor) {
+             trace.results.emplace_back(entry, std::move(tensor));
+           },
+       .lowered =
+           [&](const SpmdProgram& program) {
+             std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
+             note_files(program.source, trace.files);
+           }},
+      nullptr);
+  std::optional<ast::File> tree = parse_program(workspace, file, diags);
+  Session session(choosing(workspace.options, layout), workspace.sources, device, diags);
+  session.run(*std::move(tree));
+  if (diags.ok()) {
+    trace.variables = device.variables();
+    read_files(trace.files);
+    result.trace = std::move(trace);
+  }
+}
+
+// `layout`: its name; "" for one rank.
+Result attempt(Workspace& workspace, FileId file, const std::string& layout, bool exact) {
+  DiagSink diags;
+  Messages messages(workspace.sources);
+  Result result;
+  if (const std::string why = refusal(workspace, file, layout, diags); !why.empty()) {
+    result.refused = why;
+  } else {
+    run_under(workspace, file, layout, exact, result, diags);
+  }
+  result.told = messages.take(diags);
+  return result;
+}
+
+class Verifier {
+ public:
+  Verifier(Workspace& workspace, FileId file, const Session& program)
+      : workspace_(workspace), file_(file), program_(program) {}
+
+  Outcome run() {
+    const Result one = attempt(workspace_, file_, "", /*exact=*/true);
+    if (!one.trace) {
+      tell(one);
+      outcome_.status = kProgramError;
+      return std::move(outcome_);
+    }
+    if (workspace_.options.fast) {
+      compare(one, "one rank", "");
+    }
+    for (const Layout& layout : program_.layouts()) {
+      if (is_wanted(layout)) {
+        compare(one, layout.name, layout.name);
+      }
+    }
+    if (workspace_.options.json) {
+      workspace_.answers.push_back(verify_json(rows_));
+    } else {
+      say(workspace_, verify_text(rows_, workspace_.options.fast));
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const Layout& layout) const {
+    const Options& options = workspace_.options;
+    const std::string wanted =
+        options.layout.empty() && !options.rules.empty() ? "rules" : options.layout;
+    return wanted.empty() || layout.name == wanted;
+  }
+
+  void compare(const Result& one, const std::string& title, const std::string& layout) {
+    const bool fast = workspace_.options.fast;
+    const Result many = attempt(workspace_, file_, layout, !fast);
+    VerifyRow row{.layout = title, .refused = "", .apart = std::nullopt, .endings = {}};
+    if (!many.trace) {
+      row.refused = many.refused.empty() ? "fails" : many.refused;
+      row.ok = !many.refused.empty() && program_.serves_regions_alone(layout);
+      row.is_promised = false;
+      row.refused += row.ok ? "; it serves regions alone" : "";
+      if (!row.ok) {
+        tell(many);
+      }
+    } else {
+      row.apart = difference(*one.trace, *many.trace);
+      row.is_promised = !fast && many.endings.empty();
+      row.ok = !row.apart || (!row.is_promised && tolerated(*row.apart));
+      row.endings = fast ? std::vector<std::string>() : reasons(many.endings);
+    }
+    outcome_.status = row.ok ? outcome_.status : kProgramError;
+    rows_.push_back(std::move(row));
+  }
+
+  // What ended the promise of equal bits: the first with its place, each once.
+  [[nodiscard]] std::vector<std::string> reasons(const std::vector<Ending>& endings) const {
+    std::set<std::string> seen;
+    std::vector<std::string> texts;
+    for (const Ending& ending : endings) {
+      if (seen.insert(ending.text).second) {
+        texts.push_back(ending.text + " (" + workspace_.sources.short_place(ending.span) + ")");
+      }
+    }
+    return texts;
+  }
+
+  void tell(const Result& run) {
+    outcome_.message += render(run.told, workspace_.sources, workspace_.color);
+    workspace_.told.insert(workspace_.told.end(), run.told.begin(), run.told.end());
+  }
+
+  Workspace& workspace_;
+  FileId file_;
+  const Session& program_;
+  std::vector<VerifyRow> rows_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome verify_outcome(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const std::unique_ptr<CheckedProgram> program =
+      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
+  if (program == nullptr || !workspace.diags.ok() || !knows_layout(workspace, program->session)) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  return Verifier(workspace, *file, program->session).run();
+}
+
+int verify_command(const Options& options) {
+  return run_alone(options, verify_outcome);
+}
+
+}  // namespace mtf

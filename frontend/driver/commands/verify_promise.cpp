@@ -1,0 +1,81 @@
+#include "frontend/driver/commands/verify_promise.h"
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#include "ir/kernel.h"
+#include "lowering/partition/stages.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kMostWays = 16;
+
+// What an operation without arithmetic reduces (the rows that `gather` picks) is no sum.
+bool adds_floats(const LocalCall& call) {
+  return (call.space.combine == Combine::kSum || call.space.combine == Combine::kProd) &&
+         !call.call.op->effect && call.call.op->flops != nullptr &&
+         is_float(call.call.result.dtype);
+}
+
+// Why the ranks that split a summed loop so often do not hold whole subtrees, or "".
+std::string why(std::int64_t blocks, std::int64_t ways) {
+  if (!std::has_single_bit(static_cast<std::uint64_t>(ways))) {
+    return ", not a power of two";
+  }
+  if (ways > kMostWays) {
+    return ", more than " + std::to_string(kMostWays);
+  }
+  return blocks % ways == 0
+             ? ""
+             : ", but is cut into " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
+}
+
+std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
+  if (!adds_floats(call)) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
+  const auto ending = [&](std::size_t loop, const std::string& reason) {
+    const bool product = call.space.combine == Combine::kProd;
+    return Ending{.text = call.space.loops[loop].name +
+                          (product ? " is multiplied up" : " is summed") + " and split " +
+                          std::to_string(mesh.size_of(call.loops[loop])) + " ways over " +
+                          to_string(mesh, call.loops[loop]) + reason,
+                  .span = call.call.span};
+  };
+  std::size_t innermost = 0;  // of the loops that are split
+  for (std::size_t l = 0; l < call.loops.size(); ++l) {
+    const std::int64_t ways = mesh.size_of(call.loops[l]);
+    if (call.space.loops[l].role != DimRole::kReduced || ways == 1) {
+      continue;
+    }
+    if (const std::string reason = why(blocks[l], ways); !reason.empty()) {
+      return ending(l, reason);
+    }
+    innermost = l;
+  }
+  // The partition finishes such sums in stages, unless that moves more than is summed.
+  const std::vector<std::size_t> carrying = carrying_loops(call.space, call.loops, mesh);
+  return carrying.empty()
+             ? std::nullopt
+             : std::optional(ending(
+                   innermost, ", inside the sum over " + call.space.loops[carrying.back()].name));
+}
+
+}  // namespace
+
+std::vector<Ending> endings_of(const SpmdProgram& program) {
+  std::vector<Ending> endings;
+  for (const Step& step : program.steps) {
+    for (const LocalCall& call : step.calls) {
+      if (std::optional<Ending> ending = ending_of(call, program.mesh)) {
+        endings.push_back(*std::move(ending));
+      }
+    }
+  }
+  return endings;
+}
+
+}  // namespace mtf

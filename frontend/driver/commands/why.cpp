@@ -1,0 +1,185 @@
+// `mtf why`: where the layout of a value came from, why a collective is there and what else there
+// would be, and what fills the memory. Nothing is executed.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/entry_names.h"
+#include "frontend/report/why/why_find.h"
+#include "frontend/report/why/why_json.h"
+#include "frontend/report/why/why_text.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kShownNames = 40;
+
+// "train_step under both on grid[rows: 2, cols: 2]"
+std::string why_title(const SpmdProgram& program) {
+  if (program.mesh.axes.empty()) {
+    return program.source.name + " on one rank";
+  }
+  return program.source.name + " under " + program.layout + " on " + to_string(program.mesh);
+}
+
+class Question {
+ public:
+  Question(Workspace& workspace, FileId file, CheckedProgram& program)
+      : workspace_(workspace), file_(file), program_(program) {}
+
+  void run() {
+    const std::vector<std::string> entries = chosen_entries(workspace_, program_.session);
+    for (const UnderLayout& under : in_use(program_)) {
+      ask(entries, under.layout, under.program->session);
+    }
+    if (program_.session.layout() == nullptr) {
+      ask_under_each(entries);
+    }
+    const bool fits_nowhere = names_.empty() && !text_.empty();
+    if (!known_ && !fits_nowhere && !entries.empty() && workspace_.diags.ok()) {
+      unknown(entries);
+      return;
+    }
+    if (workspace_.options.json) {
+      workspace_.answers.push_back(answers_json(answers_));
+    }
+    say(workspace_, text_);  // under `--json`, of the layouts that do not fit
+  }
+
+ private:
+  void ask_under_each(const std::vector<std::string>& entries) {
+    for (const Layout& layout : program_.session.layouts()) {
+      DiagSink unfit;
+      const auto built = build_under(workspace_, file_, layout.name, unfit);
+      if (unfit.ok()) {
+        ask(entries, layout, built->session);
+      } else {
+        does_not_fit("the program", layout);
+      }
+    }
+  }
+
+  void ask(const std::vector<std::string>& entries, const Layout& layout, Session& session) {
+    for (const std::string& entry : entries) {
+      ask(entry, layout, session);
+    }
+  }
+
+  void does_not_fit(const std::string& what, const Layout& layout) {
+    text_ += (text_.empty() ? "" : "\n") + what + " under " + layout.name +
+             ": the layout does not fit; " +
+             (program_.session.serves_regions_alone(layout.name) ? "it serves regions alone\n"
+                                                                 : "`mtf check` says why\n");
+  }
+
+  void ask(const std::string& entry, const Layout& layout, Session& session) {
+    const Unit* unit = session.build(entry);
+    DiagSink found;
+    const std::optional<SpmdProgram> spmd =
+        unit == nullptr ? std::nullopt
+                        : lower(unit->program, layout, op_table(), found, !workspace_.options.fast);
+    if (!spmd) {
+      if (program_.session.layout() == nullptr) {
+        does_not_fit(entry, layout);
+      }
+      return;
+    }
+    const ValueNames names(*spmd);
+    const Asked asked = find_asked(*spmd, workspace_.sources, names, workspace_.options.value);
+    remember(askable(*spmd, names));
+    known_ = known_ || asked.known;
+    if (!asked.known) {
+      return;
+    }
+    if (workspace_.options.json) {
+      answers_.push_back(why_json(*spmd, workspace_.sources, layout, asked));
+    } else {
+      text_ += (text_.empty() ? "" : "\n") + answer(*spmd, layout, names, asked);
+    }
+  }
+
+  void remember(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::find(names_, name) == names_.end()) {
+        names_.push_back(name);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string answer(const SpmdProgram& spmd, const Layout& layout,
+                                   const ValueNames& names, const Asked& asked) const {
+    std::string text = why_title(spmd) + "\n";
+    const Tracer tracer(spmd);
+    const RuleSources rule_sources(spmd.source, layout);
+    for (const ValueId id : asked.values) {
+      text += "\n" + why_text(spmd, workspace_.sources, names,
+                              why_value(spmd, tracer, layout, rule_sources, id));
+    }
+    for (const std::size_t step : asked.steps) {
+      text += "\n" +
+              why_text(spmd, workspace_.sources, names, why_collective(spmd, tracer, step, &names));
+    }
+    if (asked.memory) {
+      text += "\n" + peak_text(spmd, workspace_.sources, names, peak_of(spmd));
+    }
+    return asked.empty() ? text + "\n  there is none\n" : text;
+  }
+
+  void unknown(const std::vector<std::string>& entries) {
+    const std::string& question = workspace_.options.value;
+    std::string list;
+    for (std::size_t i = 0; i < names_.size() && i < kShownNames; ++i) {
+      list += (list.empty() ? "" : ", ") + names_[i];
+    }
+    list += names_.size() > kShownNames ? ", …" : "";
+    const bool line = question.find(':') != std::string::npos;
+    std::string where;
+    for (const std::string& entry : entries) {
+      where += (where.empty() ? "`" : ", `") + entry + "`";
+    }
+    std::string kinds;
+    for (const std::string_view kind : kCollectiveKinds) {
+      kinds += std::string(kind) + ", ";
+    }
+    workspace_.diags.error(
+        DiagKind::kUnknownName, {},
+        line ? "nothing of " + where + " is computed at `" + question + "`"
+             : "no value of " + where + " is called `" + question + "`" +
+                   did_you_mean(question, names_),
+        {{.span = {}, .text = "there is " + (list.empty() ? "no named value" : list)},
+         {.span = {},
+          .text =
+              "and `%…` of `mtf plan`, a line as `:18`, `collectives`, " + kinds + "`memory`"}});
+  }
+
+  Workspace& workspace_;
+  FileId file_;
+  CheckedProgram& program_;
+  bool known_ = false;
+  std::vector<std::string> names_;
+  std::vector<std::string> answers_;
+  std::string text_;
+};
+
+}  // namespace
+
+Outcome why_outcome(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const std::unique_ptr<CheckedProgram> program = file ? check_program(workspace, *file) : nullptr;
+  if (program != nullptr && workspace.diags.ok()) {
+    Question(workspace, *file, *program).run();
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+int why_command(const Options& options) {
+  return run_alone(options, why_outcome);
+}
+
+}  // namespace mtf

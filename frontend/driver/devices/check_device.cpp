@@ -1,0 +1,81 @@
+// A program may call a function ten thousand times: only its first call costs anything here.
+
+#include "frontend/driver/devices/check_device.h"
+
+#include <algorithm>
+
+#include "lowering/lower.h"
+
+namespace mtf {
+
+bool CheckDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& /*diags*/) {
+  if (lowered_ == Lowered::kEvery) {
+    layouts_.assign(declared.begin(), declared.end());
+  } else if (lowered_ == Lowered::kInUse && chosen != nullptr) {
+    layouts_ = {*chosen};
+  }
+  return true;
+}
+
+std::optional<std::vector<TensorHandle>> CheckDevice::run(
+    const Unit& unit, std::span<const TensorHandle> /*arguments*/, DiagSink& diags) {
+  ++calls_[&unit];
+  check(unit, diags);
+  // A layout that does not fit leaves the types as they are, so the rest can still be checked.
+  return results_.at(&unit);
+}
+
+std::int64_t CheckDevice::calls(const Unit& unit) const {
+  const auto found = calls_.find(&unit);
+  return found == calls_.end() ? 0 : found->second;
+}
+
+void CheckDevice::check(const Unit& unit, DiagSink& diags) {
+  const auto [entry, is_new] = results_.try_emplace(&unit);
+  if (!is_new) {
+    return;
+  }
+  units_.push_back(&unit);
+  for (const ValueId output : unit.program.outputs) {
+    entry->second.push_back(std::make_shared<DeviceTensor>(unit.program.at(output).type));
+  }
+  for (const Layout& layout : layouts_) {
+    DiagSink found;
+    (void)lower(unit.program, layout, ops_, found);
+    for (const Diag& diag : found.diags()) {
+      report(diag, layout, diags);
+    }
+  }
+}
+
+// Rules that do not fit are said of the first tensor that shows it; the others would only repeat
+// it.
+bool CheckDevice::is_first(const Diag& diag, const Layout& layout) {
+  std::string what;
+  SourceSpan where = diag.span;
+  for (const Note& note : diag.notes) {
+    if (note.text.find(" is a rule of ") != std::string::npos) {
+      where = note.span;
+      what += note.text;
+    }
+  }
+  what +=
+      what.empty() ? diag.text : diag.text.substr(std::min(diag.text.rfind(';'), diag.text.size()));
+  return reported_.emplace(layout.name, diag.kind, where.begin, where.file.index, what).second;
+}
+
+void CheckDevice::report(const Diag& diag, const Layout& layout, DiagSink& diags) {
+  if (!is_first(diag, layout)) {
+    return;
+  }
+  Diag noted = diag;
+  const std::string name = "layout `" + layout.name + "`";
+  const bool says_so = std::ranges::any_of(
+      noted.notes, [&](const Note& note) { return note.text.find(name) != std::string::npos; });
+  if (!says_so && !layout.name.empty()) {
+    noted.notes.push_back({.span = layout.span, .text = "under " + name});
+  }
+  diags.add(std::move(noted));
+}
+
+}  // namespace mtf

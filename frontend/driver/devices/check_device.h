@@ -1,0 +1,57 @@
+// The device of a check: each unit is lowered for the layouts in question, and nothing is run.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "frontend/device.h"
+
+namespace mtf {
+
+// Which layouts units are lowered for as the program runs them: none, the one in use, or all that
+// the file declares.
+enum class Lowered : std::uint8_t { kNot, kInUse, kEvery };
+
+class CheckDevice : public Device {
+ public:
+  CheckDevice(OpTable ops, Lowered lowered) : ops_(ops), lowered_(lowered) {}
+
+  bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
+  void declare(const Variable& variable) override { (void)variable; }
+  std::optional<std::vector<TensorHandle>> run(const Unit& unit,
+                                               std::span<const TensorHandle> arguments,
+                                               DiagSink& diags) override;
+  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
+  std::optional<std::string> text(const TensorHandle& /*tensor*/,
+                                  const NumberFormat& /*numbers*/) override {
+    return std::nullopt;
+  }
+  void print(std::string_view /*line*/) override {}
+
+  // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
+  void check(const Unit& unit, DiagSink& diags);
+  // How often the file runs it.
+  [[nodiscard]] std::int64_t calls(const Unit& unit) const;
+  // In the order in which they were first run.
+  [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
+
+ private:
+  [[nodiscard]] bool is_first(const Diag& diag, const Layout& layout);
+  void report(const Diag& diag, const Layout& layout, DiagSink& diags);
+
+  OpTable ops_;
+  Lowered lowered_;
+  std::vector<Layout> layouts_;
+  std::vector<const Unit*> units_;
+  std::map<const Unit*, std::int64_t> calls_;
+  std::map<const Unit*, std::vector<TensorHandle>> results_;  // the same at each run
+  std::set<std::tuple<std::string, DiagKind, std::uint32_t, std::int32_t, std::string>> reported_;
+};
+
+}  // namespace mtf

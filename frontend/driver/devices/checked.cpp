@@ -1,0 +1,163 @@
+#include "frontend/driver/devices/checked.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "frontend/report/plan/spmd_text.h"
+#include "ir/rewrite/rewrite.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+std::string phase_text(Emit emit, const Program& program, const Layout& layout) {
+  if (emit == Emit::kIr) {
+    return to_string(program);
+  }
+  if (emit == Emit::kGrad) {
+    return to_string(simplify(program, op_table()));
+  }
+  DiagSink known;  // the check has reported what does not fit
+  const std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), known);
+  if (!spmd) {
+    return "";
+  }
+  return emit == Emit::kSharded ? values_text(*spmd) : steps_text(*spmd);
+}
+
+std::unique_ptr<CheckedProgram> evaluated(Workspace& workspace, FileId file,
+                                          ElaborateOptions options, Lowered lowered,
+                                          DiagSink& diags) {
+  std::optional<ast::File> tree = parse_program(workspace, file, diags);
+  if (!tree) {
+    return nullptr;
+  }
+  options.check = true;
+  auto program =
+      std::make_unique<CheckedProgram>(std::move(options), lowered, workspace.sources, diags);
+  program->session.run(*std::move(tree));
+  program->device.use(program->session.layout(), program->session.layouts(), diags);
+  return program;
+}
+
+// Those that the program never calls.
+void lower_entries(CheckedProgram& program, DiagSink& diags) {
+  for (const Entry& entry : program.session.entries()) {
+    if (const Unit* unit = program.session.build(entry.name); unit != nullptr) {
+      program.device.check(*unit, diags);
+    }
+  }
+}
+
+CheckedLayouts of_one(std::unique_ptr<CheckedProgram> program) {
+  CheckedLayouts result;
+  if (program != nullptr) {
+    result.layouts = in_use(*program);
+    result.programs.push_back(std::move(program));
+  }
+  return result;
+}
+
+std::unique_ptr<CheckedProgram> checked(Workspace& workspace, FileId file, ElaborateOptions options,
+                                        Lowered lowered, DiagSink& diags) {
+  std::unique_ptr<CheckedProgram> program =
+      evaluated(workspace, file, std::move(options), lowered, diags);
+  if (program != nullptr) {
+    lower_entries(*program, diags);
+  }
+  return program;
+}
+
+}  // namespace
+
+ElaborateOptions choosing(const Options& options, std::string_view layout) {
+  ElaborateOptions result = elaborate_options(options);
+  result.layout = layout;
+  result.one_rank = layout.empty();
+  return result;
+}
+
+CheckedProgram::CheckedProgram(ElaborateOptions options, Lowered lowered, SourceMap& sources,
+                               DiagSink& diags)
+    : device(op_table(), lowered), session(std::move(options), sources, device, diags) {}
+
+std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file) {
+  return checked(workspace, file, elaborate_options(workspace.options), Lowered::kInUse,
+                 workspace.diags);
+}
+
+std::unique_ptr<CheckedProgram> check_under(Workspace& workspace, FileId file,
+                                            std::string_view layout, DiagSink& diags) {
+  return checked(workspace, file, choosing(workspace.options, layout), Lowered::kInUse, diags);
+}
+
+std::unique_ptr<CheckedProgram> build_under(Workspace& workspace, FileId file,
+                                            std::string_view layout, DiagSink& diags) {
+  return evaluated(workspace, file, choosing(workspace.options, layout), Lowered::kNot, diags);
+}
+
+std::vector<UnderLayout> in_use(CheckedProgram& program) {
+  if (program.session.layout() != nullptr) {
+    return {{.program = &program, .layout = *program.session.layout()}};
+  }
+  return program.session.layouts().empty()
+             ? std::vector<UnderLayout>{{.program = &program, .layout = one_rank()}}
+             : std::vector<UnderLayout>();
+}
+
+CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
+  CheckedLayouts result;
+  if (!workspace.options.layout.empty()) {
+    return of_one(check_program(workspace, file));
+  }
+  // What is declared, and whether what is built depends on it, is known when all has been built.
+  DiagSink unheard;
+  const std::unique_ptr<CheckedProgram> probe =
+      evaluated(workspace, file, elaborate_options(workspace.options), Lowered::kNot, unheard);
+  const std::span<const Layout> declared =
+      probe == nullptr ? std::span<const Layout>() : probe->session.layouts();
+  if (declared.size() < 2) {
+    return of_one(check_program(workspace, file));
+  }
+  if (!probe->session.follows_layout()) {
+    result.programs.push_back(checked(workspace, file, elaborate_options(workspace.options),
+                                      Lowered::kEvery, workspace.diags));
+  }
+  for (const Layout& layout : declared) {
+    if (probe->session.serves_regions_alone(layout.name)) {
+      continue;
+    }
+    if (probe->session.follows_layout()) {
+      result.programs.push_back(check_under(workspace, file, layout.name, workspace.diags));
+    }
+    result.layouts.push_back({.program = result.programs.back().get(), .layout = layout});
+  }
+  return result;
+}
+
+bool knows_layout(Workspace& workspace, const Session& session) {
+  const std::string& wanted = workspace.options.layout;
+  const std::vector<std::string> names = names_of(session.layouts());
+  if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) {
+    return true;
+  }
+  workspace.diags.error(DiagKind::kUnknownLayout, {},
+                        "no layout `" + wanted + "`" + did_you_mean(wanted, names));
+  return false;
+}
+
+std::string emitted(Emit emit, const CheckedProgram& program, std::span<const Unit* const> units) {
+  if (emit == Emit::kAst) {
+    return ast::to_string(program.session.file());
+  }
+  const Layout* layout = program.session.layout();
+  std::string text;
+  for (const Unit* unit : units) {
+    text += text.empty() ? "" : "\n";
+    text += phase_text(emit, unit->program, layout == nullptr ? one_rank() : *layout);
+  }
+  return text;
+}
+
+}  // namespace mtf

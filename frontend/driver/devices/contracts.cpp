@@ -1,0 +1,124 @@
+// Only units with a contract are lowered again, once under each layout.
+
+#include "frontend/driver/devices/contracts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/report/expect/broken.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+// The names in a contract are the same under every layout.
+class NameCheck {
+ public:
+  NameCheck(const Session& session, DiagSink& diags)
+      : diags_(diags),
+        entries_(names_of(session.entries())),
+        layouts_(names_of(session.layouts())) {}
+
+  void check(const Contract& contract) {
+    if (!contract.entry.empty()) {
+      check(contract.entry, contract.entry_span, entries_, DiagKind::kUnknownEntry,
+            "no entry is called ");
+    }
+    for (std::size_t i = 0; i < contract.layouts.size(); ++i) {
+      check(contract.layouts[i], contract.layout_spans[i], layouts_, DiagKind::kUnknownLayout,
+            "no layout ");
+    }
+  }
+
+ private:
+  void check(const std::string& name, SourceSpan span, const std::vector<std::string>& known,
+             DiagKind kind, std::string_view problem) {
+    if (std::ranges::find(known, name) == known.end()) {
+      diags_.error(kind, span, std::string(problem) + "`" + name + "`" + did_you_mean(name, known));
+    }
+  }
+
+  DiagSink& diags_;
+  std::vector<std::string> entries_;
+  std::vector<std::string> layouts_;
+};
+
+// Holds what was built to its contracts, under the layout that it was built for.
+class Holder {
+ public:
+  Holder(const Workspace& workspace, const UnderLayout& under, DiagSink& diags)
+      : workspace_(workspace), under_(under), diags_(diags) {}
+
+  void run() {
+    for (const Unit* unit : under_.program->device.units()) {
+      for (const Contract& contract : unit->contracts) {
+        hold(*unit, contract);
+      }
+    }
+    Session& session = under_.program->session;
+    const std::vector<std::string> entries = names_of(session.entries());
+    for (const Contract& contract : session.contracts()) {
+      const bool exists = std::ranges::find(entries, contract.entry) != entries.end();
+      if (const Unit* unit = exists ? session.build(contract.entry) : nullptr; unit != nullptr) {
+        hold(*unit, contract);
+      }
+    }
+  }
+
+ private:
+  void hold(const Unit& unit, const Contract& contract) {
+    const bool is_meant =
+        contract.layouts.empty() ||
+        std::ranges::find(contract.layouts, under_.layout.name) != contract.layouts.end();
+    const SpmdProgram* spmd = is_meant ? lowered(unit) : nullptr;
+    if (spmd == nullptr) {
+      return;
+    }
+    for (const Expectation& clause : contract.clauses) {
+      if (std::optional<Diag> diag = broken(*spmd, clause, workspace_.sources)) {
+        diags_.add(*std::move(diag));
+      }
+    }
+  }
+
+  // Null where the unit does not fit the layout.
+  const SpmdProgram* lowered(const Unit& unit) {
+    const auto [at, is_new] = lowered_.try_emplace(&unit);
+    std::optional<SpmdProgram>& spmd = at->second;
+    if (is_new) {
+      DiagSink reported;  // by the check, before
+      spmd = lower(unit.program, under_.layout, op_table(), reported, !workspace_.options.fast);
+    }
+    return spmd ? &*spmd : nullptr;
+  }
+
+  const Workspace& workspace_;
+  const UnderLayout& under_;
+  DiagSink& diags_;
+  std::map<const Unit*, std::optional<SpmdProgram>> lowered_;
+};
+
+}  // namespace
+
+void check_contracts(const Workspace& workspace, CheckedProgram& program,
+                     std::span<const UnderLayout> layouts, DiagSink& diags) {
+  // A layout that does not fit says nothing of the others.
+  const bool is_built = std::ranges::all_of(diags.diags(), [](const Diag& diag) {
+    return diag.severity != Severity::kError || diag.kind == DiagKind::kLayoutConflict ||
+           diag.kind == DiagKind::kIndivisible;
+  });
+  if (!is_built) {
+    return;
+  }
+  NameCheck names(program.session, diags);
+  for (const Unit* unit : program.device.units()) {
+    std::ranges::for_each(unit->contracts, [&](const Contract& c) { names.check(c); });
+  }
+  std::ranges::for_each(program.session.contracts(), [&](const Contract& c) { names.check(c); });
+  for (const UnderLayout& under : layouts) {
+    Holder(workspace, under, diags).run();
+  }
+}
+
+}  // namespace mtf

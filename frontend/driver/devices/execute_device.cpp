@@ -1,0 +1,357 @@
+// What is compiled is kept by the address of its unit; what is compiled for is one layout.
+
+#include "frontend/driver/devices/execute_device.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <deque>
+#include <stdexcept>
+
+#include "frontend/driver/devices/memory_check.h"
+#include "frontend/driver/devices/mover.h"
+#include "frontend/driver/mesh_size.h"
+#include "ir/builder.h"
+#include "lowering/lower.h"
+#include "runtime/execute/count.h"
+#include "runtime/ranks/world.h"
+
+namespace mtf {
+
+struct ExecuteDevice::Compiled {
+  explicit Compiled(SpmdProgram lowered) : program(std::move(lowered)) {}
+
+  SpmdProgram program;
+  std::optional<Executable> executable;
+  std::int64_t runs = 0;
+  std::size_t timed = 0;  // in the timeline, if there is one
+};
+
+namespace {
+
+// Steps count from 0, as loops do.
+std::string step_text(std::string_view entry, std::int64_t call) {
+  return "step " + std::to_string(call - 1) + " (call " + std::to_string(call) + " of `" +
+         std::string(entry) + "`)";
+}
+
+// A loss that is no number was one some steps before: which step it is, is what helps.
+void add_warnings(const DiagSink& found, const std::string& step, DiagSink& diags) {
+  for (Diag diag : found.diags()) {
+    if (diag.kind == DiagKind::kNotANumber && !step.empty()) {
+      diag.text += " at " + step;
+    }
+    diags.add(std::move(diag));
+  }
+}
+
+}  // namespace
+
+struct ExecuteDevice::Held final : DeviceTensor {
+  explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
+
+  mutable RankTensor tensor;  // the executor writes variables only, but takes all inputs alike
+};
+
+ExecuteDevice::ExecuteDevice(ExecuteOptions options, Communicator* world)
+    : options_(std::move(options)),
+      communicator_(world),
+      first_rank_(world == nullptr || world->has_first_rank()) {}
+
+ExecuteDevice::~ExecuteDevice() = default;
+
+void ExecuteDevice::forget_compiled() {
+  compiled_.clear();
+  movers_.clear();
+}
+
+bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) {
+  layout_ = chosen == nullptr ? one_rank() : *chosen;
+  if (communicator_ == nullptr) {
+    if (!check_simulated_size(layout_, diags)) {
+      return false;
+    }
+    simulated_ = simulated_communicator(layout_.mesh.ranks());
+    communicator_ = simulated_.get();
+  } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {
+    return false;
+  }
+  ExecutorOptions executor{.exact = options_.exact,
+                           .nan_is_error = options_.nan_is_error,
+                           .seed = options_.seed,
+                           .print = options_.print};
+  if (options_.timeline != nullptr) {
+    options_.timeline->start(*communicator_);
+    executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };
+  }
+  executor_ = std::make_unique<Executor>(*communicator_, std::move(executor));
+  for (const std::int64_t rank : communicator_->local_ranks()) {
+    counts_.push_back({.rank = rank});
+  }
+  return true;
+}
+
+void ExecuteDevice::declare(const Variable& variable) {
+  declared_.push_back(variable);
+}
+
+std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
+                                                            std::span<const TensorHandle> arguments,
+                                                            DiagSink& diags) {
+  std::unique_ptr<Compiled>& compiled = compiled_[&unit];
+  if (compiled == nullptr) {
+    const RunKind kind = unit.is_entry ? RunKind::kEntry : RunKind::kStatement;
+    compiled = compile(unit.program, kind, unit.program.name, held_, diags);
+  }
+  if (compiled == nullptr || !initialise(compiled->program, diags)) {
+    return std::nullopt;
+  }
+  std::optional<std::vector<RankTensor>> outputs =
+      run_in_layouts(*compiled, unit, arguments, diags);
+  if (!outputs) {
+    return std::nullopt;
+  }
+  std::vector<TensorHandle> handles;
+  for (RankTensor& output : *outputs) {
+    if (options_.observe_result) {
+      options_.observe_result(unit.is_entry ? unit.program.name : "", whole(output));
+    }
+    handles.push_back(std::make_shared<Held>(std::move(output)));
+  }
+  return handles;
+}
+
+std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
+    Compiled& compiled, const Unit& unit, std::span<const TensorHandle> arguments,
+    DiagSink& diags) {
+  std::vector<RankTensor*> inputs;
+  std::deque<RankTensor> elsewhere;  // what was somewhere else
+  const SpmdProgram& program = compiled.program;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const Input& input = program.source.inputs[i];
+    if (input.is_variable()) {
+      inputs.push_back(&variables_.at(input.name));
+      continue;
+    }
+    RankTensor& tensor = static_cast<const Held&>(*arguments[next++]).tensor;
+    const ValueLayout& wanted = program.at(program.inputs[i]).layout;
+    if (tensor.layout == wanted) {
+      inputs.push_back(&tensor);
+      continue;
+    }
+    std::optional<RankTensor> there = moved(tensor, wanted, diags);
+    if (!there) {
+      return std::nullopt;
+    }
+    elsewhere.push_back(*std::move(there));
+    inputs.push_back(&elsewhere.back());
+  }
+  keep(program);
+  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, diags);
+}
+
+std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const ValueLayout& to,
+                                               DiagSink& diags) {
+  const Shape& shape = tensor.type.shape;
+  const std::string key = mtf::to_string(tensor.type) +
+                          to_string(shape, tensor.layout, layout_.mesh) +
+                          to_string(shape, to, layout_.mesh);
+  std::unique_ptr<Compiled>& mover = movers_[key];
+  if (mover == nullptr) {
+    std::optional<SpmdProgram> lowered =
+        mover_of(tensor.type, tensor.layout, to, layout_, options_.ops, diags, options_.exact);
+    if (!lowered) {
+      return std::nullopt;
+    }
+    mover = prepared(*std::move(lowered), RunKind::kMove, "");
+  }
+  RankTensor* input = &const_cast<RankTensor&>(tensor);    // read only: the program updates nothing
+  const std::uint64_t execution = executor_->execution();  // on which random numbers depend
+  std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, diags);
+  executor_->set_execution(execution);
+  return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
+}
+
+std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
+                                                                RunKind kind,
+                                                                const std::string& name,
+                                                                const HeldLayouts& held,
+                                                                DiagSink& diags) {
+  return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
+    std::optional<SpmdProgram> lowered =
+        lower(program, layout_, options_.ops, diags, options_.exact, held);
+    const std::string what = kind == RunKind::kStatement ? "this statement" : "`" + name + "`";
+    if (!lowered || !fits_memory(*lowered, what, diags)) {
+      return nullptr;
+    }
+    if (options_.lowered) {
+      options_.lowered(*lowered);
+    }
+    return prepared(*std::move(lowered), kind, name);
+  });
+}
+
+std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::prepared(SpmdProgram program, RunKind kind,
+                                                                 const std::string& name) {
+  auto compiled = std::make_unique<Compiled>(std::move(program));
+  compiled->executable = executor_->prepare(compiled->program);
+  if (options_.timeline != nullptr) {
+    compiled->timed = options_.timeline->add(kind, name, compiled->program);
+  }
+  return compiled;
+}
+
+// All ranks decide alike, though each sees its own machine's memory.
+bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
+                                DiagSink& diags) {
+  const std::optional<Launch> launch = launched();
+  const bool alone = simulated_ != nullptr;
+  const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
+  const auto here = static_cast<std::int64_t>(communicator_->local_ranks().size()) * processes;
+  const auto limit = static_cast<std::int64_t>(options_.max_memory) << 20;
+  const std::optional<std::int64_t> left = limit > 0 ? limit * 10 / 9 : available_memory();
+  std::optional<Diag> shortage;
+  if (left) {
+    const std::int64_t ours = limit > 0 ? 0 : executor_->pool().live_bytes() * processes;
+    shortage = memory_shortage(program, what, here, *left + ours);
+  }
+  if (!communicator_->any(shortage.has_value())) {
+    return true;
+  }
+  diags.add(shortage ? *std::move(shortage)
+                     : Diag{.kind = DiagKind::kMemory,
+                            .text = std::string(what) +
+                                    " needs more memory than another rank's machine has"});
+  return false;
+}
+
+namespace {
+
+// Where a program has its variables.
+HeldLayouts layouts_in(const SpmdProgram& program) {
+  HeldLayouts layouts;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    if (program.source.inputs[i].is_variable()) {
+      layouts.emplace(program.source.inputs[i].name, program.at(program.inputs[i]).layout);
+    }
+  }
+  return layouts;
+}
+
+}  // namespace
+
+bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
+  if (declared_.empty()) {
+    return true;
+  }
+  const HeldLayouts wanted = layouts_in(user);
+  const std::vector<Variable> declared = std::exchange(declared_, {});
+  for (const Variable& variable : declared) {
+    const std::unique_ptr<Compiled> compiled =
+        compile(variable.init, RunKind::kInitialise, variable.path, wanted, diags);
+    if (compiled == nullptr) {
+      return false;
+    }
+    std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, diags);
+    if (!value) {
+      return false;
+    }
+    held_.insert_or_assign(variable.path, value->front().layout);
+    variables_.insert_or_assign(variable.path, std::move(value->front()));
+    if (variable.trained) {
+      for (RankCounts& counts : counts_) {
+        counts.totals.parameters += variable.type.shape.volume();
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled,
+                                                              std::string_view entry,
+                                                              std::span<RankTensor* const> inputs,
+                                                              DiagSink& diags) {
+  if (options_.interruption != nullptr) {
+    options_.interruption->before_run(*communicator_, compiled.program.totals.flops);
+  }
+  DiagSink found;
+  if (options_.timeline != nullptr) {
+    options_.timeline->begin_run(compiled.timed);
+  }
+  std::optional<std::vector<RankTensor>> outputs =
+      executor_->run(*compiled.executable, inputs, found);
+  if (options_.timeline != nullptr) {
+    options_.timeline->end_run();
+  }
+  ++compiled.runs;
+  const std::string step = entry.empty() ? "" : step_text(entry, compiled.runs);
+  add_warnings(found, step, diags);
+  if (!outputs) {
+    return std::nullopt;
+  }
+  const std::span<const Counted> counted = executor_->counted();
+  for (const Counted& one : counted) {
+    const std::string difference =
+        options_.check_plan ? difference_from_plan(compiled.program, one) : "";
+    if (!difference.empty()) {
+      throw std::logic_error("`" + std::string(entry) +
+                             "` did not do what its plan says: " + difference);
+    }
+  }
+  if (options_.count) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      count_run(counts_[i], entry, counted[i].totals, compiled.program.totals);
+    }
+  }
+  if (options_.after_run) {
+    options_.after_run();
+  }
+  last_step_ = step.empty() ? last_step_ : step;
+  ++runs_;
+  return outputs;
+}
+
+HostTensor ExecuteDevice::whole(const RankTensor& tensor) {
+  return {.type = tensor.type, .data = gather(*communicator_, layout_.mesh, tensor)};
+}
+
+std::optional<double> ExecuteDevice::scalar(const TensorHandle& tensor) {
+  const RankTensor& held = static_cast<const Held&>(*tensor).tensor;
+  assert(held.type.shape.rank() == 0);
+  const std::byte* data = held.parts.front().data();
+  if (options_.observe) {
+    options_.observe({.type = held.type, .data = {data, data + bytes_of(held.type.dtype)}});
+  }
+  return with_type(held.type.dtype, [data](auto zero) {
+    std::memcpy(&zero, data, sizeof(zero));
+    return static_cast<double>(zero);
+  });
+}
+
+std::optional<std::string> ExecuteDevice::text(const TensorHandle& tensor,
+                                               const NumberFormat& numbers) {
+  HostTensor all =
+      timed(HostWork::kGather, [&] { return whole(static_cast<const Held&>(*tensor).tensor); });
+  std::string text = format(all, numbers);
+  if (options_.observe) {
+    options_.observe(std::move(all));
+  }
+  return text;
+}
+
+void ExecuteDevice::print(std::string_view line) {
+  if (first_rank_ && options_.print) {
+    options_.print(line);
+  }
+}
+
+std::map<std::string, HostTensor> ExecuteDevice::variables() {
+  std::map<std::string, HostTensor> result;
+  for (const auto& [path, tensor] : variables_) {
+    result.emplace(path, whole(tensor));
+  }
+  return result;
+}
+
+}  // namespace mtf

@@ -1,0 +1,144 @@
+// The device that runs units: lowers each once, executes it on the ranks at hand, and holds the
+// tensors and variables that outlive it in the layout that the rules give them.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "frontend/device.h"
+#include "frontend/report/run/counts.h"
+#include "frontend/report/run/timeline.h"
+#include "ir/host_tensor.h"
+#include "lowering/layout/targets.h"
+#include "runtime/execute/executor.h"
+#include "runtime/ranks/communicator.h"
+#include "runtime/ranks/interruption.h"
+
+namespace mtf {
+
+struct ExecuteOptions {
+  OpTable ops;
+  bool exact = true;
+  bool nan_is_error = false;  // of a loss
+  std::uint64_t seed = 0;
+  std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
+  bool count = false;
+  bool check_plan = std::getenv("MTF_CHECK_PLAN") != nullptr;  // in tests: runs do as planned
+  std::function<void(std::string_view)> print;  // lines of the program, on the first rank
+  std::function<void()> after_run;              // a unit has run without an error
+  std::function<void(HostTensor)> observe;      // each value that the program looked at
+  // Each value that an entry, or a statement (""), has given.
+  std::function<void(std::string_view, HostTensor)> observe_result = {};
+  std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
+  Timeline* timeline = nullptr;                          // takes the time of everything that runs
+  Interruption* interruption = nullptr;                  // asked before each run
+};
+
+class ExecuteDevice final : public Device {
+ public:
+  // `world`: the ranks that this process was started among; null: the mesh is simulated here.
+  ExecuteDevice(ExecuteOptions options, Communicator* world);
+  ~ExecuteDevice() override;
+  ExecuteDevice(const ExecuteDevice&) = delete;
+  ExecuteDevice& operator=(const ExecuteDevice&) = delete;
+  ExecuteDevice(ExecuteDevice&&) = delete;
+  ExecuteDevice& operator=(ExecuteDevice&&) = delete;
+
+  bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
+  void declare(const Variable& variable) override;
+  std::optional<std::vector<TensorHandle>> run(const Unit& unit,
+                                               std::span<const TensorHandle> arguments,
+                                               DiagSink& diags) override;
+  std::optional<double> scalar(const TensorHandle& tensor) override;
+  std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
+  void print(std::string_view line) override;
+
+  // One per local rank.
+  [[nodiscard]] std::span<const RankCounts> counts() const { return counts_; }
+  [[nodiscard]] const Mesh& mesh() const { return layout_.mesh; }
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+  // The ranks at hand; null as long as nothing was run on them.
+  [[nodiscard]] Communicator* communicator() const { return communicator_; }
+  // "step 36 (call 37 of `train_step`)": the entry that ran last; empty if none has.
+  [[nodiscard]] const std::string& last_step() const { return last_step_; }
+  // Of programs, so far.
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }
+  // From here on, `undo` makes variables what they are now. requires: a layout is in use.
+  void begin();
+  void undo();
+  // Another layout on the same mesh from here on: variables move to where they are wanted, other
+  // tensors when they are read. False: an error, and nothing has changed.
+  bool switch_to(const Layout& layout, const HeldLayouts& wanted, DiagSink& diags);
+  // Every param and state by its path. Collective.
+  [[nodiscard]] std::map<std::string, HostTensor> variables();
+
+ private:
+  struct Compiled;
+  struct Held;
+  // What variables were, those that existed; the old value of one that was updated since.
+  struct Undo {
+    std::vector<Variable> declared;
+    HeldLayouts held;
+    std::map<std::string, RankTensor> old;
+    std::uint64_t execution = 0;
+  };
+
+  // Lowers and prepares; null after an error.
+  std::unique_ptr<Compiled> compile(const Program& program, RunKind kind, const std::string& name,
+                                    const HeldLayouts& held, DiagSink& diags);
+  std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
+  bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
+  // The variables declared since, as the program that is about to run has them.
+  bool initialise(const SpmdProgram& user, DiagSink& diags);
+  std::optional<std::vector<RankTensor>> run_in_layouts(Compiled& compiled, const Unit& unit,
+                                                        std::span<const TensorHandle> arguments,
+                                                        DiagSink& diags);
+  void forget_compiled();
+  // Before a program updates variables.
+  void keep(const SpmdProgram& program);
+  // A tensor moved to another layout, before a program that has it so.
+  std::optional<RankTensor> moved(const RankTensor& tensor, const ValueLayout& to, DiagSink& diags);
+  std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
+                                                 std::span<RankTensor* const> inputs,
+                                                 DiagSink& diags);
+  [[nodiscard]] HostTensor whole(const RankTensor& tensor);
+  // Does some work between runs, and takes its time if anybody asks.
+  template <typename F>
+  auto timed(HostWork work, F&& f) {
+    const std::int64_t begin = options_.timeline == nullptr ? 0 : nanoseconds_now();
+    auto result = f();
+    if (options_.timeline != nullptr) {
+      options_.timeline->host(work, {.begin = begin, .end = nanoseconds_now()});
+    }
+    return result;
+  }
+
+  ExecuteOptions options_;
+  Communicator* communicator_;
+  bool first_rank_;
+  Layout layout_;
+  std::unique_ptr<Communicator> simulated_;
+  std::unique_ptr<Executor> executor_;
+  std::unordered_map<const Unit*, std::unique_ptr<Compiled>> compiled_;
+  std::vector<Variable> declared_;  // not initialised yet
+  std::map<std::string, RankTensor> variables_;
+  HeldLayouts held_;                                         // of the variables
+  std::map<std::string, std::unique_ptr<Compiled>> movers_;  // by type and layouts
+  std::vector<RankCounts> counts_;
+  std::string last_step_;
+  std::uint64_t runs_ = 0;
+  std::optional<Undo> undo_;
+};
+
+}  // namespace mtf

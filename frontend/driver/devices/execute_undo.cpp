@@ -1,0 +1,68 @@
+// What a session does before a statement, and after one that failed: variables are copied before
+// they are updated, and put back.
+
+#include <cstring>
+
+#include "frontend/driver/devices/execute_device.h"
+
+namespace mtf {
+
+void ExecuteDevice::begin() {
+  undo_ =
+      Undo{.declared = declared_, .held = held_, .old = {}, .execution = executor_->execution()};
+}
+
+void ExecuteDevice::keep(const SpmdProgram& program) {
+  if (!undo_) {
+    return;
+  }
+  for (const SpmdUpdate& update : program.updates) {
+    const std::string& path = program.source.inputs[update.input].name;
+    if (!undo_->held.contains(path) || undo_->old.contains(path)) {
+      continue;
+    }
+    const RankTensor& now = variables_.at(path);
+    RankTensor copy =
+        make_tensor(executor_->pool(), *communicator_, layout_.mesh, now.type, now.layout);
+    for (std::size_t i = 0; i < copy.parts.size(); ++i) {
+      std::memcpy(copy.parts[i].data(), now.parts[i].data(),
+                  static_cast<std::size_t>(now.parts[i].bytes()));
+    }
+    undo_->old.emplace(path, std::move(copy));
+  }
+}
+
+void ExecuteDevice::undo() {
+  std::optional<Undo> undo = std::exchange(undo_, std::nullopt);
+  declared_ = std::move(undo->declared);
+  held_ = std::move(undo->held);
+  std::erase_if(variables_, [this](const auto& entry) { return !held_.contains(entry.first); });
+  for (auto& [path, value] : undo->old) {
+    variables_.insert_or_assign(path, std::move(value));
+  }
+  executor_->set_execution(undo->execution);
+}
+
+bool ExecuteDevice::switch_to(const Layout& layout, const HeldLayouts& wanted, DiagSink& diags) {
+  std::map<std::string, RankTensor> there;
+  for (const auto& [path, tensor] : variables_) {
+    const auto target = wanted.find(path);
+    if (target != wanted.end() && !(target->second == tensor.layout)) {
+      std::optional<RankTensor> value = moved(tensor, target->second, diags);
+      if (!value) {
+        return false;
+      }
+      there.emplace(path, *std::move(value));
+    }
+  }
+  for (auto& [path, tensor] : there) {
+    held_.insert_or_assign(path, tensor.layout);
+    variables_.insert_or_assign(path, std::move(tensor));
+  }
+  undo_.reset();
+  forget_compiled();
+  layout_ = layout;
+  return true;
+}
+
+}  // namespace mtf

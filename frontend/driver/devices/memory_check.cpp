@@ -1,0 +1,85 @@
+// The predicted peak is what the plan says; nine tenths of what is available may be used.
+
+#include "frontend/driver/devices/memory_check.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "frontend/report/plan/step_text.h"
+#include "frontend/report/quantity.h"
+
+namespace mtf {
+namespace {
+
+std::optional<std::int64_t> number_in(const char* path) {
+  std::ifstream stream(path);
+  std::int64_t value = 0;
+  return stream >> value ? std::optional(value) : std::nullopt;  // "max" is no number
+}
+
+std::optional<std::int64_t> left_on_machine() {
+  std::ifstream stream("/proc/meminfo");
+  std::int64_t kib = 0;
+  for (std::string word; stream >> word;) {
+    if (word == "MemAvailable:" && stream >> kib) {
+      return kib * 1024;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> left_in_group() {
+  const std::optional<std::int64_t> limit = number_in("/sys/fs/cgroup/memory.max");
+  const std::optional<std::int64_t> used = number_in("/sys/fs/cgroup/memory.current");
+  return limit && used ? std::optional(*limit - *used) : std::nullopt;
+}
+
+std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
+std::string name_of(const SpmdProgram& program, const SpmdValue& value) {
+  const std::string name =
+      value.name.empty() ? describe(program.source, value.origin) : "`" + value.name + "`";
+  return name + " " + type_text(value);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> available_memory() {
+  const std::optional<std::int64_t> machine = left_on_machine();
+  const std::optional<std::int64_t> group = left_in_group();
+  if (machine && group) {
+    return std::min(*machine, *group);
+  }
+  return machine ? machine : group;
+}
+
+std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
+                                    std::int64_t ranks, std::int64_t available) {
+  const std::int64_t peak = program.totals.peak_bytes;
+  const std::int64_t needed = saturating_product(peak, ranks);
+  if (needed <= available / 10 * 9) {
+    return std::nullopt;
+  }
+  const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
+    return value.home == Home::kNone ? 0 : value.held_bytes();
+  });
+  std::string text = std::string(what) + " needs " + bytes_text(needed) + " of memory";
+  text += ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(ranks) +
+                          " ranks on this machine"
+                    : "";
+  text += ", and " + bytes_text(std::max(available, std::int64_t{0})) + " are available";
+  Diag diag{.kind = DiagKind::kMemory, .text = std::move(text)};
+  if (largest != program.values.end()) {
+    diag.span = program.source.at(largest->origin).span;
+    diag.notes.push_back({.text = "the largest tensor is " + name_of(program, *largest) + ", " +
+                                  bytes_text(largest->held_bytes()) + " on each rank"});
+  }
+  return diag;
+}
+
+}  // namespace mtf

@@ -1,0 +1,163 @@
+#include "frontend/driver/ops/ops_forms.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+// Operations that have a syntax of their own.
+struct OwnSyntax {
+  std::string_view name;
+  std::string_view form;
+};
+
+constexpr std::array kOwnSyntax = std::to_array<OwnSyntax>({
+    {"print", "print \"a line of {x}\", x"},
+    {"assert", "assert c, \"a text of {x}\""},
+    {"index", "x[dim: at]"},
+    {"slice", "x[dim: begin..end]"},
+    {"slice", "x[dim: begin..end as other]"},
+    {"pin", "x @ [dim -> axis, ..]"},
+    {"rename", "rename(x, dim -> other)"},
+});
+
+constexpr std::array kLanguage = std::to_array<LanguageForm>({
+    {"minimize", "minimize loss with optim.sgd(lr = 0.1)",
+     "calls the rule for every param that the loss depends on: the param, its gradient, the "
+     "options",
+     R"(import optim
+dim io = 3
+model m() {
+  param w : f32[io] = ones
+  return sum(square(w))
+}
+fn step() {
+  let loss = m()
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+print step(), step()
+)"},
+    {"grad", "grad(loss, [w, b])", "gradients of a loss by tensors, of any order",
+     "dim io = 3\nlet x = const([io], [1, 2, 3])\nprint grad(sum(square(x)), [x])\n"},
+    {"split", "split(x, over = dim, parts = 2)", "equal ranges along a dim, as a list",
+     "dim io = 4\nlet low, high = split(range(io), over = io, parts = 2)\nprint low, high\n"},
+    {"shape", "shape(x)", "the dims of a tensor", "print shape(ones([a: 2, b: 3]))\n"},
+    {"size", "size(x)", "how many elements a tensor, shape or dim has",
+     "print size(ones([a: 2, b: 3]))\n"},
+    {"dtype", "dtype(x)", "the dtype of a tensor", "print dtype(ones([a: 2]))\n"},
+    {"len", "len(x)", "how many items a list, shape or string has", "print len([1, 2, 3])\n"},
+    {"int", "int(x)", "a number of the host without its fraction; `cast` converts tensors",
+     "print int(2.5)\n"},
+    {"float", "float(x)", "a number of the host as a float; `cast` converts tensors",
+     "print float(2)\n"},
+    {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
+    {"setting", "setting(\"name\", 1)",
+     "what `--set name=TEXT` says, or the second argument, whose kind it has",
+     "print setting(\"depth\", 4)\n"},
+    {"hardware_profile",
+     "hardware_profile(flops = 1e12, memory_bandwidth = 1e11, latency = 1e-6, "
+     "bandwidth_per_rank = 1e9)",
+     "rates of a machine, for `mesh … of`; stdlib/hardware.mtf has examples",
+     R"(let mine = hardware_profile(flops = 1e12, memory_bandwidth = 1e11, latency = 1e-6,
+                            bandwidth_per_rank = 1e9)
+mesh line = [x: 2] of mine
+print 1
+)"},
+});
+
+// An argument of the kind that is not a tensor.
+std::string_view sample(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kDims:
+    case ParamKind::kShape:
+      return "[dims]";
+    case ParamKind::kDType:
+      return "f32";
+    case ParamKind::kInt:
+      return "1";
+    case ParamKind::kReal:
+      return "0.5";
+    case ParamKind::kBool:
+      return "true";
+    case ParamKind::kText:
+      return "\"text\"";
+    case ParamKind::kData:
+      return "[1, 2]";
+    case ParamKind::kTensor:
+    case ParamKind::kTensors:
+    case ParamKind::kDim:
+    case ParamKind::kNewDim:
+      break;
+  }
+  return "dim";
+}
+
+bool is_result(const OpParam& param) {
+  return param.name == "to";
+}
+
+// Several tensors are a list where something else must follow them.
+std::string tensors_text(const OpDef& op) {
+  const bool more = std::ranges::any_of(op.params, [](const OpParam& param) {
+    return param.required && param.kind != ParamKind::kTensor &&
+           param.kind != ParamKind::kTensors && !is_result(param);
+  });
+  return more ? "[x, y]" : "x, y";
+}
+
+// `result`: with the dims behind `->`, and then without `over`, which would say the same.
+std::string call_text(const OpDef& op, bool result) {
+  std::string first;
+  std::string named;
+  std::string to;
+  for (const OpParam& param : op.params) {
+    if (is_result(param)) {
+      to = !result ? "" : param.kind == ParamKind::kShape ? " -> [dims]" : " -> other";
+      continue;
+    }
+    const bool is_tensor = param.kind == ParamKind::kTensor;
+    if (is_tensor || param.kind == ParamKind::kTensors) {
+      first +=
+          (first.empty() ? "" : ", ") + (is_tensor ? std::string(param.name) : tensors_text(op));
+    } else if (param.required && param.name != "over") {
+      const bool is_name = sample(param.kind) == "dim" || param.kind == ParamKind::kInt;
+      first += (first.empty() ? "" : ", ") + std::string(is_name ? param.name : sample(param.kind));
+    } else if (!(result && param.name == "over" && !param.required)) {
+      named += ", " + std::string(param.name) + " = " + std::string(sample(param.kind));
+    }
+  }
+  std::string inside = first + to + named;
+  inside = inside.starts_with(", ") ? inside.substr(2) : inside;
+  return std::string(op.name) + "(" + inside + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> forms_of(const OpDef& op) {
+  std::vector<std::string> forms;
+  for (const OwnSyntax& own : kOwnSyntax) {
+    if (own.name == op.name) {
+      forms.emplace_back(own.form);
+    }
+  }
+  if (!forms.empty()) {
+    return forms;
+  }
+  const auto to = std::ranges::find_if(op.params, is_result);
+  if (to == op.params.end() || !to->required) {
+    forms.push_back(call_text(op, /*result=*/false));
+  }
+  if (to != op.params.end()) {
+    forms.push_back(call_text(op, /*result=*/true));
+  }
+  return forms;
+}
+
+std::span<const LanguageForm> language_forms() {
+  return kLanguage;
+}
+
+}  // namespace mtf

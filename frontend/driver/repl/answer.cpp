@@ -1,0 +1,152 @@
+#include "frontend/driver/repl/answer.h"
+
+#include <algorithm>
+
+#include "frontend/elaborate/context.h"
+#include "frontend/elaborate/names/module.h"
+#include "frontend/elaborate/tensors/entries.h"
+#include "frontend/report/quantity.h"
+#include "ir/support/match.h"
+
+namespace mtf {
+namespace {
+
+std::string grouped(const Mesh& mesh, const Axes& axes) {
+  const std::string names = to_string(mesh, axes);
+  return axes.size() > 1 ? "(" + names + ")" : names;
+}
+
+std::string function_text(const ast::Fn& fn) {
+  std::string text = fn.is_model ? "model(" : "fn(";
+  for (const ast::Parameter& parameter : fn.parameters) {
+    text += (&parameter == fn.parameters.data() ? "" : ", ") + parameter.name.text;
+    text += parameter.type ? ": " + ast::to_string(*parameter.type) : "";
+    text += parameter.initial ? " = " + ast::to_string(*parameter.initial) : "";
+  }
+  text += ")";
+  for (const ast::TypeExpr& result : fn.results) {
+    text += (&result == fn.results.data() ? " -> " : ", ") + ast::to_string(result);
+  }
+  return text + (host::is_entry(fn) ? "   an entry" : "");
+}
+
+std::string layout_text(const Layout& layout, const Layout* in_use) {
+  std::string text = "layout on " + to_string(layout.mesh) + " {";
+  const auto add = [&](const std::vector<Rule>& rules) {
+    for (const Rule& rule : rules) {
+      text += (&rule == rules.data() ? " " : ", ") + to_string(rule, layout.mesh);
+    }
+  };
+  add(layout.rules);
+  for (const VariableRules& block : layout.variables) {
+    text += block.glob.empty() ? "  params {" : "  at \"" + block.glob + "\" {";
+    add(block.rules);
+    text += " }";
+  }
+  text += " }";
+  return text + (in_use != nullptr && in_use->name == layout.name ? "   in use" : "");
+}
+
+// A layout or mesh is found by its name: one that was declared anew has the place of the old one.
+template <typename T>
+const T* called(const std::vector<T>& list, std::size_t behind) {
+  return behind == 0 || behind > list.size() ? nullptr : &list[behind - 1];
+}
+
+std::string host_text(const host::Value& value) {
+  const std::string kind = host::kind_of(value);
+  const std::string shown = host::to_string(value);
+  if (value.is<std::string>()) {
+    return "string = \"" + shown + "\"";
+  }
+  const std::size_t blank = kind.find(' ');
+  const std::string word =
+      kind.starts_with("a ") || kind.starts_with("an ") ? kind.substr(blank + 1) : kind;
+  return shown.empty() ? word : word + " = " + shown;
+}
+
+}  // namespace
+
+std::optional<Placed> placed(const host::Value& value, const PlanDevice& device) {
+  const auto* tensor = value.get<host::Tensor>();
+  if (tensor == nullptr) {
+    return std::nullopt;
+  }
+  if (tensor->where == host::Where::kVariable) {
+    const ValueLayout* layout = device.variable(tensor->variable->variable.path);
+    return Placed{.type = tensor->type,
+                  .layout = layout == nullptr ? replicated(tensor->type.shape) : *layout};
+  }
+  const auto* planned = dynamic_cast<const PlannedTensor*>(tensor->handle.get());
+  return planned == nullptr
+             ? std::nullopt
+             : std::optional(Placed{.type = planned->type, .layout = planned->layout});
+}
+
+std::int64_t bytes_a_rank(const Placed& tensor, const Mesh& mesh) {
+  return local_shape(tensor.type.shape, tensor.layout, mesh).volume() *
+         static_cast<std::int64_t>(bytes_of(tensor.type.dtype));
+}
+
+std::string type_text(const Placed& tensor, const Mesh& mesh) {
+  const Shape& shape = tensor.type.shape;
+  std::string text = std::string(to_string(tensor.type.dtype)) + "[";
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const Axes& axes = tensor.layout.dims[d];
+    text += (d == 0 ? "" : ", ") + shape[d].name + " " + std::to_string(shape[d].size);
+    text += axes.empty() ? "" : "/" + grouped(mesh, axes);
+  }
+  text += "]";
+  return tensor.layout.where.empty() ? text : text + " " + to_string(tensor.layout.where, mesh);
+}
+
+std::string slice_text(const Placed& tensor, const Mesh& mesh) {
+  const Shape local = local_shape(tensor.type.shape, tensor.layout, mesh);
+  std::string text;
+  for (const Dim& dim : local.dims()) {
+    text += (text.empty() ? "" : "x") + std::to_string(dim.size);
+  }
+  if (mesh.ranks() > 1) {
+    text += text.empty() ? "on every rank" : mesh.uneven ? " at most a rank" : " a rank";
+  }
+  return text + (text.empty() ? "" : ", ") + bytes_text(bytes_a_rank(tensor, mesh));
+}
+
+std::string value_text(const host::Value& value, const PlanDevice& device,
+                       const host::Context& context) {
+  const Mesh& mesh = device.layout().mesh;
+  if (const std::optional<Placed> tensor = placed(value, device)) {
+    return type_text(*tensor, mesh) + "   " + slice_text(*tensor, mesh);
+  }
+  if (const auto* function = value.get<host::Function>()) {
+    return function_text(*function->fn);
+  }
+  if (const auto* dim = value.get<Dim>()) {
+    return "dim " + std::to_string(dim->size);
+  }
+  if (const auto* ref = value.get<host::MeshRef>()) {
+    const Mesh* found = called(context.layouts.meshes, ref->index);
+    return found == nullptr
+               ? "mesh"
+               : "mesh " + to_string(*found) + "   " + count_text(found->ranks(), "rank");
+  }
+  if (const auto* ref = value.get<host::LayoutRef>()) {
+    const Layout* found = called(context.layouts.layouts, ref->index);
+    return found == nullptr ? "layout" : layout_text(*found, context.layouts.chosen);
+  }
+  if (const auto* module = value.get<std::shared_ptr<host::Module>>()) {
+    return "module of " + joined((*module)->members, ", ");
+  }
+  const auto* several = value.get<host::Results>();
+  const auto* list = value.get<host::List>();
+  if (several != nullptr || (list != nullptr && host::has_tensor(value))) {
+    std::string text;
+    for (const host::Value& item : several != nullptr ? *several->items : *list->items) {
+      text += (text.empty() ? "" : "\n") + value_text(item, device, context);
+    }
+    return text;
+  }
+  return host_text(value);
+}
+
+}  // namespace mtf

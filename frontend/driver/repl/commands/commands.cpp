@@ -1,0 +1,185 @@
+#include "frontend/driver/repl/commands/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "frontend/driver/repl/repl.h"
+
+namespace mtf {
+namespace {
+
+constexpr int kMostUndone = 1000;
+
+bool help(Repl& repl, const std::string& rest) {
+  for (const ReplCommand& command : repl_commands()) {
+    if (!rest.empty() && command.name == rest) {
+      repl.answer(":" + std::string(command.name) + " " + std::string(command.takes) + "   " +
+                  std::string(command.says) + "\n");
+      return true;
+    }
+  }
+  repl.answer(repl_help());
+  return true;
+}
+
+bool json(Repl& repl, const std::string& rest) {
+  if (rest != "on" && rest != "off") {
+    return repl.refuse(DiagKind::kBadArgument, "`:json` is `on` or `off`");
+  }
+  repl.set_json(rest == "on");
+  return true;
+}
+
+bool quit(Repl& repl, const std::string& /*rest*/) {
+  repl.end();
+  return true;
+}
+
+bool undo(Repl& repl, const std::string& rest) {
+  int count = 1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
+  const bool is_number = error == std::errc{} && end == rest.data() + rest.size();
+  if (!rest.empty() && (!is_number || count < 1 || count > kMostUndone)) {
+    return repl.refuse(DiagKind::kBadArgument, "`:undo` takes back one statement, or `:undo 3`");
+  }
+  for (int i = 0; i < count; ++i) {
+    const std::vector<Statement> before = repl.script().inputs();
+    if (!repl.undo()) {
+      return false;
+    }
+    const std::vector<Statement>& now = repl.script().inputs();
+    for (const Statement& statement : before) {
+      if (std::ranges::find(now, statement.span, &Statement::span) == now.end()) {
+        const std::string text = text_of(statement, repl.sources());
+        repl.answer("taken back: `" + text.substr(0, text.find('\n')) + "`\n");
+      }
+    }
+  }
+  return true;
+}
+
+constexpr std::array kCommands = std::to_array<ReplCommand>({
+    {"check", "[--lint]", "errors and warnings of the whole session, under every layout",
+     repl_check},
+    {"cost", "[ENTRY] [--hardware NAME]", "the layouts side by side", repl_cost},
+    {"diff", "A B [ENTRY]", "what changes from one layout to another; `none` is one rank",
+     repl_diff},
+    {"doc", "NAME", "an operation, a function, or a module's member", repl_doc},
+    {"expect", "[CLAUSES]", "whether every `expect` holds, and `net { all_gather = 0 }` besides",
+     repl_expect},
+    {"help", "[COMMAND]", "this page", help},
+    {"json", "on|off", "answers as JSON, one object a line", json},
+    {"layout", "[NAME | RULES]", "the layouts; or use one, or these rules: batch -> rows",
+     repl_layout},
+    {"load", "FILE", "the statements of a file, as if they were typed", repl_load},
+    {"mesh", "[SIZES]", "the meshes; or other sizes: rows=4,cols=2", repl_mesh},
+    {"ops", "[NAME]", "the operations, or one of them", repl_ops},
+    {"plan", "[ENTRY] [--rank N]", "what one rank does, step by step", repl_plan},
+    {"quit", "", "the end; so does Ctrl-D", quit},
+    {"reload", "", "reads changed files again, and says what changed", repl_reload},
+    {"save", "FILE", "the session as a program that `mtf run` runs", repl_save},
+    {"show", "EXPRESSION [--rank N] [--ascii]", "draws which ranks hold which blocks", repl_show},
+    {"time", "STATEMENT", "does it, and says how long it took", repl_time},
+    {"type", "EXPRESSION", "its type, layout and bytes; nothing runs", repl_type},
+    {"undo", "[N]", "takes back the last statement, or the last N", undo},
+    {"vars", "", "what is bound, and the params and states", repl_vars},
+    {"verify", "[--fast]", "runs the session under every layout, and compares", repl_verify},
+    {"what-if", "RULES", "only what these rules would change now: batch -> cols", repl_what_if},
+    {"why", "VALUE [ENTRY]", "why a value lies as it does, a collective is there, or `memory`",
+     repl_why},
+});
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
+}
+
+// By its name, or by the beginning of one alone.
+const ReplCommand* meant(std::string_view word, std::vector<std::string>& candidates) {
+  const ReplCommand* found = nullptr;
+  for (const ReplCommand& command : kCommands) {
+    if (command.name == word) {
+      return &command;
+    }
+    if (!word.empty() && command.name.starts_with(word)) {
+      candidates.emplace_back(command.name);
+      found = &command;
+    }
+  }
+  return candidates.size() == 1 ? found : nullptr;
+}
+
+}  // namespace
+
+std::span<const ReplCommand> repl_commands() {
+  return kCommands;
+}
+
+std::string repl_help() {
+  std::vector<std::string> left;
+  std::size_t width = 0;
+  for (const ReplCommand& command : kCommands) {
+    left.push_back(":" + std::string(command.name) + " " + std::string(command.takes));
+    width = std::max(width, left.back().size());
+  }
+  std::string text =
+      "A statement of the language is done and answered; an expression answers with its value.\n\n";
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    text += "  " + left[i] + std::string(width + 2 - left[i].size(), ' ') +
+            std::string(kCommands[i].says) + "\n";
+  }
+  return text +
+         "\nA command may be shortened, as `:p` for `:plan`, and takes the options of `mtf "
+         "plan`, `cost`, `why`, `diff`.\n";
+}
+
+bool run_repl_command(Repl& repl, const std::string& text) {
+  const std::string line = trimmed(text);
+  const std::size_t blank = std::min(line.find_first_of(" \t\n"), line.size());
+  const std::string word = line.substr(0, blank);
+  std::vector<std::string> candidates;
+  if (const ReplCommand* command = meant(word, candidates)) {
+    return command->run(repl, trimmed(std::string_view(line).substr(blank)));
+  }
+  std::string which;
+  for (const std::string& name : candidates) {
+    which += (which.empty() ? "; it may be `:" : "`, `:") + name;
+  }
+  if (!which.empty()) {
+    return repl.refuse(DiagKind::kUnknownName,
+                       "`:" + word + "` is short for several" + which + "`");
+  }
+  return repl.refuse(DiagKind::kUnknownName,
+                     "no command `:" + word + "`" +
+                         did_you_mean(word, names_of(kCommands), "; `:help` lists them"));
+}
+
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  bool quoted = false;
+  bool inside = false;
+  for (const char letter : text) {
+    const bool is_blank = letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+    if (letter == '"') {
+      quoted = !quoted;
+    }
+    if ((is_blank && !quoted) || letter == '"') {
+      inside = inside && letter == '"';
+      if (letter == '"' && quoted) {
+        words.emplace_back();
+        inside = true;
+      }
+      continue;
+    }
+    if (!inside) {
+      words.emplace_back();
+      inside = true;
+    }
+    words.back() += letter;
+  }
+  return words;
+}
+
+}  // namespace mtf

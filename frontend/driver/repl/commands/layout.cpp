@@ -1,0 +1,272 @@
+// Which layout is used, and what another one would change.
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/mover.h"
+#include "frontend/driver/repl/answer.h"
+#include "frontend/driver/repl/commands/commands.h"
+#include "frontend/driver/repl/commands/program.h"
+#include "frontend/driver/repl/repl.h"
+#include "frontend/elaborate/layouts/mesh_text.h"
+#include "frontend/parse/parse.h"
+#include "frontend/report/quantity.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::string_view kTyped = "typed";  // what `:layout RULES` calls its layout
+constexpr std::string_view kWhatIf = "what_if";
+
+std::string slice(const SourceMap& sources, SourceSpan span) {
+  return sources.file(span.file).text.substr(span.begin, span.end - span.begin);
+}
+
+std::vector<std::string> layout_names(Repl& repl) {
+  return names_of(repl.planned().session().layouts());
+}
+
+// The mesh of the layout in use, or the only one; null after an error.
+const Mesh* mesh_in_question(Repl& repl) {
+  Session& session = repl.planned().session();
+  const std::span<const Mesh> meshes = session.meshes();
+  if (session.layout() != nullptr) {
+    const auto found = std::ranges::find(meshes, session.layout()->mesh.name, &Mesh::name);
+    return found == meshes.end() ? nullptr : &*found;
+  }
+  if (meshes.size() == 1) {
+    return meshes.data();
+  }
+  repl.refuse(DiagKind::kUnknownLayout,
+              meshes.empty() ? "no mesh is declared; `mesh grid = [rows: 2, cols: 2]` declares one"
+                             : "no layout is in use that says on which mesh; `:layout NAME` "
+                               "takes one of " +
+                                   joined(layout_names(repl), ", "));
+  return nullptr;
+}
+
+// The tree of one layout.
+struct Declared {
+  ast::File file;
+  const ast::Layout* layout = nullptr;
+};
+
+std::optional<Declared> declared(Repl& repl, const std::vector<Statement>& inputs) {
+  DiagSink known;
+  Declared result{.file = program_of(inputs, repl.sources(), known), .layout = nullptr};
+  for (const ast::Stmt& statement : result.file.statements) {
+    result.layout = std::get_if<ast::Layout>(&statement.node);
+  }
+  return result.layout == nullptr ? std::nullopt : std::optional(std::move(result));
+}
+
+// What a layout says besides its rules for all tensors.
+std::string other_parts(const SourceMap& sources, const ast::Layout& layout) {
+  std::string text;
+  if (layout.params) {
+    text += "; " + slice(sources, layout.params->span);
+  }
+  for (const ast::RulesAt& at : layout.at) {
+    text += "; " + slice(sources, at.span);
+  }
+  for (const ast::LayoutOption& option : layout.options) {
+    text += "; " + option.name.text + " = " + option.value.text;
+  }
+  return text;
+}
+
+// The layout in use with some of its rules replaced, as text. `rules`: as they are typed.
+std::optional<std::string> changed_layout(Repl& repl, const std::string& rules) {
+  const Mesh* mesh = mesh_in_question(repl);
+  if (mesh == nullptr) {
+    return std::nullopt;
+  }
+  const auto typed = repl.read_aside("layout " + std::string(kWhatIf) + " on " + mesh->name +
+                                     " { " + rules + " }");
+  const std::optional<Declared> added = typed ? declared(repl, *typed) : std::nullopt;
+  if (!added) {
+    return std::nullopt;
+  }
+  const Layout* in_use = repl.planned().session().layout();
+  std::optional<Declared> old;
+  for (const Statement& input : repl.script().inputs()) {
+    if (in_use != nullptr && input.kind == StatementKind::kLayout &&
+        input.names.front() == in_use->name) {
+      old = declared(repl, {input});
+    }
+  }
+  std::string text;
+  const auto add = [&text](const ast::Rule& rule) {
+    text += (text.empty() ? "" : "; ") + ast::to_string(rule);
+  };
+  for (const ast::Rule& rule : old ? old->layout->rules : std::vector<ast::Rule>()) {
+    const bool is_new = std::ranges::any_of(added->layout->rules, [&](const ast::Rule& other) {
+      return other.dim.text == rule.dim.text;
+    });
+    if (!is_new) {
+      add(rule);
+    }
+  }
+  std::ranges::for_each(added->layout->rules, add);
+  return "layout " + std::string(kWhatIf) + " on " + mesh->name +
+         (old && old->layout->infer ? " infer" : "") +
+         (old && old->layout->uneven ? " uneven" : "") + " { " + text +
+         (old ? other_parts(repl.sources(), *old->layout) : "") + " }";
+}
+
+// Where everything is that the session holds, by name or path.
+std::map<std::string, Placed> places(Repl& repl) {
+  std::map<std::string, Placed> result;
+  const PlanDevice& device = repl.planned().device();
+  const host::Context& context = repl.planned().context();
+  if (context.files.empty()) {
+    return result;
+  }
+  for (const auto& [name, binding] : context.files.back()->scope->names()) {
+    if (const std::optional<Placed> tensor = placed(binding.value, device)) {
+      result.emplace(name, *tensor);
+    }
+  }
+  for (const auto& [path, record] : context.variables) {
+    if (const ValueLayout* layout = device.variable(path)) {
+      result.emplace(path, Placed{.type = record->variable.type, .layout = *layout});
+    }
+  }
+  return result;
+}
+
+// "4.0 KiB moved to a rank", or "nothing moves"; of another mesh nobody knows what it would take.
+std::string move_text(Repl& repl, const Placed& from, const Placed& to) {
+  DiagSink known;
+  const std::optional<SpmdProgram> mover =
+      mover_of(to.type, from.layout, to.layout, repl.planned().device().layout(), op_table(), known,
+               /*exact=*/true);
+  if (!mover) {
+    return "";
+  }
+  std::int64_t bytes = 0;
+  for (const CollectiveTotal& total : mover->totals.collectives) {
+    bytes += total.bytes;
+  }
+  return bytes == 0 ? "   nothing moves" : "   " + bytes_text(bytes) + " moved to a rank";
+}
+
+void say_what_moved(Repl& repl, const std::map<std::string, Placed>& before, const Mesh& mesh) {
+  std::string text;
+  const Mesh& now = repl.planned().device().layout().mesh;
+  for (const auto& [name, tensor] : places(repl)) {
+    const auto old = before.find(name);
+    if (old == before.end()) {
+      continue;
+    }
+    const std::string from = type_text(old->second, mesh);
+    const std::string to = type_text(tensor, now);
+    if (from != to) {
+      text += name + " : " + from + " -> " + to + "   " + slice_text(tensor, now) +
+              (now.axes == mesh.axes && now.name == mesh.name ? move_text(repl, old->second, tensor)
+                                                              : "") +
+              "\n";
+    }
+  }
+  repl.answer(text);
+}
+
+bool use(Repl& repl, const std::string& statements) {
+  const std::map<std::string, Placed> before = places(repl);
+  const Mesh mesh = repl.planned().device().layout().mesh;
+  if (!repl.say("session", statements, /*quiet=*/true)) {
+    return false;
+  }
+  if (!repl.is_json()) {
+    repl.answer("in use: " + repl.in_use() + "\n");
+    say_what_moved(repl, before, mesh);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool repl_layout(Repl& repl, const std::string& rest) {
+  if (rest.empty()) {
+    for (const std::string& name : layout_names(repl)) {
+      repl.answer(name + " : " +
+                  value_text(*repl.planned().value(name), repl.planned().device(),
+                             repl.planned().context()) +
+                  "\n");
+    }
+    repl.answer("in use: " + repl.in_use() + "\n");
+    return true;
+  }
+  const std::vector<std::string> names = layout_names(repl);
+  if (rest.find("->") == std::string::npos) {
+    if (std::ranges::find(names, rest) == names.end()) {
+      return repl.refuse(DiagKind::kUnknownLayout,
+                         "no layout `" + rest + "`" +
+                             did_you_mean(rest, names,
+                                          names.empty() ? "; none is declared"
+                                                        : "; there is " + joined(names, ", ")));
+    }
+    return use(repl, "use layout " + rest);
+  }
+  const Mesh* mesh = mesh_in_question(repl);
+  return mesh != nullptr && use(repl, "layout " + std::string(kTyped) + " on " + mesh->name +
+                                          " { " + rest + " }\nuse layout " + std::string(kTyped));
+}
+
+bool repl_mesh(Repl& repl, const std::string& rest) {
+  Session& session = repl.planned().session();
+  if (rest.empty()) {
+    for (const Mesh& mesh : session.meshes()) {
+      repl.answer(to_string(mesh) + "   " + count_text(mesh.ranks(), "rank") + "\n");
+    }
+    return true;
+  }
+  const host::AxisSizes sizes = host::parse_axis_sizes(rest);
+  const Mesh* mesh = mesh_in_question(repl);
+  if (mesh == nullptr || !sizes.problem.empty()) {
+    return mesh != nullptr && repl.refuse(DiagKind::kBadArgument, sizes.problem);
+  }
+  Mesh resized = *mesh;
+  for (const MeshAxis& axis : sizes.axes) {
+    const std::optional<AxisId> found = resized.find(axis.name);
+    if (!found) {
+      return repl.refuse(DiagKind::kUnknownAxis, "the mesh " + to_string(*mesh) + " has no axis `" +
+                                                     axis.name + "`" +
+                                                     did_you_mean(axis.name, names_of(mesh->axes)));
+    }
+    resized.axes[*found].size = axis.size;
+  }
+  std::string text;
+  for (const MeshAxis& axis : resized.axes) {
+    text += (text.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
+  }
+  return use(repl, "mesh " + resized.name + " = [" + text + "]" +
+                       (resized.profile.empty() ? "" : " of " + resized.profile));
+}
+
+bool repl_what_if(Repl& repl, const std::string& rest) {
+  if (rest.find("->") == std::string::npos) {
+    return repl.refuse(DiagKind::kBadArgument, "`:what-if` takes rules, as `batch -> cols`");
+  }
+  const std::optional<std::string> text = changed_layout(repl, rest);
+  const std::optional<std::vector<Statement>> added = text ? repl.read_aside(*text) : std::nullopt;
+  if (!added) {
+    return false;
+  }
+  Script script = repl.script();
+  DiagSink diags;
+  for (const Statement& input : *added) {
+    if (!script.accept(input, repl.sources(), diags)) {
+      return repl.show(diags.diags());
+    }
+  }
+  Options options;
+  options.command = Command::kDiff;
+  const Layout* in_use = repl.planned().session().layout();
+  options.layouts = {in_use == nullptr ? "none" : in_use->name, std::string(kWhatIf)};
+  return about_program(repl, script.inputs(), std::move(options), diff_outcome);
+}
+
+}  // namespace mtf

@@ -1,0 +1,214 @@
+// The commands of the command line, with the session as their program.
+
+#include "frontend/driver/repl/commands/program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <variant>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/devices/contracts.h"
+#include "frontend/driver/repl/commands/commands.h"
+#include "frontend/driver/repl/repl.h"
+
+namespace mtf {
+
+namespace {
+
+// What the top level is called where it is looked at as an entry of its own.
+constexpr std::string_view kTopLevel = "session";
+
+// Names at top level that stand for tensors.
+std::vector<std::string> tensors_of(Repl& repl) {
+  std::vector<std::string> names;
+  for (const Statement& statement : repl.script().inputs()) {
+    for (const std::string& name : statement.names) {
+      const host::Value* value = repl.planned().value(name);
+      if (value != nullptr && value->is<host::Tensor>() && statement.form != Form::kAssigned) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+bool is_declaration(const ast::Stmt& statement) {
+  return std::holds_alternative<ast::Dims>(statement.node) ||
+         std::holds_alternative<ast::Mesh>(statement.node) ||
+         std::holds_alternative<ast::Layout>(statement.node) ||
+         std::holds_alternative<ast::UseLayout>(statement.node) ||
+         std::holds_alternative<ast::Fn>(statement.node) ||
+         std::holds_alternative<ast::Import>(statement.node) ||
+         std::holds_alternative<ast::Expect>(statement.node);
+}
+
+// A session may have no function yet. What its top level computes becomes one, `session`, which
+// returns all that is bound; what it prints is left out. Where it does more than bind, as in a
+// loop, there is none.
+void make_entry(ast::File& file, const std::vector<std::string>& results) {
+  const bool binds_only = std::ranges::all_of(file.statements, [](const ast::Stmt& statement) {
+    return is_declaration(statement) || std::holds_alternative<ast::Binding>(statement.node) ||
+           std::holds_alternative<ast::Assign>(statement.node) ||
+           std::holds_alternative<ast::Print>(statement.node);
+  });
+  if (!binds_only) {
+    return;
+  }
+  ast::Fn entry;
+  std::vector<ast::Stmt> rest;
+  for (ast::Stmt& statement : file.statements) {
+    if (is_declaration(statement)) {
+      rest.push_back(std::move(statement));
+    } else if (!std::holds_alternative<ast::Print>(statement.node)) {
+      entry.name.span = statement.span;
+      entry.body.statements.push_back(std::move(statement));
+    }
+  }
+  entry.name.text = kTopLevel;
+  entry.body.span = entry.name.span;
+  ast::Return end;
+  for (const std::string& name : results) {
+    end.values.push_back({.span = entry.name.span, .node = ast::NameRef{.text = name}});
+  }
+  entry.body.statements.push_back({.span = entry.name.span, .node = std::move(end)});
+  const SourceSpan span = entry.name.span;
+  rest.push_back({.span = span, .node = std::move(entry)});
+  file.statements = std::move(rest);
+}
+
+}  // namespace
+
+bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
+                   Outcome (*body)(Workspace&)) {
+  const Options session = repl.options_for(inputs);
+  const auto inherit = [](std::string& own, const std::string& from) {
+    own = own.empty() ? from : own;
+  };
+  inherit(options.layout, session.layout);
+  inherit(options.mesh, session.mesh);
+  inherit(options.rules, session.rules);
+  inherit(options.settings, session.settings);
+  inherit(options.hardware, session.hardware);
+  options.fast = options.fast || session.fast;
+  options.seed = session.seed;
+  options.json = options.json || repl.is_json();
+  options.color = session.color;
+  Session& now = repl.planned().session();
+  const bool by_itself =
+      options.command != Command::kVerify && (now.entries().empty() || options.name == kTopLevel);
+  const std::vector<std::string> results =
+      by_itself ? tensors_of(repl) : std::vector<std::string>();
+  Workspace workspace(std::move(options));
+  workspace.sources = repl.sources();
+  workspace.program = [&](DiagSink& diags) {
+    ast::File file = program_of(inputs, workspace.sources, diags);
+    file.id = file.id.valid() ? file.id : FileId{0};
+    if (!results.empty()) {
+      make_entry(file, results);
+    }
+    return std::optional(std::move(file));
+  };
+  std::fflush(stdout);
+  Outcome outcome = guarded(workspace, [&] { return body(workspace); });
+  show_json(workspace, outcome);
+  std::fflush(stdout);
+  if (!outcome.message.empty()) {
+    repl.mistake(outcome.message);
+  }
+  return outcome.status == kDone;
+}
+
+namespace {
+
+// The words of the command line, where the session stands for the file.
+bool run_words(Repl& repl, const std::string& command, const std::string& rest,
+               Outcome (*body)(Workspace&)) {
+  std::vector<std::string> words = words_in(rest);
+  words.insert(words.begin(), {command, "session"});
+  const std::variant<Options, Answer> parsed = parse_options(words);
+  if (const auto* answer = std::get_if<Answer>(&parsed)) {
+    if (answer->status == kDone) {
+      repl.answer(answer->text);
+    } else {
+      repl.mistake(answer->text);
+    }
+    return answer->status == kDone;
+  }
+  return about_program(repl, repl.script().inputs(), std::get<Options>(parsed), body);
+}
+
+// Only what `expect` says.
+Outcome expect_outcome(Workspace& workspace) {
+  const std::optional<FileId> file = read_program(workspace);
+  const CheckedLayouts checked = file ? check_layouts(workspace, *file) : CheckedLayouts();
+  if (!checked.programs.empty()) {
+    check_contracts(workspace, *checked.programs.front(), checked.layouts, workspace.diags);
+  }
+  // A layout that is not in use need not fit what there is by now.
+  DiagSink broken;
+  for (const Diag& diag : workspace.diags.diags()) {
+    if (diag.kind != DiagKind::kLayoutConflict && diag.kind != DiagKind::kIndivisible) {
+      broken.add(diag);
+    }
+  }
+  return outcome_of(workspace, broken);
+}
+
+}  // namespace
+
+bool repl_plan(Repl& repl, const std::string& rest) {
+  return run_words(repl, "plan", rest, plan_outcome);
+}
+
+bool repl_cost(Repl& repl, const std::string& rest) {
+  return run_words(repl, "cost", rest, cost_outcome);
+}
+
+bool repl_why(Repl& repl, const std::string& rest) {
+  return run_words(repl, "why", rest, why_outcome);
+}
+
+bool repl_diff(Repl& repl, const std::string& rest) {
+  return run_words(repl, "diff", rest, diff_outcome);
+}
+
+bool repl_check(Repl& repl, const std::string& rest) {
+  return run_words(repl, "check", rest, check_outcome);
+}
+
+bool repl_verify(Repl& repl, const std::string& rest) {
+  return run_words(repl, "verify", rest, verify_outcome);
+}
+
+bool repl_ops(Repl& repl, const std::string& rest) {
+  std::vector<std::string> words = words_in(rest);
+  words.insert(words.begin(), "ops");
+  if (repl.is_json()) {
+    words.emplace_back("--json");
+  }
+  std::fflush(stdout);
+  return command_line(words) == kDone;
+}
+
+bool expectations_hold(Repl& repl, const std::vector<Statement>& inputs) {
+  return about_program(repl, inputs, Options(), expect_outcome);
+}
+
+bool repl_expect(Repl& repl, const std::string& rest) {
+  std::vector<Statement> inputs = repl.script().inputs();
+  if (!rest.empty()) {
+    const std::optional<std::vector<Statement>> more = repl.read_aside("expect " + rest);
+    if (!more) {
+      return false;
+    }
+    inputs.insert(inputs.end(), more->begin(), more->end());
+  }
+  const bool holds = expectations_hold(repl, inputs);
+  if (holds && !repl.is_json()) {
+    repl.answer("every `expect` holds\n");
+  }
+  return holds;
+}
+
+}  // namespace mtf

@@ -1,0 +1,22 @@
+// The script of a session as the program of a command.
+
+#pragma once
+
+#include <vector>
+
+#include "frontend/driver/repl/script.h"
+#include "frontend/driver/workspace.h"
+
+namespace mtf {
+
+class Repl;
+
+// Does what a command of the command line does; options that it does not have are the session's.
+// False: its status is one of failure.
+bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
+                   Outcome (*body)(Workspace&));
+
+// Whether every `expect` of these statements holds; if not, it is said.
+bool expectations_hold(Repl& repl, const std::vector<Statement>& inputs);
+
+}  // namespace mtf

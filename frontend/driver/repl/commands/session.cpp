@@ -1,0 +1,181 @@
+// What the session has, and where it is kept.
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <variant>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/repl/answer.h"
+#include "frontend/driver/repl/commands/commands.h"
+#include "frontend/driver/repl/repl.h"
+#include "frontend/driver/workspace.h"
+#include "frontend/elaborate/names/module.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/show/blocks.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+// The comment lines right above a place, and the line itself up to the body.
+std::string head_of(const SourceMap& sources, const ast::Fn& fn) {
+  const std::string& text = sources.file(fn.name.span.file).text;
+  std::size_t begin = text.rfind('\n', fn.name.span.begin);
+  begin = begin == std::string::npos ? 0 : begin + 1;
+  while (begin > 0) {
+    const std::size_t before = begin < 2 ? std::string::npos : text.rfind('\n', begin - 2);
+    const std::size_t line = before == std::string::npos ? 0 : before + 1;
+    if (text[line] != '#') {
+      break;
+    }
+    begin = line;
+  }
+  std::string head = text.substr(begin, fn.body.span.begin - begin);
+  head.erase(head.find_last_not_of(" \n") + 1);
+  return head + "\n";
+}
+
+const host::Value* member(Repl& repl, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  const host::Value* value = repl.planned().value(name.substr(0, dot));
+  if (value == nullptr || dot == std::string_view::npos) {
+    return value;
+  }
+  const auto* module = value->get<std::shared_ptr<host::Module>>();
+  const host::Binding* binding = module == nullptr || *module == nullptr
+                                     ? nullptr
+                                     : (*module)->scope->own(name.substr(dot + 1));
+  return binding == nullptr ? nullptr : &binding->value;
+}
+
+}  // namespace
+
+bool repl_type(Repl& repl, const std::string& rest) {
+  return repl.look_at(rest, [&repl](const host::Value& value) {
+    repl.answer(repl.is_json()
+                    ? value_json("", value, repl.planned().device(), repl.planned().context()) +
+                          "\n"
+                    : value_text(value, repl.planned().device(), repl.planned().context()) + "\n");
+    return true;
+  });
+}
+
+bool repl_show(Repl& repl, const std::string& rest) {
+  const std::size_t dashes = std::min(rest.find(" --"), rest.size());
+  const std::string expression = rest.substr(0, dashes);
+  std::vector<std::string> words = words_in(rest.substr(dashes));
+  words.insert(words.begin(), {"show", "session", "value"});
+  const std::variant<Options, Answer> parsed = parse_options(words);
+  if (const auto* answer = std::get_if<Answer>(&parsed)) {
+    repl.mistake(answer->text);
+    return false;
+  }
+  const auto& options = std::get<Options>(parsed);
+  return repl.look_at(expression, [&](const host::Value& value) {
+    const Layout& layout = repl.planned().device().layout();
+    const std::optional<Placed> tensor = placed(value, repl.planned().device());
+    if (!tensor) {
+      return repl.refuse(DiagKind::kWrongType, "`" + expression + "` is " + host::kind_of(value) +
+                                                   "; `:show` draws tensors");
+    }
+    if (options.marked && *options.marked >= layout.mesh.ranks()) {
+      return repl.refuse(DiagKind::kMeshSize,
+                         "there is no rank " + std::to_string(*options.marked) +
+                             "; the ranks are 0 to " + std::to_string(layout.mesh.ranks() - 1));
+    }
+    const Picture picture{
+        .name = expression, .type = tensor->type, .layout = tensor->layout, .mesh = layout.mesh};
+    repl.answer(repl.is_json() ? picture_json(picture) + "\n"
+                               : picture_text(picture, {.ascii = options.ascii,
+                                                        .rank = options.marked,
+                                                        .columns = output_columns()}));
+    return true;
+  });
+}
+
+bool repl_vars(Repl& repl, const std::string& /*rest*/) {
+  PlannedSession& planned = repl.planned();
+  const host::Context& context = planned.context();
+  const auto answer = [&](const std::string& name, const host::Value& value) {
+    repl.answer(repl.is_json()
+                    ? value_json(name, value, planned.device(), context) + "\n"
+                    : name + " : " + value_text(value, planned.device(), context) + "\n");
+  };
+  for (const Statement& input : repl.script().inputs()) {
+    for (const std::string& name : input.names) {
+      const host::Value* value = planned.value(name);
+      if (value != nullptr && input.form != Form::kAssigned) {
+        answer(name, *value);
+      }
+    }
+  }
+  for (const auto& [path, record] : context.variables) {
+    answer(path, host::make(host::Tensor{.where = host::Where::kVariable,
+                                         .type = record->variable.type,
+                                         .handle = nullptr,
+                                         .variable = record}));
+  }
+  return true;
+}
+
+bool repl_doc(Repl& repl, const std::string& rest) {
+  const host::Value* value = member(repl, rest);
+  const auto* function = value == nullptr ? nullptr : value->get<host::Function>();
+  if (function != nullptr) {
+    repl.answer(head_of(repl.sources(), *function->fn));
+    return true;
+  }
+  if (value != nullptr) {
+    repl.answer(rest + " : " +
+                value_text(*value, repl.planned().device(), repl.planned().context()) + "\n");
+    return true;
+  }
+  return repl_ops(repl, rest);
+}
+
+bool repl_save(Repl& repl, const std::string& rest) {
+  const std::vector<std::string> words = words_in(rest);
+  if (words.size() != 1) {
+    return repl.refuse(DiagKind::kBadArgument, "`:save FILE` takes the file to write");
+  }
+  std::ofstream stream(words.front(), std::ios::binary);
+  stream << repl.script().text(repl.sources());
+  stream.flush();
+  if (!stream) {
+    return repl.refuse(DiagKind::kFile,
+                       "`" + words.front() + "` cannot be written: " + std::strerror(errno));
+  }
+  if (!repl.is_json()) {
+    const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
+    repl.answer(words.front() + ": " + count_text(count, "statement") + "; `mtf run " +
+                words.front() + "` runs them\n");
+  }
+  return true;
+}
+
+bool repl_load(Repl& repl, const std::string& rest) {
+  const std::vector<std::string> words = words_in(rest);
+  if (words.size() != 1) {
+    return repl.refuse(DiagKind::kBadArgument, "`:load FILE` takes the file to read");
+  }
+  return repl.load(words.front());
+}
+
+bool repl_reload(Repl& repl, const std::string& /*rest*/) {
+  return repl.reload();
+}
+
+bool repl_time(Repl& repl, const std::string& rest) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (!repl.say("session", rest)) {
+    return false;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  repl.answer("took " + seconds_text(took.count()) + "\n");
+  return true;
+}
+
+}  // namespace mtf

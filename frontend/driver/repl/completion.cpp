@@ -1,0 +1,205 @@
+#include "frontend/driver/repl/completion.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "frontend/driver/repl/answer.h"
+#include "frontend/driver/repl/commands/commands.h"
+#include "frontend/driver/repl/repl.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kWords = std::to_array<std::string_view>(
+    {"assert", "dim",    "else", "expect", "fn",       "for",   "grad",  "if",
+     "import", "layout", "let",  "mesh",   "minimize", "model", "param", "print",
+     "return", "state",  "use",  "var",    "while",    "with"});
+
+bool is_of_word(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// Where the string begins that the cursor is in; npos: in none.
+std::size_t open_string(std::string_view line) {
+  std::size_t open = std::string_view::npos;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') {
+      open = open == std::string_view::npos ? i : std::string_view::npos;
+    }
+  }
+  return open;
+}
+
+// The operation in whose parentheses the cursor is; null for none.
+const OpDef* call_around(std::string_view line) {
+  int depth = 0;
+  for (std::size_t i = line.size(); i-- > 0;) {
+    depth += line[i] == ')' || line[i] == ']' ? 1 : line[i] == '(' || line[i] == '[' ? -1 : 0;
+    if (depth < 0 && line[i] == '(') {
+      std::size_t begin = i;
+      while (begin > 0 && is_of_word(line[begin - 1])) {
+        --begin;
+      }
+      return find_op(op_table(), line.substr(begin, i - begin));
+    }
+  }
+  return nullptr;
+}
+
+class Collector {
+ public:
+  Collector(Repl& repl, std::string_view line) : repl_(repl), line_(line) {}
+
+  Candidates run() {
+    const std::size_t blank = line_.find(' ');
+    const std::size_t quote = open_string(line_);
+    const bool is_command = line_.starts_with(':');
+    const std::string_view command = is_command ? line_.substr(1, blank - 1) : std::string_view();
+    if (is_command && blank == std::string_view::npos) {
+      result_.word = line_.size();
+      for (const ReplCommand& one : repl_commands()) {
+        add(":" + std::string(one.name), std::string(one.says));
+      }
+    } else if (quote != std::string_view::npos) {
+      files(line_.substr(quote + 1));
+    } else if (command == "load" || command == "save") {
+      files(line_.substr(line_.rfind(' ') + 1));
+    } else {
+      take_word();
+      command_words(command);
+    }
+    std::ranges::sort(result_.list, {}, &Candidate::text);
+    const auto same = std::ranges::unique(result_.list, {}, &Candidate::text);
+    result_.list.erase(same.begin(), same.end());
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::string text, std::string says) {
+    if (text.starts_with(line_.substr(line_.size() - result_.word))) {
+      result_.list.push_back({.text = std::move(text), .says = std::move(says)});
+    }
+  }
+
+  void take_word() {
+    std::size_t begin = line_.size();
+    while (begin > 0 && (is_of_word(line_[begin - 1]) || line_[begin - 1] == '.')) {
+      --begin;
+    }
+    result_.word = line_.size() - begin;
+  }
+
+  void command_words(std::string_view command) {
+    if (command == "layout" || command == "diff" || command == "what-if") {
+      layouts();
+      dims_and_axes();
+    } else if (command == "plan" || command == "cost") {
+      for (const Entry& entry : repl_.planned().session().entries()) {
+        add(entry.name, "an entry");
+      }
+    } else if (command == "ops") {
+      operations();
+    } else {
+      everything();
+    }
+  }
+
+  void layouts() {
+    for (const Layout& layout : repl_.planned().session().layouts()) {
+      add(layout.name, "layout on " + to_string(layout.mesh));
+    }
+  }
+
+  void dims_and_axes() {
+    for (const std::string& dim : repl_.planned().context().dim_names) {
+      add(dim, "dim");
+    }
+    for (const Mesh& mesh : repl_.planned().session().meshes()) {
+      for (const MeshAxis& axis : mesh.axes) {
+        add(axis.name, "axis of " + mesh.name + ", " + std::to_string(axis.size));
+      }
+    }
+  }
+
+  void operations() {
+    for (const OpDef* op : op_table()) {
+      if (!op->name.empty() && is_of_word(op->name.front())) {
+        add(std::string(op->name), std::string(op->summary));
+      }
+    }
+  }
+
+  void members(std::string_view word) {
+    const std::string module(word.substr(0, word.find('.')));
+    const host::Value* value = repl_.planned().value(module);
+    const auto* found = value == nullptr ? nullptr : value->get<std::shared_ptr<host::Module>>();
+    for (const auto& [name, binding] : found == nullptr
+                                           ? std::map<std::string, host::Binding, std::less<>>()
+                                           : (*found)->scope->names()) {
+      add(module + "." + name, describe(binding.value));
+    }
+  }
+
+  std::string describe(const host::Value& value) {
+    return first_line(value_text(value, repl_.planned().device(), repl_.planned().context()));
+  }
+
+  void everything() {
+    const std::string_view word = line_.substr(line_.size() - result_.word);
+    if (word.find('.') != std::string_view::npos) {
+      members(word);
+      return;
+    }
+    if (const OpDef* op = call_around(line_)) {
+      for (const OpParam& param : op->params) {
+        if (param.kind != ParamKind::kTensor && param.kind != ParamKind::kTensors) {
+          add(std::string(param.name) + " = ", std::string(param.help));
+        }
+      }
+    }
+    const host::Context& context = repl_.planned().context();
+    if (!context.files.empty()) {
+      for (const auto& [name, binding] : context.files.back()->scope->names()) {
+        add(name, describe(binding.value));
+      }
+    }
+    dims_and_axes();
+    operations();
+    for (const std::string_view keyword : kWords) {
+      add(std::string(keyword), "");
+    }
+  }
+
+  void files(std::string_view path) {
+    result_.word = path.size();
+    const fs::path typed(path);
+    std::error_code problem;
+    const fs::path folder = typed.parent_path();
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(folder.empty() ? "." : folder, problem)) {
+      const bool is_folder = entry.is_directory(problem);
+      add((folder / entry.path().filename()).string() + (is_folder ? "/" : ""), "");
+    }
+  }
+
+  Repl& repl_;
+  std::string_view line_;
+  Candidates result_;
+};
+
+}  // namespace
+
+Candidates candidates(Repl& repl, std::string_view line) {
+  return Collector(repl, line).run();
+}
+
+}  // namespace mtf

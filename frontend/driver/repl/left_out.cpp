@@ -1,0 +1,57 @@
+#include "frontend/driver/repl/left_out.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+
+std::optional<std::size_t> culprit(std::span<const Diag> diags,
+                                   const std::vector<Statement>& statements,
+                                   const Statement& kept) {
+  const auto contains = [](const Statement& input, SourceSpan span) {
+    return span.file == input.file && input.span.begin <= span.begin && span.end <= input.span.end;
+  };
+  for (std::size_t i = statements.size(); i-- > 0;) {
+    if (statements[i].span == kept.span) {
+      continue;
+    }
+    for (const Diag& diag : diags) {
+      const bool points = diag.severity == Severity::kError &&
+                          (contains(statements[i], diag.span) ||
+                           std::ranges::any_of(diag.notes, [&](const Note& note) {
+                             return contains(statements[i], note.span);
+                           }));
+      if (points) {
+        return i;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void add_causes(std::span<const Diag> errors, bool is_first, std::vector<Diag>& causes) {
+  for (const Diag& error : errors) {
+    const bool follows =
+        error.kind == DiagKind::kUnknownName || error.kind == DiagKind::kUnknownDim;
+    const bool is_known = std::ranges::any_of(causes, [&](const Diag& known) {
+      return known.span == error.span && known.text == error.text;
+    });
+    if ((is_first || !follows) && !is_known) {
+      causes.push_back(error);
+    }
+  }
+}
+
+std::string left_out_text(std::vector<Statement> statements, const SourceMap& sources) {
+  std::ranges::sort(statements, {}, [](const Statement& statement) {
+    return std::pair(statement.file.index, statement.span.begin);
+  });
+  std::string text;
+  for (const Statement& statement : statements) {
+    const std::string one = text_of(statement, sources);
+    text += "left out now: `" + one.substr(0, one.find('\n')) + "`\n";
+  }
+  return text + "`:undo` brings back what was left out\n";
+}
+
+}  // namespace mtf

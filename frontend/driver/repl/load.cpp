@@ -1,0 +1,123 @@
+// Files in a session: read once, and again when they have changed.
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/driver/repl/repl.h"
+#include "frontend/driver/workspace.h"
+#include "frontend/elaborate/context.h"
+#include "frontend/parse/parse.h"
+#include "frontend/report/quantity.h"
+
+namespace mtf {
+namespace {
+
+// nullopt after an error, which is shown.
+std::optional<std::string> text_of_file(const Repl& repl, const std::string& path) {
+  Options options;
+  options.file = path;
+  Workspace workspace(std::move(options));
+  const std::optional<FileId> file = read_program(workspace);
+  if (!file) {
+    repl.show(workspace.diags.diags());
+    return std::nullopt;
+  }
+  return workspace.sources.file(*file).text;
+}
+
+std::string names_text(const Statement& input, const SourceMap& sources) {
+  const std::string text = text_of(input, sources);
+  return input.names.empty() ? "`" + text.substr(0, text.find('\n')) + "`"
+                             : joined(input.names, ", ");
+}
+
+// "a, b" of the statements of one list that are not in the other.
+std::string only_in(const std::vector<Statement>& list, const std::vector<Statement>& other,
+                    const SourceMap& sources) {
+  std::set<std::string> texts;
+  for (const Statement& input : other) {
+    texts.insert(text_of(input, sources));
+  }
+  std::string result;
+  for (const Statement& input : list) {
+    if (!texts.contains(text_of(input, sources))) {
+      result += (result.empty() ? "" : ", ") + names_text(input, sources);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool Repl::load(const std::string& path) {
+  const std::optional<std::string> text = text_of_file(*this, path);
+  if (!text) {
+    return false;
+  }
+  const FileId file = sources_.add({.name = path, .path = path, .text = *text});
+  loaded_.push_back({.path = path, .file = file});
+  bool done = false;
+  {
+    const host::Restore quiet(quiet_, true);
+    const host::Restore loading(loading_, true);
+    done = statements(file);
+  }
+  const auto count = std::ranges::count(script_.inputs(), file, &Statement::file);
+  if (!quiet_ && !json_) {
+    answer(path + ": " + count_text(count, "statement") + "; in use: " + in_use() + "\n");
+  }
+  return done;
+}
+
+bool Repl::reload() {
+  Script next = script_;
+  std::string said;
+  for (Loaded& loaded : loaded_) {
+    const std::optional<std::string> text = text_of_file(*this, loaded.path);
+    if (!text) {
+      return false;
+    }
+    if (*text == sources_.file(loaded.file).text) {
+      continue;
+    }
+    const FileId file = sources_.add({.name = loaded.path, .path = loaded.path, .text = *text});
+    DiagSink diags;
+    const std::optional<ast::File> tree = parse(file, sources_, diags);
+    if (!show(diags.diags()) || !tree) {
+      return false;
+    }
+    std::vector<Statement> old;
+    std::ranges::copy_if(next.inputs(), std::back_inserter(old),
+                         [&](const Statement& input) { return input.file == loaded.file; });
+    const std::vector<Statement> now = Script::inputs_of(*tree);
+    const std::vector<Statement> all = next.inputs();
+    next = Script();
+    bool is_first = true;
+    for (const Statement& input : all) {
+      if (input.file == loaded.file && !std::exchange(is_first, false)) {
+        continue;
+      }
+      for (const Statement& one : input.file == loaded.file ? now : std::vector<Statement>{input}) {
+        if (!next.accept(one, sources_, diags)) {
+          return show(diags.diags());
+        }
+      }
+    }
+    const std::string gone = only_in(old, now, sources_);
+    const std::string added = only_in(now, old, sources_);
+    said += loaded.path + ":" + (gone.empty() ? "" : " was " + gone) +
+            (added.empty() ? "" : (gone.empty() ? " now " : "; now ") + added) + "\n";
+    loaded.file = file;
+  }
+  if (said.empty()) {
+    answer("no file has changed\n");
+    return true;
+  }
+  if (!rebuild(std::move(next), nullptr)) {
+    return false;
+  }
+  answer(said);
+  return true;
+}
+
+}  // namespace mtf

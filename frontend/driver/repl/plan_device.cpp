@@ -1,0 +1,47 @@
+#include "frontend/driver/repl/plan_device.h"
+
+#include <algorithm>
+
+#include "lowering/lower.h"
+
+namespace mtf {
+
+bool PlanDevice::use(const Layout* chosen, std::span<const Layout> /*declared*/,
+                     DiagSink& /*diags*/) {
+  layout_ = chosen == nullptr ? one_rank() : *chosen;
+  return true;
+}
+
+std::optional<std::vector<TensorHandle>> PlanDevice::run(
+    const Unit& unit, std::span<const TensorHandle> /*arguments*/, DiagSink& diags) {
+  runs_ = true;
+  effects_ = effects_ || std::ranges::any_of(unit.program.values, [](const Value& value) {
+               return value.op != nullptr && value.op->effect;
+             });
+  if (const auto known = results_.find(&unit); known != results_.end()) {
+    return known->second;
+  }
+  const std::optional<SpmdProgram> plan = lower(unit.program, layout_, ops_, diags, exact_, held_);
+  if (!plan) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < plan->inputs.size(); ++i) {
+    if (plan->source.inputs[i].is_variable()) {
+      held_.try_emplace(plan->source.inputs[i].name, plan->at(plan->inputs[i]).layout);
+    }
+  }
+  std::vector<TensorHandle> handles;
+  for (const SpmdId output : plan->outputs) {
+    const SpmdValue& value = plan->at(output);
+    handles.push_back(std::make_shared<PlannedTensor>(value.type, value.layout));
+  }
+  results_.emplace(&unit, handles);
+  return handles;
+}
+
+const ValueLayout* PlanDevice::variable(std::string_view path) const {
+  const auto found = held_.find(path);
+  return found == held_.end() ? nullptr : &found->second;
+}
+
+}  // namespace mtf

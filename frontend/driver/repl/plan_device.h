@@ -1,0 +1,60 @@
+// The device of a session that only plans: each unit is lowered once, for the layout in use, and a
+// tensor is where the plan would have put it. Nothing is allocated.
+
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/device.h"
+#include "lowering/layout/targets.h"
+
+namespace mtf {
+
+struct PlannedTensor final : DeviceTensor {
+  PlannedTensor(TensorType tensor_type, ValueLayout value_layout)
+      : DeviceTensor(std::move(tensor_type)), layout(std::move(value_layout)) {}
+
+  ValueLayout layout;
+};
+
+class PlanDevice final : public Device {
+ public:
+  PlanDevice(OpTable ops, bool exact) : ops_(ops), exact_(exact) {}
+
+  bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
+  void declare(const Variable& variable) override { (void)variable; }
+  std::optional<std::vector<TensorHandle>> run(const Unit& unit,
+                                               std::span<const TensorHandle> arguments,
+                                               DiagSink& diags) override;
+  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
+  std::optional<std::string> text(const TensorHandle& /*tensor*/,
+                                  const NumberFormat& /*numbers*/) override {
+    return std::nullopt;
+  }
+  void print(std::string_view /*line*/) override {}
+
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+  // Where a variable is; null until something uses it.
+  [[nodiscard]] const ValueLayout* variable(std::string_view path) const;
+  [[nodiscard]] const HeldLayouts& held() const { return held_; }
+  // Variables that were used since are forgotten.
+  void restore(HeldLayouts held) { held_ = std::move(held); }
+  // Whether something has run since the last call that prints, asserts or writes.
+  [[nodiscard]] bool take_effects() { return std::exchange(effects_, false); }
+  // Whether anything has run at all since.
+  [[nodiscard]] bool take_runs() { return std::exchange(runs_, false); }
+
+ private:
+  OpTable ops_;
+  bool exact_;
+  Layout layout_;
+  HeldLayouts held_;
+  std::map<const Unit*, std::vector<TensorHandle>> results_;
+  bool effects_ = false;
+  bool runs_ = false;
+};
+
+}  // namespace mtf

@@ -1,0 +1,98 @@
+// A session of `mtf repl`: takes what is typed, statement by statement, and answers.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/diagnostics.h"
+#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/sessions.h"
+
+namespace mtf {
+
+struct ReplOutput {
+  std::function<void(std::string_view)> answer;   // whole lines
+  std::function<void(std::string_view)> mistake;  // diagnostics
+};
+
+class Repl {
+ public:
+  Repl(Options options, ReplOutput output);
+
+  // Whole statements, or a command. `name`, `line`: where they come from. False: a mistake, of
+  // which the session has kept nothing.
+  bool take(const std::string& name, std::size_t line, std::string text);
+
+  [[nodiscard]] bool is_over() const { return over_; }
+  // Bindings are not answered: of a file that is read.
+  void set_quiet(bool quiet) { quiet_ = quiet; }
+  void set_color(ColorMode color) { color_ = color; }
+
+  // ---- for the commands ----
+  [[nodiscard]] Options options_for(std::span<const Statement> statements) const;
+  [[nodiscard]] const SourceMap& sources() const { return sources_; }
+  [[nodiscard]] const Script& script() const { return script_; }
+  [[nodiscard]] PlannedSession& planned() { return *planned_; }
+  [[nodiscard]] bool is_json() const { return json_; }
+  void set_json(bool json) { json_ = json; }
+  void end() { over_ = true; }
+  void answer(std::string_view lines) const { output_.answer(lines); }
+  void mistake(std::string_view lines) const { output_.mistake(lines); }
+  bool refuse(DiagKind kind, std::string text);  // false
+  bool show(std::span<const Diag> diags) const;  // whether none is an error
+  // The session as it was before the last statement; false if there was none, or it fails now.
+  bool undo();
+  // Statements that a command stands for.
+  bool say(const std::string& name, const std::string& text, bool quiet = false);
+  // Statements that are only looked at; nullopt after an error.
+  std::optional<std::vector<Statement>> read_aside(const std::string& text);
+  // The statements of a file; and once more, those that have changed (load.cpp).
+  bool load(const std::string& path);
+  bool reload();
+  // Does something with the value of an expression, of which nothing stays.
+  bool look_at(const std::string& text, const std::function<bool(const host::Value&)>& look);
+  [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
+
+ private:
+  struct Loaded {
+    std::string path;
+    FileId file;
+  };
+
+  FileId add_source(const std::string& name, std::size_t line, std::string text);
+  bool statements(FileId file);
+  bool statement(const Statement& input);
+  bool extend(Script next, Statement input);
+  // From the first statement on. `changed`: what fails because of it is left out.
+  bool rebuild(Script next, const Statement* changed);
+  void follow(std::unique_ptr<PlannedSession> planned, bool may_switch);
+  bool run_waiting();
+  bool guarded(const std::function<bool()>& body);
+  void say_value(std::string_view text);
+  void answer_names(const std::vector<std::string>& names);
+  [[nodiscard]] ast::File file_of(const Statement& input);
+
+  Options options_;
+  ReplOutput output_;
+  SourceMap sources_;
+  Script script_;
+  std::vector<Script> before_;  // what it was, for `:undo`
+  std::vector<Loaded> loaded_;
+  std::unique_ptr<PlannedSession> planned_;
+  std::unique_ptr<RunningSession> running_;
+  std::vector<Statement> replayed_;  // what `running_` starts with
+  std::vector<Statement> waiting_;   // and what it has not run yet
+  ColorMode color_ = ColorMode::kPlain;
+  bool quiet_ = false;
+  bool loading_ = false;
+  bool json_ = false;
+  bool over_ = false;
+};
+
+}  // namespace mtf

@@ -1,0 +1,80 @@
+// What a session has accepted, as the program that it is.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "ir/support/diag.h"
+
+namespace mtf {
+
+// How a statement stands in the program, other than it was typed.
+enum class Form : std::uint8_t {
+  kAsTyped,
+  kPrinted,   // an expression, whose value is shown
+  kVar,       // a `let` whose name is bound again later
+  kAssigned,  // the `let` or `var` that does so
+};
+
+enum class StatementKind : std::uint8_t {
+  kDim,
+  kMesh,
+  kLayout,
+  kUse,
+  kFunction,
+  kImport,
+  kBinding,  // let, var
+  kOther,
+};
+
+// One statement.
+struct Statement {
+  FileId file;
+  std::size_t statement = 0;       // of that file
+  std::optional<std::size_t> dim;  // of a statement that declares several
+  SourceSpan span;                 // its text
+  StatementKind kind{};
+  std::vector<std::string> names;  // that it declares
+  Form form = Form::kAsTyped;
+};
+
+class Script {
+ public:
+  // One for each statement of the file, but for dims, which are one each.
+  [[nodiscard]] static std::vector<Statement> inputs_of(const ast::File& file);
+
+  // False: the name means something else already; the error says so.
+  bool accept(const Statement& input, const SourceMap& sources, DiagSink& diags);
+  void set_form(Form form) { inputs_[place_].form = form; }  // of the last one
+  // Takes out what stands at that place.
+  void drop(std::size_t place);
+
+  [[nodiscard]] const std::vector<Statement>& inputs() const { return inputs_; }
+  // Whether the last one that was accepted stands at the end, as a session can go on with it.
+  [[nodiscard]] bool is_appended() const { return appended_; }
+  [[nodiscard]] std::size_t place() const { return place_; }  // of the last one
+
+  // A program that `mtf run` runs.
+  [[nodiscard]] std::string text(const SourceMap& sources) const;
+
+ private:
+  bool redeclare(std::size_t before, const Statement& input, DiagSink& diags);
+  [[nodiscard]] std::size_t earliest(const Statement& input, const SourceMap& sources) const;
+
+  std::vector<Statement> inputs_;
+  std::size_t place_ = 0;
+  bool appended_ = true;
+};
+
+// Their tree, made anew at each call. requires: they parse
+[[nodiscard]] ast::File program_of(std::span<const Statement> inputs, const SourceMap& sources,
+                                   DiagSink& diags);
+// As it stands in the program.
+[[nodiscard]] std::string text_of(const Statement& input, const SourceMap& sources);
+
+}  // namespace mtf

@@ -1,0 +1,112 @@
+#include "frontend/driver/repl/sessions.h"
+
+#include "frontend/driver/workspace.h"
+#include "stdlib/ops/ops.h"
+
+namespace mtf {
+namespace {
+
+ElaborateOptions one_by_one(const Options& options, bool check) {
+  ElaborateOptions result = elaborate_options(options);
+  result.interactive = true;
+  result.check = check;
+  result.before_statement = throw_if_interrupted;
+  return result;
+}
+
+}  // namespace
+
+PlannedSession::PlannedSession(const Options& options, SourceMap& sources)
+    : device_(op_table(), !options.fast),
+      session_(one_by_one(options, /*check=*/true), sources, device_, diags_) {}
+
+bool PlannedSession::run(ast::File file) {
+  const std::size_t before = diags_.errors();
+  session_.run(std::move(file));
+  return diags_.errors() == before;
+}
+
+host::Value PlannedSession::evaluate(ast::File file) {
+  return session_.evaluate(std::move(file));
+}
+
+PlannedState PlannedSession::save() const {
+  return {.session = session_.save(), .held = device_.held()};
+}
+
+void PlannedSession::restore(PlannedState state) {
+  session_.restore(*state.session);
+  device_.restore(std::move(state.held));
+}
+
+const host::Value* PlannedSession::value(std::string_view name) const {
+  const auto& files = context().files;
+  const host::Binding* binding = files.empty() ? nullptr : files.back()->scope->own(name);
+  return binding == nullptr ? nullptr : &binding->value;
+}
+
+RunningSession::RunningSession(const Options& options, SourceMap& sources, Print print)
+    : print_(std::move(print)) {
+  const auto show = [this](std::string_view line) {
+    if (!quiet_) {
+      print_(line);
+    }
+  };
+  device_ = std::make_unique<ExecuteDevice>(ExecuteOptions{.ops = op_table(),
+                                                           .exact = !options.fast,
+                                                           .nan_is_error = options.nan_is_error,
+                                                           .seed = options.seed,
+                                                           .max_memory = options.max_memory,
+                                                           .print = show,
+                                                           .after_run = {},
+                                                           .observe = {},
+                                                           .interruption = &interruption_},
+                                            nullptr);
+  session_ =
+      std::make_unique<Session>(one_by_one(options, /*check=*/false), sources, *device_, diags_);
+}
+
+bool RunningSession::replay(ast::File file) {
+  const host::Restore quiet(quiet_, true);
+  const std::size_t before = diags_.errors();
+  session_->run(std::move(file));
+  return diags_.errors() == before;
+}
+
+bool RunningSession::run(ast::File file) {
+  const std::size_t before = diags_.errors();
+  const std::shared_ptr<const host::Saved> saved = session_->save();
+  device_->begin();
+  const auto take_back = [&] {
+    session_->restore(*saved);
+    device_->undo();
+  };
+  try {
+    session_->run(std::move(file));
+  } catch (...) {
+    take_back();
+    throw;
+  }
+  if (diags_.errors() == before) {
+    return true;
+  }
+  take_back();
+  return false;
+}
+
+bool RunningSession::switch_to(PlannedSession& planned) {
+  const Layout* from = session_->layout();
+  const Layout* to = planned.session().layout();
+  if (from == nullptr || to == nullptr || session_->follows_layout() ||
+      planned.session().follows_layout() || from->mesh.name != to->mesh.name ||
+      from->mesh.axes != to->mesh.axes || from->mesh.uneven != to->mesh.uneven) {
+    return false;
+  }
+  if (!device_->switch_to(*to, planned.device().held(), diags_)) {
+    return false;
+  }
+  session_->switch_to(*to, planned.session().layouts());
+  return true;
+}
+
+}  // namespace mtf

@@ -1,0 +1,79 @@
+// The two sessions that follow a script: one that plans, and one that runs when it must.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/driver/devices/execute_device.h"
+#include "frontend/driver/options.h"
+#include "frontend/driver/repl/plan_device.h"
+#include "frontend/driver/repl/script.h"
+#include "frontend/elaborate/context.h"
+
+namespace mtf {
+
+// Where a session was before a statement.
+struct PlannedState {
+  std::shared_ptr<const host::Saved> session;
+  HeldLayouts held;
+};
+
+// Everything that was accepted, planned under the layout in use.
+class PlannedSession {
+ public:
+  PlannedSession(const Options& options, SourceMap& sources);
+
+  // Errors are in `diags()`, and false is returned.
+  bool run(ast::File file);
+  // The value of the one expression of the file.
+  host::Value evaluate(ast::File file);
+
+  [[nodiscard]] PlannedState save() const;
+  void restore(PlannedState state);
+
+  [[nodiscard]] DiagSink& diags() { return diags_; }
+  [[nodiscard]] Session& session() { return session_; }
+  [[nodiscard]] PlanDevice& device() { return device_; }
+  [[nodiscard]] const host::Context& context() const { return session_.context(); }
+  // What a name stands for; null if for nothing.
+  [[nodiscard]] const host::Value* value(std::string_view name) const;
+
+ private:
+  DiagSink diags_;
+  PlanDevice device_;
+  Session session_;
+};
+
+using Print = std::function<void(std::string_view)>;
+
+// Runs on the mesh, simulated in this process, what has to be run.
+class RunningSession {
+ public:
+  RunningSession(const Options& options, SourceMap& sources, Print print);
+
+  // The statements of a program that ran before, or of which nothing is to be shown.
+  bool replay(ast::File file);
+  // One statement more: wholly, or not at all.
+  bool run(ast::File file);
+  // Goes on as `planned` lays things out, if that is on the same mesh and nothing that was built
+  // depends on it. False: it has to begin anew.
+  bool switch_to(PlannedSession& planned);
+
+  [[nodiscard]] DiagSink& diags() { return diags_; }
+  [[nodiscard]] const host::Context& context() const { return session_->context(); }
+
+ private:
+  DiagSink diags_;
+  Print print_;
+  bool quiet_ = false;
+  Interruption interruption_;
+  std::unique_ptr<ExecuteDevice> device_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace mtf

@@ -1,0 +1,184 @@
+#include "frontend/driver/repl/terminal.h"
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <cstdio>
+#include <filesystem>
+#include <histedit.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "frontend/driver/commands.h"
+
+namespace mtf {
+
+struct Terminal::State {
+  EditLine* editor = nullptr;
+  History* history = nullptr;
+  std::string file;
+  std::string prompt;
+  std::function<Candidates(std::string_view)> complete;
+  bool interrupted = false;
+};
+
+namespace {
+
+constexpr int kHistory = 10'000;
+constexpr std::size_t kMostShown = 60;
+
+Terminal::State& state_of(EditLine* editor) {
+  void* data = nullptr;
+  el_get(editor, EL_CLIENTDATA, &data);
+  return *static_cast<Terminal::State*>(data);
+}
+
+char* prompt_of(EditLine* editor) {
+  return state_of(editor).prompt.data();
+}
+
+unsigned char drop_line(EditLine* editor, int /*key*/) {
+  state_of(editor).interrupted = true;
+  std::fputs("^C", stdout);
+  return CC_NEWLINE;
+}
+
+// As many bytes as fit into so many columns, and no part of a character.
+std::string fitted(std::string text, std::size_t width) {
+  if (text.size() > width) {
+    text.resize(width);
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) {
+      text.pop_back();
+    }
+    if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) {
+      text.pop_back();
+    }
+  }
+  return text;
+}
+
+void list(const std::vector<Candidate>& found) {
+  std::size_t width = 0;
+  for (const Candidate& candidate : found) {
+    width = std::max(width, candidate.text.size());
+  }
+  std::string text = "\n";
+  for (std::size_t i = 0; i < std::min(found.size(), kMostShown); ++i) {
+    const std::string line =
+        "  " + found[i].text + std::string(width + 2 - found[i].text.size(), ' ') + found[i].says;
+    text += fitted(line, output_columns() - 1) + "\n";
+  }
+  if (found.size() > kMostShown) {
+    text += "  … and " + std::to_string(found.size() - kMostShown) + " more\n";
+  }
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+unsigned char complete_word(EditLine* editor, int /*key*/) {
+  const LineInfo* line = el_line(editor);
+  const std::string_view before(line->buffer,
+                                static_cast<std::size_t>(line->cursor - line->buffer));
+  if (before.find_first_not_of(" \t") == std::string_view::npos) {
+    el_insertstr(editor, "  ");
+    return CC_REFRESH;
+  }
+  const Candidates found = state_of(editor).complete(before);
+  if (found.list.empty()) {
+    return CC_REFRESH_BEEP;
+  }
+  std::string common = found.list.front().text;
+  for (const Candidate& candidate : found.list) {
+    const auto [end, other] = std::ranges::mismatch(common, candidate.text);
+    static_cast<void>(other);
+    common.erase(end, common.end());
+  }
+  if (common.size() > found.word) {
+    el_insertstr(editor, common.substr(found.word).c_str());
+    return CC_REFRESH;
+  }
+  if (found.list.size() > 1) {
+    list(found.list);
+    return CC_REDISPLAY;
+  }
+  return CC_REFRESH;
+}
+
+void bind(EditLine* editor, const char* key, const char* command) {
+  el_set(editor, EL_BIND, key, command, nullptr);
+}
+
+bool is_waiting() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return poll(&input, 1, 0) == 1;
+}
+
+}  // namespace
+
+Terminal::Terminal(std::string history, std::function<Candidates(std::string_view)> complete)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  std::setlocale(LC_CTYPE, "");
+  if (MB_CUR_MAX == 1) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");  // names may be of any alphabet
+  }
+  s.file = std::move(history);
+  s.complete = std::move(complete);
+  s.editor = el_init("mtf", stdin, stdout, stderr);
+  s.history = history_init();
+  HistEvent event;
+  ::history(s.history, &event, H_SETSIZE, kHistory);
+  ::history(s.history, &event, H_SETUNIQUE, 1);
+  if (!s.file.empty()) {
+    std::error_code problem;
+    std::filesystem::create_directories(std::filesystem::path(s.file).parent_path(), problem);
+    ::history(s.history, &event, H_LOAD, s.file.c_str());
+  }
+  el_set(s.editor, EL_CLIENTDATA, &s);
+  el_set(s.editor, EL_EDITOR, "emacs");
+  el_set(s.editor, EL_PROMPT, prompt_of);
+  el_set(s.editor, EL_HIST, ::history, s.history);
+  el_set(s.editor, EL_SIGNAL, 1);
+  el_set(s.editor, EL_ADDFN, "mtf-complete", "complete the word", complete_word);
+  el_set(s.editor, EL_ADDFN, "mtf-drop", "drop the line", drop_line);
+  el_set(s.editor, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C at the prompt is a key
+  bind(s.editor, "^I", "mtf-complete");
+  bind(s.editor, "^C", "mtf-drop");
+  bind(s.editor, "^R", "em-inc-search-prev");
+  el_source(s.editor, nullptr);  // ~/.editrc
+}
+
+Terminal::~Terminal() {
+  el_end(state_->editor);
+  history_end(state_->history);
+}
+
+std::optional<TypedLine> Terminal::read(std::string_view prompt) {
+  State& s = *state_;
+  s.prompt = prompt;
+  s.interrupted = false;
+  TypedLine line{.text = "", .was_waiting = is_waiting()};
+  int count = 0;
+  const char* text = el_gets(s.editor, &count);
+  line.interrupted = s.interrupted;
+  if (line.interrupted) {
+    return line;
+  }
+  if (text == nullptr || count <= 0) {
+    return std::nullopt;
+  }
+  line.text.assign(text, static_cast<std::size_t>(count));
+  if (line.text.ends_with('\n')) {
+    line.text.pop_back();
+  }
+  if (line.text.find_first_not_of(" \t") != std::string::npos) {
+    HistEvent event;
+    ::history(s.history, &event, H_ENTER, line.text.c_str());
+    if (!s.file.empty()) {
+      ::history(s.history, &event, H_SAVE, s.file.c_str());
+    }
+  }
+  return line;
+}
+
+}  // namespace mtf

@@ -1,0 +1,131 @@
+// What a program may ask of its surroundings: settings of the command line, and whether a file is
+// there. All ranks of a run get the same answers as long as they see the same files.
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/builtin.h"
+
+namespace mtf::host {
+namespace {
+
+// The plain arguments, evaluated; nullopt after an error.
+std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
+                                              const std::vector<Formal>& formals,
+                                              const ast::Call& call, SourceSpan span) {
+  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  if (!bound) {
+    return std::nullopt;
+  }
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if ((*bound)[i].empty()) {
+      report_missing(c, self.name, formals, i, span);
+      return std::nullopt;
+    }
+    const ast::Expr& expr = *(*bound)[i].front();
+    operands.push_back({.value = evaluate(c, expr), .span = expr.span});
+    if (is_unknown(operands.back().value)) {
+      return std::nullopt;
+    }
+  }
+  return operands;
+}
+
+const std::string* text_of(Context& c, const HostFn& self, const Operand& operand) {
+  const auto* text = operand.value.get<std::string>();
+  if (text == nullptr) {
+    c.error(DiagKind::kWrongType, operand.span,
+            "`" + std::string(self.name) + "` takes a string; this is " + kind_of(operand.value));
+  }
+  return text;
+}
+
+}  // namespace
+
+Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const std::string* path = operands ? text_of(c, self, operands->front()) : nullptr;
+  if (path == nullptr) {
+    return unknown();
+  }
+  std::error_code ignored;
+  return make(c.written.contains(*path) || std::filesystem::exists(*path, ignored));
+}
+
+namespace {
+
+// "name=text" each.
+std::vector<std::string_view> settings_of(const Context& c) {
+  const std::string_view all = c.options.settings;
+  std::vector<std::string_view> settings;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(',', at), all.size());
+    settings.push_back(all.substr(at, end - at));
+    at = end + 1;
+  }
+  return settings;
+}
+
+// The text as a value of the same kind as `like`; nullopt: it is none.
+std::optional<Value> read_as(const Value& like, std::string_view text) {
+  const auto number = [&](auto value) -> std::optional<Value> {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool all = error == std::errc() && end == text.data() + text.size();
+    return all ? std::optional(make(value)) : std::nullopt;
+  };
+  if (like.get<std::int64_t>() != nullptr) {
+    return number(std::int64_t{0});
+  }
+  if (like.get<double>() != nullptr) {
+    return number(0.0);
+  }
+  if (like.get<bool>() != nullptr) {
+    const bool is_flag = text == "true" || text == "false";
+    return is_flag ? std::optional(make(text == "true")) : std::nullopt;
+  }
+  return make(std::string(text));
+}
+
+}  // namespace
+
+Value setting_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
+  const std::string* name = operands ? text_of(c, self, operands->front()) : nullptr;
+  if (name == nullptr) {
+    return unknown();
+  }
+  c.settings_asked.insert(*name);
+  for (const std::string_view one : settings_of(c)) {
+    if (one.starts_with(*name + "=")) {
+      const std::optional<Value> value =
+          read_as(operands->back().value, one.substr(name->size() + 1));
+      if (!value) {
+        c.error(DiagKind::kBadArgument, span,
+                "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +
+                    " is needed");
+      }
+      return value ? *value : unknown();
+    }
+  }
+  return operands->back().value;
+}
+
+void check_settings(Context& c) {
+  const std::vector<std::string> asked(c.settings_asked.begin(), c.settings_asked.end());
+  for (const std::string_view one : settings_of(c)) {
+    const std::string name(one.substr(0, one.find('=')));
+    if (!c.settings_asked.contains(name)) {
+      const Suggestion suggestion = suggest(name, asked);
+      c.report.warning(
+          DiagKind::kUnknownName, {},
+          "the program asked for no setting `" + name + "`" +
+              (suggestion.text.empty() && !asked.empty() ? "; it asked for " + quoted_list(asked)
+                                                         : suggestion.text));
+    }
+  }
+}
+
+}  // namespace mtf::host

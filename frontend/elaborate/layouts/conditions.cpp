@@ -1,0 +1,54 @@
+#include "frontend/elaborate/layouts/conditions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+namespace {
+
+bool is_number(const ast::Name& coordinate) {
+  return coordinate.text.front() >= '0' && coordinate.text.front() <= '9';
+}
+
+// No mesh has as many ranks as what does not fit.
+std::int64_t number_of(const ast::Name& coordinate) {
+  std::string digits = coordinate.text;
+  std::erase(digits, '_');
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return problem == std::errc() ? value : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+std::optional<std::vector<NamedCondition>> conditions_of(Context& c, const ast::Rule& rule,
+                                                         const AxisCheck& exists) {
+  std::vector<NamedCondition> conditions;
+  for (const ast::Condition& written : rule.where) {
+    for (const ast::Name& coordinate : written.coordinates) {
+      if (!is_number(coordinate) && !exists(coordinate)) {
+        return std::nullopt;
+      }
+    }
+    for (std::size_t i = 1; i < written.coordinates.size(); ++i) {
+      const ast::Name& left = written.coordinates[i - 1];
+      const ast::Name& right = written.coordinates[i];
+      if (is_number(left) && is_number(right)) {
+        c.error(DiagKind::kLayoutConflict, written.span,
+                "a condition names an axis, as `where r == 0` or `where y == z`");
+        return std::nullopt;
+      }
+      const bool first = is_number(right);
+      const ast::Name& other = first ? right : left;
+      conditions.push_back({.axis = first ? left.text : right.text,
+                            .same = is_number(other) ? "" : other.text,
+                            .at = is_number(other) ? number_of(other) : 0});
+    }
+  }
+  return conditions;
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,288 @@
+#include "frontend/elaborate/layouts/hardware.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/modules.h"
+
+namespace mtf::host {
+namespace {
+
+constexpr std::string_view kModule = "hardware";
+
+// One argument of hardware_profile(…): its name, whether it must be given, and where it goes.
+// False: the value is not of the kind that `wanted` says.
+struct Field {
+  std::string_view name;
+  bool required = false;
+  std::string_view wanted;
+  bool (*set)(Hardware&, const Value&);
+};
+
+std::optional<double> positive(const Value& value) {
+  const std::optional<double> number = as_real(value);
+  return number && *number > 0 && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> whole(const Value& value) {
+  const std::optional<std::int64_t> number = as_int(value);
+  return number && *number > 0 ? number : std::nullopt;
+}
+
+const Values* items_of(const Value& value, std::size_t count = 0) {
+  const auto* list = value.get<List>();
+  return list == nullptr || (count != 0 && list->items->size() != count) ? nullptr
+                                                                         : list->items.get();
+}
+
+// [[size, value], …] by rising size.
+std::optional<Curve> curve_of(const Value& value) {
+  const Values* points = items_of(value);
+  Curve curve;
+  for (std::size_t i = 0; points != nullptr && i < points->size(); ++i) {
+    const Values* pair = items_of((*points)[i], 2);
+    const std::optional<double> size = pair == nullptr ? std::nullopt : positive(pair->front());
+    const std::optional<double> rate = pair == nullptr ? std::nullopt : positive(pair->back());
+    if (!size || !rate || (!curve.empty() && *size <= curve.back().first)) {
+      return std::nullopt;
+    }
+    curve.emplace_back(*size, *rate);
+  }
+  return curve.empty() ? std::nullopt : std::optional(std::move(curve));
+}
+
+bool set_curve(Curve& curve, const Value& value) {
+  if (const std::optional<double> number = positive(value)) {
+    curve = {{1, *number}};
+    return true;
+  }
+  std::optional<Curve> points = curve_of(value);
+  curve = points ? *std::move(points) : Curve();
+  return !curve.empty();
+}
+
+bool set_elements(Hardware& hardware, const Value& value) {
+  const Values* rows = items_of(value);
+  for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
+    const Values* pair = items_of((*rows)[i], 2);
+    const auto* op = pair == nullptr ? nullptr : pair->front().get<std::string>();
+    const std::optional<double> seconds = op == nullptr ? std::nullopt : positive(pair->back());
+    if (!seconds) {
+      return false;
+    }
+    hardware.elements.emplace_back(*op, *seconds);
+  }
+  return rows != nullptr;
+}
+
+bool set_collectives(Hardware& hardware, const Value& value) {
+  constexpr std::size_t kParts = 3;
+  const Values* rows = items_of(value);
+  for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
+    const Values* row = items_of((*rows)[i], kParts);
+    const auto* kind = row == nullptr ? nullptr : row->front().get<std::string>();
+    const auto ranks = kind == nullptr ? std::nullopt : whole((*row)[1]);
+    std::optional<Curve> seconds = ranks ? curve_of(row->back()) : std::nullopt;
+    if (!seconds) {
+      return false;
+    }
+    hardware.collectives.push_back(
+        {.kind = *kind, .ranks = *ranks, .seconds = *std::move(seconds)});
+  }
+  return rows != nullptr;
+}
+
+template <auto member>
+bool set_number(Hardware& hardware, const Value& value) {
+  const std::optional<double> number = positive(value);
+  hardware.*member = number.value_or(0);
+  return number.has_value();
+}
+
+template <auto member>
+bool set_share(Hardware& hardware, const Value& value) {
+  return set_number<member>(hardware, value) && hardware.*member <= 1;
+}
+
+template <auto member>
+bool set_whole(Hardware& hardware, const Value& value) {
+  const std::optional<std::int64_t> number = whole(value);
+  hardware.*member = number.value_or(1);
+  return number.has_value();
+}
+
+template <auto link, auto member>
+bool set_link(Hardware& hardware, const Value& value) {
+  const std::optional<double> number = positive(value);
+  hardware.*link.*member = number.value_or(0);
+  return number.has_value();
+}
+
+constexpr std::string_view kNumber = "a number above 0";
+constexpr std::string_view kWhole = "a whole number above 0";
+constexpr std::string_view kCurve = "a number above 0, or pairs [[size, number], …] by rising size";
+
+constexpr std::array kFields = std::to_array<Field>({
+    {"flops", true, kNumber, set_number<&Hardware::flops>},
+    {"memory_bandwidth", true, kCurve,
+     [](Hardware& hardware, const Value& value) { return set_curve(hardware.memory, value); }},
+    {"latency", true, kNumber, set_link<&Hardware::link, &Link::latency>},
+    {"bandwidth", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"bandwidth_per_rank", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"bandwidth_per_machine", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
+    {"memory", false, kNumber, set_number<&Hardware::capacity>},
+    {"products", false, kCurve,
+     [](Hardware& hardware, const Value& value) { return set_curve(hardware.products, value); }},
+    {"tile", false, kNumber, set_number<&Hardware::tile>},
+    {"overhead", false, kNumber, set_number<&Hardware::overhead>},
+    {"overlap", false, "a share, above 0 and up to 1", set_share<&Hardware::overlap>},
+    {"near_ranks", false, kWhole, set_whole<&Hardware::near_ranks>},
+    {"near_latency", false, kNumber, set_link<&Hardware::near, &Link::latency>},
+    {"near_bandwidth", false, kNumber, set_link<&Hardware::near, &Link::bandwidth>},
+    {"elements", false, "pairs [[operation, seconds of an element], …]", set_elements},
+    {"collectives", false, "rows [[kind, ranks, [[bytes, seconds], …]], …] by rising size",
+     set_collectives},
+    {"ranks", false, kWhole, set_whole<&Hardware::ranks>},
+});
+
+// One of the ways to say what a rank receives from other machines.
+struct Bandwidth {
+  std::string_view name;
+  bool is_shared = false;  // by the `near_ranks` ranks of a machine
+};
+constexpr std::array kBandwidths = std::to_array<Bandwidth>({
+    {"bandwidth_per_rank"},
+    {"bandwidth_per_machine", true},
+    {"bandwidth"},  // per rank; the short form
+});
+
+// Which one is given; null: an error.
+const Bandwidth* bandwidth_given(Context& c, const Bound& bound, SourceSpan span) {
+  const Bandwidth* given = nullptr;
+  for (const Bandwidth& one : kBandwidths) {
+    const auto* field = std::ranges::find(kFields, one.name, &Field::name);
+    const auto& arguments = bound[static_cast<std::size_t>(field - kFields.begin())];
+    if (!arguments.empty() && given != nullptr) {
+      c.error(DiagKind::kBadArgument, arguments.front()->span,
+              "`" + std::string(given->name) + "` says it already; give one of them");
+      return nullptr;
+    }
+    given = arguments.empty() ? given : &one;
+  }
+  if (given == nullptr) {
+    c.error(DiagKind::kMissingArgument, span,
+            "`hardware_profile` needs what a rank receives from other machines: "
+            "`bandwidth_per_rank`, or `bandwidth_per_machine`, a network card's, which "
+            "its `near_ranks` ranks share");
+  }
+  return given;
+}
+
+std::optional<HardwareChoice> as_hardware(const Value* value) {
+  HardwareChoice choice;
+  const auto add = [&choice](const Value& item) {
+    const auto* profile = item.get<HardwareRef>();
+    if (profile != nullptr) {
+      choice.profiles.push_back(**profile);
+    }
+    return profile != nullptr;
+  };
+  const Values* list = value == nullptr ? nullptr : items_of(*value);
+  const bool fits =
+      value != nullptr && (list == nullptr ? add(*value) : std::ranges::all_of(*list, add));
+  std::ranges::sort(choice.profiles, {}, &Hardware::ranks);
+  return fits && !choice.profiles.empty() ? std::optional(std::move(choice)) : std::nullopt;
+}
+
+}  // namespace
+
+Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  std::vector<Formal> formals;
+  formals.reserve(kFields.size());
+  for (const Field& field : kFields) {
+    formals.push_back({.name = std::string(field.name), .required = field.required});
+  }
+  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  if (!bound) {
+    return unknown();
+  }
+  const Bandwidth* bandwidth = bandwidth_given(c, *bound, span);
+  if (bandwidth == nullptr) {
+    return unknown();
+  }
+  Hardware hardware;
+  hardware.span = span;
+  bool fits = true;
+  for (std::size_t i = 0; i < kFields.size(); ++i) {
+    if ((*bound)[i].empty()) {
+      if (kFields[i].required) {
+        report_missing(c, self.name, formals, i, span);
+        return unknown();
+      }
+      continue;
+    }
+    const ast::Expr& expr = *(*bound)[i].front();
+    const Value value = evaluate(c, expr);
+    if (is_unknown(value)) {
+      fits = false;
+    } else if (!kFields[i].set(hardware, value)) {
+      c.error(DiagKind::kBadArgument, expr.span,
+              "`" + formals[i].name + "` takes " + std::string(kFields[i].wanted));
+      fits = false;
+    }
+  }
+  if (bandwidth->is_shared) {
+    hardware.link.bandwidth /= static_cast<double>(hardware.near_ranks);
+  }
+  if (hardware.near.bandwidth == 0) {
+    hardware.near = hardware.link;
+  } else if (hardware.near.latency == 0) {
+    hardware.near.latency = hardware.link.latency;
+  }
+  return fits ? make(HardwareRef(std::make_shared<const Hardware>(std::move(hardware))))
+              : unknown();
+}
+
+std::optional<HardwareChoice> hardware_named(Context& c, std::string_view name) {
+  const Scope::Found own = c.scope->find(name);
+  std::optional<HardwareChoice> found =
+      own.binding == nullptr ? std::nullopt : as_hardware(&own.binding->value);
+  if (!found) {
+    found = as_hardware(standard_value(c, name == kThisMachine ? kThisMachine : kModule, name));
+  }
+  for (std::size_t i = 0; found && i < found->profiles.size(); ++i) {
+    found->profiles[i].name = name;
+  }
+  return found;
+}
+
+std::vector<std::string> hardware_names(Context& c) {
+  std::vector<std::string> names;
+  for (const std::string& name : standard_names(c, kModule)) {
+    if (as_hardware(standard_value(c, kModule, name))) {
+      names.push_back(name);
+    }
+  }
+  names.emplace_back(kThisMachine);
+  return names;
+}
+
+bool hardware_exists(Context& c, const ast::Name& name) {
+  const Scope::Found own = c.scope->find(name.text);
+  const bool is_unknown_here = own.binding != nullptr && is_unknown(own.binding->value);
+  if (name.text == kThisMachine || is_unknown_here || hardware_named(c, name.text)) {
+    return true;
+  }
+  const std::vector<std::string> names = hardware_names(c);
+  const Suggestion suggestion = suggest(name.text, names);
+  c.error(DiagKind::kUnknownName, name.span,
+          "no hardware profile `" + name.text + "`" +
+              (suggestion.text.empty() ? "; there is " + quoted_list(names) : suggestion.text),
+          {}, suggestion.fix);
+  return false;
+}
+
+}  // namespace mtf::host

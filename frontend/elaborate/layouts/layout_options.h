@@ -1,0 +1,12 @@
+// Options of a layout: gather = again, stream = 4.
+
+#pragma once
+
+#include "frontend/elaborate/context.h"
+#include "ir/layout/layout.h"
+
+namespace mtf::host {
+
+void set_options(Context& c, const ast::Layout& declared, Layout& layout);
+
+}  // namespace mtf::host

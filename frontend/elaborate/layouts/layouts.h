@@ -1,0 +1,62 @@
+// Meshes and layouts: what a file declares, what the command line changes, and which one is in
+// force.
+
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "ir/layout/layout.h"
+
+namespace mtf::host {
+
+struct Context;
+struct Module;
+struct Operand;
+struct Suggestion;
+class Recording;
+struct Value;
+
+struct Layouts {
+  std::vector<Mesh> meshes;
+  std::vector<Layout> layouts;
+  std::optional<ast::Name> use;                   // `use layout`
+  const Layout* chosen = nullptr;                 // once in use; null: one rank
+  std::optional<Layout> in_use;                   // what `chosen` points to
+  bool is_used = false;                           // the device knows
+  bool is_refused = false;                        // and cannot
+  bool has_pins = false;                          // an `@` somewhere
+  bool pins_all = false;                          // one on all axes
+  std::set<std::string, std::less<>> in_regions;  // named by a `with layout`
+  std::set<std::string, std::less<>> expected;    // named by an `expect`
+  std::optional<Layout> region;                   // the innermost `with layout`
+};
+
+// At the top level of a file.
+void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, SourceSpan span);
+void declare_layout(Context& c, const Module& file, const ast::Layout& declared, SourceSpan span);
+void use_layout(Context& c, const Module& file, const ast::UseLayout& use);
+
+// h @ [batch -> x, ..]. requires: there is a unit under construction.
+[[nodiscard]] Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin,
+                               SourceSpan span);
+// The layout of `with layout`, or nullopt: an error, or nothing is split anyway.
+[[nodiscard]] std::optional<Layout> region_layout(Context& c, const ast::Name& name);
+// Makes the region the place of what is recorded next.
+void enter_region(Context& c, Recording& unit);
+
+// Tells the device, once, which layout it holds everything in. False after an error.
+bool put_in_use(Context& c);
+// The layout in force by the rules of the language; null also for one rank.
+[[nodiscard]] const Layout* choose_layout(Context& c);
+// "no layout `x`", and which there are.
+[[nodiscard]] std::string no_layout_text(const Context& c, std::string_view name,
+                                         const Suggestion& suggestion);
+// Warnings of a check: axes no layout uses, rules for dims that no tensor has.
+void check_layouts(Context& c);
+
+}  // namespace mtf::host

@@ -1,0 +1,181 @@
+// The options `--mesh` and `--rules`.
+
+#include "frontend/elaborate/layouts/mesh_text.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kBetween = " \t,;.";
+constexpr std::string_view kInside = "=:";
+
+// Names, and the signs between the halves of a pair.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    if (kBetween.find(text.front()) != std::string_view::npos) {
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end =
+        kInside.find(text.front()) != std::string_view::npos
+            ? 1
+            : std::min(text.find_first_of(std::string(kBetween) + std::string(kInside)),
+                       text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
+void option_error(Context& c, DiagKind kind, std::string text) {
+  c.error(kind, SourceSpan(), std::move(text));
+}
+
+void check_mesh_option(Context& c) {
+  const AxisSizes sizes = parse_axis_sizes(c.options.mesh);
+  if (!sizes.problem.empty()) {
+    option_error(c, DiagKind::kBadArgument,
+                 "`--mesh " + c.options.mesh + "`: " + sizes.problem +
+                     "; axes and their sizes are written as in `--mesh \"rows=4,cols=2\"`");
+    return;
+  }
+  if (c.layouts.meshes.empty()) {  // a mesh of its own
+    c.layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
+    return;
+  }
+  for (const MeshAxis& axis : sizes.axes) {
+    const bool is_known = std::ranges::any_of(
+        c.layouts.meshes, [&](const Mesh& mesh) { return mesh.find(axis.name).has_value(); });
+    if (!is_known) {
+      std::vector<std::string> names;
+      for (const Mesh& mesh : c.layouts.meshes) {
+        for (const MeshAxis& known : mesh.axes) {
+          names.push_back(known.name);
+        }
+      }
+      option_error(c, DiagKind::kUnknownAxis,
+                   "`--mesh` gives the axis `" + axis.name + "` a size; the meshes have " +
+                       quoted_list(names));
+      return;
+    }
+  }
+}
+
+// The first mesh that has every axis.
+const Mesh* mesh_with(const Context& c, const Pairs& rules) {
+  const auto found = std::ranges::find_if(c.layouts.meshes, [&](const Mesh& mesh) {
+    return std::ranges::all_of(
+        rules, [&](const auto& rule) { return mesh.find(rule.second).has_value(); });
+  });
+  return found == c.layouts.meshes.end() ? nullptr : &*found;
+}
+
+// Where none has them all.
+std::string why_no_mesh(const Context& c, const Pairs& rules) {
+  if (c.layouts.meshes.empty()) {
+    return "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one";
+  }
+  std::vector<std::string> names;
+  for (const Mesh& mesh : c.layouts.meshes) {
+    std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
+  }
+  for (const auto& [dim, axis] : rules) {
+    if (std::ranges::find(names, axis) == names.end()) {
+      return "no mesh has an axis " + in_backticks(axis) + did_you_mean(axis, names);
+    }
+  }
+  return "no mesh has all of these axes";
+}
+
+void declare_rules(Context& c) {
+  const auto& [pairs, problem] = parse_pairs(c.options.rules);
+  if (!problem.empty()) {
+    option_error(
+        c, DiagKind::kBadArgument,
+        "`--rules " + c.options.rules + "`: " + problem +
+            "; dims and their axes are written as in `--rules \"batch:rows;hidden:cols\"`");
+    return;
+  }
+  if (pairs.empty() && c.layouts.meshes.empty()) {
+    return;  // no rules on one rank
+  }
+  const Mesh* mesh = mesh_with(c, pairs);
+  if (mesh == nullptr) {
+    option_error(c, DiagKind::kUnknownAxis,
+                 "`--rules " + c.options.rules + "`: " + why_no_mesh(c, pairs));
+    return;
+  }
+  Layout layout{.name = "rules", .mesh = *mesh, .rules = {}, .span = {}};
+  for (const auto& [dim, axis] : pairs) {
+    const AxisId id = mesh->find(axis).value();
+    const auto same = std::ranges::find(layout.rules, dim, &Rule::dim);
+    if (same == layout.rules.end()) {
+      layout.rules.push_back({.dim = dim, .axes = {id}, .span = {}});
+    } else if (std::ranges::find(same->axes, id) == same->axes.end()) {
+      same->axes.push_back(id);
+    }
+  }
+  c.layouts.layouts.push_back(std::move(layout));
+}
+
+}  // namespace
+
+TextPairs parse_pairs(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  const auto is_sign = [&](std::size_t i) {
+    return i < words.size() && kInside.find(words[i].front()) != std::string_view::npos;
+  };
+  TextPairs result;
+  for (std::size_t i = 0; i < words.size(); i += 3) {
+    if (is_sign(i)) {
+      result.problem = "nothing stands before `" + std::string(words[i]) + "`";
+    } else if (!is_sign(i + 1)) {
+      result.problem = in_backticks(words[i]) + " stands alone";
+    } else if (i + 2 >= words.size() || is_sign(i + 2)) {
+      result.problem =
+          "nothing stands behind `" + std::string(words[i]) + std::string(words[i + 1]) + "`";
+    } else {
+      result.pairs.emplace_back(words[i], words[i + 2]);
+    }
+    if (!result.problem.empty()) {
+      break;
+    }
+  }
+  return result;
+}
+
+AxisSizes parse_axis_sizes(std::string_view text) {
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 31U;
+  auto [pairs, problem] = parse_pairs(text);
+  AxisSizes result{.axes = {}, .problem = std::move(problem)};
+  for (const auto& [name, size] : pairs) {
+    std::int64_t number = 0;
+    const char* end = size.data() + size.size();
+    const auto [stop, error] = std::from_chars(size.data(), end, number);
+    if (error != std::errc() || stop != end || number < 1 || number > kMaxSize) {
+      result.problem = in_backticks(size) + " is no size of an axis, a whole number from 1 to 2^31";
+    } else if (std::ranges::find(result.axes, name, &MeshAxis::name) != result.axes.end()) {
+      result.problem = "the axis " + in_backticks(name) + " is given twice";
+    }
+    result.axes.push_back({.name = name, .size = number});
+  }
+  return result;
+}
+
+void declare_from_options(Context& c) {
+  if (!c.options.mesh.empty()) {
+    check_mesh_option(c);
+  }
+  if (!c.options.rules.empty()) {
+    declare_rules(c);
+  }
+}
+
+}  // namespace mtf::host

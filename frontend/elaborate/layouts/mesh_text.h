@@ -1,0 +1,33 @@
+// Meshes and rules from the command line: "rows=4,cols=2" and "batch:rows;hidden:cols".
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/layout/mesh.h"
+
+namespace mtf::host {
+
+struct Context;
+
+// "rows=4,cols=2", or in Mesh-TensorFlow's spelling "rows:4 cols:2": pairs of `=` or `:`, between
+// which `,`, `;`, `.` and spaces may stand.
+struct TextPairs {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::string problem;  // what is wrong with the text; empty: nothing
+};
+[[nodiscard]] TextPairs parse_pairs(std::string_view text);
+
+struct AxisSizes {
+  std::vector<MeshAxis> axes;
+  std::string problem;
+};
+[[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
+
+// Checks `--mesh` against the meshes, and declares the layout of `--rules`.
+void declare_from_options(Context& c);
+
+}  // namespace mtf::host

@@ -1,0 +1,257 @@
+// Files and standard modules, each loaded once.
+
+#include "frontend/elaborate/names/modules.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "frontend/elaborate/names/resolve.h"
+#include "frontend/elaborate/statement.h"
+#include "frontend/parse/parse.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Source {
+  std::string key;     // canonical path, or the name of a standard module
+  std::string folder;  // canonical; empty for a standard module
+  SourceFile file;
+};
+
+std::nullopt_t bad_import(Context& c, const ast::Import& import, std::string text) {
+  c.error(DiagKind::kBadImport, import.module.span, std::move(text));
+  return std::nullopt;
+}
+
+// Whether `path` lies in the tree of `folder`; both canonical.
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  static_cast<void>(rest);
+  return end == folder.end();
+}
+
+std::optional<std::string> read_text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream || !fs::is_regular_file(path)) {
+    return std::nullopt;
+  }
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+std::optional<Source> find_file(Context& c, const Module& from, const ast::Import& import) {
+  const std::string& name = import.module.text;
+  if (from.is_standard) {
+    return bad_import(c, import, "a standard module imports only standard modules");
+  }
+  if (fs::path(name).is_absolute()) {
+    return bad_import(c, import,
+                      "the path is absolute; imports are relative to the importing file");
+  }
+  std::error_code problem;
+  const fs::path folder =
+      fs::weakly_canonical(from.folder.empty() ? fs::path(".") : fs::path(from.folder), problem);
+  const fs::path path = fs::weakly_canonical(folder / name, problem);
+  if (problem || !is_inside(path, folder)) {
+    return bad_import(c, import,
+                      "`" + name +
+                          "` is outside the folder of the importing file; imports stay "
+                          "inside it");
+  }
+  std::optional<std::string> text = read_text(path);
+  if (!text) {
+    c.error(DiagKind::kFile, import.module.span, "there is no file `" + name + "` to read");
+    return std::nullopt;
+  }
+  const fs::path shown = fs::path(c.sources.file(from.file.id).name).parent_path() / name;
+  return Source{.key = path.string(),
+                .folder = path.parent_path().string(),
+                .file = {.name = shown.lexically_normal().string(),
+                         .path = path.string(),
+                         .text = *std::move(text)}};
+}
+
+std::optional<Source> find_standard(Context& c, const ast::Import& import) {
+  const std::string& name = import.module.text;
+  std::optional<std::string> text =
+      c.options.module_text ? c.options.module_text(name) : std::nullopt;
+  if (!text) {
+    const Suggestion suggestion = suggest(name, c.options.module_names);
+    c.error(DiagKind::kBadImport, import.module.span,
+            "there is no standard module `" + name + "`" +
+                (suggestion.text.empty()
+                     ? "; a file is imported as `import \"" + name + ".mtf\" as " + name + "`"
+                     : suggestion.text),
+            {}, suggestion.fix);
+    return std::nullopt;
+  }
+  return Source{.key = name,
+                .folder = "",
+                .file = {.name = name + ".mtf", .path = "", .text = *std::move(text)}};
+}
+
+void import_cycle(Context& c, const ast::Import& import, const std::string& key) {
+  const auto first = std::ranges::find(c.loading, key);
+  std::string chain;
+  for (auto at = first; at != c.loading.end(); ++at) {
+    chain += fs::path(*at).filename().string() + " imports ";
+  }
+  c.error(DiagKind::kImportCycle, import.module.span,
+          "this closes a cycle: " + chain + fs::path(key).filename().string());
+}
+
+// Null after an error.
+std::shared_ptr<Module> load(Context& c, const Module& from, const ast::Import& import) {
+  const std::optional<Source> source =
+      import.is_file ? find_file(c, from, import) : find_standard(c, import);
+  if (!source) {
+    return nullptr;
+  }
+  if (std::ranges::find(c.loading, source->key) != c.loading.end()) {
+    import_cycle(c, import, source->key);
+    return nullptr;
+  }
+  if (const auto found = c.modules.find(source->key); found != c.modules.end()) {
+    return found->second;
+  }
+  const FileId id = c.sources.add(source->file);
+  DiagSink diags;
+  std::optional<ast::File> file = parse(id, c.sources, diags);
+  c.report.forward(diags, false);
+  if (!file) {
+    c.fail();
+    c.modules[source->key] = nullptr;
+    return nullptr;
+  }
+  auto module = std::make_shared<Module>();
+  module->name = name_of(import).text;
+  module->file = *std::move(file);
+  module->scope = std::make_shared<Scope>();
+  module->is_standard = !import.is_file;
+  module->path = import.is_file ? source->key : "";
+  module->folder = source->folder;
+  module->members = declared_names(module->file);
+  c.modules[source->key] = module;
+  c.loading.push_back(source->key);
+  load_imports(c, *module);
+  c.loading.pop_back();
+  return module;
+}
+
+// Null where there is no such module, or it does not parse. The text may be a file: it is not read
+// again for a module that is known.
+std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
+  const ast::Import import{
+      .module = {.text = std::string(name), .span = {}}, .is_file = false, .alias = std::nullopt};
+  std::shared_ptr<Module> module;
+  if (const auto known = c.modules.find(import.module.text); known != c.modules.end()) {
+    module = known->second;
+  } else if (c.options.module_text && c.options.module_text(name)) {
+    module = load(c, Module{}, import);
+  }
+  if (module != nullptr && !module->ran) {
+    module->ran = true;
+    const Restore ended(c.ended, false);  // it is there though the program has gone on for too long
+    const Restore<std::size_t> statements(c.statements, 0);
+    run_module(c, *module);
+  }
+  return module;
+}
+
+}  // namespace
+
+const Value* standard_value(Context& c, std::string_view module, std::string_view name) {
+  const std::shared_ptr<Module> found = loaded(c, module);
+  const Binding* binding = found == nullptr ? nullptr : found->scope->own(name);
+  return binding == nullptr ? nullptr : &binding->value;
+}
+
+std::vector<std::string> standard_names(Context& c, std::string_view module) {
+  const std::shared_ptr<Module> found = loaded(c, module);
+  return found == nullptr ? std::vector<std::string>() : found->members;
+}
+
+void no_member(Context& c, const Module& module, std::string_view called, const ast::Name& member) {
+  const Suggestion suggestion = suggest(member.text, module.members);
+  c.error(DiagKind::kUnknownName, member.span,
+          "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,
+          {{.span = {},
+            .text = module.members.empty() ? "it has nothing"
+                                           : "it has " + quoted_list(module.members)}},
+          suggestion.fix);
+}
+
+const ast::Name& name_of(const ast::Import& import) {
+  return import.alias ? *import.alias : import.module;
+}
+
+void load_imports(Context& c, Module& module) {
+  for (const ast::Stmt& statement : module.file.statements) {
+    if (const auto* import = std::get_if<ast::Import>(&statement.node)) {
+      module.imports.emplace_back(import, load(c, module, *import));
+    }
+  }
+}
+
+namespace {
+
+// At its place in the file: runs the module, the first time, and binds its name.
+void run_import(Context& c, const Module& from, const ast::Import& import) {
+  const auto found = std::ranges::find(
+      from.imports, &import, &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
+  const std::shared_ptr<Module> module = found == from.imports.end() ? nullptr : found->second;
+  const ast::Name& name = name_of(import);
+  c.scope->declare(name.text, {.value = module == nullptr ? unknown() : make(module),
+                               .kind = NameKind::kModule,
+                               .span = name.span});
+  if (module != nullptr && !module->ran) {
+    module->ran = true;
+    run_module(c, *module);
+  }
+}
+
+// A statement of the file itself: the ones that declare for the whole file stand nowhere else.
+Flow run_in_file(Context& c, const Module& file, const ast::Stmt& statement) {
+  const SourceSpan span = statement.span;
+  Flow flow = Flow::kNext;
+  match(
+      statement.node,  //
+      [&](const ast::Import& import) { run_import(c, file, import); },
+      [&](const ast::Mesh& mesh) { declare_mesh(c, file, mesh, span); },
+      [&](const ast::Layout& layout) { declare_layout(c, file, layout, span); },
+      [&](const ast::UseLayout& use) { use_layout(c, file, use); },
+      [&](const auto& /*other*/) {
+        flow = run_statements(c, {&statement, 1});
+      });
+  return flow;
+}
+
+}  // namespace
+
+void run_module(Context& c, Module& module) {
+  const Restore scope(c.scope, module.scope);
+  if (!resolve(c, module)) {
+    c.fail();
+  }
+  for (const ast::Stmt& statement : module.file.statements) {
+    const auto* fn = std::get_if<ast::Fn>(&statement.node);
+    if (fn == nullptr) {
+      continue;
+    }
+    c.closures.push_back(module.scope);  // functions may be called above their place in the file
+    module.scope->declare(fn->name.text, {.value = make(Function{.fn = fn, .scope = module.scope}),
+                                          .kind = NameKind::kFunction,
+                                          .span = fn->name.span});
+  }
+  for (const ast::Stmt& statement : module.file.statements) {
+    if (run_in_file(c, module, statement) != Flow::kNext) {
+      return;
+    }
+  }
+}
+
+}  // namespace mtf::host

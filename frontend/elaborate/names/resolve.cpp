@@ -1,0 +1,385 @@
+// Statements: what they declare and assign.
+
+#include "frontend/elaborate/names/resolve.h"
+
+#include <algorithm>
+
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/names/resolver.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+
+std::vector<const ast::Name*> names_declared_by(const ast::Stmt& stmt) {
+  std::vector<const ast::Name*> names;
+  match(
+      stmt.node,  //
+      [&](const ast::Import& import) { names = {&name_of(import)}; },
+      [&](const ast::Dims& dims) {
+        for (const ast::Sized& dim : dims.dims) {
+          names.push_back(&dim.name);
+        }
+      },
+      [&](const ast::Mesh& mesh) { names = {&mesh.name}; },
+      [&](const ast::Layout& layout) { names = {&layout.name}; },
+      [&](const ast::Fn& fn) { names = {&fn.name}; },
+      [&](const ast::Variable& variable) { names = {&variable.name}; },
+      [&](const ast::Binding& binding) {
+        for (const ast::Name& name : binding.names) {
+          names.push_back(&name);
+        }
+      },
+      [](const auto&) {});
+  return names;
+}
+
+std::vector<std::string> declared_names(const ast::File& file) {
+  std::vector<std::string> names;
+  for (const ast::Stmt& stmt : file.statements) {
+    for (const ast::Name* name : names_declared_by(stmt)) {
+      names.push_back(name->text);
+    }
+  }
+  return names;
+}
+
+bool resolve(Context& c, const Module& module) {
+  const std::size_t before = c.report.sink().errors();
+  Resolver(c, module).run();
+  return c.report.sink().errors() == before;
+}
+
+Resolver::Resolver(Context& context, const Module& module) : c_(context), module_(module) {
+  Level earlier;
+  earlier.is_earlier = true;
+  for (const auto& [name, binding] : module.scope->names()) {
+    earlier.names.emplace(name, Known{.kind = binding.kind, .span = binding.span});
+  }
+  levels_ = {std::move(earlier), Level()};
+  for (const ast::Stmt& stmt : module.file.statements) {
+    for (const ast::Name* name : names_declared_by(stmt)) {
+      later_.emplace(name->text, name->span);
+    }
+  }
+}
+
+void Resolver::run() {
+  for (const ast::Stmt& stmt : module_.file.statements) {  // known above their place, too
+    if (const auto* fn = std::get_if<ast::Fn>(&stmt.node)) {
+      declare(fn->name, NameKind::kFunction);
+    }
+  }
+  statements(module_.file.statements);
+  for (const ast::Stmt& stmt : module_.file.statements) {  // with all that the file declares
+    if (const auto* fn = std::get_if<ast::Fn>(&stmt.node)) {
+      function(*fn);
+    }
+  }
+}
+
+bool Resolver::at_top_level() const {
+  return levels_.size() == 2;
+}
+
+Resolver::Found Resolver::find(std::string_view name) const {
+  Found found;
+  for (std::size_t i = levels_.size(); i-- > 0;) {
+    const auto known = levels_[i].names.find(name);
+    if (known != levels_[i].names.end()) {
+      found.known = &known->second;
+      return found;
+    }
+    found.is_outside = found.is_outside || levels_[i].is_function;
+  }
+  return found;
+}
+
+bool Resolver::is_known(std::string_view name) const {
+  return find(name).known != nullptr || find_op(c_.options.ops, name) != nullptr ||
+         find_host_fn(name) != nullptr || find_dtype(name).has_value();
+}
+
+std::vector<std::string> Resolver::visible(std::optional<NameKind> kind) const {
+  std::vector<std::string> names;
+  for (const Level& level : levels_) {
+    for (const auto& [name, known] : level.names) {
+      if (!kind || known.kind == *kind) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+void Resolver::declare(const ast::Name& name, NameKind kind) {
+  Level& level = levels_.back();
+  const auto own = level.names.find(name.text);
+  if (own != level.names.end() && own->second.kind != NameKind::kInlineDim) {
+    const bool is_first = name.span.begin < own->second.span.begin;
+    c_.report.error(DiagKind::kDuplicateName, is_first ? own->second.span : name.span,
+                    "`" + name.text + "` is declared already",
+                    {{.span = is_first ? name.span : own->second.span, .text = "first here"}});
+    return;
+  }
+  for (std::size_t i = levels_.size() - 1; i-- > 0;) {
+    const auto outer = levels_[i].names.find(name.text);
+    const bool is_same_scope = levels_[i].is_earlier && at_top_level();
+    if (outer != levels_[i].names.end() && outer->second.kind == NameKind::kDim && !is_same_scope) {
+      c_.report.error(DiagKind::kShadowedDim, name.span,
+                      "`" + name.text + "` is a dim; another meaning would hide it",
+                      {{.span = outer->second.span, .text = "the dim is declared here"}});
+      break;
+    }
+  }
+  level.names.insert_or_assign(name.text, Known{.kind = kind, .span = name.span});
+}
+
+void Resolver::declare_inline(const ast::Name& name) {
+  if (find(name.text).known == nullptr) {
+    levels_.back().names.emplace(name.text, Known{.kind = NameKind::kInlineDim, .span = name.span});
+  }
+}
+
+void Resolver::assign(const ast::Name& name) {
+  const Found found = find(name.text);
+  if (found.known == nullptr) {
+    const Suggestion suggestion = suggest(name.text, visible(NameKind::kVar));
+    c_.report.error(DiagKind::kUnknownName, name.span,
+                    "`" + name.text + "` is not declared" +
+                        (suggestion.text.empty() ? "; `var " + name.text + " = …` declares it"
+                                                 : suggestion.text),
+                    {}, suggestion.fix);
+    return;
+  }
+  const NameKind kind = found.known->kind;
+  if (kind == NameKind::kVar && !found.is_outside) {
+    return;
+  }
+  const std::string hint = kind == NameKind::kVar
+                               ? "; a function returns new values instead of assigning outside"
+                           : kind == NameKind::kVariable ? "; `<-` assigns to it"
+                           : kind == NameKind::kLet      ? "; declare it with `var` to assign to it"
+                                                         : "";
+  c_.report.error(DiagKind::kReassignedLet, name.span,
+                  "`" + name.text + "` is " + std::string(to_string(kind)) +
+                      (kind == NameKind::kVar ? " outside of this function" : "") + hint,
+                  {{.span = found.known->span, .text = "declared here"}});
+}
+
+void Resolver::only_at_top_level(SourceSpan span, std::string_view what) {
+  if (!at_top_level()) {
+    c_.report.error(DiagKind::kSyntax, span,
+                    "`" + std::string(what) + "` stands at the top level of a file");
+  }
+}
+
+void Resolver::function(const ast::Fn& fn) {
+  levels_.emplace_back();
+  levels_.back().is_function = true;
+  for (const ast::Parameter& parameter : fn.parameters) {
+    if (fn.is_model && !parameter.type) {
+      c_.report.error(
+          DiagKind::kWrongType, parameter.name.span,
+          "every parameter of a model has a type; `" + parameter.name.text + "` has none");
+    }
+    if (parameter.type) {
+      type(*parameter.type);
+    }
+    if (parameter.initial) {
+      expr(*parameter.initial);
+    }
+    declare(parameter.name, NameKind::kParameter);
+  }
+  for (const ast::TypeExpr& result : fn.results) {
+    type(result);
+  }
+  statements(fn.body.statements);
+  levels_.pop_back();
+}
+
+void Resolver::block(const ast::Block& block) {
+  levels_.emplace_back();
+  statements(block.statements);
+  levels_.pop_back();
+}
+
+void Resolver::statements(std::span<const ast::Stmt> list) {
+  for (const ast::Stmt& stmt : list) {
+    statement(stmt);
+  }
+}
+
+void Resolver::loop(const ast::For& loop) {
+  const auto* call = std::get_if<ast::Postfix>(&loop.over.node);
+  const ast::NameRef* callee = call == nullptr ? nullptr : ast::as_name(*call->base);
+  if (callee != nullptr && callee->text == "range" && find("range").known == nullptr) {
+    c_.report.error(DiagKind::kWrongType, loop.over.span,
+                    "`range` makes a tensor; a loop runs over numbers as `0..n` or `0..n step 2`");
+  } else {
+    expr(loop.over);
+  }
+  if (loop.step) {
+    expr(*loop.step);
+  }
+  levels_.emplace_back();
+  levels_.back().is_loop = true;
+  declare(loop.variable, NameKind::kLoop);
+  statements(loop.body.statements);
+  levels_.pop_back();
+}
+
+void Resolver::leave(const ast::Leave& leave, SourceSpan span) {
+  for (std::size_t i = levels_.size(); i-- > 0 && !levels_[i].is_function;) {
+    if (levels_[i].is_loop) {
+      return;
+    }
+  }
+  c_.report.error(DiagKind::kSyntax, span,
+                  std::string(leave.for_next_turn ? "`continue`" : "`break`") +
+                      " stands in a `for` or a `while`");
+}
+
+void Resolver::branches(const ast::If& choice) {
+  for (const ast::Branch& branch : choice.branches) {
+    expr(branch.condition);
+    block(branch.body);
+  }
+  if (choice.otherwise) {
+    block(*choice.otherwise);
+  }
+}
+
+void Resolver::layout(const ast::Layout& layout) {
+  if (layout.mesh && find(layout.mesh->text).known == nullptr) {
+    const Suggestion suggestion = suggest(layout.mesh->text, visible(NameKind::kMesh));
+    c_.report.error(DiagKind::kUnknownName, layout.mesh->span,
+                    "no mesh `" + layout.mesh->text + "` is declared above" + suggestion.text, {},
+                    suggestion.fix);
+  }
+  declare(layout.name, NameKind::kLayout);
+}
+
+void Resolver::use_layout(const ast::UseLayout& use) {
+  const Found found = find(use.layout.text);
+  if (found.known != nullptr && found.known->kind == NameKind::kLayout) {
+    return;
+  }
+  const bool is_later = std::ranges::any_of(module_.file.statements, [&](const ast::Stmt& stmt) {
+    const auto* layout = std::get_if<ast::Layout>(&stmt.node);
+    return layout != nullptr && layout->name.text == use.layout.text;
+  });
+  if (is_later) {
+    return;
+  }
+  const Suggestion suggestion = suggest(use.layout.text, visible(NameKind::kLayout));
+  c_.report.error(DiagKind::kUnknownLayout, use.layout.span,
+                  "no layout `" + use.layout.text + "` is declared" + suggestion.text, {},
+                  suggestion.fix);
+}
+
+void Resolver::statement(const ast::Stmt& stmt) {
+  const auto declare_all = [this](std::span<const ast::Name> names, NameKind kind) {
+    for (const ast::Name& name : names) {
+      declare(name, kind);
+    }
+  };
+  match(
+      stmt.node,  //
+      [&](const ast::Import& import) {
+        only_at_top_level(stmt.span, "import");
+        declare(name_of(import), NameKind::kModule);
+      },
+      [&](const ast::Dims& dims) {
+        for (const ast::Sized& dim : dims.dims) {
+          expr(dim.size);
+          declare(dim.name, NameKind::kDim);
+        }
+      },
+      [&](const ast::Mesh& mesh) {
+        only_at_top_level(stmt.span, "mesh");
+        for (const ast::Sized& axis : mesh.axes) {
+          expr(axis.size);
+        }
+        declare(mesh.name, NameKind::kMesh);
+      },
+      [&](const ast::Layout& declared) {
+        only_at_top_level(stmt.span, "layout");
+        layout(declared);
+      },
+      [&](const ast::UseLayout& use) {
+        only_at_top_level(stmt.span, "use layout");
+        use_layout(use);
+      },
+      [&](const ast::Fn& fn) {
+        if (!at_top_level()) {  // the others are done at the end
+          declare(fn.name, NameKind::kFunction);
+          function(fn);
+        }
+      },
+      [&](const ast::Binding& binding) {
+        expr(binding.value);
+        declare_all(binding.names, binding.rebindable ? NameKind::kVar : NameKind::kLet);
+      },
+      [&](const ast::Assign& assignment) {
+        expr(assignment.value);
+        std::ranges::for_each(assignment.names, [this](const ast::Name& name) { assign(name); });
+      },
+      [&](const ast::Update& update) {
+        expr(update.target);
+        expr(update.value);
+      },
+      [&](const ast::Variable& variable) {
+        if (variable.type) {
+          type(*variable.type);
+        }
+        if (variable.initial) {
+          expr(*variable.initial);
+        }
+        declare(variable.name, NameKind::kVariable);
+      },
+      [&](const ast::For& repeat) { loop(repeat); },
+      [&](const ast::While& repeat) {
+        expr(repeat.condition);
+        levels_.emplace_back();
+        levels_.back().is_loop = true;
+        statements(repeat.body.statements);
+        levels_.pop_back();
+      },
+      [&](const ast::If& choice) { branches(choice); },
+      [&](const ast::Leave& out) { leave(out, stmt.span); },
+      [&](const ast::Return& value) {
+        const bool in_function =
+            std::ranges::any_of(levels_, [](const Level& level) { return level.is_function; });
+        if (!in_function) {
+          c_.report.error(DiagKind::kSyntax, stmt.span, "`return` stands in a function");
+        }
+        std::ranges::for_each(value.values, [this](const ast::Expr& part) { expr(part); });
+      },
+      [&](const ast::Print& print) {
+        std::ranges::for_each(print.parts, [this](const ast::Expr& part) { expr(part); });
+      },
+      [&](const ast::Assert& assertion) {
+        expr(assertion.condition);
+        if (assertion.message) {
+          expr(*assertion.message);
+        }
+      },
+      [&](const ast::Minimize& minimize) {
+        expr(minimize.loss);
+        expr(minimize.rule);
+        for (const ast::Argument& option : minimize.options) {
+          expr(option.value);
+        }
+      },
+      [&](const ast::Checkpoint& checkpoint) { expr(checkpoint.path); },
+      [&](const ast::WithLayout& with) { block(with.body); },
+      [&](const ast::Recompute& recompute) { block(recompute.body); },
+      [&](const ast::Expect& expect) {
+        std::ranges::for_each(expect.clauses,
+                              [this](const ast::Clause& clause) { expr(clause.bound); });
+      },
+      [&](const ast::Evaluate& evaluate) { expr(evaluate.value); });
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,307 @@
+// Expressions and types: are their names known?
+
+#include <algorithm>
+#include <array>
+
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/names/resolver.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+constexpr std::array<std::string_view, 7> kWords{"dim",    "int", "float", "bool",
+                                                 "string", "fn",  "tensor"};
+
+// What other languages call what has a name here.
+constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"float32", "f32"},    {"float64", "f64"},    {"double", "f64"},
+     {"int32", "i32"},      {"int64", "i64"},      {"long", "i64"},
+     {"uint8", "u8"},       {"True", "true"},      {"False", "false"},
+     {"arange", "range"},   {"matmul", "einsum"},  {"dot", "einsum"},
+     {"swish", "silu"},     {"reduce_sum", "sum"}, {"reduce_mean", "mean"},
+     {"reduce_max", "max"}, {"constant", "const"}, {"permute", "transpose"},
+     {"full", "fill"},      {"randn", "normal"},   {"rand", "uniform"}});
+
+Suggestion suggest_known(std::string_view name, std::span<const std::string> candidates) {
+  const auto* known =
+      std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
+  if (known != kElsewhere.end()) {
+    const std::string here(known->second);
+    return {.text = "; did you mean `" + here + "`?", .fix = here};
+  }
+  constexpr auto kNothing = std::to_array<std::string_view>({"None", "null", "nil"});
+  if (name == "pass") {
+    return {.text = "; an empty block is `{ }`", .fix = {}};
+  }
+  if (std::ranges::find(kNothing, name) != kNothing.end()) {
+    return {.text = "; every name has a value here", .fix = {}};
+  }
+  constexpr auto kSmall = std::to_array<std::string_view>(
+      {"f16", "float16", "half", "bfloat16", "f8", "i8", "i16", "int8", "int16", "u16", "u32",
+       "u64", "uint16", "uint32", "uint64", "complex", "c64"});
+  if (std::ranges::find(kSmall, name) != kSmall.end()) {
+    return {.text = "; the dtypes are f32, f64, i32, i64, bool and u8", .fix = {}};
+  }
+  return suggest(name, candidates);
+}
+
+bool takes_dims(ParamKind kind) {
+  return kind == ParamKind::kDim || kind == ParamKind::kNewDim || kind == ParamKind::kDims ||
+         kind == ParamKind::kShape;
+}
+
+// The parameter that an argument goes to, as far as it can be told without values.
+const OpParam* param_for(const OpDef& op, const ast::Call& call, std::size_t position) {
+  const ast::Argument& argument = call.arguments[position];
+  if (argument.name) {
+    const auto found = std::ranges::find(op.params, argument.name->text, &OpParam::name);
+    return found == op.params.end() ? nullptr : &*found;
+  }
+  return position < op.params.size() ? &op.params[position] : nullptr;
+}
+
+bool has_tensors(const OpDef& op) {
+  return std::ranges::any_of(op.params, [](const OpParam& param) {
+    return param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+  });
+}
+
+}  // namespace
+
+// What is said of a name that is a module, or in one.
+std::string Resolver::in_module(std::string_view name) const {
+  if (std::ranges::find(c_.options.module_names, name) != c_.options.module_names.end()) {
+    return "; `import " + std::string(name) + "` makes the module known";
+  }
+  for (const auto& [import, module] : module_.imports) {
+    if (module != nullptr && std::ranges::find(module->members, name) != module->members.end()) {
+      return "; the module `" + name_of(*import).text + "` has it: `" + name_of(*import).text +
+             "." + std::string(name) + "`";
+    }
+  }
+  for (const std::string& module : c_.options.module_names) {
+    const std::vector<std::string> members = standard_names(c_, module);
+    if (std::ranges::find(members, name) != members.end()) {
+      return "; the module `" + module + "` has it: `import " + module + "`, then `" + module +
+             "." + std::string(name) + "`";
+    }
+  }
+  return {};
+}
+
+// A name that is missing is told once in each function, and once outside of them.
+bool Resolver::is_reported(std::string_view name) {
+  const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
+                                     [](const Level& level) { return level.is_function; });
+  Level& level = function == levels_.rend() ? levels_.front() : *function;
+  return !level.unknown.emplace(name).second;
+}
+
+void Resolver::name_ref(std::string_view name, SourceSpan span) {
+  if (is_known(name)) {
+    return;
+  }
+  if (is_reported(name)) {
+    c_.report.leave_out_name(span);
+    return;
+  }
+  if (name == "bf16") {
+    c_.report.error(DiagKind::kLaterFeature, span, "`bf16` is not built yet");
+    return;
+  }
+  if (const auto later = later_.find(name); later != later_.end()) {
+    c_.report.error(DiagKind::kUnknownName, span,
+                    "`" + std::string(name) + "` is used above its declaration",
+                    {{.span = later->second, .text = "declared here"}});
+    return;
+  }
+  std::vector<std::string> candidates = visible();
+  for (const OpDef* op : c_.options.ops) {
+    candidates.emplace_back(op->name);
+  }
+  for (const HostFn& fn : host_functions()) {
+    candidates.emplace_back(fn.name);
+  }
+  Suggestion suggestion = suggest_known(name, candidates);
+  if (std::string found = in_module(name); !found.empty()) {
+    suggestion = {.text = std::move(found), .fix = {}};
+  }
+  c_.report.error(DiagKind::kUnknownName, span,
+                  "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
+                  suggestion.fix);
+}
+
+void Resolver::expr(const ast::Expr& expression) {
+  match(
+      expression.node,  //
+      [](const ast::Int&) {}, [](const ast::Float&) {}, [](const ast::Bool&) {},
+      [&](const ast::String& string) {
+        for (const ast::StringPart& part : string.parts) {
+          if (const auto* inner = std::get_if<ast::Expr>(&part.node)) {
+            expr(*inner);
+          }
+        }
+      },
+      [&](const ast::NameRef& name) { name_ref(name.text, expression.span); },
+      [&](const ast::Bracket& list) { bracket(list, false); },
+      [&](const ast::Range& range) {
+        expr(*range.begin);
+        expr(*range.end);
+      },
+      [&](const ast::Unary& unary) { expr(*unary.operand); },
+      [&](const ast::Chain& chain) {
+        expr(*chain.first);
+        for (const ast::Link& link : chain.links) {
+          const ast::NameRef* name = ast::as_name(link.operand);
+          if (link.op == ast::BinaryOp::kFloorDivide && name != nullptr && !is_known(name->text)) {
+            c_.report.error(DiagKind::kUnknownName, link.operand.span,
+                            "nothing is called `" + name->text +
+                                "` here; `//` divides, a comment starts with `#`");
+            continue;
+          }
+          expr(link.operand);
+        }
+      },
+      [&](const ast::Postfix& base) { postfix(base); });
+}
+
+void Resolver::bracket(const ast::Bracket& list, bool may_be_operands) {
+  for (const ast::Element& element : list.elements) {
+    if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
+      expr(sized->size);
+      declare_inline(sized->name);
+    } else if (const auto* value = std::get_if<ast::Expr>(&element.node)) {
+      argument(*value, may_be_operands);
+    }
+  }
+}
+
+// A bare name may be a dim of an operand, which only evaluation can tell.
+void Resolver::argument(const ast::Expr& value, bool may_be_operands) {
+  const auto* list = std::get_if<ast::Bracket>(&value.node);
+  if (may_be_operands && ast::as_name(value) != nullptr) {
+    return;
+  }
+  if (may_be_operands && list != nullptr) {
+    bracket(*list, true);
+  } else {
+    expr(value);
+  }
+}
+
+void Resolver::call(const ast::Call& call, const OpDef* op, bool free_names) {
+  const bool has_operands = op != nullptr && has_tensors(*op);
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
+    // Beyond the parameters: after a list of tensors, whose length shifts the others.
+    const bool is_dims = param == nullptr ? has_operands
+                                          : takes_dims(param->kind) &&
+                                                (has_operands || param->kind == ParamKind::kNewDim);
+    argument(call.arguments[i].value, free_names || is_dims);
+  }
+  if (call.target) {
+    argument(*call.target, has_operands);
+  }
+  if (call.name) {
+    expr(*call.name);
+  }
+}
+
+void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
+  const ast::NameRef* base = ast::as_name(*postfix.base);
+  if (base == nullptr || find(base->text).known == nullptr ||
+      find(base->text).known->kind != NameKind::kModule) {
+    return;
+  }
+  for (const auto& [import, module] : module_.imports) {
+    if (name_of(*import).text != base->text || module == nullptr ||
+        std::ranges::find(module->members, member.name.text) != module->members.end()) {
+      continue;
+    }
+    no_member(c_, *module, base->text, member.name);
+  }
+}
+
+void Resolver::postfix(const ast::Postfix& postfix) {
+  expr(*postfix.base);
+  const ast::NameRef* base = ast::as_name(*postfix.base);
+  const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
+  const OpDef* op = is_builtin ? find_op(c_.options.ops, base->text) : nullptr;
+  const bool is_split =
+      is_builtin && op == nullptr && find_host_fn(base->text) != nullptr && base->text == "split";
+  for (const ast::Suffix& suffix : postfix.suffixes) {
+    const bool is_first = &suffix == &postfix.suffixes.front();
+    match(
+        suffix.node,  //
+        [&](const ast::Call& arguments) {
+          call(arguments, is_first ? op : nullptr, is_first && is_split);
+        },
+        [&](const ast::Index& index) {
+          for (const ast::IndexItem& item : index.items) {
+            expr(item.value);
+          }
+        },
+        [&](const ast::Member& part) {
+          if (is_first) {
+            member(postfix, part);
+          }
+        },
+        [](const ast::Pin&) {});
+  }
+}
+
+void Resolver::type(const ast::TypeExpr& type) {
+  const std::string& name = type.name.text;
+  if (name == "bf16") {
+    c_.report.error(DiagKind::kLaterFeature, type.name.span, "`bf16` is not built yet");
+    return;
+  }
+  const bool is_word = std::ranges::find(kWords, name) != kWords.end();
+  if (type.dims && find_dtype(name)) {
+    type_dims(*type.dims);
+    return;
+  }
+  if (is_word && !type.dims) {
+    return;
+  }
+  if (find_dtype(name)) {
+    c_.report.error(DiagKind::kWrongType, type.span,
+                    "`" + name + "` needs its dims; `" + name + "[]` is a scalar tensor", {},
+                    name + "[]");
+    return;
+  }
+  std::vector<std::string> candidates(kWords.begin(), kWords.end());
+  candidates.insert(candidates.end(), {"f32", "f64", "i32", "i64", "u8"});
+  const Suggestion suggestion = suggest_known(name, candidates);
+  c_.report.error(
+      DiagKind::kUnknownName, type.name.span,
+      is_word ? "`" + name + "` has no dims" : "`" + name + "` is no type" + suggestion.text, {},
+      is_word ? "" : suggestion.fix);
+}
+
+void Resolver::type_dims(const ast::Bracket& dims) {
+  for (const ast::Element& element : dims.elements) {
+    if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
+      expr(sized->size);
+      declare_inline(sized->name);
+      continue;
+    }
+    const auto* value = std::get_if<ast::Expr>(&element.node);
+    const ast::NameRef* name = value == nullptr ? nullptr : ast::as_name(*value);
+    if (name != nullptr && find(name->text).known == nullptr &&
+        later_.find(name->text) == later_.end()) {
+      const Suggestion suggestion = suggest(name->text, visible());
+      c_.report.error(DiagKind::kUnknownDim, value->span,
+                      "no dim `" + name->text + "` is declared" +
+                          (suggestion.text.empty() ? "; `" + name->text + ": 128` declares it here"
+                                                   : suggestion.text),
+                      {}, suggestion.fix);
+    } else if (value != nullptr) {
+      expr(*value);
+    }
+  }
+}
+
+}  // namespace mtf::host

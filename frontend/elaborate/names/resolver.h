@@ -1,0 +1,78 @@
+// The walk of `resolve`: scopes of names without values.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/elaborate/context.h"
+
+namespace mtf::host {
+
+class Resolver {
+ public:
+  Resolver(Context& context, const Module& module);
+
+  void run();
+
+ private:
+  struct Known {
+    NameKind kind{};
+    SourceSpan span;
+  };
+  struct Level {
+    std::map<std::string, Known, std::less<>> names;
+    bool is_function = false;
+    bool is_loop = false;
+    bool is_earlier = false;  // what a REPL was told before; may be declared anew
+    std::set<std::string, std::less<>> unknown;  // names that were reported, of a function
+  };
+  struct Found {
+    const Known* known = nullptr;
+    bool is_outside = false;  // of the function that asks
+  };
+
+  // resolve.cpp: statements and names
+  void block(const ast::Block& block);
+  void statements(std::span<const ast::Stmt> list);
+  void statement(const ast::Stmt& stmt);
+  void function(const ast::Fn& fn);
+  void declare(const ast::Name& name, NameKind kind);
+  void declare_inline(const ast::Name& name);
+  void assign(const ast::Name& name);
+  void loop(const ast::For& loop);
+  void leave(const ast::Leave& leave, SourceSpan span);
+  void branches(const ast::If& choice);
+  void layout(const ast::Layout& layout);
+  void use_layout(const ast::UseLayout& use);
+  void only_at_top_level(SourceSpan span, std::string_view what);
+  [[nodiscard]] Found find(std::string_view name) const;
+  [[nodiscard]] bool is_known(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> visible(std::optional<NameKind> kind = {}) const;
+  [[nodiscard]] bool at_top_level() const;
+
+  // resolve_expr.cpp: expressions and types
+  void expr(const ast::Expr& expr);
+  [[nodiscard]] std::string in_module(std::string_view name) const;
+  void name_ref(std::string_view name, SourceSpan span);
+  [[nodiscard]] bool is_reported(std::string_view name);
+  void bracket(const ast::Bracket& bracket, bool may_be_operands);
+  void postfix(const ast::Postfix& postfix);
+  void call(const ast::Call& call, const OpDef* op, bool free_names);
+  void argument(const ast::Expr& value, bool may_be_operands);
+  void member(const ast::Postfix& postfix, const ast::Member& member);
+  void type(const ast::TypeExpr& type);
+  void type_dims(const ast::Bracket& dims);
+
+  Context& c_;
+  const Module& module_;
+  std::vector<Level> levels_;
+  std::map<std::string, SourceSpan, std::less<>> later_;  // all that the top level declares
+};
+
+}  // namespace mtf::host

@@ -1,0 +1,277 @@
+// grad and minimize: gradients of what the unit under construction has computed.
+
+#include <algorithm>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/units.h"
+#include "ir/rewrite/autodiff.h"
+
+namespace mtf::host {
+namespace {
+
+// A tensor to differentiate by: the values it has had in this unit.
+struct Target {
+  Operand operand;
+  std::vector<ValueId> versions;
+};
+
+std::optional<ValueId> loss_of(Context& c, const Operand& loss) {
+  if (is_unknown(loss.value)) {
+    return std::nullopt;
+  }
+  const auto* tensor = loss.value.get<Tensor>();
+  if (tensor == nullptr) {
+    c.error(DiagKind::kWrongType, loss.span,
+            "the loss is a scalar tensor; this is " + kind_of(loss.value));
+    return std::nullopt;
+  }
+  if (tensor->type.shape.rank() > 0) {
+    c.error(DiagKind::kNotDifferentiable, loss.span,
+            "the loss is " + mtf::to_string(tensor->type) +
+                "; a scalar is needed, as `mean(…)` or `sum(…)` gives");
+    return std::nullopt;
+  }
+  if (!is_float(tensor->type.dtype)) {
+    c.error(DiagKind::kNotDifferentiable, loss.span,
+            "the loss is " + mtf::to_string(tensor->type) + "; only floats have gradients");
+    return std::nullopt;
+  }
+  return record(c, *tensor, loss.span);
+}
+
+const VariableUse* use_of(Context& c, const std::shared_ptr<VariableRecord>& variable) {
+  const std::vector<VariableUse>& uses = c.recording().variables();
+  const auto found = std::ranges::find(uses, variable, &VariableUse::variable);
+  return found == uses.end() ? nullptr : &*found;
+}
+
+// The gradient by the latest version of each target that the loss depends on; invalid if by none.
+std::vector<ValueId> gradients_by(Context& c, ValueId loss, const std::vector<Target>& targets,
+                                  SourceSpan span) {
+  std::vector<ValueId> flat;
+  for (const Target& target : targets) {
+    flat.insert(flat.end(), target.versions.begin(), target.versions.end());
+  }
+  Builder& builder = c.recording().builder;
+  constexpr std::size_t kValuesPerStatement = 16;  // it walks the whole program: as long as these
+  if (!c.may_go_on(span, builder.program().values.size() / kValuesPerStatement)) {
+    return std::vector<ValueId>(targets.size());
+  }
+  builder.at(span, c.frame);
+  const std::vector<ValueId> all = gradients(builder, loss, flat);
+  c.take_diags();
+  std::vector<ValueId> result;
+  std::size_t at = 0;
+  for (const Target& target : targets) {
+    ValueId latest;
+    for (std::size_t i = 0; i < target.versions.size(); ++i, ++at) {
+      latest = all[at].valid() ? all[at] : latest;
+    }
+    const auto* tensor = target.operand.value.get<Tensor>();
+    if (latest.valid() && tensor->where == Where::kVariable) {
+      builder.program().at(latest).variable = tensor->variable->variable.path;
+    }
+    result.push_back(latest);
+  }
+  return result;
+}
+
+std::optional<Target> target_of(Context& c, const Value& value, SourceSpan span) {
+  const auto* tensor = value.get<Tensor>();
+  if (tensor == nullptr) {
+    if (!is_unknown(value)) {
+      c.error(DiagKind::kWrongType, span,
+              "gradients are taken by tensors; this is " + kind_of(value));
+    }
+    return std::nullopt;
+  }
+  Target target{.operand = {.value = value, .span = span}, .versions = {}};
+  const std::optional<ValueId> id = record(c, *tensor, span);
+  if (!id) {
+    return std::nullopt;
+  }
+  target.versions = {*id};
+  if (tensor->where == Where::kVariable) {
+    if (const VariableUse* use = use_of(c, tensor->variable)) {
+      target.versions = use->versions;
+    }
+  }
+  return target;
+}
+
+void independent(Context& c, const Target& target) {
+  const auto& tensor = *target.operand.value.get<Tensor>();
+  const std::string name = tensor.name.empty() ? "this tensor" : "`" + tensor.name + "`";
+  c.error(DiagKind::kNoGradient, target.operand.span,
+          "the loss does not depend on " + name +
+              (c.in_function()
+                   ? ""
+                   : "; at top level, `grad` has to hold the whole computation of the loss"));
+}
+
+Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_expr,
+                  SourceSpan span) {
+  const Restore inline_calls(c.recording().inline_calls, true);
+  const Operand loss{.value = evaluate(c, loss_expr), .span = loss_expr.span};
+  const Value by = evaluate(c, by_expr);
+  const std::optional<ValueId> of = loss_of(c, loss);
+  const auto* list = by.get<List>();
+  const Values values = list != nullptr ? *list->items : Values{by};
+  std::vector<Target> targets;
+  for (const Value& value : values) {
+    if (std::optional<Target> target = target_of(c, value, by_expr.span)) {
+      targets.push_back(*std::move(target));
+    }
+  }
+  if (!of || targets.size() != values.size()) {
+    return unknown();
+  }
+  const std::vector<ValueId> ids = gradients_by(c, *of, targets, span);
+  Values results;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!ids[i].valid()) {
+      independent(c, targets[i]);
+      return unknown();
+    }
+    results.push_back(recorded(c, ids[i]));
+  }
+  return list != nullptr ? make_list(std::move(results)) : results.front();
+}
+
+// ---- minimize --------------------------------------------------------------------------------
+
+// Arguments of the rule but for the param and its gradient, the same for all.
+std::optional<Arguments> rule_options(Context& c, const Function& rule,
+                                      const ast::Minimize& minimize) {
+  std::vector<Formal> formals = formals_of(*rule.fn);
+  const std::string& name = rule.fn->name.text;
+  if (formals.size() < 2) {
+    c.error(DiagKind::kWrongType, minimize.rule.span,
+            "`" + name + "` takes " + std::to_string(formals.size()) +
+                " arguments; the param and its gradient are passed to it");
+    return std::nullopt;
+  }
+  formals.erase(formals.begin(), formals.begin() + 2);
+  const std::optional<Bound> bound = bind_arguments(c, name, formals, minimize.options);
+  if (!bound) {
+    return std::nullopt;
+  }
+  Arguments arguments(2);
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    arguments.emplace_back();
+    if ((*bound)[i].empty()) {
+      if (formals[i].required) {
+        report_missing(c, name, formals, i, minimize.rule.span);
+        return std::nullopt;
+      }
+      continue;
+    }
+    const ast::Expr& expr = *(*bound)[i].front();
+    arguments.back() = Operand{.value = evaluate(c, expr), .span = expr.span};
+    if (is_unknown(arguments.back()->value)) {
+      return std::nullopt;
+    }
+  }
+  return arguments;
+}
+
+// The trained variables that the unit reads, in the order in which they were declared.
+std::vector<Target> trained_variables(Context& c, SourceSpan span) {
+  std::vector<VariableUse> uses = c.recording().variables();
+  std::ranges::sort(uses, {}, [](const VariableUse& use) { return use.variable->ordinal; });
+  std::vector<Target> targets;
+  for (const VariableUse& use : uses) {
+    if (use.variable->variable.trained) {
+      const Tensor tensor{.where = Where::kVariable,
+                          .type = use.variable->variable.type,
+                          .handle = nullptr,
+                          .variable = use.variable,
+                          .index = -1,
+                          .unit = 0,
+                          .name = use.variable->variable.path};
+      targets.push_back(
+          {.operand = {.value = make(tensor), .span = span}, .versions = use.versions});
+    }
+  }
+  return targets;
+}
+
+void watch_for_nan(Context& c, const Operand& loss) {
+  const OpDef& op = op_of(c.options.ops, Primitive::kCheckFinite);
+  static_cast<void>(apply_op(c, op, {&loss, 1}, {}, loss.span));
+}
+
+void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
+  const Restore inline_calls(c.recording().inline_calls, true);
+  const Operand loss{.value = evaluate(c, minimize.loss), .span = minimize.loss.span};
+  const Value rule = evaluate(c, minimize.rule);
+  const auto* function = rule.get<Function>();
+  if (function == nullptr) {
+    if (!is_unknown(rule)) {
+      c.error(DiagKind::kWrongType, minimize.rule.span,
+              "`minimize … with` needs a function of a param and its gradient; this is " +
+                  kind_of(rule));
+    }
+    return;
+  }
+  std::optional<Arguments> arguments = rule_options(c, *function, minimize);
+  const std::optional<ValueId> of = loss_of(c, loss);
+  if (!of || !arguments) {
+    return;
+  }
+  const std::vector<Target> targets = trained_variables(c, span);
+  const std::vector<ValueId> ids = gradients_by(c, *of, targets, span);
+  bool any = false;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!ids[i].valid()) {
+      continue;
+    }
+    any = true;
+    (*arguments)[0] = targets[i].operand;
+    (*arguments)[1] = Operand{.value = recorded(c, ids[i]), .span = span};
+    const CallSite site{
+        .span = minimize.rule.span,
+        .name = {},
+        .owned_path = targets[i].operand.value.get<Tensor>()->variable->variable.path};
+    static_cast<void>(call_inline(c, *function, *arguments, site));
+  }
+  if (!any) {
+    c.error(DiagKind::kNoGradient, loss.span,
+            std::string("the loss depends on no param") +
+                (c.in_function() ? "" : "; a function has to compute it and `minimize` it"));
+    return;
+  }
+  watch_for_nan(c, loss);
+}
+
+}  // namespace
+
+Value grad_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const std::vector<Formal> formals{{.name = "loss"}, {.name = "by"}};
+  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  if (!bound) {
+    return unknown();
+  }
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if ((*bound)[i].empty()) {
+      report_missing(c, self.name, formals, i, span);
+      return unknown();
+    }
+  }
+  return grad_values(c, *(*bound)[0].front(), *(*bound)[1].front(), span);
+}
+
+void run_minimize(Context& c, const ast::Minimize& minimize, SourceSpan span) {
+  if (!c.at_top_level()) {
+    minimize_here(c, minimize, span);
+    return;
+  }
+  static_cast<void>(compute(c, [&] {
+    minimize_here(c, minimize, span);
+    return Values();
+  }));
+}
+
+}  // namespace mtf::host

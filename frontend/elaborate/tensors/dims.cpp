@@ -1,0 +1,288 @@
+// Dims, shapes and tensor types as they are written.
+
+#include <algorithm>
+
+#include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/host/list.h"
+#include "ir/support/match.h"
+
+namespace mtf::host {
+namespace {
+
+std::optional<Dim> dim_of(std::span<const Shape> operands, std::string_view name) {
+  for (const Shape& shape : operands) {
+    if (const Dim* dim = shape.find(name)) {
+      return *dim;
+    }
+  }
+  return std::nullopt;
+}
+
+void unknown_dim(Context& c, std::string_view name, SourceSpan span,
+                 std::span<const Shape> operands) {
+  std::vector<std::string> candidates;
+  std::vector<std::string> seen;
+  for (const Shape& shape : operands) {
+    const std::string text = mtf::to_string(shape);
+    if (std::ranges::find(seen, text) == seen.end()) {
+      seen.push_back(text);
+    }
+    for (const Dim& dim : shape.dims()) {
+      candidates.push_back(dim.name);
+    }
+  }
+  for (const Scope* scope = c.scope.get(); scope != nullptr; scope = scope->parent().get()) {
+    for (const auto& [known, binding] : scope->names()) {
+      if (binding.value.is<Dim>()) {
+        candidates.push_back(known);
+      }
+    }
+  }
+  const Suggestion suggestion = suggest(name, candidates);
+  std::string where;
+  for (const std::string& text : seen) {
+    where += (where.empty() ? ", and it is not in " : " or ") + text;
+  }
+  c.error(DiagKind::kUnknownDim, span,
+          "no dim `" + std::string(name) + "` is declared" + where + suggestion.text, {},
+          suggestion.fix);
+}
+
+Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> operands) {
+  const ast::NameRef* name = ast::as_name(expr);
+  if (name == nullptr || operands.empty() || c.scope->find(name->text).binding != nullptr) {
+    return evaluate(c, expr);
+  }
+  if (const std::optional<Dim> dim = dim_of(operands, name->text)) {
+    return make(*dim);
+  }
+  unknown_dim(c, name->text, expr.span, operands);
+  return unknown();
+}
+
+// One value per element; a `..` is an error here.
+std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
+                                     std::span<const Shape> operands) {
+  Values values;
+  bool known = true;
+  for (const ast::Element& element : bracket.elements) {
+    Value value = match(
+        element.node, [&](const ast::Expr& expr) { return element_value(c, expr, operands); },
+        [&](const ast::Sized& sized) {
+          const std::optional<Dim> dim = evaluate_sized(c, sized);
+          if (dim) {
+            declare_inline(c, *dim, sized.name.span);
+          }
+          return dim ? make(*dim) : unknown();
+        },
+        [&](const ast::Rest&) {
+          c.error(DiagKind::kBadArgument, element.span,
+                  "`..` stands for the other dims of a type; here every dim must be named");
+          return unknown();
+        });
+    known = known && !value.is<Unknown>();
+    values.push_back(std::move(value));
+  }
+  return known ? std::optional(std::move(values)) : std::nullopt;
+}
+
+std::optional<Shape> shape_of_dims(Context& c, const Values& dims, const ast::Bracket& bracket) {
+  Shape shape;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const Dim& dim = *dims[i].get<Dim>();
+    if (shape.has(dim.name)) {
+      c.error(DiagKind::kRepeatedDim, bracket.elements[i].span,
+              "`" + dim.name + "` is in this shape twice; rename one of the two");
+      return std::nullopt;
+    }
+    shape = shape.with(dim);
+  }
+  return shape;
+}
+
+// A dim, or a shape to splice, of a type.
+std::optional<Shape> type_part(Context& c, const ast::Element& element) {
+  if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
+    const std::optional<Dim> dim = evaluate_sized(c, *sized);
+    if (!dim) {
+      return std::nullopt;
+    }
+    declare_inline(c, *dim, sized->name.span);
+    return Shape({*dim});
+  }
+  const auto& expr = std::get<ast::Expr>(element.node);
+  const Value value = evaluate(c, expr);
+  if (is_unknown(value)) {
+    return std::nullopt;
+  }
+  const std::optional<Shape> shape = as_shape(value);
+  if (!shape) {
+    c.error(DiagKind::kWrongType, expr.span, "a type is made of dims; this is " + kind_of(value));
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> checked_size(Context& c, const Value& size, std::string_view what,
+                                         SourceSpan span) {
+  if (size.is<Unknown>()) {
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> number = as_int(size);
+  if (!number) {
+    c.error(DiagKind::kWrongType, span,
+            "the size of " + std::string(what) + " is " + kind_of(size) + ", not an int");
+    return std::nullopt;
+  }
+  if (*number < 1) {
+    c.error(DiagKind::kBadArgument, span,
+            "the size of " + std::string(what) + " is " + std::to_string(*number) +
+                "; it must be at least 1");
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized) {
+  const std::optional<std::int64_t> size = checked_size(
+      c, evaluate(c, sized.size), "the dim `" + sized.name.text + "`", sized.size.span);
+  if (!size) {
+    return std::nullopt;
+  }
+  const Scope::Found found = c.scope->find(sized.name.text);
+  if (found.binding != nullptr && found.binding->kind == NameKind::kDim) {
+    const Dim* known = found.binding->value.get<Dim>();
+    if (known != nullptr && known->name == sized.name.text && known->size != *size) {
+      c.error(DiagKind::kDimSize, sized.name.span,
+              "`" + sized.name.text + "` is " + std::to_string(*size) + " here and " +
+                  std::to_string(known->size) + " where it is declared",
+              {{.span = found.binding->span, .text = "declared here"}});
+      return std::nullopt;
+    }
+  }
+  return Dim{.name = sized.name.text, .size = *size};
+}
+
+void declare_inline(Context& c, const Dim& dim, SourceSpan span) {
+  c.dim_names.insert(dim.name);
+  const Scope::Found found = c.scope->find(dim.name);
+  if (found.binding == nullptr) {
+    c.scope->declare(dim.name, {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
+  } else if (found.binding->kind == NameKind::kInlineDim && found.binding->value.is<Dim>() &&
+             !(*found.binding->value.get<Dim>() == dim)) {
+    c.scope->declare(dim.name, {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
+  }
+}
+
+Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
+                       std::span<const Shape> operands) {
+  std::optional<Values> values = element_values(c, bracket, operands);
+  if (!values) {
+    return unknown();
+  }
+  const bool is_shape = !values->empty() && std::ranges::all_of(*values, [](const Value& value) {
+    return value.is<Dim>();
+  });
+  if (!is_shape) {
+    return bounded_list(c, *std::move(values), span);
+  }
+  std::optional<Shape> shape = shape_of_dims(c, *values, bracket);
+  return shape ? make(std::move(*shape)) : unknown();
+}
+
+namespace {
+
+std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
+                                  std::span<const Shape> operands, std::string_view wanted) {
+  const auto* bracket = std::get_if<ast::Bracket>(&expr.node);
+  const Value value = bracket != nullptr ? evaluate_bracket(c, *bracket, expr.span, operands)
+                                         : element_value(c, expr, operands);
+  if (is_unknown(value)) {
+    return std::nullopt;
+  }
+  std::optional<Shape> shape = as_shape(value);
+  if (!shape) {
+    c.error(DiagKind::kWrongType, expr.span,
+            std::string(wanted) + ", is needed; this is " + kind_of(value));
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
+                                    std::span<const Shape> operands) {
+  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]");
+}
+
+std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
+                                              std::span<const Shape> operands, bool may_be_new) {
+  if (const ast::NameRef* name = ast::as_name(expr)) {
+    std::optional<Dim> dim = find_dim(c, name->text);
+    const std::optional<Dim> operand = dim_of(operands, dim ? dim->name : name->text);
+    if (operand && !may_be_new) {
+      return std::vector{*operand};  // of the operand's size, as after x[batch: 0..8]
+    }
+    const Scope::Found found = c.scope->find(name->text);
+    if (!dim && may_be_new && (found.binding == nullptr || !found.binding->value.is<Unknown>())) {
+      dim = Dim{.name = name->text, .size = 0};
+    }
+    if (dim) {
+      return std::vector{*dim};
+    }
+    if (found.binding == nullptr) {
+      unknown_dim(c, name->text, expr.span, operands);
+      return std::nullopt;
+    }
+  }
+  const std::optional<Shape> shape = shape_or_dim(
+      c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`");
+  if (!shape) {
+    return std::nullopt;
+  }
+  std::vector<Dim> dims(shape->dims().begin(), shape->dims().end());
+  for (Dim& dim : dims) {
+    dim = may_be_new ? dim : dim_of(operands, dim.name).value_or(dim);
+  }
+  return dims;
+}
+
+std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type) {
+  DeclaredType declared{.type = {.dtype = find_dtype(type.name.text).value(), .shape = {}}};
+  bool known = true;
+  for (std::size_t i = 0; type.dims && i < type.dims->elements.size(); ++i) {
+    const ast::Element& element = type.dims->elements[i];
+    if (std::holds_alternative<ast::Rest>(element.node)) {
+      declared.open = true;
+      continue;
+    }
+    const std::optional<Shape> part = type_part(c, element);
+    known = known && part.has_value();
+    for (const Dim& dim : part ? part->dims() : std::span<const Dim>()) {
+      if (declared.type.shape.has(dim.name)) {
+        c.error(DiagKind::kRepeatedDim, element.span, "`" + dim.name + "` is in this shape twice");
+        return std::nullopt;
+      }
+      declared.type.shape = declared.type.shape.with(dim);
+    }
+  }
+  if (!known) {
+    return std::nullopt;
+  }
+  constexpr std::size_t kMostDims = 256;  // as of a result: stdlib/ops/rules.cpp
+  if (declared.type.shape.dims().size() > kMostDims) {
+    c.error(DiagKind::kOverflow, type.span,
+            std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
+                std::to_string(kMostDims) + " at most");
+    return std::nullopt;
+  }
+  if (!declared.type.shape.checked_volume()) {
+    c.error(DiagKind::kOverflow, type.span,
+            mtf::to_string(declared.type.shape) + " has more than 2^62 elements");
+    return std::nullopt;
+  }
+  return declared;
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,183 @@
+// Building functions on arguments of which only the types are known.
+
+#include "frontend/elaborate/tensors/entries.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/tensors/units.h"
+
+namespace mtf::host {
+namespace {
+
+bool is_closed_type(const ast::TypeExpr& type) {
+  return type.dims && find_dtype(type.name.text) &&
+         std::ranges::none_of(type.dims->elements, [](const ast::Element& element) {
+           return std::holds_alternative<ast::Rest>(element.node);
+         });
+}
+
+// Functions of the session's own files that no later one has replaced.
+std::vector<const ast::Fn*> entry_functions(const Context& c) {
+  std::vector<const ast::Fn*> list;
+  for (const std::unique_ptr<Module>& file : c.files) {
+    for (const ast::Stmt& stmt : file->file.statements) {
+      const auto* fn = std::get_if<ast::Fn>(&stmt.node);
+      const Binding* binding = fn == nullptr ? nullptr : file->scope->own(fn->name.text);
+      const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
+      if (function != nullptr && function->fn == fn && is_entry(*fn)) {
+        list.push_back(fn);
+      }
+    }
+  }
+  return list;
+}
+
+// The entry of that name; null if there is none.
+const ast::Fn* entry_called(const Context& c, std::string_view name) {
+  const Binding* binding = c.files.back()->scope->own(name);
+  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
+  const bool found = function != nullptr && function->fn->name.text == name;
+  return found && is_entry(*function->fn) ? function->fn : nullptr;
+}
+
+// Every word of a body, names among them.
+std::set<std::string, std::less<>> words_of(const ast::Block& body) {
+  std::set<std::string, std::less<>> words;
+  std::string word;
+  for (const char letter : ast::to_string(body) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_') {
+      word += letter;
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, std::string()));
+    }
+  }
+  return words;
+}
+
+// The tensors an entry takes, by their declared types; nullopt after an error.
+std::optional<Arguments> abstract_arguments(Context& c, const Function& function) {
+  const Restore scope(c.scope, std::make_shared<Scope>(function.scope));
+  Arguments arguments;
+  for (const ast::Parameter& parameter : function.fn->parameters) {
+    arguments.emplace_back();
+    if (!parameter.type || !is_closed_type(*parameter.type)) {
+      continue;  // by its default
+    }
+    std::optional<DeclaredType> type;
+    static_cast<void>(compute(c, [&] {
+      type = evaluate_type(c, *parameter.type);
+      return Values();
+    }));
+    if (!type) {
+      return std::nullopt;
+    }
+    if (parameter.initial && type->type.shape.rank() == 0) {
+      continue;
+    }
+    const auto handle = std::make_shared<const DeviceTensor>(type->type);
+    arguments.back() = Operand{.value = make(Tensor{.type = type->type, .handle = handle}),
+                               .span = parameter.name.span};
+  }
+  return arguments;
+}
+
+const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
+  const Binding* binding = c.files.back()->scope->own(fn.name.text);
+  const auto* function = binding->value.get<Function>();
+  const std::optional<Arguments> arguments = abstract_arguments(c, *function);
+  return arguments ? build_entry(c, *function, *arguments) : nullptr;
+}
+
+}  // namespace
+
+bool is_entry(const ast::Fn& fn) {
+  return std::ranges::all_of(fn.parameters, [](const ast::Parameter& parameter) {
+    return parameter.initial || (parameter.type && is_closed_type(*parameter.type));
+  });
+}
+
+std::vector<Entry> entries_of(const Context& c) {
+  const std::vector<const ast::Fn*> functions = entry_functions(c);
+  std::set<std::string_view> names;
+  for (const ast::Fn* fn : functions) {
+    names.insert(fn->name.text);
+  }
+  std::vector<Entry> entries;
+  for (const ast::Fn* fn : functions) {
+    const std::set<std::string, std::less<>> words = words_of(fn->body);
+    Entry entry{
+        .name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
+    for (const std::string& word : words) {
+      if (word != fn->name.text && names.contains(word)) {
+        entry.calls.push_back(word);
+      }
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+namespace {
+
+// As the program itself called it first: with these defaults left out, these numbers captured, in
+// this region. Null if it never did.
+const BuiltFunction* first_called(const Context& c, const ast::Fn& fn) {
+  const auto found = c.built.find(&fn);
+  if (found == c.built.end()) {
+    return nullptr;
+  }
+  for (const std::unique_ptr<BuiltFunction>& built : found->second) {
+    if (!built->failed && !(built->call == fn.name.span)) {  // what is built uncalled is there
+      return built.get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Unit* build_named(Context& c, std::string_view name) {
+  if (const ast::Fn* fn = entry_called(c, name)) {
+    const BuiltFunction* called = first_called(c, *fn);
+    const BuiltFunction* built = called != nullptr ? called : build_function(c, *fn);
+    return built == nullptr ? nullptr : built->unit.get();
+  }
+  std::vector<std::string> names;
+  for (const ast::Fn* fn : entry_functions(c)) {
+    names.push_back(fn->name.text);
+  }
+  const Suggestion suggestion = suggest(name, names);
+  c.error(DiagKind::kUnknownEntry, SourceSpan(),
+          "no entry `" + std::string(name) + "`" +
+              (!suggestion.text.empty() ? suggestion.text
+               : names.empty()          ? "; the file has no function with fully typed parameters"
+                                        : "; there is " + quoted_list(names)));
+  return nullptr;
+}
+
+void check_entries(Context& c) {
+  for (const ast::Fn* fn : entry_functions(c)) {
+    const auto built = c.built.find(fn);
+    if (built != c.built.end() && !built->second.empty()) {
+      continue;
+    }
+    const Restore ended(c.ended, false);  // a long loop at top level leaves it unseen, not unbuilt
+    const BuiltFunction* function = build_function(c, *fn);
+    if (function != nullptr && function->runs && !c.dry) {
+      std::vector<TensorHandle> arguments;
+      for (const Input& input : function->unit->program.inputs) {
+        if (!input.is_variable()) {
+          arguments.push_back(
+              std::make_shared<const DeviceTensor>(function->unit->program.at(input.value).type));
+        }
+      }
+      static_cast<void>(run_unit(c, *function->unit, arguments));
+    }
+  }
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,176 @@
+// x[batch: 3], x[sample: 0..32 as batch], list[0].
+
+#include "frontend/elaborate/evaluate.h"
+
+namespace mtf::host {
+namespace {
+
+struct IndexSite {
+  Context& c;
+  const ast::IndexItem& item;
+  SourceSpan span;
+};
+
+void wrong_index(const IndexSite& site, std::int64_t at, std::size_t size, std::string_view what) {
+  site.c.error(DiagKind::kBadIndex, site.item.value.span,
+               "index " + std::to_string(at) + " of " + std::string(what) + " of " +
+                   std::to_string(size) + "; they are numbered from 0");
+}
+
+// From the end, if negative, as in Python.
+std::optional<std::size_t> position(const IndexSite& site, const Value& index, std::size_t size,
+                                    std::string_view what) {
+  const std::optional<std::int64_t> at = as_int(index);
+  if (!at) {
+    if (!index.is<Unknown>()) {
+      site.c.error(DiagKind::kWrongType, site.item.value.span,
+                   "the index of " + std::string(what) + " is an int; this is " + kind_of(index));
+    }
+    return std::nullopt;
+  }
+  const auto count = static_cast<std::int64_t>(size);
+  const std::int64_t from_start = *at < 0 ? *at + count : *at;
+  if (from_start < 0 || from_start >= count) {
+    wrong_index(site, *at, size, what);
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(from_start);
+}
+
+Values elements_of(const Value& value) {
+  if (const auto* shape = value.get<Shape>()) {
+    Values dims;
+    for (const Dim& dim : shape->dims()) {
+      dims.push_back(make(dim));
+    }
+    return dims;
+  }
+  return *value.get<List>()->items;
+}
+
+Value index_list(const IndexSite& site, const Value& list) {
+  const std::string_view what = list.is<Shape>() ? "a shape" : "a list";
+  if (site.item.dim) {
+    site.c.error(DiagKind::kBadIndex, site.item.dim->span,
+                 "`" + site.item.dim->text + ":` picks from a tensor; " + std::string(what) +
+                     " is indexed by number");
+    return unknown();
+  }
+  const Values items = elements_of(list);
+  const Value index = evaluate(site.c, site.item.value);
+  if (const auto* range = index.get<Range>()) {
+    const auto size = static_cast<std::int64_t>(items.size());
+    if (range->begin < 0 || range->end > size || range->begin > range->end) {
+      wrong_index(site, range->begin < 0 ? range->begin : range->end, items.size(), what);
+      return unknown();
+    }
+    if (const auto* shape = list.get<Shape>()) {
+      return make(
+          Shape({shape->dims().begin() + range->begin, shape->dims().begin() + range->end}));
+    }
+    return make_list(Values(items.begin() + range->begin, items.begin() + range->end));
+  }
+  const std::optional<std::size_t> at = position(site, index, items.size(), what);
+  return at ? items[*at] : unknown();
+}
+
+// The dim that the name stands for, if it is a parameter, say; else the name itself.
+std::string dim_name(Context& c, const ast::Name& name, const Shape& shape) {
+  const std::optional<Dim> dim = find_dim(c, name.text);
+  return dim && shape.has(dim->name) ? dim->name : name.text;
+}
+
+Value index_range(const IndexSite& site, const Operand& base, const Dim& dim, const Range& range) {
+  Context& c = site.c;
+  if (range.begin < 0 || range.end > dim.size || range.begin >= range.end) {
+    c.error(DiagKind::kBadIndex, site.item.value.span,
+            to_string(make(range)) + " of `" + dim.name + "`, which has size " +
+                std::to_string(dim.size) +
+                (range.begin >= range.end ? "; the range is empty" : ""));
+    return unknown();
+  }
+  OpArgs args;
+  args.set("dim", std::vector{dim});
+  args.set("begin", range.begin);
+  args.set("end", range.end);
+  if (site.item.as) {
+    const Dim as = find_dim(c, site.item.as->text)
+                       .value_or(Dim{.name = site.item.as->text, .size = range.end - range.begin});
+    c.dim_names.insert(as.name);
+    args.set("to", std::vector{as});
+  }
+  return apply_op(c, op_of(c.options.ops, Primitive::kSlice), {&base, 1}, std::move(args),
+                  site.span);
+}
+
+Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& tensor) {
+  Context& c = site.c;
+  const Shape& shape = tensor.type.shape;
+  if (!site.item.dim) {
+    c.error(DiagKind::kBadIndex, site.item.span,
+            "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
+                (shape.rank() > 0 ? shape[0].name : "batch") + ": 0]");
+    return unknown();
+  }
+  const std::string name = dim_name(c, *site.item.dim, shape);
+  const Dim* dim = shape.find(name);
+  if (dim == nullptr) {
+    const Suggestion suggestion = suggest(name, names_of(shape.dims()));
+    c.error(DiagKind::kUnknownDim, site.item.dim->span,
+            "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
+            suggestion.fix);
+    return unknown();
+  }
+  const Value index = evaluate(c, site.item.value);
+  if (index.is<Unknown>()) {
+    return unknown();
+  }
+  if (const auto* range = index.get<Range>()) {
+    return index_range(site, base, *dim, *range);
+  }
+  if (site.item.as) {
+    c.error(DiagKind::kBadIndex, site.item.as->span,
+            "`as` renames a range; one index leaves no dim");
+    return unknown();
+  }
+  if (index.is<Tensor>()) {
+    c.error(DiagKind::kWrongType, site.item.value.span,
+            "the index is a tensor; `gather(x, index, over = " + name + ")` looks elements up");
+    return unknown();
+  }
+  const auto at =
+      position(site, index, static_cast<std::size_t>(dim->size), "the dim `" + name + "`");
+  if (!at) {
+    return unknown();
+  }
+  OpArgs args;
+  args.set("dim", std::vector{*dim});
+  args.set("at", static_cast<std::int64_t>(*at));
+  return apply_op(c, op_of(c.options.ops, Primitive::kIndex), {&base, 1}, std::move(args),
+                  site.span);
+}
+
+}  // namespace
+
+Value evaluate_index(Context& c, const Operand& base, const ast::Index& index, SourceSpan span) {
+  Operand current = base;
+  for (const ast::IndexItem& item : index.items) {
+    const IndexSite site{.c = c, .item = item, .span = span};
+    if (is_unknown(current.value)) {
+      return unknown();
+    }
+    if (const auto* tensor = current.value.get<Tensor>()) {
+      const Tensor copy = *tensor;
+      current.value = index_tensor(site, current, copy);
+    } else if (current.value.is<List>() || current.value.is<Shape>()) {
+      current.value = index_list(site, current.value);
+    } else {
+      c.error(DiagKind::kWrongType, base.span,
+              kind_of(current.value) + " has no elements to pick from");
+      return unknown();
+    }
+  }
+  return current.value;
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,83 @@
+// Inputs of a unit under construction.
+
+#include "frontend/elaborate/tensors/recording.h"
+
+#include <algorithm>
+
+namespace mtf::host {
+
+Recording::Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name,
+                     OpTable ops)
+    : kind(unit_kind),
+      serial(number),
+      unit(std::make_unique<Unit>()),
+      builder(unit->program, ops, diags) {
+  unit->program.name = std::move(program_name);
+  unit->is_entry = unit_kind == UnitKind::kFunction;
+}
+
+ValueId Recording::capture(const Tensor& tensor) {
+  const auto [found, is_new] = captured_.try_emplace(tensor.handle.get(), arguments_.size());
+  if (is_new) {
+    arguments_.push_back(tensor.handle);
+    argument_values_.push_back(builder.input(InputKind::kCaptured, tensor.name, tensor.type));
+  }
+  return argument_values_[found->second];
+}
+
+ValueId Recording::argument(std::string name, const Tensor& tensor) {
+  arguments_.push_back(tensor.handle);
+  argument_values_.push_back(builder.input(InputKind::kArgument, std::move(name), tensor.type));
+  return argument_values_.back();
+}
+
+VariableUse& Recording::use(const std::shared_ptr<VariableRecord>& variable) {
+  const auto found = std::ranges::find(variables_, variable, &VariableUse::variable);
+  if (found != variables_.end()) {
+    return *found;
+  }
+  const mtf::Variable& declared = variable->variable;
+  const ValueId value = builder.input(declared.trained ? InputKind::kParam : InputKind::kState,
+                                      declared.path, declared.type);
+  variables_.push_back(
+      {.variable = variable, .input = program().inputs.size() - 1, .versions = {value}});
+  return variables_.back();
+}
+
+ValueId Recording::read(const std::shared_ptr<VariableRecord>& variable) {
+  return use(variable).versions.back();
+}
+
+void Recording::assign(const std::shared_ptr<VariableRecord>& variable, ValueId value) {
+  use(variable).versions.push_back(value);
+}
+
+std::optional<std::size_t> Recording::slot_of(const TensorHandle& handle) const {
+  const auto found = captured_.find(handle.get());
+  return found == captured_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> Recording::slot_of(ValueId input) const {
+  const auto found = std::ranges::find(argument_values_, input);
+  return found == argument_values_.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - argument_values_.begin()));
+}
+
+void Recording::finish() {
+  for (const VariableUse& use : variables_) {
+    if (use.versions.size() > 1) {
+      program().updates.push_back({.input = use.input, .value = use.versions.back()});
+    }
+  }
+}
+
+bool Recording::acts() const {
+  const Program& program = unit->program;
+  return !program.updates.empty() ||
+         std::ranges::any_of(program.values, [](const mtf::Value& value) {
+           return value.op != nullptr && value.op->effect;
+         });
+}
+
+}  // namespace mtf::host

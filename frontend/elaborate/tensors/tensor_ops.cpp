@@ -1,0 +1,301 @@
+// Operations on tensors: operands brought into the unit, numbers lifted, results checked by the
+// rule of the operation.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "frontend/elaborate/evaluate.h"
+
+namespace mtf::host {
+namespace {
+
+std::optional<double> number_of(const Value& value) {
+  if (const bool* flag = value.get<bool>()) {
+    return *flag ? 1.0 : 0.0;
+  }
+  return as_real(value);
+}
+
+// What the rule makes of scalars of whole numbers tells whether the result is one.
+Value number_like(const OpDef& op, std::span<const Operand> operands, double number) {
+  const bool is_real = std::ranges::any_of(
+      operands, [](const Operand& operand) { return operand.value.is<double>(); });
+  const bool is_bool = std::ranges::all_of(
+      operands, [](const Operand& operand) { return operand.value.is<bool>(); });
+  OpCall call{.op = &op, .operands = {}, .args = {}, .result = {}, .span = {}, .operand_spans = {}};
+  for (const Operand& operand : operands) {
+    const DType dtype = operand.value.is<bool>() ? DType::kBool
+                        : is_real                ? DType::kF64
+                                                 : DType::kI64;
+    call.operands.push_back({.dtype = dtype, .shape = {}});
+  }
+  DiagSink ignored;
+  const std::optional<TensorType> type = op.type == nullptr ? std::nullopt : op.type(call, ignored);
+  if (type ? type->dtype == DType::kBool : is_bool) {
+    return make(number != 0);
+  }
+  constexpr double kExact = 9007199254740992.0;  // 2^53: beyond, doubles skip whole numbers
+  if (type && is_integer(type->dtype) && std::abs(number) <= kExact) {
+    return make(static_cast<std::int64_t>(number));
+  }
+  return make(number);
+}
+
+// On plain numbers an operation stays on the host: `sqrt(from)`.
+std::optional<Value> on_host(Context& c, const OpDef& op, std::span<const Operand> operands,
+                             const OpArgs& args, SourceSpan span) {
+  if (op.host == nullptr || operands.empty() || !args.entries.empty()) {
+    return std::nullopt;
+  }
+  std::vector<double> numbers;
+  for (const Operand& operand : operands) {
+    const std::optional<double> number = number_of(operand.value);
+    if (!number) {
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+  }
+  const double result = op.host(numbers);
+  const bool was_finite = std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
+  if (was_finite && !std::isfinite(result)) {
+    c.error(DiagKind::kBadArgument, span,
+            "`" + std::string(op.name) + "` of " + to_string(operands[0].value) +
+                (operands.size() > 1 ? " and " + to_string(operands[1].value) : "") + " is " +
+                to_text(result));
+    return unknown();
+  }
+  return number_like(op, operands, result);
+}
+
+// The dtype that numbers among the operands get: that of the tensors beside them.
+DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands) {
+  const bool by_element = op.tile != nullptr || op.expand != nullptr;
+  bool is_real = false;
+  for (const Operand& operand : operands) {
+    const auto* tensor = operand.value.get<Tensor>();
+    if (tensor != nullptr && tensor->type.dtype != DType::kBool &&
+        (by_element || is_float(tensor->type.dtype))) {
+      return tensor->type.dtype;
+    }
+    is_real = is_real || operand.value.is<double>();
+  }
+  return is_real ? DType::kF32 : DType::kI32;
+}
+
+std::optional<ValueId> operand_id(Context& c, const OpDef& op, const Operand& operand,
+                                  DType numbers) {
+  if (const auto* tensor = operand.value.get<Tensor>()) {
+    return record(c, *tensor, operand.span);
+  }
+  if (!is_number(operand.value)) {
+    c.error(DiagKind::kWrongType, operand.span,
+            "`" + std::string(op.name) + "` works on tensors; this is " + kind_of(operand.value));
+    return std::nullopt;
+  }
+  const bool by_element = op.tile != nullptr || op.expand != nullptr;
+  const bool keeps_int = !by_element && is_float(numbers) && as_int(operand.value);
+  return lift(c, operand,
+              operand.value.is<bool>() ? DType::kBool
+              : keeps_int              ? DType::kI32
+                                       : numbers);
+}
+
+std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
+                                    std::vector<TensorType> operands) {
+  OpCall call{.op = &op,
+              .operands = std::move(operands),
+              .args = args,
+              .result = {},
+              .span = {},
+              .operand_spans = {}};
+  DiagSink ignored;
+  return op.type(call, ignored);
+}
+
+// Whole numbers that were written without a dtype serve as labels, too: where the operation
+// refuses them as they are, those that it refuses are cast to what it takes. The others stay
+// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
+void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> operands,
+                       const OpArgs& args, std::vector<ValueId>& ids) {
+  const auto is_whole = [](const Operand& operand) {
+    const auto* tensor = operand.value.get<Tensor>();
+    return tensor != nullptr && tensor->whole;
+  };
+  std::vector<TensorType> types;
+  for (const ValueId id : ids) {
+    types.push_back(c.recording().builder.type_of(id));
+  }
+  if (op.type == nullptr || std::ranges::none_of(operands, is_whole) ||
+      type_with(op, args, types)) {
+    return;
+  }
+  for (const DType dtype : {DType::kI32, DType::kI64}) {
+    std::vector<TensorType> cast = types;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      cast[i].dtype = is_whole(operands[i]) ? dtype : cast[i].dtype;
+    }
+    if (!type_with(op, args, cast)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      std::swap(cast[i], types[i]);  // as written, if the operation takes it so
+      if (!type_with(op, args, cast)) {
+        std::swap(cast[i], types[i]);
+        ids[i] = as_dtype(c, ids[i], dtype);
+      }
+    }
+    return;
+  }
+}
+
+// A check writes no files. What the program will read of those that it writes is known all the
+// same: some tensor of that dtype.
+std::optional<ValueId> read_back(Context& c, const OpDef& op, const OpArgs& args) {
+  const auto* path = args.get<std::string>("path");
+  const auto* shape = args.get<Shape>("shape");
+  const auto found = path == nullptr ? c.written.end() : c.written.find(*path);
+  if (op.file != FileUse::kReads || shape == nullptr || found == c.written.end()) {
+    return std::nullopt;
+  }
+  const auto* dtype = args.get<DType>("dtype");
+  OpArgs like;
+  like.set("shape", *shape);
+  like.set("value", 0.0);
+  like.set("dtype", dtype == nullptr ? found->second : *dtype);
+  return c.recording().builder.emit(Primitive::kFill, {}, like);
+}
+
+void note_write(Context& c, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
+  const auto* path = args.get<std::string>("path");
+  if (c.checks_only() && op.file == FileUse::kWrites && path != nullptr && !ids.empty()) {
+    c.written.insert_or_assign(*path, c.recording().builder.type_of(ids.front()).dtype);
+  }
+}
+
+}  // namespace
+
+ValueId as_dtype(Context& c, ValueId id, DType dtype) {
+  OpArgs args;
+  args.set("dtype", dtype);
+  return c.recording().builder.emit(Primitive::kCast, {id}, args);
+}
+
+bool is_number(const Value& value) {
+  return value.is<bool>() || value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
+}
+
+std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype) {
+  const double value = number_of(number.value).value_or(0);
+  if (!is_float(dtype) && number.value.is<double>()) {
+    c.error(DiagKind::kDtypeMismatch, number.span,
+            "the float " + to_string(number.value) + " beside a tensor of " +
+                std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
+    return std::nullopt;
+  }
+  const bool is_small = dtype == DType::kU8 || dtype == DType::kBool;
+  const double low = is_small ? 0 : std::numeric_limits<std::int32_t>::min();
+  const double high = dtype == DType::kBool ? 1
+                      : is_small            ? 255
+                                            : std::numeric_limits<std::int32_t>::max();
+  if (!is_float(dtype) && dtype != DType::kI64 && (value < low || value > high)) {
+    c.error(
+        DiagKind::kOverflow, number.span,
+        to_string(number.value) + " is beyond the range of " + std::string(mtf::to_string(dtype)));
+    return std::nullopt;
+  }
+  Recording& unit = c.recording();
+  unit.builder.at(number.span, c.frame);
+  return unit.builder.scalar(value, dtype);
+}
+
+std::optional<ValueId> record(Context& c, const Tensor& tensor, SourceSpan span) {
+  Recording& unit = c.recording();
+  unit.builder.at(span, c.frame);
+  if (tensor.where == Where::kRecorded && tensor.unit == unit.serial) {
+    return ValueId{tensor.index};
+  }
+  if (unit.kind == UnitKind::kInitial) {
+    c.error(DiagKind::kBadArgument, span,
+            "an initial value is computed before anything else; it cannot use " +
+                (tensor.name.empty() ? "a tensor" : "the tensor `" + tensor.name + "`"));
+    return std::nullopt;
+  }
+  switch (tensor.where) {
+    case Where::kVariable:
+      return unit.read(tensor.variable);
+    case Where::kHandle:
+      return unit.capture(tensor);
+    case Where::kRecorded:
+    case Where::kSlot:
+    case Where::kOutput:
+      break;
+  }
+  c.error(DiagKind::kBadArgument, span, "this tensor belongs to a function that has ended");
+  return std::nullopt;
+}
+
+Value recorded(Context& c, ValueId id) {
+  return make(Tensor{.where = Where::kRecorded,
+                     .type = c.recording().builder.type_of(id),
+                     .handle = nullptr,
+                     .variable = nullptr,
+                     .index = id.index,
+                     .unit = c.recording().serial,
+                     .name = {},
+                     .whole = false});
+}
+
+Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands, OpArgs args,
+               SourceSpan span) {
+  if (std::ranges::any_of(operands, [](const Operand& x) { return is_unknown(x.value); })) {
+    return unknown();
+  }
+  if (std::optional<Value> value = on_host(c, op, operands, args, span)) {
+    return *value;
+  }
+  const DType numbers = dtype_for_numbers(op, operands);
+  std::vector<ValueId> ids;
+  std::vector<SourceSpan> spans;
+  for (const Operand& operand : operands) {
+    const std::optional<ValueId> id = operand_id(c, op, operand, numbers);
+    if (!id) {
+      return unknown();
+    }
+    ids.push_back(*id);
+    spans.push_back(operand.span);
+  }
+  Recording& unit = c.recording();
+  unit.builder.at(span, c.frame);
+  if (const std::optional<ValueId> known = read_back(c, op, args)) {
+    return recorded(c, *known);
+  }
+  fit_whole_numbers(c, op, operands, args, ids);
+  note_write(c, op, args, ids);
+  const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);
+  c.take_diags();
+  if (!result) {
+    c.fail();
+    return unknown();
+  }
+  return op.effect ? nothing() : recorded(c, *result);
+}
+
+Value apply_operator(Context& c, std::string_view symbol, std::span<const Operand> operands,
+                     SourceSpan span) {
+  if (std::ranges::any_of(operands, [](const Operand& x) { return is_unknown(x.value); })) {
+    return unknown();
+  }
+  const OpDef* op = find_operator(c.options.ops, symbol);
+  for (const Operand& operand : operands) {
+    if (op == nullptr || (!operand.value.is<Tensor>() && !is_number(operand.value))) {
+      c.error(DiagKind::kWrongType, operand.span,
+              "`" + std::string(symbol) + "` between " + kind_of(operands.front().value) + " and " +
+                  kind_of(operands.back().value));
+      return unknown();
+    }
+  }
+  return apply_op(c, *op, operands, {}, span);
+}
+
+}  // namespace mtf::host

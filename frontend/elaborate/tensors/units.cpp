@@ -1,0 +1,197 @@
+// Statement units, and every word with the device.
+
+#include "frontend/elaborate/tensors/units.h"
+
+#include <algorithm>
+
+namespace mtf::host {
+namespace {
+
+// `from`: what it was while it was computed.
+Tensor held(TensorHandle handle, const Tensor& from) {
+  TensorType type = handle->type;
+  return {.where = Where::kHandle,
+          .type = std::move(type),
+          .handle = std::move(handle),
+          .variable = nullptr,
+          .index = -1,
+          .unit = 0,
+          .name = from.name,
+          .whole = from.whole};
+}
+
+// The same text from the same place is the same unit, in every turn of a loop.
+const Unit& cached(Context& c, std::unique_ptr<Unit> unit) {
+  SourceSpan span;
+  for (const mtf::Value& value : unit->program.values) {
+    if (value.op != nullptr) {
+      span = value.span;
+    }
+  }
+  std::string regions;
+  for (const Layout& region : unit->program.regions) {
+    regions += " " + region.name;
+  }
+  const std::string key = std::to_string(span.file.index) + ":" + std::to_string(span.begin) + ":" +
+                          std::to_string(span.end) + regions + "\n" + mtf::to_string(unit->program);
+  return *c.statement_units.try_emplace(key, std::move(unit)).first->second;
+}
+
+// Adds the outputs that the values need. A tensor that came in as it is needs none.
+void add_outputs(Recording& unit, Values& values) {
+  for (Value& value : values) {
+    value = map_tensors(std::move(value), [&unit](Tensor& tensor) {
+      if (tensor.where != Where::kRecorded || tensor.unit != unit.serial) {
+        return;
+      }
+      const ValueId id{tensor.index};
+      if (const std::optional<std::size_t> slot = unit.slot_of(id)) {
+        tensor = held(unit.arguments()[*slot], tensor);
+        return;
+      }
+      std::vector<ValueId>& outputs = unit.program().outputs;
+      const auto found = std::ranges::find(outputs, id);
+      tensor.where = Where::kOutput;
+      tensor.index = static_cast<std::int32_t>(found - outputs.begin());
+      if (found == outputs.end()) {
+        outputs.push_back(id);
+      }
+    });
+  }
+}
+
+Values all_unknown(std::size_t count) {
+  return Values(count, unknown());
+}
+
+void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
+  for (Value& value : values) {
+    value = map_tensors(std::move(value), [&handles](Tensor& tensor) {
+      if (tensor.where == Where::kOutput) {
+        tensor = held(handles[static_cast<std::size_t>(tensor.index)], tensor);
+      }
+    });
+  }
+}
+
+}  // namespace
+
+Value frozen(Context& c, Value value, SourceSpan span) {
+  return map_tensors(std::move(value), [&](Tensor& tensor) {
+    if (tensor.where == Where::kVariable) {
+      if (const std::optional<ValueId> id = record(c, tensor, span)) {
+        tensor = *recorded(c, *id).get<Tensor>();
+      }
+    }
+  });
+}
+
+Values compute(Context& c, const std::function<Values()>& evaluate, bool freeze) {
+  c.open(UnitKind::kStatement, "top level");
+  const Restore frame(c.frame, std::int32_t{-1});
+  Values values = evaluate();
+  if (freeze) {
+    for (Value& value : values) {
+      value = frozen(c, std::move(value), c.recording().builder.span());
+    }
+  }
+  const std::unique_ptr<Recording> unit = c.close();
+  if (unit->failed) {
+    return all_unknown(values.size());
+  }
+  add_outputs(*unit, values);
+  unit->finish();
+  if (unit->program().outputs.empty() && !unit->acts()) {
+    return values;
+  }
+  const std::vector<TensorHandle> arguments = unit->arguments();
+  const auto handles = run_unit(c, cached(c, std::move(unit->unit)), arguments);
+  if (!handles) {
+    return all_unknown(values.size());
+  }
+  take_outputs(values, *handles);
+  return values;
+}
+
+Value compute(Context& c, const ast::Expr& expr, bool freeze) {
+  return compute(
+             c, [&] { return Values{evaluate(c, expr)}; }, freeze)
+      .front();
+}
+
+std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs) {
+  std::vector<Pieces> parts;
+  Pieces pieces;
+  const auto evaluate = [&] {
+    Values tensors;
+    for (const ast::Expr& expr : exprs) {
+      if (std::optional<Pieces> part = evaluate_pieces(c, expr)) {
+        parts.push_back(*std::move(part));
+      }
+    }
+    pieces = joined(parts);
+    for (const Piece& piece : pieces) {
+      if (const auto* operand = std::get_if<Operand>(&piece.node)) {
+        tensors.push_back(operand->value);
+      }
+    }
+    return tensors;
+  };
+  const Values tensors = compute(c, evaluate);
+  std::size_t next = 0;
+  for (Piece& piece : pieces) {
+    if (auto* operand = std::get_if<Operand>(&piece.node)) {
+      operand->value = tensors[next++];
+      if (!operand->value.is<Tensor>()) {
+        return std::nullopt;
+      }
+    }
+  }
+  return parts.size() == exprs.size() ? std::optional(std::move(pieces)) : std::nullopt;
+}
+
+Value evaluate_bound(Context& c, const ast::Expr& expr) {
+  return c.at_top_level() ? compute(c, expr) : frozen(c, evaluate(c, expr), expr.span);
+}
+
+std::optional<std::vector<TensorHandle>> run_unit(Context& c, const Unit& unit,
+                                                  std::span<const TensorHandle> arguments) {
+  if (!put_in_use(c)) {
+    return std::nullopt;
+  }
+  if (c.dry) {
+    std::vector<TensorHandle> handles;
+    for (const ValueId output : unit.program.outputs) {
+      handles.push_back(std::make_shared<const DeviceTensor>(unit.program.at(output).type));
+    }
+    return handles;
+  }
+  DiagSink diags;
+  std::optional<std::vector<TensorHandle>> handles = c.device.run(unit, arguments, diags);
+  c.report.forward(diags, true);
+  if (!handles) {
+    c.fail();
+  }
+  return handles;
+}
+
+std::optional<std::string> device_text(Context& c, const Tensor& tensor,
+                                       const NumberFormat& numbers) {
+  return c.dry ? std::nullopt : c.device.text(tensor.handle, numbers);
+}
+
+std::optional<double> device_scalar(Context& c, const Tensor& tensor) {
+  return c.dry ? std::nullopt : c.device.scalar(tensor.handle);
+}
+
+std::optional<TensorHandle> device_number(Context& c, const Operand& number, DType dtype) {
+  const auto make_number = [&]() -> Values {
+    const std::optional<ValueId> id = lift(c, number, dtype);
+    return {id ? recorded(c, *id) : unknown()};
+  };
+  const Value value = compute(c, make_number).front();
+  const auto* tensor = value.get<Tensor>();
+  return tensor == nullptr ? std::nullopt : std::optional(tensor->handle);
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,39 @@
+// Units: tensor work that is complete, run on the device.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "frontend/elaborate/evaluate.h"
+#include "ir/support/number.h"
+
+namespace mtf::host {
+
+// Tensor work of one top-level statement: `evaluate` records it, then it is run, and the tensors of
+// the values are the device's. Variables stay what they are, unless `freeze`.
+[[nodiscard]] Values compute(Context& c, const std::function<Values()>& evaluate,
+                             bool freeze = true);
+[[nodiscard]] Value compute(Context& c, const ast::Expr& expr, bool freeze = true);
+// The parts of a `print`, joined.
+[[nodiscard]] std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs);
+
+// What a name is bound to: in a function the value of a variable as of now, at top level tensors
+// that the device holds.
+[[nodiscard]] Value evaluate_bound(Context& c, const ast::Expr& expr);
+// A variable as of now; other values as they are.
+[[nodiscard]] Value frozen(Context& c, Value value, SourceSpan span);
+
+// Runs a finished unit; nullopt after an error. In a dry run the results have a type and no more.
+[[nodiscard]] std::optional<std::vector<TensorHandle>> run_unit(
+    Context& c, const Unit& unit, std::span<const TensorHandle> arguments);
+[[nodiscard]] std::optional<std::string> device_text(Context& c, const Tensor& tensor,
+                                                     const NumberFormat& numbers);
+[[nodiscard]] std::optional<double> device_scalar(Context& c, const Tensor& tensor);
+// A scalar tensor that the device holds.
+[[nodiscard]] std::optional<TensorHandle> device_number(Context& c, const Operand& number,
+                                                        DType dtype);
+
+}  // namespace mtf::host

@@ -1,0 +1,86 @@
+// Signs that mean nothing here but something elsewhere, each with what to write instead.
+
+#include <array>
+#include <span>
+
+#include "frontend/parse/token.h"
+
+namespace mtf::parsing {
+namespace {
+
+struct Hint {
+  std::string_view text;
+  std::string_view message;
+};
+
+constexpr std::array kForeign = std::to_array<Hint>({
+    {":=", "write `let x = …` for a new name, `x = …` for a `var`"},
+    {"&&", "write `and`"},
+    {"||", "write `or`"},
+    {"!", "write `not`"},
+    {"+=", "write `x = x + …`"},
+    {"-=", "write `x = x - …`"},
+    {"*=", "write `x = x * …`"},
+    {"/=", "write `x = x / …`"},
+    {"//=", "write `x = x // …`"},
+    {"%=", "write `x = x % …`"},
+    {"**=", "write `x = x ** …`"},
+    {"@=", "`einsum` multiplies matrices"},
+    {"++", "write `x = x + 1`"},
+    {"===", "write `==`"},
+    {"!==", "write `!=`"},
+    {"&", "write `and`"},
+    {"|", "write `or`"},
+    {"^", "a power is `**`"},
+    {"~", "write `not`"},
+    {"?", "a choice is an `if` statement, or `where(c, a, b)` on tensors"},
+    {"\\", "a line goes on by itself inside brackets and after an operator"},
+    {"$", "inside a string, `{x}` stands for the value of x"},
+    {"'", "strings are written in double quotes"},
+    {"`", "strings are written in double quotes"},
+    {"...", "a range and the rest of the dims are `..`"},
+    {"=>", "write `->`, or `>=` to compare"},
+});
+
+constexpr std::array kLookalikes = std::to_array<Hint>({
+    {"“", "a plain `\"` opens and closes a string"},
+    {"”", "a plain `\"` opens and closes a string"},
+    {"‘", "a plain `\"` opens and closes a string"},
+    {"’", "a plain `\"` opens and closes a string"},
+    {"−", "write `-`"},
+    {"–", "write `-`"},
+    {"—", "write `-`"},
+    {"×", "write `*`"},
+    {"·", "write `*`"},
+    {"÷", "write `/`"},
+    {"≤", "write `<=`"},
+    {"≥", "write `>=`"},
+    {"≠", "write `!=`"},
+    {"→", "write `->`"},
+    {"←", "write `<-`"},
+    {"…", "write `..`"},
+    {"\u200B", "it is a space of no width; delete it"},
+    {"\uFEFF", "it is a space of no width; delete it"},
+});
+
+std::string_view find_hint(std::span<const Hint> hints, std::string_view text) {
+  for (const Hint& hint : hints) {
+    if (hint.text == text) {
+      return hint.message;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string explain_sign(std::string_view text) {
+  std::string message = backticked(text) + " means nothing here";
+  for (const std::span<const Hint> hints : {std::span<const Hint>(kForeign), {kLookalikes}}) {
+    const std::string_view hint = find_hint(hints, text);
+    message += hint.empty() ? "" : "; " + std::string(hint);
+  }
+  return message;
+}
+
+}  // namespace mtf::parsing

@@ -1,0 +1,288 @@
+// Slips that people make who come from other languages, each told with what to write here.
+//
+// A slip is recognised by the token that did not fit and the words around it; the first that
+// recognises itself speaks.
+
+#include <array>
+
+#include <antlr4-runtime.h>
+
+#include "frontend/parse/grammar.h"
+#include "frontend/parse/keywords.h"
+#include "grammar/MtfParser.h"
+
+namespace mtf::parsing {
+namespace {
+
+struct Scene {
+  const Source& source;
+  std::span<const Token> tokens;
+  const Mistake& mistake;
+
+  [[nodiscard]] const Token& token(std::ptrdiff_t offset) const {
+    const auto at = static_cast<std::ptrdiff_t>(mistake.at) + offset;
+    return tokens[at < 0 ? 0 : std::min(static_cast<std::size_t>(at), tokens.size() - 1)];
+  }
+  [[nodiscard]] std::size_t type(std::ptrdiff_t offset) const { return token(offset).type; }
+  [[nodiscard]] std::string_view text(std::ptrdiff_t offset) const {
+    return source.at(token(offset));
+  }
+  // The first word of the statement, and its distance from the mistake.
+  [[nodiscard]] const Token& head() const {
+    return tokens[std::min<std::size_t>(token(0).statement + 1, tokens.size() - 1)];
+  }
+  [[nodiscard]] std::size_t position() const { return mistake.at - token(0).statement - 1; }
+  [[nodiscard]] bool expects(std::size_t type) const { return mistake.expected.contains(type); }
+  [[nodiscard]] bool at_line_end() const {
+    return type(0) == MtfParser::SEP || type(0) == MtfParser::EOF ||
+           type(0) == MtfParser::CLOSE_BRACE;
+  }
+};
+
+struct Word {
+  std::string_view word;
+  std::string_view message;
+};
+
+// As the first word of a statement, followed by another.
+constexpr std::array kForeignHeads = std::to_array<Word>({
+    {"def", "`fn` declares a function"},
+    {"func", "`fn` declares a function"},
+    {"function", "`fn` declares a function"},
+    {"class", "there are no classes; a `model` is a function that owns parameters"},
+    {"elif", "write `else if`"},
+    {"elseif", "write `else if`"},
+    {"const", "`let` declares a name that stays, `var` one that changes"},
+    {"auto", "`let` declares a name that stays, `var` one that changes"},
+    {"int", "`let` declares a name that stays, `var` one that changes"},
+    {"float", "`let` declares a name that stays, `var` one that changes"},
+    {"tensor", "`let` declares a name that stays, `var` one that changes"},
+    {"del", "values are freed by themselves"},
+    {"switch", "write `if … { } else if … { }`"},
+    {"match", "write `if … { } else if … { }`"},
+    {"until", "write `while not …`"},
+    {"loop", "write `while true { }`"},
+    {"elsif", "write `else if`"},
+});
+
+// In the middle of a statement, where an operator or its end should be.
+constexpr std::array kForeignWords = std::to_array<Word>({
+    {"if", "a choice is an `if` statement, or `where(c, a, b)` on tensors"},
+    {"for", "there are no comprehensions; fill a list in a `for` statement"},
+    {"is", "write `==`"},
+    {"then", "a block stands in `{ }`"},
+    {"do", "a block stands in `{ }`"},
+    {"xor", "write `!=`"},
+    {"mod", "write `%`"},
+    {"lambda", "there are no functions without a name; declare one with `fn`"},
+});
+
+template <std::size_t n>
+std::string_view find(const std::array<Word, n>& words, std::string_view word) {
+  for (const Word& entry : words) {
+    if (entry.word == word) {
+      return entry.message;
+    }
+  }
+  return {};
+}
+
+std::string misspelt_keyword(std::string_view word) {
+  const std::vector<std::string> keywords{
+      "import", "dim",   "mesh",   "layout",   "use",  "with",    "fn",       "model",
+      "let",    "var",   "param",  "state",    "for",  "while",   "if",       "else",
+      "return", "print", "assert", "minimize", "save", "restore", "recompute"};
+  const std::string_view meant = closest(word, keywords);
+  return meant.empty()
+             ? ""
+             : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
+}
+
+// from optim import sgd   import optim.sgd
+std::string import_slip(const Scene& scene) {
+  const bool from = scene.source.at(scene.head()) == "from" && scene.position() == 1;
+  const bool member = scene.head().type == MtfParser::IMPORT && scene.position() == 2 &&
+                      scene.type(0) == MtfParser::DOT;
+  if (member) {
+    const std::string module(scene.text(-1));
+    return "a module is imported whole: write `import " + module + "`, then `" + module + "." +
+           std::string(scene.text(1)) + "`";
+  }
+  if (!from) {
+    return {};
+  }
+  if (scene.type(0) == MtfParser::STRING_BEGIN) {
+    return "`from` means nothing here; write `import \"" + std::string(scene.text(1)) +
+           "\" as NAME`, then `NAME.…`";
+  }
+  const std::string module(scene.text(0));
+  const bool names_one = scene.text(1) == "import" && scene.type(2) == MtfParser::NAME;
+  return "`from` means nothing here; write `import " + module + "`, then `" + module + "." +
+         (names_one ? std::string(scene.text(2)) : "…") + "`";
+}
+
+std::string head_slip(const Scene& scene) {
+  const std::string head = backticked(scene.source.at(scene.head()));
+  if (scene.position() == 0 && scene.type(0) == MtfParser::ELSE) {
+    return "`else` without an `if` before it";
+  }
+  const bool is_operator = scene.type(0) >= MtfParser::EQUAL && scene.type(0) <= MtfParser::UPDATE;
+  if (scene.position() == 0 && is_operator) {
+    return "a line cannot start with " + head + "; end the line before with it";
+  }
+  if (scene.position() == 1 && scene.head().type == MtfParser::NAME) {
+    if (const auto hint = find(kForeignHeads, scene.source.at(scene.head())); !hint.empty()) {
+      return head + " means nothing here; " + std::string(hint);
+    }
+    return misspelt_keyword(scene.source.at(scene.head()));
+  }
+  return {};
+}
+
+// f"a is {a}"
+std::string string_slip(const Scene& scene) {
+  const bool touches = scene.type(0) == MtfParser::STRING_BEGIN &&
+                       scene.type(-1) == MtfParser::NAME &&
+                       scene.token(-1).end == scene.token(0).begin;
+  return touches
+             ? "a string has nothing before its `\"`; leave out the " + backticked(scene.text(-1)) +
+                   ": `{x}` stands for the value of x in any string"
+             : "";
+}
+
+// `//` divides, so what follows it is read until it makes no sense.
+bool after_floor(const Scene& scene) {
+  for (std::ptrdiff_t i = -1; scene.position() > static_cast<std::size_t>(-i - 1); --i) {
+    if (scene.type(i) == MtfParser::FLOOR) {
+      return scene.source.text.substr(scene.token(i).end, scene.token(0).begin - scene.token(i).end)
+                 .find('\n') == std::string_view::npos;
+    }
+  }
+  return false;
+}
+
+std::string word_slip(const Scene& scene) {
+  const bool after_value = ends_operand(scene.type(-1));
+  if (scene.type(0) == MtfParser::NAME && scene.type(-1) == MtfParser::INT &&
+      scene.token(0).begin == scene.token(-1).end) {
+    return "a name cannot start with a digit, found `" + std::string(scene.text(-1)) +
+           std::string(scene.text(0)) + "`";
+  }
+  const std::ptrdiff_t at =
+      scene.type(-1) == MtfParser::NAME && scene.text(-1) == "lambda" ? -1 : 0;
+  if (after_value && after_floor(scene)) {
+    return "found " + describe(scene.source, scene.token(0)) +
+           " where the statement should end; `//` divides, a comment starts with `#`";
+  }
+  if (is_word(scene.type(at)) && (after_value || at != 0)) {
+    if (const auto hint = find(kForeignWords, scene.text(at)); !hint.empty()) {
+      return backticked(scene.text(at)) + " means nothing here; " + std::string(hint);
+    }
+  }
+  if (scene.expects(MtfParser::LAYOUT) && scene.head().type == MtfParser::USE) {
+    return "write `use layout " + std::string(scene.text(0)) + "`";
+  }
+  if (scene.type(0) == MtfParser::AS && scene.type(-1) == MtfParser::CLOSE_PAREN) {
+    return "`as` takes a string here, found " + describe(scene.source, scene.token(1));
+  }
+  return {};
+}
+
+std::string colon_slip(const Scene& scene) {
+  switch (scene.head().type) {
+    case MtfParser::LET:
+    case MtfParser::VAR:
+      if (scene.expects(MtfParser::ASSIGN)) {
+        return backticked(scene.source.at(scene.head())) + " takes no type; the value has one";
+      }
+      break;
+    case MtfParser::FOR:
+    case MtfParser::WHILE:
+    case MtfParser::IF:
+    case MtfParser::FN:
+    case MtfParser::MODEL:
+      return scene.type(1) == MtfParser::SEP || scene.type(1) == MtfParser::EOF
+                 ? "a block stands in `{ }`, not after `:`"
+                 : "";
+    default:
+      break;
+  }
+  const bool in_pin = scene.type(-2) == MtfParser::OPEN_BRACKET && scene.type(-3) == MtfParser::PIN;
+  if (in_pin || scene.mistake.rule == MtfParser::RuleLayoutBody) {
+    return "a rule is written `dim -> axis`, found `:`";
+  }
+  return scene.position() == 1 ? "write `let x = …` to declare a name, found `:`" : "";
+}
+
+std::string sign_slip(const Scene& scene) {
+  const std::size_t head = scene.head().type;
+  const bool condition =
+      head == MtfParser::IF || head == MtfParser::WHILE || head == MtfParser::ASSERT;
+  if (scene.type(0) == MtfParser::ASSIGN && condition) {
+    return "`=` does not compare; write `==`";
+  }
+  if (scene.type(0) == MtfParser::COLON) {
+    return colon_slip(scene);
+  }
+  if (scene.type(0) == MtfParser::COMMA && scene.mistake.rule == MtfParser::RuleOperand &&
+      scene.expects(MtfParser::CLOSE_PAREN)) {
+    return head == MtfParser::PRINT ? "`print` takes no parentheses around its parts"
+                                    : "parentheses hold one value; a list is written `[a, b]`";
+  }
+  if (scene.type(0) == MtfParser::RANGE && ends_operand(scene.type(-1))) {
+    return scene.head().type == MtfParser::FOR
+               ? "a range has one `..`; write `for i in 0..10 step 2` for every second number"
+               : "a range `a..b` stands in a `for` and in an index, not here";
+  }
+  if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
+    return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
+  }
+  if (scene.type(-1) == MtfParser::DOT && scene.type(-2) == MtfParser::INT) {
+    const std::string number(scene.text(-2));
+    return "a point is followed by a digit; write `" + number + ".0`";
+  }
+  if (scene.type(0) == MtfParser::OPEN_BRACE && scene.expects(MtfParser::OPEN_BRACKET) &&
+      !has_block(head)) {
+    return "`{ }` holds a block, not a value; there are no dicts or sets: a list is written "
+           "`[a, b]`";
+  }
+  if (scene.type(-1) == MtfParser::PIN) {
+    return "`@` pins a layout, as in `x @ [batch -> rows]`; a product is written `einsum`";
+  }
+  return {};
+}
+
+std::string structure_slip(const Scene& scene) {
+  const std::string head = backticked(scene.source.at(scene.head()));
+  const bool binds = scene.head().type == MtfParser::LET || scene.head().type == MtfParser::VAR;
+  if (binds && scene.at_line_end() && scene.expects(MtfParser::ASSIGN)) {
+    return head + " needs a value: " + head.substr(0, head.size() - 1) + " x = …`";
+  }
+  if (scene.head().type == MtfParser::MESH && scene.type(0) == MtfParser::INT) {
+    return "a mesh axis has a name, as in `[rows: 2, cols: 2]`";
+  }
+  if (scene.type(0) == MtfParser::SEP && scene.type(1) == MtfParser::OPEN_BRACE &&
+      scene.expects(MtfParser::OPEN_BRACE)) {
+    return "the `{` belongs on the line of its " + head;
+  }
+  if (scene.type(0) == MtfParser::SEP && scene.expects(MtfParser::OPEN_BRACE)) {
+    return head + " needs a block in `{ }`";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string explain_slip(const Source& source, std::span<const Token> tokens,
+                         const Mistake& mistake) {
+  const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
+  for (const auto& recognise :
+       {import_slip, head_slip, string_slip, word_slip, sign_slip, structure_slip}) {
+    if (std::string text = recognise(scene); !text.empty()) {
+      return text;
+    }
+  }
+  return {};
+}
+
+}  // namespace mtf::parsing

@@ -1,0 +1,116 @@
+// The phases of parsing, one after the other; the only caller of the generated parser.
+
+#include "frontend/parse/parse.h"
+
+#include <algorithm>
+
+#include "frontend/parse/build.h"
+
+namespace mtf {
+namespace {
+
+using parsing::Problems;
+using parsing::Source;
+using parsing::Token;
+
+// Our tokens as the generated parser reads them, in one piece of memory.
+class TokenFeed : public antlr4::TokenStream {
+ public:
+  explicit TokenFeed(std::span<const Token> tokens) {
+    tokens_.reserve(tokens.size());
+    for (const Token& token : tokens) {
+      tokens_.emplace_back(token.type).setTokenIndex(tokens_.size() - 1);
+    }
+  }
+
+  void consume() override { at_ += at_ + 1 < tokens_.size() ? 1 : 0; }  // the last is EOF
+  std::size_t LA(ssize_t ahead) override { return LT(ahead)->getType(); }
+  antlr4::Token* LT(ssize_t ahead) override {  // 1 is the next, -1 the last one read
+    const auto at = static_cast<ssize_t>(at_) + (ahead > 0 ? ahead - 1 : ahead);
+    return get(static_cast<std::size_t>(std::max<ssize_t>(at, 0)));
+  }
+  [[nodiscard]] antlr4::Token* get(std::size_t index) const override {
+    return &tokens_[std::min(index, tokens_.size() - 1)];
+  }
+  ssize_t mark() override { return 0; }
+  void release(ssize_t /*marker*/) override {}
+  std::size_t index() override { return at_; }
+  void seek(std::size_t index) override { at_ = index; }
+  std::size_t size() override { return tokens_.size(); }
+  [[nodiscard]] std::string getSourceName() const override { return {}; }
+  [[nodiscard]] antlr4::TokenSource* getTokenSource() const override { return nullptr; }
+  std::string getText() override { return {}; }
+  std::string getText(const antlr4::misc::Interval& /*interval*/) override { return {}; }
+  std::string getText(antlr4::RuleContext* /*context*/) override { return {}; }
+  std::string getText(antlr4::Token* /*start*/, antlr4::Token* /*stop*/) override { return {}; }
+
+ private:
+  mutable std::vector<antlr4::CommonToken> tokens_;  // ANTLR wants them not const
+  std::size_t at_ = 0;
+};
+
+ast::File build_file(const Source& source, std::span<const Token> tokens, Problems& problems,
+                     const parsing::Tree* tree) {
+  const parsing::Builder build{.source = source, .tokens = tokens, .problems = problems};
+  ast::File file{.id = source.file, .statements = {}};
+  for (MtfParser::StatementContext* statement : parsing::all<MtfParser::StatementContext>(tree)) {
+    file.statements.push_back(parsing::build_statement(build, statement, file.statements.empty()));
+  }
+  return file;
+}
+
+std::optional<ast::File> run(const Source& source, Problems& problems) {
+  if (!parsing::check_text(source, problems)) {
+    return std::nullopt;
+  }
+  const std::vector<Token> raw = parsing::lex(source, problems);
+  if (problems.enough()) {
+    return std::nullopt;
+  }
+  const std::vector<Token> tokens = parsing::filter(source, raw, problems);
+  if (problems.enough()) {
+    return std::nullopt;
+  }
+  TokenFeed feed(tokens);
+  MtfParser parser(&feed);
+  parser.removeErrorListeners();
+  parser.setErrorHandler(std::make_shared<parsing::Recovery>(source, tokens, problems));
+  MtfParser::FileContext* tree = nullptr;
+  try {
+    tree = parser.file();
+  } catch (const antlr4::ParseCancellationException&) {
+    return std::nullopt;  // enough errors
+  }
+  if (!problems.ok()) {
+    return std::nullopt;
+  }
+  return build_file(source, tokens, problems, tree);
+}
+
+void sort_by_place(Problems& problems) {
+  std::ranges::stable_sort(problems.diags, {}, [](const Diag& diag) { return diag.span.begin; });
+}
+
+}  // namespace
+
+std::optional<ast::File> parse(FileId file, const SourceMap& sources, DiagSink& diags) {
+  const Source source{.file = file, .text = sources.file(file).text};
+  Problems problems;
+  std::optional<ast::File> result = run(source, problems);
+  const bool ok = problems.ok();
+  sort_by_place(problems);
+  for (Diag& diag : problems.diags) {
+    diags.add(std::move(diag));
+  }
+  return ok ? std::move(result) : std::nullopt;
+}
+
+bool needs_more(std::string_view text) {
+  Problems problems;
+  static_cast<void>(run({.file = {}, .text = text}, problems));
+  sort_by_place(problems);
+  const auto first = std::ranges::find(problems.diags, Severity::kError, &Diag::severity);
+  return problems.at_end.has_value() && first->span.begin == *problems.at_end;
+}
+
+}  // namespace mtf

@@ -1,0 +1,186 @@
+// Primaries, and what follows them: calls, indices, members, pins. Also types.
+
+#include "frontend/parse/build.h"
+
+namespace mtf::parsing {
+namespace {
+
+std::variant<ast::Expr, ast::Sized, ast::Rest> build_element(const Builder& build,
+                                                             const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
+  if (parts.empty()) {
+    return ast::Rest{};
+  }
+  ast::Expr first = build_expr(build, parts[0]);
+  if (parts.size() == 1) {
+    return first;
+  }
+  std::optional<ast::Name> name = name_of(build, first, "what stands before `:`");
+  return ast::Sized{.name = name.value_or(ast::Name{}), .size = build_expr(build, parts[1])};
+}
+
+ast::Bracket build_elements(const Builder& build, const Tree* context) {
+  ast::Bracket bracket;
+  for (MtfParser::ElementContext* element : all<MtfParser::ElementContext>(context)) {
+    bracket.elements.push_back(
+        {.span = build.span(element), .node = build_element(build, element)});
+  }
+  return bracket;
+}
+
+void add_argument(const Builder& build, const Tree* context, bool after_target, ast::Call& call) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
+  ast::Expr first = build_expr(build, parts[0]);
+  const SourceSpan span = build.span(context);
+  if (parts.size() == 1) {
+    const bool after_named = !call.arguments.empty() && call.arguments.back().name.has_value();
+    if (after_target || after_named) {
+      build.error(span, std::string("after ") + (after_target ? "`->`" : "`name = value`") +
+                            " every argument needs its name");
+    }
+    call.arguments.push_back({.span = span, .name = std::nullopt, .value = std::move(first)});
+    return;
+  }
+  std::optional<ast::Name> name = name_of(build, first, "what stands before `=` in a call");
+  call.arguments.push_back(
+      {.span = span, .name = std::move(name), .value = build_expr(build, parts[1])});
+}
+
+ast::Call build_call(const Builder& build, const Tree* context) {
+  ast::Call call;
+  if (const Tree* arguments = first<MtfParser::ArgumentsContext>(context); arguments != nullptr) {
+    for (antlr4::tree::ParseTree* child : arguments->children) {
+      if (auto* argument = as<MtfParser::ArgumentContext>(child); argument != nullptr) {
+        add_argument(build, argument, call.target.has_value(), call);
+      } else if (auto* target = as<MtfParser::ExprContext>(child); target != nullptr) {
+        if (!call.arguments.empty() && call.arguments.back().name) {
+          build.error(build.span(target), "`->` comes before every `name = value`");
+        }
+        call.target = build_expr(build, target);
+      }
+    }
+  }
+  if (const Tree* name = first<MtfParser::StringContext>(context); name != nullptr) {
+    call.name = build_string(build, name);
+  }
+  return call;
+}
+
+ast::IndexItem build_index_item(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::RangeContext*> parts = all<MtfParser::RangeContext>(context);
+  ast::IndexItem item{.span = build.span(context),
+                      .dim = std::nullopt,
+                      .value = build_range(build, parts.back()),
+                      .as = std::nullopt};
+  if (parts.size() == 2) {
+    item.dim = name_of(build, build_range(build, parts[0]), "what stands before `:`");
+  }
+  if (const Tree* name = first<MtfParser::NameContext>(context); name != nullptr) {
+    item.as = build_name(build, name);
+  }
+  return item;
+}
+
+ast::Pin build_pin(const Builder& build, const Tree* context) {
+  ast::Pin pin;
+  RuleList rules(build);
+  for (MtfParser::PinItemContext* item : all<MtfParser::PinItemContext>(context)) {
+    if (pin.open) {
+      build.error(build.span(item), "`..` stands at the end, for all other dims");
+    }
+    if (const Tree* rule = first<MtfParser::RuleItemContext>(item); rule != nullptr) {
+      if (build.leaf(rule, MtfParser::ASSIGN) != nullptr) {
+        build.error(build.span(rule), "only rules stand here, as `dim -> axis`");
+        continue;
+      }
+      rules.add(rule);
+    } else {
+      pin.open = true;
+    }
+  }
+  rules.end();
+  pin.rules = rules.take();
+  return pin;
+}
+
+ast::Suffix build_suffix(const Builder& build, const Tree* context) {
+  const SourceSpan span = build.span(context);
+  switch (build.token(context->start).type) {
+    case MtfParser::OPEN_PAREN:
+      return {.span = span, .node = build_call(build, context)};
+    case MtfParser::DOT:
+      return {.span = span, .node = ast::Member{.name = name_in(build, context)}};
+    case MtfParser::PIN:
+      return {.span = span, .node = build_pin(build, context)};
+    default:
+      break;
+  }
+  ast::Index index;
+  for (MtfParser::IndexItemContext* item : all<MtfParser::IndexItemContext>(context)) {
+    index.items.push_back(build_index_item(build, item));
+  }
+  return {.span = span, .node = std::move(index)};
+}
+
+// The value that a child of an operand is; none if it is a bracket or an operator.
+std::optional<ast::Expr> build_primary(const Builder& build, antlr4::tree::ParseTree* child) {
+  if (const Token* token = build.leaf(child); token != nullptr) {
+    const SourceSpan span = build.source.span(*token);
+    switch (token->type) {
+      case MtfParser::NAME:
+        return ast::Expr{.span = span,
+                         .node = ast::NameRef{.text = std::string(build.source.at(*token))}};
+      case MtfParser::INT:
+      case MtfParser::FLOAT:
+        return build_number(build, *token);
+      case MtfParser::TRUE:
+      case MtfParser::FALSE:
+        return ast::Expr{.span = span, .node = ast::Bool{.value = token->type == MtfParser::TRUE}};
+      default:
+        return std::nullopt;
+    }
+  }
+  if (auto* elements = as<MtfParser::ElementsContext>(child); elements != nullptr) {
+    return ast::Expr{.span = {}, .node = build_elements(build, elements)};
+  }
+  if (auto* string = as<MtfParser::StringContext>(child); string != nullptr) {
+    return build_string(build, string);
+  }
+  return build_expr(build, static_cast<Tree*>(child));
+}
+
+}  // namespace
+
+ast::Expr build_operand(const Builder& build, const Tree* context) {
+  ast::Postfix postfix;
+  for (antlr4::tree::ParseTree* child : context->children) {
+    if (auto* suffix = as<MtfParser::SuffixContext>(child); suffix != nullptr) {
+      postfix.suffixes.push_back(build_suffix(build, suffix));
+    } else if (std::optional<ast::Expr> primary = build_primary(build, child)) {
+      postfix.base = std::make_unique<ast::Expr>(std::move(*primary));
+    }
+  }
+  if (const Token* open = build.leaf(context, MtfParser::OPEN_PAREN); open != nullptr) {
+    const Token* close = build.leaf(context, MtfParser::CLOSE_PAREN);
+    postfix.base->span = build.source.span(open->begin, close->end);
+  } else if (open = build.leaf(context, MtfParser::OPEN_BRACKET); open != nullptr) {
+    const Token* close = build.leaf(context, MtfParser::CLOSE_BRACKET);
+    postfix.base->span = build.source.span(open->begin, close->end);
+  }
+  if (postfix.suffixes.empty()) {
+    return std::move(*postfix.base);
+  }
+  const SourceSpan span = join(postfix.base->span, postfix.suffixes.back().span);
+  return {.span = span, .node = std::move(postfix)};
+}
+
+ast::TypeExpr build_type(const Builder& build, const Tree* context) {
+  ast::TypeExpr type{
+      .span = build.span(context), .name = name_in(build, context), .dims = std::nullopt};
+  if (const Tree* elements = first<MtfParser::ElementsContext>(context); elements != nullptr) {
+    type.dims = build_elements(build, elements);
+  }
+  return type;
+}
+
+}  // namespace mtf::parsing

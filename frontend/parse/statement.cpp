@@ -1,0 +1,251 @@
+// One function per kind of statement, and the table that finds it.
+
+#include "frontend/parse/build.h"
+
+namespace mtf::parsing {
+namespace {
+
+using Node = decltype(ast::Stmt::node);
+
+std::vector<ast::Name> build_names(const Builder& build, const Tree* context) {
+  std::vector<ast::Name> result;
+  for (MtfParser::NameContext* name : all<MtfParser::NameContext>(context)) {
+    result.push_back(build_name(build, name));
+  }
+  return result;
+}
+
+Node import_module(const Builder& build, const Tree* context) {
+  const Tree* path = first<MtfParser::StringContext>(context);
+  const bool is_file = path != nullptr;
+  const std::vector<MtfParser::NameContext*> names = all<MtfParser::NameContext>(context);
+  ast::Import import{.module = is_file ? build_text(build, path) : build_name(build, names.front()),
+                     .is_file = is_file,
+                     .alias = std::nullopt};
+  if (build.leaf(context, MtfParser::AS) != nullptr) {
+    import.alias = build_name(build, names.back());
+  } else if (is_file) {
+    build.error(import.module.span,
+                "an imported file needs a name: `import \"lib/mine.mtf\" as mine`");
+  }
+  return import;
+}
+
+Node dims(const Builder& build, const Tree* context) {
+  ast::Dims result;
+  for (MtfParser::DimSizeContext* dim : all<MtfParser::DimSizeContext>(context)) {
+    result.dims.push_back({.name = name_in(build, dim), .size = expr_in(build, dim)});
+  }
+  return result;
+}
+
+Node mesh(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::NameContext*> names = all<MtfParser::NameContext>(context);
+  ast::Mesh result{.name = build_name(build, names.front()), .axes = {}, .profile = std::nullopt};
+  for (MtfParser::AxisContext* axis : all<MtfParser::AxisContext>(context)) {
+    result.axes.push_back({.name = name_in(build, axis), .size = expr_in(build, axis)});
+  }
+  if (names.size() > 1) {
+    result.profile = build_name(build, names[1]);
+  }
+  return result;
+}
+
+Node binding(const Builder& build, const Tree* context) {
+  return ast::Binding{.rebindable = build.leaf(context, MtfParser::VAR) != nullptr,
+                      .names = build_names(build, context),
+                      .value = expr_in(build, context)};
+}
+
+Node variable(const Builder& build, const Tree* context) {
+  ast::Variable result{.trained = build.leaf(context, MtfParser::PARAM) != nullptr,
+                       .name = name_in(build, context),
+                       .type = std::nullopt,
+                       .initial = std::nullopt};
+  if (const Tree* type = first<MtfParser::TypeContext>(context); type != nullptr) {
+    result.type = build_type(build, type);
+  }
+  if (const Tree* initial = first<MtfParser::ExprContext>(context); initial != nullptr) {
+    result.initial = build_expr(build, initial);
+  }
+  if (!result.type && !result.initial) {
+    build.error(result.name.span, std::string(result.trained ? "`param`" : "`state`") +
+                                      " needs a type or a first value: `w : f32[io] = zeros`");
+  }
+  return result;
+}
+
+Node for_loop(const Builder& build, const Tree* context) {
+  ast::For result{.variable = name_in(build, context),
+                  .over = range_in(build, context),
+                  .step = std::nullopt,
+                  .body = block_in(build, context)};
+  if (const Tree* step = first<MtfParser::ExprContext>(context); step != nullptr) {
+    result.step = build_expr(build, step);
+  }
+  return result;
+}
+
+Node if_else(const Builder& build, const Tree* context) {
+  ast::If result;
+  std::optional<ast::Expr> condition;
+  for (antlr4::tree::ParseTree* child : context->children) {
+    if (auto* expr = as<MtfParser::ExprContext>(child); expr != nullptr) {
+      condition = build_expr(build, expr);
+    }
+    auto* block = as<MtfParser::BlockContext>(child);
+    if (block == nullptr) {
+      continue;
+    }
+    if (result.otherwise) {
+      build.error(result.otherwise->span, "an `else` without a condition comes last");
+    }
+    if (condition) {
+      result.branches.push_back(
+          {.condition = std::move(*condition), .body = build_block(build, block)});
+      condition.reset();
+    } else {
+      result.otherwise = build_block(build, block);
+    }
+  }
+  return result;
+}
+
+Node assertion(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
+  ast::Assert result{.condition = build_expr(build, parts.front()), .message = std::nullopt};
+  if (parts.size() > 1) {
+    result.message = build_expr(build, parts[1]);
+  }
+  return result;
+}
+
+// `optim.sgd(lr = 0.5)` is taken apart: the rule is called later, once for each parameter.
+Node minimize(const Builder& build, const Tree* context) {
+  const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
+  ast::Minimize result{
+      .loss = build_expr(build, parts[0]), .rule = build_expr(build, parts[1]), .options = {}};
+  auto* postfix = std::get_if<ast::Postfix>(&result.rule.node);
+  auto* call =
+      postfix == nullptr ? nullptr : std::get_if<ast::Call>(&postfix->suffixes.back().node);
+  if (call == nullptr) {
+    return result;
+  }
+  for (const ast::Argument& option : call->arguments) {
+    if (!option.name) {
+      build.error(option.span, "an option of `minimize` needs its name, as in `lr = 0.5`");
+    }
+  }
+  if (call->target || call->name) {
+    build.error(postfix->suffixes.back().span, "`minimize` takes options alone: `name = value`");
+  }
+  result.options = std::move(call->arguments);
+  postfix->suffixes.pop_back();
+  if (postfix->suffixes.empty()) {
+    ast::ExprPtr base = std::move(postfix->base);
+    result.rule = std::move(*base);
+  } else {
+    result.rule.span.end = postfix->suffixes.back().span.end;
+  }
+  return result;
+}
+
+Node plain(const Builder& build, const Tree* context) {
+  std::vector<ast::Expr> left = expressions_in(build, context);
+  if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
+    ast::Assign assign{.names = {}, .value = expr_in(build, context)};
+    for (const ast::Expr& target : left) {
+      if (std::optional<ast::Name> name = name_of(build, target, "what `=` assigns to")) {
+        assign.names.push_back(std::move(*name));
+      }
+    }
+    return assign;
+  }
+  if (left.size() > 1) {
+    build.error(left[1].span, "one statement holds one expression; this is a second one");
+  }
+  if (build.leaf(context, MtfParser::UPDATE) != nullptr) {
+    return ast::Update{.target = std::move(left.front()), .value = expr_in(build, context)};
+  }
+  return ast::Evaluate{.value = std::move(left.front())};
+}
+
+// A `-` here was most likely meant to go on with the line above.
+void check_line_start(const Builder& build, const Tree* statement, bool first_in_block) {
+  const Token& start = build.token(statement->start);
+  const Token& separator = build.tokens[statement->start->getTokenIndex() - 1];
+  if (start.type == MtfParser::MINUS && !first_in_block && separator.begin == separator.end) {
+    build.error(build.source.span(start),
+                "a line cannot start with `-`; end the line before with it");
+  }
+}
+
+Node build_node(const Builder& build, const Tree* statement, bool first_in_block) {
+  const auto* context = static_cast<Tree*>(statement->children.front());  // each kind is a rule
+  switch (context->getRuleIndex()) {
+    case MtfParser::RuleImportModule:
+      return import_module(build, context);
+    case MtfParser::RuleDims:
+      return dims(build, context);
+    case MtfParser::RuleMesh:
+      return mesh(build, context);
+    case MtfParser::RuleLayout:
+      return build_layout(build, context);
+    case MtfParser::RuleUseLayout:
+      return ast::UseLayout{.layout = name_in(build, context)};
+    case MtfParser::RuleFunction:
+      return build_function(build, context);
+    case MtfParser::RuleBinding:
+      return binding(build, context);
+    case MtfParser::RuleVariable:
+      return variable(build, context);
+    case MtfParser::RuleForLoop:
+      return for_loop(build, context);
+    case MtfParser::RuleWhileLoop:
+      return ast::While{.condition = expr_in(build, context), .body = block_in(build, context)};
+    case MtfParser::RuleIfElse:
+      return if_else(build, context);
+    case MtfParser::RuleLeave:
+      return ast::Leave{.for_next_turn = build.leaf(context, MtfParser::CONTINUE) != nullptr};
+    case MtfParser::RuleReturnValues:
+      return ast::Return{.values = expressions_in(build, context)};
+    case MtfParser::RulePrint:
+      return ast::Print{.parts = expressions_in(build, context)};
+    case MtfParser::RuleAssertion:
+      return assertion(build, context);
+    case MtfParser::RuleMinimize:
+      return minimize(build, context);
+    case MtfParser::RuleCheckpoint:
+      return ast::Checkpoint{.restore = build.leaf(context, MtfParser::RESTORE) != nullptr,
+                             .path = expr_in(build, context)};
+    case MtfParser::RuleWithLayout:
+      return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
+    case MtfParser::RuleRegion:
+      return ast::Recompute{.body = block_in(build, context)};
+    case MtfParser::RuleExpectation:
+      return build_expect(build, context);
+    default:
+      check_line_start(build, statement, first_in_block);
+      return plain(build, context);
+  }
+}
+
+}  // namespace
+
+ast::Stmt build_statement(const Builder& build, const Tree* context, bool first_in_block) {
+  return {.span = build.span(context), .node = build_node(build, context, first_in_block)};
+}
+
+ast::Block block_in(const Builder& build, const Tree* parent) {
+  return build_block(build, first<MtfParser::BlockContext>(parent));
+}
+
+ast::Block build_block(const Builder& build, const Tree* context) {
+  ast::Block block{.span = build.span(context), .statements = {}};
+  for (MtfParser::StatementContext* statement : all<MtfParser::StatementContext>(context)) {
+    block.statements.push_back(build_statement(build, statement, block.statements.empty()));
+  }
+  return block;
+}
+
+}  // namespace mtf::parsing

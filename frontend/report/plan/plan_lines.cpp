@@ -1,0 +1,200 @@
+// A fused step is one line where its calls nest ("relu(%3 + bias)"), and one line per call where a
+// value inside of it is used twice or the nesting gets long.
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/report/plan/pseudo_code.h"
+#include "frontend/report/plan/step_text.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/why/reason.h"
+#include "ir/support/columns.h"
+#include "ir/support/utf8.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kLongestNested = 44;
+
+std::string_view word(InputKind kind) {
+  switch (kind) {
+    case InputKind::kArgument:
+      return "argument";
+    case InputKind::kCaptured:
+      return "tensor";
+    case InputKind::kParam:
+      return "param";
+    case InputKind::kState:
+      return "state";
+  }
+  return "";
+}
+
+struct Nested {
+  std::string text;
+  int precedence = 0;
+};
+
+class Lines {
+ public:
+  Lines(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank)
+      : program_(program), sources_(sources), rank_(rank), names_(program), reasons_(program) {}
+
+  std::vector<PlanLine> take() {
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
+      add_input(i);
+    }
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      add_step(i);
+    }
+    for (const SpmdUpdate& update : program_.updates) {
+      add_update(update);
+    }
+    add_return();
+    return std::move(lines_);
+  }
+
+ private:
+  void add_input(std::size_t index) {
+    const Input& input = program_.source.inputs[index];
+    const SpmdId id = program_.inputs[index];
+    PlanLine line = line_of(LineKind::kInput, id);
+    line.op = word(input.kind);
+    line.op += input.name == line.name ? "" : " " + input.name;
+    line.why = part_text(program_.at(id));
+    lines_.push_back(std::move(line));
+  }
+
+  // "holds batch 0..32", of the dims that are split.
+  [[nodiscard]] std::string part_text(const SpmdValue& value) const {
+    if (!holds(value.layout, program_.mesh, rank_)) {
+      return "holds nothing";
+    }
+    const Slice slice = slice_of(value.type.shape, value.layout, program_.mesh, rank_);
+    std::string text;
+    for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
+      if (slice.extent[i] != value.type.shape[i].size) {
+        text += (text.empty() ? "holds " : ", ") + value.type.shape[i].name + " " +
+                std::to_string(slice.offset[i]) + ".." +
+                std::to_string(slice.offset[i] + slice.extent[i]);
+      }
+    }
+    return text;
+  }
+
+  void add_step(std::size_t index) {
+    const Step& step = program_.steps[index];
+    if (step.kind == StepKind::kKernel) {
+      add_kernel(step, index);
+      return;
+    }
+    PlanLine line = line_of(LineKind::kStep, step.to);
+    line.op = move_text(program_, step, names_);
+    line.amount = step.kind == StepKind::kSlice ? "" : bytes_text(step.bytes);
+    line.why = reasons_.of(index, sources_);
+    line.step = index;
+    lines_.push_back(std::move(line));
+  }
+
+  void add_kernel(const Step& step, std::size_t index) {
+    const std::size_t first = lines_.size();
+    std::map<std::int32_t, int> uses;
+    for (const LocalCall& call : step.calls) {
+      for (const SpmdId operand : call.operands) {
+        ++uses[operand.index];
+      }
+    }
+    for (const LocalCall& call : step.calls) {
+      add_call(call, uses[call.result.index] == 1, index);
+    }
+    if (lines_.size() > first) {
+      lines_.back().amount = flops_text(step.flops);
+      lines_.back().why = reasons_.of(index, sources_);
+    }
+  }
+
+  // A line, or nothing where the value is shown in the text of its one user.
+  void add_call(const LocalCall& call, bool used_once, std::size_t step) {
+    const Nested text = {.text = call_text(call, operand_text()),
+                         .precedence = precedence_of(call)};
+    const std::string literal = literal_text(call);
+    const bool has_result = call.result.valid();  // an effect has none
+    const bool passing = has_result && program_.at(call.result).home == Home::kNone;
+    if (has_result && !literal.empty()) {
+      nested_[call.result.index] = {.text = literal, .precedence = text.precedence};
+    } else if (passing && used_once && display_width(text.text) <= kLongestNested) {
+      nested_[call.result.index] = text;
+    }
+    if (passing && nested_.contains(call.result.index)) {
+      return;
+    }
+    PlanLine line = has_result ? line_of(LineKind::kStep, call.result) : PlanLine{};
+    line.kind = LineKind::kStep;
+    line.op = text.text;
+    line.step = step;
+    line.aside = !literal.empty();
+    lines_.push_back(std::move(line));
+  }
+
+  [[nodiscard]] OperandText operand_text() const {
+    return [this](SpmdId id, int least) {
+      const auto found = nested_.find(id.index);
+      if (found == nested_.end()) {
+        return names_.of(id);
+      }
+      return found->second.precedence < least ? "(" + found->second.text + ")" : found->second.text;
+    };
+  }
+
+  void add_update(const SpmdUpdate& update) {
+    PlanLine line = line_of(LineKind::kUpdate, program_.inputs[update.input]);
+    line.op = "<- " + operand_text()(update.value, 0);
+    lines_.push_back(std::move(line));
+  }
+
+  void add_return() {
+    std::string text;
+    for (const SpmdId id : program_.outputs) {
+      text += (text.empty() ? "" : ", ") + operand_text()(id, 0);
+    }
+    if (!text.empty()) {
+      PlanLine line;
+      line.kind = LineKind::kReturn;
+      line.name = "return";
+      line.op = text;
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  [[nodiscard]] PlanLine line_of(LineKind kind, SpmdId id) const {
+    const SpmdValue& value = program_.at(id);
+    const Axes& partial = value.layout.partial;
+    PlanLine line;
+    line.kind = kind;
+    line.name = names_.of(id);
+    line.type = type_text(value);
+    line.partial = partial.empty() ? "" : "partial(" + to_string(program_.mesh, partial) + ")";
+    if (!value.layout.where.empty()) {
+      line.partial += line.partial.empty() ? "" : " ";
+      line.partial += to_string(value.layout.where, program_.mesh);
+    }
+    return line;
+  }
+
+  const SpmdProgram& program_;
+  const SourceMap& sources_;
+  std::int64_t rank_;
+  ValueNames names_;
+  Reasons reasons_;
+  std::map<std::int32_t, Nested> nested_;  // values that are shown where they are used
+  std::vector<PlanLine> lines_;
+};
+
+}  // namespace
+
+std::vector<PlanLine> plan_lines(const SpmdProgram& program, const SourceMap& sources,
+                                 std::int64_t rank) {
+  return Lines(program, sources, rank).take();
+}
+
+}  // namespace mtf

@@ -1,0 +1,57 @@
+// The text of the plan: a title, its lines in columns, and the totals.
+
+#include "frontend/report/plan/pseudo_code.h"
+
+#include "frontend/report/quantity.h"
+#include "ir/support/columns.h"
+
+namespace mtf {
+namespace {
+
+std::string coordinates_text(const Mesh& mesh, std::int64_t rank) {
+  const std::vector<std::int64_t> at = mesh.coordinates(rank);
+  std::string text;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    text += (text.empty() ? "" : ", ") + mesh.axes[i].name + " " + std::to_string(at[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string plan_title(const SpmdProgram& program, std::int64_t rank) {
+  const Mesh& mesh = program.mesh;
+  std::string title = program.source.name;
+  if (mesh.axes.empty()) {
+    return title + " on one rank";
+  }
+  title += program.layout.empty() ? "" : " under " + program.layout;
+  return title + " on " + to_string(mesh) + ", rank " + std::to_string(rank) + " of " +
+         std::to_string(mesh.ranks()) + " at (" + coordinates_text(mesh, rank) + ")";
+}
+
+std::string totals_text(const Totals& totals, const Mesh& mesh) {
+  const std::string flops = flops_text(totals.flops);
+  std::vector<Row> rows = {{"compute", flops.empty() ? "none" : flops},
+                           {"memory", bytes_text(totals.peak_bytes) + " at peak"},
+                           {"parameters", count_text(totals.parameters)}};
+  for (const CollectiveTotal& total : totals.collectives) {
+    rows.push_back({std::string(to_string(total.kind)) + " over " + to_string(mesh, total.axes),
+                    count_text(total.calls, "call"), count_text(total.elements) + " elements in",
+                    bytes_text(total.bytes) + " received"});
+  }
+  return in_columns(rows);
+}
+
+std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank) {
+  std::vector<Row> rows;
+  for (const PlanLine& line : plan_lines(program, sources, rank)) {
+    if (!line.aside) {
+      rows.push_back({line.name, line.type, line.partial, line.op, line.amount, line.why});
+    }
+  }
+  return plan_title(program, rank) + "\n\n" + in_columns(rows) + "\nper rank\n" +
+         totals_text(program.totals, program.mesh);
+}
+
+}  // namespace mtf

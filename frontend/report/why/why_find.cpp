@@ -1,0 +1,181 @@
+#include "frontend/report/why/why_find.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+constexpr std::array kKinds = {StepKind::kAllGather, StepKind::kAllToAll,      StepKind::kPermute,
+                               StepKind::kAllReduce, StepKind::kReduceScatter, StepKind::kBroadcast,
+                               StepKind::kReduce};
+
+// "18" of "file.mtf:18" or ":18", and the file, which may be empty.
+struct AskedLine {
+  std::string_view file;
+  std::int32_t number = 0;
+};
+
+std::optional<AskedLine> line_of(std::string_view question) {
+  const std::size_t colon = question.rfind(':');
+  if (colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  AskedLine line{.file = question.substr(0, colon)};
+  const char* end = question.data() + question.size();
+  const auto [stop, error] = std::from_chars(question.data() + colon + 1, end, line.number);
+  return error == std::errc{} && stop == end ? std::optional(line) : std::nullopt;
+}
+
+class Finder {
+ public:
+  Finder(const SpmdProgram& program, const SourceMap& sources, const ValueNames& names)
+      : program_(program), sources_(sources), names_(names) {}
+
+  Asked run(std::string_view question) {
+    if (question == "memory") {
+      asked_.memory = asked_.known = true;
+    } else if (const std::optional<AskedLine> line = line_of(question)) {
+      at_line(*line);
+    } else if (!collectives(question)) {
+      named(question);
+    }
+    return std::move(asked_);
+  }
+
+ private:
+  void collectives_where(const auto& wanted) {
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      if (is_collective(program_.steps[s].kind) && wanted(program_.steps[s])) {
+        asked_.steps.push_back(s);
+      }
+    }
+  }
+
+  // "all_reduce", "all_reduce(rows, cols)", "collectives".
+  bool collectives(std::string_view question) {
+    if (question == "collectives") {
+      asked_.known = true;
+      collectives_where([](const Step&) { return true; });
+      return true;
+    }
+    const std::size_t open = question.find('(');
+    const std::string_view word = question.substr(0, open);
+    const auto* kind = std::ranges::find(kKinds, word, [](StepKind k) { return to_string(k); });
+    if (kind == kKinds.end()) {
+      return false;
+    }
+    asked_.known = true;
+    collectives_where([&](const Step& step) {
+      return step.kind == *kind &&
+             (open == std::string_view::npos || names_all(step, question.substr(open)));
+    });
+    return true;
+  }
+
+  // Whether the words in brackets are the axes of the step.
+  [[nodiscard]] bool names_all(const Step& step, std::string_view words) const {
+    std::set<std::string, std::less<>> wanted;
+    std::string word;
+    for (const char letter : words) {
+      if (std::string_view("(), ").find(letter) == std::string_view::npos) {
+        word += letter;
+      } else if (!word.empty()) {
+        wanted.insert(std::exchange(word, std::string()));
+      }
+    }
+    std::set<std::string, std::less<>> axes;
+    for (const AxisId axis : step.axes) {
+      axes.insert(program_.mesh.axes[axis].name);
+    }
+    return wanted == axes;
+  }
+
+  [[nodiscard]] bool is_at(SourceSpan span, const AskedLine& line) const {
+    if (!span.file.valid() || sources_.place(span.file, span.begin).line > line.number ||
+        sources_.place(span.file, span.end).line < line.number) {
+      return false;
+    }
+    const std::string& path = sources_.file(span.file).name;
+    const std::string short_name = sources_.short_place(span);
+    return line.file.empty() || line.file == path ||
+           short_name.substr(0, short_name.rfind(':')) == line.file;
+  }
+
+  void at_line(const AskedLine& line) {
+    for (std::size_t i = 0; i < program_.source.values.size(); ++i) {
+      if (is_at(program_.source.values[i].span, line)) {
+        asked_.values.push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    collectives_where([&](const Step& step) {
+      return std::ranges::any_of(step.reasons,
+                                 [&](const Reason& reason) { return is_at(reason.span, line); });
+    });
+    asked_.known = !asked_.empty();
+  }
+
+  void named(std::string_view question) {
+    const VariableRules glob{.glob = std::string(question), .rules = {}, .span = {}};
+    const bool is_glob = question.find('*') != std::string_view::npos;
+    const auto is_it = [&](const std::string& name) {
+      return name == question || (is_glob && !name.empty() && glob.names(name));
+    };
+    std::set<std::int32_t> values;
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      if (is_it(names_.of({static_cast<std::int32_t>(v)}))) {
+        values.insert(program_.values[v].origin.index);
+      }
+    }
+    for (std::size_t i = 0; i < program_.source.values.size(); ++i) {
+      if (is_it(program_.source.values[i].name)) {
+        values.insert(static_cast<std::int32_t>(i));
+      }
+    }
+    for (const Input& input : program_.source.inputs) {
+      if (is_it(input.name)) {
+        values.insert(input.value.index);
+      }
+    }
+    for (const std::int32_t value : values) {
+      asked_.values.push_back(ValueId{value});
+    }
+    collectives_where(
+        [&](const Step& step) { return values.contains(program_.at(step.from).origin.index); });
+    asked_.known = !asked_.empty();
+  }
+
+  const SpmdProgram& program_;
+  const SourceMap& sources_;
+  const ValueNames& names_;
+  Asked asked_;
+};
+
+}  // namespace
+
+Asked find_asked(const SpmdProgram& program, const SourceMap& sources, const ValueNames& names,
+                 std::string_view question) {
+  return Finder(program, sources, names).run(question);
+}
+
+std::vector<std::string> askable(const SpmdProgram& program, const ValueNames& names) {
+  std::vector<std::string> list;
+  const auto add = [&list](const std::string& name) {
+    if (!name.empty() && name.front() != '%' && std::ranges::find(list, name) == list.end()) {
+      list.push_back(name);
+    }
+  };
+  for (const Input& input : program.source.inputs) {
+    add(input.name);
+  }
+  for (std::size_t v = 0; v < program.values.size(); ++v) {
+    add(names.of({static_cast<std::int32_t>(v)}));
+  }
+  return list;
+}
+
+}  // namespace mtf

@@ -1,0 +1,181 @@
+// Layouts of values: whose rules, which slices, in words.
+
+#include "ir/layout/layout.h"
+
+#include <algorithm>
+#include <cassert>
+#include <fnmatch.h>
+
+namespace mtf {
+namespace {
+
+// "x", or "(x, y)" for several.
+std::string grouped(const Mesh& mesh, const Axes& axes) {
+  const std::string list = to_string(mesh, axes);
+  return axes.size() == 1 ? list : "(" + list + ")";
+}
+
+// Whether `*` in the glob can stand for text that makes it the path. Nothing else is special in it.
+bool matches(std::string_view glob, std::string_view path) {
+  std::string pattern;
+  for (const char c : glob) {
+    pattern += c == '?' || c == '[' || c == '\\' ? "\\" : "";
+    pattern += c;
+  }
+  return fnmatch(pattern.c_str(), std::string(path).c_str(), /*flags=*/0) == 0;
+}
+
+}  // namespace
+
+bool VariableRules::names(std::string_view path) const {
+  if (glob.empty() || matches(glob, path)) {
+    return true;
+  }
+  for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
+       end = path.rfind('/', end - 1)) {
+    if (matches(glob, path.substr(0, end))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Layout::Rules Layout::rules_for(std::string_view variable) const {
+  Rules found;
+  for (const VariableRules& block : variables) {
+    if (!variable.empty() && block.names(variable)) {
+      for (const Rule& rule : block.rules) {
+        found.list.push_back(&rule);
+      }
+    }
+  }
+  found.firm = found.list.size();
+  for (const Rule& rule : rules) {
+    found.list.push_back(&rule);
+  }
+  found.firm = found.firm == 0 ? found.list.size() : found.firm;
+  return found;
+}
+
+ValueLayout Target::firm_layout() const {
+  ValueLayout result = layout;
+  for (std::size_t d = 0; d < result.dims.size(); ++d) {
+    result.dims[d].resize(firm[d]);
+  }
+  result.where.clear();
+  return result;
+}
+
+Target unsplit(const Shape& shape) {
+  return {.layout = replicated(shape),
+          .firm = std::vector<std::size_t>(shape.rank()),
+          .causes = std::vector<std::vector<Cause>>(shape.rank())};
+}
+
+bool ValueLayout::is_replicated() const {
+  return partial.empty() && where.empty() &&
+         std::ranges::all_of(dims, [](const Axes& axes) { return axes.empty(); });
+}
+
+bool ValueLayout::uses(AxisId axis) const {
+  return has(partial, axis) ||
+         std::ranges::any_of(dims, [axis](const Axes& axes) { return has(axes, axis); }) ||
+         std::ranges::find(where, axis, &Condition::axis) != where.end();
+}
+
+ValueLayout replicated(const Shape& shape) {
+  return {.dims = std::vector<Axes>(shape.rank()), .partial = {}};
+}
+
+bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
+  return std::ranges::all_of(layout.where, [&](const Condition& condition) {
+    const std::int64_t wanted =
+        condition.same ? mesh.index_along(rank, {*condition.same}) : condition.at;
+    return mesh.index_along(rank, {condition.axis}) == wanted;
+  });
+}
+
+Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
+  assert(layout.dims.size() == shape.rank());
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    dims[i].size = mesh.longest_part(dims[i].size, layout.dims[i]);
+  }
+  return Shape(std::move(dims));
+}
+
+Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
+  Slice slice;
+  const bool is_held = holds(layout, mesh, rank);
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const Mesh::Part part = mesh.part_of(shape[i].size, layout.dims[i], rank);
+    slice.offset.push_back(part.offset);
+    slice.extent.push_back(is_held ? part.extent : 0);
+  }
+  return slice;
+}
+
+Shape shape_of(const Shape& shape, const Slice& slice) {
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    dims[i].size = slice.extent[i];
+  }
+  return Shape(std::move(dims));
+}
+
+Slice intersection(const Slice& a, const Slice& b) {
+  Slice both;
+  for (std::size_t d = 0; d < a.offset.size(); ++d) {
+    const std::int64_t begin = std::max(a.offset[d], b.offset[d]);
+    const std::int64_t end = std::min(a.offset[d] + a.extent[d], b.offset[d] + b.extent[d]);
+    both.offset.push_back(begin);
+    both.extent.push_back(std::max<std::int64_t>(end - begin, 0));
+  }
+  return both;
+}
+
+std::int64_t volume_of(const Slice& slice) {
+  std::int64_t volume = 1;
+  for (const std::int64_t extent : slice.extent) {
+    volume *= extent;
+  }
+  return volume;
+}
+
+std::string to_string(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    text += i > 0 ? ", " : "";
+    text += shape[i].name;
+    if (!layout.dims[i].empty()) {
+      text += ": " + grouped(mesh, layout.dims[i]);
+    }
+  }
+  text += "]";
+  text += layout.partial.empty() ? "" : " partial(" + to_string(mesh, layout.partial) + ")";
+  return layout.where.empty() ? text : text + " " + to_string(layout.where, mesh);
+}
+
+std::string to_string(const Rule& rule, const Mesh& mesh) {
+  std::string text = rule.dim + " -> ";
+  if (rule.rest) {
+    text += rule.axes.empty() ? "*" : "(" + to_string(mesh, rule.axes) + ", *)";
+  } else {
+    text += rule.axes.empty() ? "()" : grouped(mesh, rule.axes);
+  }
+  return rule.where.empty() ? text : text + " " + to_string(rule.where, mesh);
+}
+
+std::string to_string(std::span<const Condition> where, const Mesh& mesh) {
+  std::string text;
+  for (const Condition& condition : where) {
+    text += text.empty() ? "where " : " and ";
+    const AxisId other = condition.same.value_or(condition.axis);
+    text += mesh.axes[std::min(condition.axis, other)].name + " == ";
+    text += condition.same ? mesh.axes[std::max(condition.axis, other)].name
+                           : std::to_string(condition.at);
+  }
+  return text;
+}
+
+}  // namespace mtf

@@ -1,0 +1,133 @@
+// Rank numbers and coordinates of a mesh.
+
+#include "ir/layout/mesh.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace mtf {
+namespace {
+
+// Beyond 2^63 ranks the exact number is of no use to anybody.
+std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  return result;
+}
+
+}  // namespace
+
+bool has(const Axes& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::int64_t Mesh::ranks() const {
+  std::int64_t result = 1;
+  for (const MeshAxis& axis : axes) {
+    result = saturating_product(result, axis.size);
+  }
+  return result;
+}
+
+std::int64_t Mesh::size_of(const Axes& list) const {
+  std::int64_t result = 1;
+  for (const AxisId axis : list) {
+    result = saturating_product(result, axes[axis].size);
+  }
+  return result;
+}
+
+std::optional<AxisId> Mesh::find(std::string_view axis) const {
+  const auto found = std::ranges::find(axes, axis, &MeshAxis::name);
+  if (found == axes.end()) {
+    return std::nullopt;
+  }
+  return static_cast<AxisId>(found - axes.begin());
+}
+
+std::vector<std::int64_t> Mesh::coordinates(std::int64_t rank) const {
+  std::vector<std::int64_t> result(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    result[i] = rank % axes[i].size;
+    rank /= axes[i].size;
+  }
+  return result;
+}
+
+std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
+  const std::vector<std::int64_t> at = coordinates(rank);
+  std::int64_t index = 0;
+  for (const AxisId axis : list) {
+    index = index * axes[axis].size + at[axis];
+  }
+  return index;
+}
+
+Mesh::Part Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
+  const std::vector<std::int64_t> at = coordinates(rank);
+  std::int64_t offset = 0;
+  std::int64_t width = size;
+  std::int64_t end = size;
+  for (const AxisId axis : list) {
+    width = (width + axes[axis].size - 1) / axes[axis].size;
+    offset += at[axis] * width;
+    end = std::min(end, offset + width);
+  }
+  const std::int64_t begin = std::min(offset, end);
+  return {.offset = begin, .extent = end - begin};
+}
+
+std::int64_t Mesh::longest_part(std::int64_t size, const Axes& list) const {
+  const std::int64_t parts = size_of(list);
+  assert(splits(size, list));
+  return (size + parts - 1) / parts;
+}
+
+bool Mesh::splits(std::int64_t size, const Axes& list) const {
+  return uneven || size % size_of(list) == 0;
+}
+
+std::vector<std::int64_t> Mesh::group_of(std::int64_t rank, const Axes& list) const {
+  std::vector<std::int64_t> stride(axes.size(), 1);
+  for (std::size_t i = axes.size(); i-- > 1;) {
+    stride[i - 1] = stride[i] * axes[i].size;
+  }
+  const std::vector<std::int64_t> at = coordinates(rank);
+  std::vector<std::int64_t> group = {rank};
+  for (const AxisId axis : list) {
+    group.front() -= at[axis] * stride[axis];
+  }
+  for (const AxisId axis : list) {  // minor axes are appended last, so they vary fastest
+    std::vector<std::int64_t> wider;
+    for (const std::int64_t base : group) {
+      for (std::int64_t i = 0; i < axes[axis].size; ++i) {
+        wider.push_back(base + i * stride[axis]);
+      }
+    }
+    group = std::move(wider);
+  }
+  return group;
+}
+
+std::string to_string(const Mesh& mesh) {
+  std::string text;
+  for (const MeshAxis& axis : mesh.axes) {
+    text += text.empty() ? "" : ", ";
+    text += axis.name + ": " + std::to_string(axis.size);
+  }
+  return mesh.name + "[" + text + "]";
+}
+
+std::string to_string(const Mesh& mesh, const Axes& axes) {
+  std::string text;
+  for (const AxisId axis : axes) {
+    text += text.empty() ? "" : ", ";
+    text += mesh.axes[axis].name;
+  }
+  return text;
+}
+
+}  // namespace mtf

@@ -1,0 +1,241 @@
+// A sum of a product and an einsum call meet in one normal form: scalar factors outside, then one
+// einsum of the other factors in the order of the text. So both spellings are the same program.
+
+#include "ir/rewrite/contract.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/rewrite/transfer.h"
+
+namespace mtf {
+namespace {
+
+// A longer product stays a product, which runs element-wise, and a sum.
+constexpr std::size_t kMaxFactors = 8;
+
+struct Contraction {
+  Transfer transfer;
+  OpTable ops;
+  std::vector<int> uses;  // of each old value
+};
+
+Algebra kind_of(const Program& program, ValueId id) {
+  const OpDef* op = program.at(id).op;
+  return op == nullptr ? Algebra::kNone : op->algebra;
+}
+
+const OpDef* find_kind(OpTable ops, Algebra kind) {
+  const auto found = std::ranges::find(ops, kind, &OpDef::algebra);
+  return found == ops.end() ? nullptr : *found;
+}
+
+// The factors of the product tree under `root`, in the order of the text. A product that somebody
+// else reads is computed anyway, so it is one factor. nullopt: too many.
+std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId root) {
+  const Program& from = state.transfer.from;
+  std::vector<ValueId> factors;
+  std::vector<ValueId> to_visit = {root};
+  while (!to_visit.empty()) {
+    const ValueId id = to_visit.back();
+    to_visit.pop_back();
+    const bool shared = state.uses[static_cast<std::size_t>(id.index)] > 1;
+    if (kind_of(from, id) != Algebra::kProduct || shared) {
+      factors.push_back(id);
+      continue;
+    }
+    const std::vector<ValueId>& operands = from.at(id).operands;
+    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
+    if (factors.size() + to_visit.size() > kMaxFactors) {
+      return std::nullopt;
+    }
+  }
+  return factors;
+}
+
+// Are all dims of factor i that `narrow` lacks in one of the other factors?
+bool covered(const Program& to, const std::vector<ValueId>& factors, std::size_t i,
+             const Shape& narrow) {
+  return std::ranges::all_of(to.at(factors[i]).type.shape.dims(), [&](const Dim& dim) {
+    if (narrow.has(dim.name)) {
+      return true;
+    }
+    for (std::size_t other = 0; other < factors.size(); ++other) {
+      if (other != i && to.at(factors[other]).type.shape.has(dim.name)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+// An einsum matches dims by name, so it can read what a transpose reads, and what a broadcast reads
+// if another factor has the new dims.
+void look_through_views(const Program& to, std::vector<ValueId>& factors) {
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    while (kind_of(to, factors[i]) == Algebra::kTranspose ||
+           kind_of(to, factors[i]) == Algebra::kBroadcast) {
+      const ValueId source = to.at(factors[i]).operands.front();
+      if (!covered(to, factors, i, to.at(source).type.shape)) {
+        break;
+      }
+      factors[i] = source;
+    }
+  }
+}
+
+// ---- building the normal form --------------------------------------------------------------
+
+// A call in the new program, or nothing if its type is not the wanted one; what was appended in
+// vain is dead code.
+std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra kind,
+                                const std::vector<ValueId>& operands, OpArgs args = {}) {
+  const OpDef* op = find_kind(state.ops, kind);
+  if (op == nullptr) {
+    return std::nullopt;
+  }
+  DiagSink ignored;
+  Builder builder(state.transfer.to, state.ops, ignored);
+  builder.at(like);
+  const std::optional<ValueId> value = builder.call(*op, operands, std::move(args));
+  return value && builder.type_of(*value) == like.type ? value : std::nullopt;
+}
+
+// The product of tensors summed to `like`'s type; no factor is a scalar.
+std::optional<ValueId> contraction(Contraction& state, const Value& like,
+                                   const std::vector<ValueId>& factors) {
+  OpArgs args;
+  args.set("to", like.type.shape);
+  if (factors.size() > 1) {
+    return try_call(state, like, Algebra::kEinsum, factors, std::move(args));
+  }
+  const TensorType& type = state.transfer.to.at(factors.front()).type;
+  if (type == like.type) {
+    return factors.front();
+  }
+  const bool moves = same_dims(type.shape, like.type.shape);
+  return try_call(state, like, moves ? Algebra::kTranspose : Algebra::kSum, factors,
+                  std::move(args));
+}
+
+// `factors` are values of the old program.
+std::optional<ValueId> normal_form(Contraction& state, const Value& like,
+                                   std::vector<ValueId> factors) {
+  const Program& to = state.transfer.to;
+  for (ValueId& factor : factors) {
+    factor = state.transfer.at(factor);
+  }
+  look_through_views(to, factors);
+  std::vector<ValueId> scalars;
+  std::vector<ValueId> tensors;
+  for (const ValueId id : factors) {
+    (to.at(id).type.shape.rank() == 0 ? scalars : tensors).push_back(id);
+  }
+  Value scalar = like;  // only its type, span and frame are read
+  scalar.type.shape = Shape();
+  std::optional<ValueId> scale;
+  for (const ValueId id : scalars) {
+    scale = scale ? try_call(state, scalar, Algebra::kProduct, {*scale, id}) : id;
+    if (!scale) {
+      return std::nullopt;
+    }
+  }
+  if (tensors.empty()) {
+    return scale;
+  }
+  const std::optional<ValueId> rest = contraction(state, like, tensors);
+  if (!rest || !scale) {
+    return rest;
+  }
+  return try_call(state, like, Algebra::kProduct, {*scale, *rest});
+}
+
+// The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
+std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
+  if (value.op->algebra == Algebra::kEinsum) {
+    if (value.args.find("terms") != nullptr) {
+      return std::nullopt;  // several products: they are in one sum as it is
+    }
+    return normal_form(state, value, value.operands);
+  }
+  if (value.op->algebra != Algebra::kSum ||
+      state.transfer.from.at(value.operands.front()).type.dtype != value.type.dtype) {
+    return std::nullopt;
+  }
+  std::optional<std::vector<ValueId>> factors = factors_of(state, value.operands.front());
+  if (!factors || factors->size() < 2) {
+    return std::nullopt;
+  }
+  return normal_form(state, value, std::move(*factors));
+}
+
+// ---- everything else -----------------------------------------------------------------------
+
+// May the operation read what its operand `view` reads, if its type stays the same? Element-wise
+// operations broadcast and match by name themselves; a sum would count a broadcast dim once.
+bool may_skip(const OpDef& op, Algebra view) {
+  if (view == Algebra::kBroadcast) {
+    return op.tile != nullptr || op.algebra == Algebra::kBroadcast;
+  }
+  return view == Algebra::kTranspose &&
+         (op.tile != nullptr || op.algebra == Algebra::kBroadcast ||
+          op.algebra == Algebra::kTranspose || op.algebra == Algebra::kSum);
+}
+
+bool keeps_type(const Program& to, const Value& value, const std::vector<ValueId>& operands) {
+  OpCall call{.op = value.op,
+              .operands = {},
+              .args = value.args,
+              .result = {},
+              .span = value.span,
+              .operand_spans = {}};
+  for (const ValueId operand : operands) {
+    call.operands.push_back(to.at(operand).type);
+  }
+  DiagSink ignored;
+  return value.op->type(call, ignored) == value.type;
+}
+
+// Reads the sources of transposes and broadcasts where the type stays the same.
+void skip_views(const Program& to, Value& value) {
+  for (std::size_t i = 0; i < value.operands.size(); ++i) {
+    while (may_skip(*value.op, kind_of(to, value.operands[i]))) {
+      std::vector<ValueId> operands = value.operands;
+      operands[i] = to.at(operands[i]).operands.front();
+      if (!keeps_type(to, value, operands)) {
+        break;
+      }
+      value.operands = std::move(operands);
+    }
+  }
+}
+
+}  // namespace
+
+Program contract(const Program& program, OpTable ops) {
+  Contraction state{.transfer = start_transfer(program), .ops = ops, .uses = count_uses(program)};
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const ValueId id{static_cast<std::int32_t>(i)};
+    const Value& value = program.values[i];
+    if (value.op == nullptr) {
+      state.transfer.map(id, append(state.transfer, value));
+      continue;
+    }
+    std::optional<ValueId> now = as_contraction(state, value);
+    if (!now) {
+      Value same = moved_value(state.transfer, id);
+      skip_views(state.transfer.to, same);
+      now = append(state.transfer, std::move(same));
+    }
+    state.transfer.map(id, *now);
+    std::string& name = state.transfer.to.at(*now).name;
+    if (name.empty()) {
+      name = value.name;
+    }
+  }
+  return finish_transfer(std::move(state.transfer));
+}
+
+}  // namespace mtf

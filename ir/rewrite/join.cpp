@@ -1,0 +1,342 @@
+#include "ir/rewrite/join.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/rewrite/transfer.h"
+
+namespace mtf {
+namespace {
+
+// Up to here, adding tensors up before their one sum costs nothing that matters.
+constexpr std::int64_t kSmall = std::int64_t{1} << 16;
+
+struct JoinState {
+  Transfer transfer;
+  OpTable ops;
+  std::vector<int> uses;      // of each old value
+  std::vector<char> in_tree;  // an inner node of a tree of additions
+};
+
+// A factor of a term: `op` of the number and what it scales, or the other way round.
+struct Scale {
+  const OpDef* op = nullptr;
+  ValueId by;
+  bool first = false;  // the number is the first operand
+};
+
+// Of a tree of additions, as it counts in the sum.
+struct Term {
+  ValueId value;
+  bool negated = false;
+  std::vector<Scale> scales;  // the innermost first
+};
+
+bool is(const Value& value, Primitive primitive) {
+  return value.op != nullptr && value.op->primitive == primitive;
+}
+
+bool is_addition(const Value& value) {
+  return is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
+}
+
+bool sums_up(const Value& value) {
+  return value.op != nullptr &&
+         (value.op->algebra == Algebra::kEinsum || value.op->algebra == Algebra::kSum);
+}
+
+// Which operand a product or quotient with a number scales; nullopt: it is neither. Of two numbers
+// one is a constant, or the other a sum.
+std::optional<std::size_t> scaled_operand(const Program& program, const Value& value) {
+  if (value.op == nullptr ||
+      (value.op->algebra != Algebra::kProduct && value.op->primitive != Primitive::kDivide)) {
+    return std::nullopt;
+  }
+  const std::size_t last = value.op->algebra == Algebra::kProduct ? 2 : 1;  // 1 / x scales nothing
+  for (std::size_t i = 0; i < last; ++i) {
+    const Value& scaled = program.at(value.operands[i]);
+    const Value& number = program.at(value.operands[1 - i]);
+    const bool apart = scaled.type.shape.rank() > 0 || sums_up(scaled) ||
+                       (number.op != nullptr && number.operands.empty());
+    if (number.type.shape.rank() == 0 && apart && scaled.type == value.type) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// The operands that an inner node of a tree of additions passes on to the sum.
+std::vector<ValueId> added_operands(const Program& program, const Value& value) {
+  if (is_addition(value) || is(value, Primitive::kNegate)) {
+    return value.operands;
+  }
+  const std::optional<std::size_t> scaled = scaled_operand(program, value);
+  return scaled ? std::vector{value.operands[*scaled]} : std::vector<ValueId>{};
+}
+
+// Which values are inner nodes of a tree of additions: nobody else reads them.
+std::vector<char> inner_nodes(const Program& program, const std::vector<int>& uses) {
+  std::vector<char> inner(program.values.size(), 0);
+  for (std::size_t i = inner.size(); i-- > 0;) {
+    const Value& value = program.values[i];
+    if (inner[i] == 0 && !is_addition(value)) {
+      continue;
+    }
+    for (const ValueId operand : added_operands(program, value)) {
+      const auto index = static_cast<std::size_t>(operand.index);
+      const Value& term = program.at(operand);
+      if (uses[index] == 1 && term.type == value.type && term.region == value.region &&
+          !added_operands(program, term).empty()) {
+        inner[index] = 1;
+      }
+    }
+  }
+  return inner;
+}
+
+std::vector<Term> terms_of(const JoinState& state, ValueId root) {
+  const Program& program = state.transfer.from;
+  std::vector<Term> terms;
+  std::vector<Term> to_visit = {{.value = root, .negated = false, .scales = {}}};
+  while (!to_visit.empty()) {
+    Term term = std::move(to_visit.back());
+    to_visit.pop_back();
+    const Value& value = program.at(term.value);
+    if (term.value != root && state.in_tree[static_cast<std::size_t>(term.value.index)] == 0) {
+      terms.push_back(std::move(term));
+      continue;
+    }
+    if (const std::optional<std::size_t> scaled = scaled_operand(program, value)) {
+      const Scale scale{.op = value.op, .by = value.operands[1 - *scaled], .first = *scaled == 1};
+      term.scales.insert(term.scales.begin(), scale);
+      term.value = value.operands[*scaled];
+      to_visit.push_back(std::move(term));
+      continue;
+    }
+    for (std::size_t i = value.operands.size(); i-- > 0;) {
+      Term next = term;
+      next.value = value.operands[i];
+      next.negated = term.negated !=
+                     (value.op->primitive != Primitive::kAdd && i + 1 == value.operands.size());
+      to_visit.push_back(std::move(next));
+    }
+  }
+  return terms;
+}
+
+std::string dims_key(const Shape& shape) {
+  std::vector<std::string> names;
+  for (const Dim& dim : shape.dims()) {
+    names.push_back(dim.name + " " + std::to_string(dim.size));
+  }
+  std::ranges::sort(names);
+  std::string key;
+  for (const std::string& name : names) {
+    key += name + ",";
+  }
+  return key;
+}
+
+// A contraction's operands in an order that does not depend on how the user wrote the product.
+std::vector<ValueId> sorted_operands(const Program& program, ValueId term) {
+  std::vector<ValueId> operands = program.at(term).operands;
+  std::ranges::stable_sort(operands, {},
+                           [&](ValueId id) { return dims_key(program.at(id).type.shape); });
+  return operands;
+}
+
+std::int64_t volume_of(const Program& program, ValueId id) {
+  return program.at(id).type.shape.volume();
+}
+
+bool is_variable(const Program& program, ValueId id) {
+  return program.at(id).op == nullptr;
+}
+
+// The factor that takes the sign and the scale of a term: the smaller one, but no variable, whose
+// layout is its own, if the other serves as well.
+std::size_t scaled_factor(const Program& program, std::span<const ValueId> factors) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < factors.size(); ++i) {
+    const bool variable = is_variable(program, factors[best]);
+    const bool other = is_variable(program, factors[i]);
+    const bool smaller = volume_of(program, factors[i]) < volume_of(program, factors[best]);
+    best = variable != other ? (variable ? i : best) : smaller ? i : best;
+  }
+  return best;
+}
+
+// Whether joining a term costs nothing that matters: what is scaled or added up beforehand is small
+// or no larger than the result, which would be scaled otherwise.
+bool affordable(const Program& program, const Term& term, const std::vector<ValueId>& factors) {
+  const Value& value = program.at(term.value);
+  const bool changed = term.negated || !term.scales.empty();
+  if (value.op->algebra == Algebra::kEinsum && !changed) {
+    return true;
+  }
+  const std::int64_t volume = volume_of(program, factors[scaled_factor(program, factors)]);
+  return volume <= std::max(kSmall, value.type.shape.volume());
+}
+
+// Terms with one key can be joined; "" for what is no sum or contraction of two, or is read
+// elsewhere too. What is computed under another layout of `with layout` is computed apart.
+std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
+  const Program& program = state.transfer.from;
+  const Value& value = program.at(term.value);
+  const bool joins = sums_up(value) && value.operands.size() <= 2 &&
+                     state.uses[static_cast<std::size_t>(term.value.index)] == 1 &&
+                     value.type.dtype == sum.dtype && same_dims(value.type.shape, sum.shape) &&
+                     is_float(sum.dtype) &&
+                     program.at(value.operands.front()).type.dtype == sum.dtype;
+  if (!joins) {
+    return "";
+  }
+  const std::vector<ValueId> factors = sorted_operands(program, term.value);
+  std::string key = std::to_string(value.region) + ";";
+  bool reduces = false;
+  for (const ValueId factor : factors) {
+    const Shape& shape = program.at(factor).type.shape;
+    key += dims_key(shape) + ";";
+    reduces = reduces || !contains(sum.shape, shape);
+  }
+  return reduces && affordable(program, term, factors) ? key : "";
+}
+
+ValueId call(Builder& builder, const OpDef& op, std::vector<ValueId> operands) {
+  const std::optional<ValueId> value = builder.call(op, operands);
+  assert(value);
+  return *value;
+}
+
+ValueId negated(Builder& builder, ValueId x) {
+  return call(builder, op_of(builder.ops(), Primitive::kNegate), {x});
+}
+
+// x with the scales of a term: a value of the new program.
+ValueId scaled(const JoinState& state, Builder& builder, const Term& term, ValueId x) {
+  for (const Scale& scale : term.scales) {
+    const ValueId by = state.transfer.at(scale.by);
+    x = call(builder, *scale.op, scale.first ? std::vector{by, x} : std::vector{x, by});
+  }
+  return x;
+}
+
+// The factors of a term in the new program: its sign and scales with one of them, and their dims in
+// the order of `like`, those of the first term.
+std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const Term& term,
+                                const std::vector<ValueId>& like) {
+  std::vector<ValueId> factors = sorted_operands(state.transfer.from, term.value);
+  const std::size_t changed = scaled_factor(state.transfer.from, factors);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    factors[i] = state.transfer.at(factors[i]);
+    const ValueId before = factors[i];
+    if (i == changed) {
+      factors[i] = scaled(state, builder, term, factors[i]);
+      factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
+    }
+    const Shape& shape = builder.type_of(like.empty() ? factors[i] : like[i]).shape;
+    if (builder.type_of(factors[i]).shape != shape) {
+      OpArgs turned;
+      turned.set("to", shape);
+      factors[i] = builder.emit(Algebra::kTranspose, {factors[i]}, turned);
+    }
+    if (factors[i] != before) {
+      builder.program().at(factors[i]).internal = true;
+    }
+  }
+  return factors;
+}
+
+// One sum for all the terms: a contraction of several products, or the sum of their sum.
+ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& terms) {
+  const Program& from = state.transfer.from;
+  DiagSink none;
+  Builder builder(state.transfer.to, state.ops, none);
+  builder.at(like);
+  builder.within(from.at(terms.front().value).region);
+  OpArgs args;
+  args.set("to", like.type.shape);
+  std::vector<ValueId> operands;
+  std::vector<ValueId> first;
+  for (const Term& term : terms) {
+    std::vector<ValueId> factors = factors_of(state, builder, term, first);
+    operands.insert(operands.end(), factors.begin(), factors.end());
+    first = first.empty() ? factors : first;
+  }
+  if (first.size() == 2) {
+    args.set("terms", static_cast<std::int64_t>(terms.size()));
+    return builder.emit(Algebra::kEinsum, operands, args);
+  }
+  ValueId total = operands.front();
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    total = call(builder, op_of(state.ops, Primitive::kAdd), {total, operands[i]});
+    state.transfer.to.at(total).internal = true;
+  }
+  return builder.emit(from.at(terms.front().value).op->name, {total}, args);
+}
+
+// The sum of the terms, those of one key joined where the first of them stood.
+ValueId joined_sum(JoinState& state, ValueId root) {
+  const Value& value = state.transfer.from.at(root);
+  const std::vector<Term> terms = terms_of(state, root);
+  std::map<std::string, std::vector<Term>> groups;
+  for (const Term& term : terms) {
+    groups[key_of(state, term, value.type)].push_back(term);
+  }
+  groups.erase("");
+  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  if (groups.empty()) {
+    return append(state.transfer, moved_value(state.transfer, root));
+  }
+  DiagSink none;
+  Builder builder(state.transfer.to, state.ops, none);
+  builder.at(value);
+  ValueId sum;
+  const auto add = [&](ValueId part, bool negative) {
+    if (!sum.valid()) {
+      sum = negative ? negated(builder, part) : part;
+    } else {
+      sum = call(builder, op_of(state.ops, negative ? Primitive::kSubtract : Primitive::kAdd),
+                 {sum, part});
+    }
+  };
+  for (const Term& term : terms) {
+    const auto group = groups.find(key_of(state, term, value.type));
+    if (group == groups.end()) {
+      add(scaled(state, builder, term, state.transfer.at(term.value)), term.negated);
+    } else if (group->second.front().value == term.value) {
+      add(joined(state, value, group->second), false);
+    }
+  }
+  state.transfer.to.at(sum).name = value.name;
+  return sum;
+}
+
+}  // namespace
+
+Program join_terms(const Program& program, OpTable ops) {
+  std::vector<int> uses = count_uses(program);
+  std::vector<char> inner = inner_nodes(program, uses);
+  JoinState state{.transfer = start_transfer(program),
+                  .ops = ops,
+                  .uses = std::move(uses),
+                  .in_tree = std::move(inner)};
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const ValueId id{static_cast<std::int32_t>(i)};
+    const Value& value = program.at(id);
+    const bool root = is_addition(value) && state.in_tree[i] == 0;
+    state.transfer.map(
+        id, root ? joined_sum(state, id) : append(state.transfer, moved_value(state.transfer, id)));
+  }
+  return finish_transfer(std::move(state.transfer));
+}
+
+}  // namespace mtf

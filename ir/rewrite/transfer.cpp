@@ -1,0 +1,46 @@
+// The parts of a rewrite that are the same for all.
+
+#include "ir/rewrite/transfer.h"
+
+#include <utility>
+
+namespace mtf {
+
+Transfer start_transfer(const Program& from) {
+  Transfer transfer{.from = from, .to = {}, .moved = std::vector<ValueId>(from.values.size())};
+  transfer.to.name = from.name;
+  transfer.to.frames = from.frames;
+  transfer.to.regions = from.regions;
+  transfer.to.values.reserve(from.values.size());
+  return transfer;
+}
+
+Value moved_value(const Transfer& transfer, ValueId old) {
+  Value value = transfer.from.at(old);
+  for (ValueId& operand : value.operands) {
+    operand = transfer.at(operand);
+  }
+  return value;
+}
+
+ValueId append(Transfer& transfer, Value value) {
+  transfer.to.values.push_back(std::move(value));
+  return transfer.to.last();
+}
+
+Program finish_transfer(Transfer transfer) {
+  Program to = std::move(transfer.to);
+  to.inputs = transfer.from.inputs;
+  for (Input& input : to.inputs) {
+    input.value = transfer.at(input.value);
+  }
+  for (const ValueId output : transfer.from.outputs) {
+    to.outputs.push_back(transfer.at(output));
+  }
+  for (const Update& update : transfer.from.updates) {
+    to.updates.push_back({.input = update.input, .value = transfer.at(update.value)});
+  }
+  return to;
+}
+
+}  // namespace mtf

@@ -1,0 +1,37 @@
+// Numbers as text. What a person or a program reads comes from here.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mtf {
+
+[[nodiscard]] std::string fixed(double value, int decimals);       // "0.50"
+[[nodiscard]] std::string scientific(double value, int decimals);  // "5.0e-01"
+[[nodiscard]] std::string significant(double value, int digits);   // "1.2e-07", "0.5"
+[[nodiscard]] std::string shortest(double value);                  // that reads back as the same
+
+// How a number in a text is written, as in Python: `{loss:.4f}` is "[+][width][,][.digits][kind]".
+struct NumberFormat {
+  bool sign = false;       // also a plus
+  int width = 0;           // at least so many columns, on the right
+  bool thousands = false;  // 1,234,567
+  int digits = -1;         // behind the point; of `g` and of no kind, in all; -1: by the kind
+  char kind = '\0';        // f, e, g, %, d (a whole number), or none: as it prints
+
+  [[nodiscard]] bool is_plain() const { return *this == NumberFormat{}; }
+  friend bool operator==(const NumberFormat&, const NumberFormat&) = default;
+};
+
+[[nodiscard]] std::optional<NumberFormat> number_format(std::string_view text);
+[[nodiscard]] std::string to_string(const NumberFormat& format);  // as it is written
+[[nodiscard]] std::string formatted(double value, const NumberFormat& format);
+// Of a whole number, `d` or no kind.
+[[nodiscard]] std::string formatted(std::int64_t value, const NumberFormat& format);
+// A text that is a number already, in its columns and with its sign.
+[[nodiscard]] std::string padded(std::string number, const NumberFormat& format);
+
+}  // namespace mtf

@@ -1,0 +1,101 @@
+// A variable's rules are also those of what is computed in its place: its gradient, its update.
+
+#include "lowering/layout/rule_sources.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+std::size_t at(ValueId id) {
+  return static_cast<std::size_t>(id.index);
+}
+
+bool is_for(const Pin& pin, const Mesh& mesh) {
+  const auto has = [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); };
+  return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
+    return std::ranges::all_of(rule.axes, has) &&
+           std::ranges::all_of(rule.where, [&](const NamedCondition& condition) {
+             return has(condition.axis) && (condition.same.empty() || has(condition.same));
+           });
+  });
+}
+
+}  // namespace
+
+ValueId root_of(const Program& program, ValueId id) {
+  while (program.at(id).op != nullptr && program.at(id).op->alias) {
+    id = program.at(id).operands.front();
+  }
+  return id;
+}
+
+const Pin* pin_on(const Value& value, const Mesh& mesh) {
+  const Pin* pin = value.op != nullptr && value.op->alias ? value.args.get<Pin>("layout") : nullptr;
+  return pin != nullptr && is_for(*pin, mesh) ? pin : nullptr;
+}
+
+std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
+  std::vector<Rule> rules;
+  for (const PinRule& pinned : pin.rules) {
+    Rule& rule = rules.emplace_back(
+        Rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest});
+    for (const std::string& axis : pinned.axes) {
+      rule.axes.push_back(*mesh.find(axis));
+    }
+    rule.where = oriented(mesh, rule.dim, rule.axes, pinned.where).where;
+  }
+  return rules;
+}
+
+RuleSources::RuleSources(const Program& program, const Layout& layout)
+    : program_(program), layout_(layout), variable_(program.values.size()) {
+  for (const Input& input : program_.inputs) {
+    if (input.is_variable()) {
+      variable_[at(input.value)] = &input.name;
+    }
+  }
+  for (const Update& update : program_.updates) {
+    belongs(update.value, program_.inputs[update.input].name,
+            program_.at(program_.inputs[update.input].value).type.shape);
+  }
+  for (std::size_t i = 0; i < program_.values.size(); ++i) {
+    const Value& value = program_.values[i];
+    if (!value.variable.empty() && variable_[i] == nullptr) {
+      belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
+    }
+  }
+}
+
+// The value, and element by element what it is made of.
+void RuleSources::belongs(ValueId root, const std::string& path, const Shape& shape) {
+  std::vector<ValueId> to_visit = {root};
+  while (!to_visit.empty()) {
+    const ValueId id = to_visit.back();
+    to_visit.pop_back();
+    const Value& value = program_.at(id);
+    if (value.op == nullptr || variable_[at(id)] != nullptr ||
+        pin_on(value, layout_.mesh) != nullptr || !same_dims(value.type.shape, shape)) {
+      continue;
+    }
+    variable_[at(id)] = &path;
+    if (value.op->tile != nullptr) {
+      to_visit.insert(to_visit.end(), value.operands.begin(), value.operands.end());
+    }
+  }
+}
+
+RuleSource RuleSources::of(ValueId id) const {
+  const Value& value = program_.at(id);
+  RuleSource source{
+      .layout = &layout_, .variable = variable_[at(id)], .pin = pin_on(value, layout_.mesh)};
+  if (source.variable == nullptr && value.region >= 0) {
+    const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
+    if (region.mesh.axes == layout_.mesh.axes) {
+      source.layout = &region;
+    }
+  }
+  return source;
+}
+
+}  // namespace mtf

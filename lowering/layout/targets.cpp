@@ -1,0 +1,277 @@
+#include "lowering/layout/targets.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "lowering/layout/infer.h"
+#include "lowering/layout/rule_sources.h"
+
+namespace mtf {
+namespace {
+
+bool is_prefix(const Axes& a, const Axes& b) {
+  return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+class Targets {
+ public:
+  Targets(const Program& program, const Layout& layout, const HeldLayouts& held, DiagSink& diags)
+      : program_(program),
+        layout_(layout),
+        held_(held),
+        diags_(diags),
+        rule_sources_(program, layout),
+        targets_(program.values.size()),
+        open_(program.values.size()) {}
+
+  std::optional<std::vector<Target>> run() {
+    if (!sizes_fit(layout_) || !std::ranges::all_of(program_.regions, [this](const Layout& region) {
+          return region.mesh.axes != layout_.mesh.axes || sizes_fit(region);
+        })) {
+      return std::nullopt;
+    }
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+      const ValueId id{static_cast<std::int32_t>(i)};
+      const Value& value = program_.at(id);
+      if (value.op == nullptr || !value.op->effect) {
+        place(id);
+      }
+    }
+    if (!ok_) {
+      return std::nullopt;
+    }
+    move_pins_up();
+    if (layout_.infer) {
+      infer(program_, layout_, open_, targets_);
+    }
+    return std::move(targets_);
+  }
+
+ private:
+  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+  // ---- conditions ---------------------------------------------------------------------------
+
+  // Whether the mesh has the ranks that the conditions name.
+  bool check_sizes(const Rule& rule) {
+    std::string problem = problem_of_sizes(rule.where, layout_.mesh);
+    if (!problem.empty()) {
+      diags_.error(DiagKind::kLayoutConflict, rule.span, std::move(problem));
+      return false;
+    }
+    return true;
+  }
+
+  bool sizes_fit(const Layout& layout) {
+    bool fit = true;
+    for (const Rule& rule : layout.rules) {
+      fit = check_sizes(rule) && fit;
+    }
+    for (const VariableRules& block : layout.variables) {
+      for (const Rule& rule : block.rules) {
+        fit = check_sizes(rule) && fit;
+      }
+    }
+    return fit;
+  }
+
+  void check_conditions(const Pin& pin, const std::vector<Rule>& rules) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      OrientedConditions where =
+          oriented(layout_.mesh, rules[i].dim, rules[i].axes, pin.rules[i].where);
+      if (!where.problem.empty()) {
+        diags_.error(DiagKind::kLayoutConflict, rules[i].span, std::move(where.problem));
+        ok_ = false;
+      } else {
+        ok_ = check_sizes(rules[i]) && ok_;
+      }
+    }
+  }
+
+  // ---- rules --------------------------------------------------------------------------------
+
+  void place(ValueId id) {
+    const Value& value = program_.at(id);
+    const auto [region, variable, pin] = rule_sources_.of(id);
+    const Layout& layout = *region;
+    const std::string what = describe(program_, id);
+    LayoutQuery query{.mesh = layout_.mesh,
+                      .layout = layout.name,
+                      .rules = layout.rules_for(variable == nullptr ? "" : *variable),
+                      .span = value.span,
+                      .what = what};
+    if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
+        kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
+      targets_[at(id)] = held(value.type.shape, query, kept->second);
+      open_[at(id)].resize(value.type.shape.rank());
+      return;
+    }
+    std::vector<Rule> pinned;
+    if (pin != nullptr) {
+      pinned = rules_of(*pin, layout_.mesh);
+      check_conditions(*pin, pinned);
+      agrees(value, pinned, query.rules, layout);
+      Layout::Rules rules{.list = {}, .firm = pinned.size()};
+      std::ranges::transform(pinned, std::back_inserter(rules.list),
+                             [](const Rule& rule) { return &rule; });
+      if (pin->open) {
+        std::ranges::copy(query.rules.list, std::back_inserter(rules.list));
+      }
+      query.rules = std::move(rules);
+      query.pinned = true;
+    }
+    remember_open(id, query.rules, pin);
+    if (value.internal) {
+      targets_[at(id)] = layout_that_fits(value.type.shape, query);
+      return;
+    }
+    DiagSink found;
+    if (std::optional<Target> target = layout_by_rules(value.type.shape, query, found)) {
+      targets_[at(id)] = *std::move(target);
+      return;
+    }
+    ok_ = false;
+    report(id, layout, found);
+  }
+
+  // A pin may split further than a rule, or gather; it may not split otherwise.
+  void agrees(const Value& value, const std::vector<Rule>& pinned, const Layout::Rules& rules,
+              const Layout& layout) {
+    for (const Rule& pin : pinned) {
+      const auto rule =
+          std::ranges::find(rules.list, pin.dim, [](const Rule* r) { return r->dim; });
+      if (rule == rules.list.end() || pin.axes.empty() || is_prefix((*rule)->axes, pin.axes) ||
+          is_prefix(pin.axes, (*rule)->axes)) {
+        continue;
+      }
+      ok_ = false;
+      const std::string was = to_string(**rule, layout_.mesh);
+      const std::string is = to_string(pin, layout_.mesh);
+      if (reported_.emplace(DiagKind::kLayoutConflict, std::vector{was, is}).second) {
+        diags_.error(DiagKind::kLayoutConflict, pin.span.file.valid() ? pin.span : value.span,
+                     "`@ [" + is + "]` goes against the rule `" + was + "` of layout `" +
+                         layout.name + "`; name the dim otherwise here, or leave one of them out",
+                     {{.span = (*rule)->span, .text = "the rule"}});
+      }
+    }
+  }
+
+  [[nodiscard]] static Target held(const Shape& shape, const LayoutQuery& query,
+                                   const ValueLayout& layout) {
+    Target target = layout_that_fits(shape, query);
+    if (target.layout != layout) {
+      target = unsplit(shape);
+      target.layout = layout;
+      for (std::size_t d = 0; d < shape.rank(); ++d) {
+        target.firm[d] = layout.dims[d].size();
+        target.causes[d].resize(layout.dims[d].size(), {.kind = CauseKind::kVariable});
+      }
+      if (!layout.where.empty()) {
+        std::ranges::fill(target.firm, std::size_t{0});
+      }
+    }
+    return target;
+  }
+
+  // Which dims `infer` may still split: those that no rule names.
+  void remember_open(ValueId id, const Layout::Rules& rules, const Pin* pin) {
+    const Shape& shape = program_.at(id).type.shape;
+    std::vector<bool>& open = open_[at(id)];
+    for (const Dim& dim : shape.dims()) {
+      const bool named = std::ranges::find(rules.list, dim.name, [](const Rule* rule) {
+                           return rule->dim;
+                         }) != rules.list.end();
+      open.push_back(!named && (pin == nullptr || pin->open));
+    }
+  }
+
+  void report(ValueId id, const Layout& layout, const DiagSink& found) {
+    const Value& value = program_.at(id);
+    for (Diag diag : found.diags()) {
+      std::vector<std::string> dims;
+      for (const Rule* rule : layout.rules_for("").list) {
+        if (const Dim* dim = value.type.shape.find(rule->dim); dim != nullptr) {
+          dims.push_back(dim->name + " " + std::to_string(dim->size));
+        }
+      }
+      if (reported_.emplace(diag.kind, dims).second) {
+        std::ranges::move(notes_of(program_, id), std::back_inserter(diag.notes));
+        diags_.add(std::move(diag));
+      }
+    }
+  }
+
+  // ---- pins ---------------------------------------------------------------------------------
+
+  // What only a pin reads is made in its layout; and so is what is computed element by element for
+  // it and was not written by the user: the gradient of what lies between two pins.
+  void move_pins_up() {
+    find_readers();
+    std::vector<char> follows(program_.values.size(), 0);  // what is made in the layout of a pin
+    for (std::size_t i = program_.values.size(); i-- > 0;) {
+      const RuleSource source = rule_sources_.of({static_cast<std::int32_t>(i)});
+      const Value& value = program_.values[i];
+      if (source.pin != nullptr) {
+        follows[i] = 1;
+        continue;
+      }
+      const bool is_free = value.op != nullptr && source.variable == nullptr;
+      if (is_free && !readers_[i].empty() && may_follow(value, readers_[i], follows)) {
+        const std::size_t pinned = at(readers_[i].front());
+        targets_[i] = targets_[pinned];
+        open_[i] = open_[pinned];
+        follows[i] = 1;
+      }
+    }
+  }
+
+  // The operations that read each value; none where it leaves the program, which is no such.
+  void find_readers() {
+    readers_.resize(program_.values.size());
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+      for (const ValueId operand : program_.values[i].operands) {
+        readers_[at(operand)].push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    for (const ValueId output : program_.outputs) {
+      readers_[at(output)].clear();
+    }
+    for (const Update& update : program_.updates) {
+      readers_[at(update.value)].clear();
+    }
+  }
+
+  [[nodiscard]] bool may_follow(const Value& value, const std::vector<ValueId>& readers,
+                                const std::vector<char>& follows) const {
+    const ValueLayout& layout = targets_[at(readers.front())].layout;
+    return std::ranges::all_of(readers, [&](ValueId reader) {
+      const Value& by = program_.at(reader);
+      const bool is_pin = by.op->alias;
+      return follows[at(reader)] != 0 && targets_[at(reader)].layout == layout &&
+             (is_pin
+                  ? value.internal || readers.size() == 1
+                  : value.internal && by.op->tile != nullptr && by.type.shape == value.type.shape);
+    });
+  }
+
+  const Program& program_;
+  const Layout& layout_;
+  const HeldLayouts& held_;
+  DiagSink& diags_;
+  RuleSources rule_sources_;
+  std::vector<Target> targets_;
+  std::vector<std::vector<bool>> open_;        // per value and dim
+  std::vector<std::vector<ValueId>> readers_;  // per value, unless it leaves the program
+  std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::optional<std::vector<Target>> targets_of(const Program& program, const Layout& layout,
+                                              const HeldLayouts& held, DiagSink& diags) {
+  return Targets(program, layout, held, diags).run();
+}
+
+}  // namespace mtf

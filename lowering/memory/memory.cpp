@@ -1,0 +1,209 @@
+#include "lowering/memory/memory.h"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "lowering/memory/arena.h"
+#include "lowering/memory/live_ranges.h"
+
+namespace mtf {
+namespace {
+
+class Planner {
+ public:
+  explicit Planner(SpmdProgram& program)
+      : program_(program), lives_(live_ranges_of(program)), block_(program.values.size(), 0) {}
+
+  void run() {
+    for (SpmdValue& value : program_.values) {
+      value.home = Home::kNone;
+      value.offset = 0;
+    }
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
+      settle(program_.inputs[i], Home::kInput, i);
+    }
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+      if (program_.at(program_.outputs[i]).home == Home::kNone) {
+        settle(program_.outputs[i], Home::kOutput, i);
+      }
+    }
+    for (const SpmdUpdate& update : program_.updates) {
+      update_in_place(update);
+    }
+    place();
+    total();
+  }
+
+ private:
+  static std::size_t index(SpmdId id) { return static_cast<std::size_t>(id.index); }
+
+  void settle(SpmdId id, Home home, std::size_t which) {
+    program_.at(id).home = home;
+    program_.at(id).offset = static_cast<std::int64_t>(which);
+  }
+
+  // A result that nobody reads still needs a place to be written to, unless it is one of a chain.
+  [[nodiscard]] bool needs_memory(const Step& step, SpmdId id) const {
+    return lives_.kept[index(id)] != 0 || step.calls.size() == 1;
+  }
+
+  void update_in_place(const SpmdUpdate& update) {
+    const SpmdId old = program_.inputs[update.input];
+    const SpmdId fresh = update.value;
+    const SpmdValue& value = program_.at(fresh);
+    const std::int32_t step = lives_.made[index(fresh)];
+    if (value.home != Home::kNone || step < 0 || lives_.last[index(old)] > step ||
+        value.local != program_.at(old).local) {
+      return;
+    }
+    if (may_overwrite(program_.steps[static_cast<std::size_t>(step)], old, fresh)) {
+      settle(fresh, Home::kInput, update.input);
+    }
+  }
+
+  // A chain of element-wise calls reads each element before it writes it, as long as it reads the
+  // operand in the order in which it runs over the result, and not after that call.
+  [[nodiscard]] bool may_overwrite(const Step& step, SpmdId operand, SpmdId result) const {
+    if (step.kind != StepKind::kKernel || !step.calls.back().result.valid()) {
+      return false;
+    }
+    const Shape& order = program_.at(step.calls.back().result).local.shape;
+    bool written = false;
+    for (const LocalCall& call : step.calls) {
+      const bool reads = std::ranges::find(call.operands, operand) != call.operands.end();
+      if (call.call.op->tile == nullptr ||
+          (reads && (written || program_.at(operand).local.shape != order))) {
+        return false;
+      }
+      written = written || call.result == result;
+    }
+    return true;
+  }
+
+  void place() {
+    std::vector<std::vector<SpmdId>> dying(program_.steps.size());
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      if (lives_.last[v] >= 0 && lives_.last[v] != kProgramEnd) {
+        dying[static_cast<std::size_t>(lives_.last[v])].push_back({static_cast<std::int32_t>(v)});
+      }
+    }
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      Step& step = program_.steps[s];
+      now_ = static_cast<std::int32_t>(s);
+      if (step.kind != StepKind::kKernel) {
+        take(step.to);
+      }
+      for (const LocalCall& call : step.calls) {
+        take_results(step, call, dying[s]);
+      }
+      for (const SpmdId value : dying[s]) {
+        release(value);
+      }
+      release_unread(step, s);
+    }
+    set_offsets();
+  }
+
+  void set_offsets() {
+    program_.arena_bytes = mtf::place(blocks_);
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      if (program_.values[v].home == Home::kArena) {
+        program_.values[v].offset = blocks_[block_[v]].offset;
+      }
+    }
+  }
+
+  void take_results(const Step& step, const LocalCall& call, std::vector<SpmdId>& dying) {
+    if (call.result.valid() && needs_memory(step, call.result)) {
+      take_over_or_new(step, call.result, dying);
+    }
+    for (const SpmdId partial : call.stream.partials) {
+      take(partial);
+    }
+  }
+
+  void take(SpmdId id) {
+    SpmdValue& value = program_.at(id);
+    if (value.home == Home::kNone) {
+      value.home = Home::kArena;
+      block_[index(id)] = blocks_.size();
+      blocks_.push_back({.bytes = value.held_bytes(), .first = now_, .last = kProgramEnd});
+    }
+  }
+
+  // Writes over an operand that dies here where it can.
+  void take_over_or_new(const Step& step, SpmdId id, std::vector<SpmdId>& dying) {
+    SpmdValue& value = program_.at(id);
+    if (value.home != Home::kNone) {
+      return;
+    }
+    for (SpmdId& operand : dying) {
+      const SpmdValue& old = program_.at(operand);
+      if (old.home == Home::kArena && operand != id &&
+          lives_.made[index(operand)] != lives_.made[index(id)] &&
+          old.local.bytes() == value.local.bytes() &&
+          bytes_of(old.type.dtype) == bytes_of(value.type.dtype) &&
+          may_overwrite(step, operand, id)) {
+        value.home = Home::kArena;
+        block_[index(id)] = block_[index(operand)];
+        operand = dying.back();
+        dying.pop_back();
+        return;
+      }
+    }
+    take(id);
+  }
+
+  void release(SpmdId id) {
+    if (program_.at(id).home == Home::kArena) {
+      blocks_[block_[index(id)]].last = now_;
+    }
+  }
+
+  void release_unread(const Step& step, std::size_t s) {
+    const auto unread = [&](SpmdId id) {
+      return id.valid() && lives_.last[index(id)] < 0 &&
+             lives_.made[index(id)] == static_cast<int>(s);
+    };
+    if (step.kind != StepKind::kKernel) {
+      if (unread(step.to)) {
+        release(step.to);
+      }
+      return;
+    }
+    for (const LocalCall& call : step.calls) {
+      if (unread(call.result)) {
+        release(call.result);
+      }
+      for (const SpmdId partial : call.stream.partials) {
+        release(partial);
+      }
+    }
+  }
+
+  void total() {
+    std::int64_t bytes = program_.arena_bytes;
+    for (const SpmdId input : program_.inputs) {
+      bytes += rounded(program_.at(input).local.bytes());
+    }
+    for (const SpmdId output : program_.outputs) {
+      bytes += rounded(program_.at(output).local.bytes());
+    }
+    program_.totals.peak_bytes = bytes;
+  }
+
+  SpmdProgram& program_;
+  LiveRanges lives_;
+  std::vector<ArenaBlock> blocks_;
+  std::vector<std::size_t> block_;  // per value in the arena
+  std::int32_t now_ = 0;            // the step
+};
+
+}  // namespace
+
+void plan_memory(SpmdProgram& program) {
+  Planner(program).run();
+}
+
+}  // namespace mtf

@@ -1,0 +1,151 @@
+// Follows the arena step by step. A value that is computed in place of another has its very bytes:
+// they are counted once, as the new value's.
+
+#include "lowering/memory/peak.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lowering/memory/arena.h"
+#include "lowering/memory/live_ranges.h"
+
+namespace mtf {
+namespace {
+
+HeldAs held_as(InputKind kind) {
+  switch (kind) {
+    case InputKind::kArgument:
+      return HeldAs::kArgument;
+    case InputKind::kCaptured:
+      return HeldAs::kCaptured;
+    case InputKind::kParam:
+      return HeldAs::kParam;
+    case InputKind::kState:
+      break;
+  }
+  return HeldAs::kState;
+}
+
+// What is in the arena, by offset.
+class Replay {
+ public:
+  explicit Replay(const SpmdProgram& program)
+      : program_(program), made_(program.steps.size()), gone_(program.steps.size()) {
+    const LiveRanges lives = live_ranges_of(program);
+    const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
+    for (std::size_t v = 0; v < program.values.size(); ++v) {
+      const SpmdId id{static_cast<std::int32_t>(v)};
+      if (program.at(id).home == Home::kArena && program.at(id).held_bytes() > 0) {
+        const std::int32_t made = lives.made[v];
+        made_[static_cast<std::size_t>(made)].push_back(id);
+        gone_[static_cast<std::size_t>(std::clamp(lives.last[v], made, end))].push_back(id);
+      }
+    }
+  }
+
+  // To the moment at which a step has its results beside its operands.
+  void enter(std::size_t step) {
+    if (step > 0) {
+      for (const SpmdId id : gone_[step - 1]) {
+        const auto found = live_.find(program_.at(id).offset);
+        if (found != live_.end() && found->second == id) {
+          bytes_ -= rounded(program_.at(id).held_bytes());
+          live_.erase(found);
+        }
+      }
+    }
+    for (const SpmdId id : made_[step]) {
+      if (live_.insert_or_assign(program_.at(id).offset, id).second) {
+        bytes_ += rounded(program_.at(id).held_bytes());
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] const std::map<std::int64_t, SpmdId>& live() const { return live_; }
+
+ private:
+  const SpmdProgram& program_;
+  std::vector<std::vector<SpmdId>> made_;  // per step
+  std::vector<std::vector<SpmdId>> gone_;  // per step, after it
+  std::map<std::int64_t, SpmdId> live_;
+  std::int64_t bytes_ = 0;
+};
+
+std::optional<std::size_t> fullest_step(const SpmdProgram& program) {
+  Replay replay(program);
+  std::optional<std::size_t> fullest;
+  std::int64_t most = 0;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    replay.enter(s);
+    if (replay.bytes() > most) {
+      most = replay.bytes();
+      fullest = s;
+    }
+  }
+  return fullest;
+}
+
+void add(const SpmdProgram& program, SpmdId id, HeldAs what, Peak& peak) {
+  peak.held.push_back({.value = id,
+                       .what = what,
+                       .bytes = rounded(program.at(id).held_bytes()),
+                       .span = program.source.at(program.at(id).origin).span});
+}
+
+void add_arena(const SpmdProgram& program, Peak& peak) {
+  Replay replay(program);
+  for (std::size_t s = 0; s <= *peak.step; ++s) {
+    replay.enter(s);
+  }
+  for (const auto& [offset, id] : replay.live()) {
+    add(program, id, HeldAs::kBetween, peak);
+  }
+  if (replay.bytes() < program.arena_bytes) {
+    peak.held.push_back({.value = {},
+                         .what = HeldAs::kGap,
+                         .bytes = program.arena_bytes - replay.bytes(),
+                         .span = {}});
+  }
+  peak.span = program.source.at(made_by(program, program.steps[*peak.step])).span;
+}
+
+}  // namespace
+
+std::string_view to_string(HeldAs what) {
+  switch (what) {
+    case HeldAs::kArgument:
+      return "argument";
+    case HeldAs::kCaptured:
+      return "tensor";
+    case HeldAs::kParam:
+      return "param";
+    case HeldAs::kState:
+      return "state";
+    case HeldAs::kOutput:
+      return "output";
+    case HeldAs::kBetween:
+      return "value";
+    case HeldAs::kGap:
+      break;
+  }
+  return "gaps between values";
+}
+
+Peak peak_of(const SpmdProgram& program) {
+  Peak peak;
+  peak.step = fullest_step(program);
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    add(program, program.inputs[i], held_as(program.source.inputs[i].kind), peak);
+  }
+  for (const SpmdId output : program.outputs) {
+    add(program, output, HeldAs::kOutput, peak);
+  }
+  if (peak.step) {
+    add_arena(program, peak);
+  }
+  std::ranges::stable_sort(peak.held, std::greater<>(), &Held::bytes);
+  return peak;
+}
+
+}  // namespace mtf

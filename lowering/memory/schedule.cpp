@@ -1,0 +1,208 @@
+#include "lowering/memory/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "lowering/memory/live_ranges.h"
+#include "lowering/memory/memory.h"
+
+namespace mtf {
+namespace {
+
+// Which steps go early: those that free memory, or also collectives that free as much as they take,
+// behind which an update may wait.
+enum class Early : std::uint8_t { kFreeing, kMoves };
+
+// The place of a step: behind the place of another, or where it was. Compared number by number.
+using Place = std::vector<std::size_t>;
+
+class Scheduler {
+ public:
+  Scheduler(const SpmdProgram& program, Early early)
+      : program_(program),
+        early_(early),
+        lives_(live_ranges_of(program)),
+        readers_(program.values.size()),
+        places_(program.steps.size()) {
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      for (const SpmdId id : operands(s)) {
+        readers_[index(id)].push_back(s);
+      }
+    }
+    for (const SpmdUpdate& update : program.updates) {
+      updated_.emplace(update.value.index, program.inputs[update.input]);
+    }
+  }
+
+  // The numbers of the steps in their new order.
+  std::vector<std::size_t> run() {
+    for (std::size_t s = 0; s < places_.size(); ++s) {
+      places_[s] = place_of(s);
+    }
+    std::vector<std::size_t> order(places_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {},
+                             [this](std::size_t s) -> const Place& { return places_[s]; });
+    return order;
+  }
+
+ private:
+  static std::size_t index(SpmdId id) { return static_cast<std::size_t>(id.index); }
+
+  [[nodiscard]] std::vector<SpmdId> operands(std::size_t s) const {
+    const Step& step = program_.steps[s];
+    std::vector<SpmdId> ids;
+    if (step.kind != StepKind::kKernel) {
+      ids.push_back(step.from);
+    }
+    for (const LocalCall& call : step.calls) {
+      std::ranges::copy_if(call.operands, std::back_inserter(ids),
+                           [&](SpmdId id) { return lives_.made[index(id)] != number(s); });
+    }
+    return ids;
+  }
+
+  static std::int32_t number(std::size_t s) { return static_cast<std::int32_t>(s); }
+
+  // Whether the step is part of a stream, whose gathers stand right before the product.
+  [[nodiscard]] bool is_streamed(std::size_t s) const {
+    const Step& step = program_.steps[s];
+    return done_at(program_, s) != s ||
+           (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1);
+  }
+
+  [[nodiscard]] static bool has_effect(const Step& step) {
+    return std::ranges::any_of(step.calls,
+                               [](const LocalCall& call) { return call.call.op->effect; });
+  }
+
+  // What doing a step earlier takes.
+  struct Needs {
+    std::vector<std::size_t> before;     // steps that it goes behind
+    std::vector<std::size_t> constants;  // steps that may go anywhere
+    std::int64_t freed = 0;              // bytes
+  };
+
+  [[nodiscard]] Needs needs_of(std::size_t s) const {
+    Needs needs;
+    for (const SpmdId id : operands(s)) {
+      const std::int32_t maker = lives_.made[index(id)];
+      if (maker >= 0 && is_constant(static_cast<std::size_t>(maker))) {
+        needs.constants.push_back(static_cast<std::size_t>(maker));
+        continue;
+      }
+      if (maker >= 0) {
+        needs.before.push_back(static_cast<std::size_t>(maker));
+      }
+      if (lives_.last[index(id)] == number(s)) {
+        add_other_readers(id, s, needs.before);
+        needs.freed += maker >= 0 ? program_.at(id).held_bytes() : 0;
+      }
+    }
+    return needs;
+  }
+
+  Place place_of(std::size_t s) {
+    const Step& step = program_.steps[s];
+    if (is_streamed(s) || has_effect(step)) {
+      return {s};
+    }
+    Needs needs = needs_of(s);
+    const std::int64_t taken = taken_by(step, s, needs.before);
+    const bool moves = early_ == Early::kMoves && is_collective(step.kind);
+    if (needs.before.empty() || needs.freed == 0 || taken > needs.freed ||
+        (taken == needs.freed && !moves)) {
+      return {s};
+    }
+    const std::size_t last = *std::ranges::max_element(
+        needs.before, {}, [this](std::size_t b) -> const Place& { return places_[b]; });
+    for (const std::size_t constant : needs.constants) {
+      places_[constant] = {};  // before all others
+    }
+    Place place = places_[last];
+    place.push_back(s);
+    return place;
+  }
+
+  [[nodiscard]] bool is_constant(std::size_t s) const {
+    const Step& step = program_.steps[s];
+    return step.calls.size() == 1 && step.calls.front().operands.empty() &&
+           step.calls.front().call.result.shape.rank() == 0;
+  }
+
+  void add_other_readers(SpmdId id, std::size_t s, std::vector<std::size_t>& before) const {
+    for (const std::size_t reader : readers_[index(id)]) {
+      if (reader < s) {
+        before.push_back(done_at(program_, reader));
+      }
+    }
+  }
+
+  // Bytes of new memory. An update in place takes none, but goes behind all readers of the old.
+  std::int64_t taken_by(const Step& step, std::size_t s, std::vector<std::size_t>& before) const {
+    if (step.kind != StepKind::kKernel) {
+      return program_.at(step.to).held_bytes();
+    }
+    std::int64_t taken = 0;
+    for (const LocalCall& call : step.calls) {
+      if (!call.result.valid() || lives_.kept[index(call.result)] == 0) {
+        continue;
+      }
+      const auto update = updated_.find(call.result.index);
+      if (update != updated_.end() && call.call.op->tile != nullptr) {
+        add_other_readers(update->second, s, before);
+      } else {
+        taken += program_.at(call.result).held_bytes();
+      }
+    }
+    return taken;
+  }
+
+  const SpmdProgram& program_;
+  Early early_;
+  LiveRanges lives_;
+  std::vector<std::vector<std::size_t>> readers_;  // per value, the steps that read it
+  std::vector<Place> places_;                      // per step
+  std::map<std::int32_t, SpmdId> updated_;         // of variables: new values, and the old ones
+};
+
+void reorder(SpmdProgram& program, const std::vector<std::size_t>& order) {
+  std::vector<Step> steps;
+  steps.reserve(order.size());
+  for (const std::size_t s : order) {
+    steps.push_back(std::move(program.steps[s]));
+  }
+  program.steps = std::move(steps);
+}
+
+std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    result[order[i]] = i;
+  }
+  return result;
+}
+
+}  // namespace
+
+void schedule(SpmdProgram& program) {
+  plan_memory(program);
+  for (const Early early : {Early::kFreeing, Early::kMoves}) {
+    const std::vector<std::size_t> order = Scheduler(program, early).run();
+    if (std::ranges::is_sorted(order)) {
+      continue;
+    }
+    const std::int64_t before = program.totals.peak_bytes;
+    reorder(program, order);
+    plan_memory(program);
+    if (program.totals.peak_bytes >= before) {
+      reorder(program, inverse(order));
+      plan_memory(program);
+    }
+  }
+}
+
+}  // namespace mtf

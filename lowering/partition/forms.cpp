@@ -1,0 +1,112 @@
+#include "lowering/partition/forms.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mtf {
+
+Forms::Forms(SpmdProgram& out, Resharder& resharder, bool gather_again)
+    : out_(out),
+      resharder_(resharder),
+      gather_again_(gather_again),
+      forms_(out.source.values.size()),
+      roots_(out.source.values.size()) {
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    roots_[i] = {static_cast<std::int32_t>(i)};
+  }
+  holders_ = roots_;
+  for (const Input& input : out.source.inputs) {
+    if (!input.is_variable()) {
+      arguments_.emplace(input.value.index, &input);
+    }
+  }
+}
+
+void Forms::enter(ValueId id) {
+  backward_ = out_.source.at(id).backward;
+}
+
+void Forms::rename(ValueId id) {
+  const ValueId of = out_.source.at(id).operands.front();
+  roots_[at(id)] = root(of);
+  holders_[at(id)] = holder(of);
+}
+
+void Forms::pin(ValueId id, SpmdId form) {
+  holders_[at(id)] = id;
+  roots_[at(id)] = root(out_.source.at(id).operands.front());
+  forms_[at(id)].push_back(form);
+}
+
+SpmdId Forms::add(ValueId id, ValueLayout layout) {
+  const ValueId of = root(id);
+  const Value& value = out_.source.at(of);
+  const bool is_target = layout == target(of);
+  TensorType local{value.type.dtype, local_shape(value.type.shape, layout, out_.mesh)};
+  out_.values.push_back({.type = value.type,
+                         .layout = std::move(layout),
+                         .local = std::move(local),
+                         .origin = of,
+                         .name = is_target ? name_of(of) : "",
+                         .home = Home::kNone,
+                         .offset = 0});
+  const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
+  forms_[at(holder(id))].push_back(form);
+  made_backward_.push_back(backward_);
+  return form;
+}
+
+SpmdId Forms::add_blocks(ValueId id, const TensorType& type, ValueLayout layout) {
+  TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
+  out_.values.push_back({.type = type,
+                         .layout = std::move(layout),
+                         .local = std::move(local),
+                         .origin = id,
+                         .name = "",
+                         .home = Home::kNone,
+                         .offset = 0});
+  made_backward_.push_back(backward_);
+  return {static_cast<std::int32_t>(out_.values.size()) - 1};
+}
+
+void Forms::add_made(ValueId id, SpmdId form) {
+  if (holder(id) != root(id)) {
+    forms_[at(holder(id))].push_back(form);
+  }
+}
+
+bool Forms::is_there(ValueId id, SpmdId form) const {
+  return !gather_again_ || form == forms_[at(root(id))].front() ||
+         made_backward_[static_cast<std::size_t>(form.index)] == backward_ ||
+         out_.at(form).layout == target(root(id));
+}
+
+std::string Forms::name_of(ValueId id) const {
+  const auto argument = arguments_.find(id.index);
+  return argument == arguments_.end() ? out_.source.at(id).name : argument->second->name;
+}
+
+SpmdId Forms::find(ValueId id, const ValueLayout& layout) const {
+  const auto found = std::ranges::find_if(
+      of(id), [&](SpmdId form) { return out_.at(form).layout == layout && is_there(id, form); });
+  return found == of(id).end() ? SpmdId{} : *found;
+}
+
+SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {
+  SpmdId best;
+  std::int64_t least = 0;
+  for (const SpmdId form : of(id)) {
+    if (!is_there(id, form)) {
+      continue;
+    }
+    const std::int64_t cost =
+        resharder_.received(out_.at(form).type.shape, out_.at(form).layout, to);
+    if (!best.valid() || cost < least) {
+      best = form;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace mtf

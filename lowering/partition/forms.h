@@ -1,0 +1,62 @@
+// The forms of each value: its slices in one layout after the other, as partition makes them.
+
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lowering/reshard/reshard.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+class Forms {
+ public:
+  // `gather_again`: what is gathered forward is not kept for the backward pass.
+  Forms(SpmdProgram& out, Resharder& resharder, bool gather_again);
+
+  // Goes on to the next value of the source, of the forward or the backward pass.
+  void enter(ValueId id);
+  // An alias is another name of its operand, whose forms are its own. Behind a pin only what lies
+  // as the pin says is read, and what was made from that.
+  void rename(ValueId id);
+  void pin(ValueId id, SpmdId form);
+
+  // The value that this one is another name of; its elements are the same.
+  [[nodiscard]] ValueId root(ValueId id) const { return roots_[at(id)]; }
+  // The same, but for a pin itself.
+  [[nodiscard]] ValueId holder(ValueId id) const { return holders_[at(id)]; }
+  [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
+
+  SpmdId add(ValueId id, ValueLayout layout);
+  // Sums of blocks on the way to the value, which are no form of it.
+  SpmdId add_blocks(ValueId id, const TensorType& type, ValueLayout layout);
+  void add_made(ValueId id, SpmdId form);  // that is a form of its root
+  void replace_all(ValueId id, SpmdId form) { forms_[at(holder(id))] = {form}; }
+
+  // The first is as its step leaves it.
+  [[nodiscard]] const std::vector<SpmdId>& of(ValueId id) const { return forms_[at(holder(id))]; }
+  // Invalid: there is none.
+  [[nodiscard]] SpmdId find(ValueId id, const ValueLayout& layout) const;
+  // The form from which `to` is reached with the fewest elements received. Invalid: they are gone.
+  [[nodiscard]] SpmdId nearest(ValueId id, const ValueLayout& to) const;
+  // Whether a step may read the form: one that was only gathered for the forward pass is gone.
+  [[nodiscard]] bool is_there(ValueId id, SpmdId form) const;
+
+ private:
+  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+  [[nodiscard]] std::string name_of(ValueId id) const;
+
+  SpmdProgram& out_;
+  Resharder& resharder_;
+  bool gather_again_;
+  bool backward_ = false;
+  std::vector<std::vector<SpmdId>> forms_;                    // per value that holds its own
+  std::vector<ValueId> roots_;                                // per value
+  std::vector<ValueId> holders_;                              // per value, whose forms are its own
+  std::vector<bool> made_backward_;                           // per form
+  std::unordered_map<std::int32_t, const Input*> arguments_;  // that are no variables, by value
+};
+
+}  // namespace mtf

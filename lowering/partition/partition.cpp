@@ -1,0 +1,335 @@
+#include "lowering/partition/partition.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/layout/rule_sources.h"
+#include "lowering/partition/forms.h"
+#include "lowering/partition/reason.h"
+#include "lowering/partition/split.h"
+#include "lowering/partition/stages.h"
+#include "lowering/reshard/reshard.h"
+
+namespace mtf {
+namespace {
+
+class Partitioner {
+ public:
+  Partitioner(SpmdProgram& out, const OpDef& adds, bool exact, bool gather_again)
+      : out_(out),
+        source_(out.source),
+        adds_(exact ? &adds : nullptr),
+        exact_(exact),
+        resharder_(out.mesh),
+        forms_(out, resharder_, gather_again),
+        makers_(out.source.values.size(), -1) {}
+
+  void run() {
+    for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      const ValueId id{static_cast<std::int32_t>(i)};
+      forms_.enter(id);
+      if (source_.at(id).op == nullptr) {
+        out_.inputs.push_back(forms_.add(id, target(id)));
+      } else if (!source_.at(id).op->alias) {
+        operation(id);
+      } else if (pin_on(source_.at(id), out_.mesh) == nullptr) {
+        forms_.rename(id);
+      } else {
+        pin(id);
+      }
+    }
+    for (const ValueId id : source_.outputs) {
+      const SpmdId value = whole(id, Requester::kResult);
+      const bool taken = std::ranges::find(out_.outputs, value) != out_.outputs.end();
+      out_.outputs.push_back(taken || is_input(value) ? copy(value) : value);
+    }
+    for (const Update& update : source_.updates) {
+      const SpmdId value = whole(update.value, Requester::kUpdate);
+      out_.updates.push_back(
+          {.input = update.input, .value = is_input(value) ? copy(value) : value});
+    }
+  }
+
+ private:
+  [[nodiscard]] const ValueLayout& target(ValueId id) const { return forms_.target(id); }
+
+  // What `@` says is where the value lies when it is next read.
+  void pin(ValueId id) {
+    const std::size_t before = out_.steps.size();
+    const SpmdId form = in_layout(source_.at(id).operands.front(), target(id),
+                                  {.user = id, .requester = Requester::kPin});
+    if (out_.steps.size() > before && out_.steps.back().kind != StepKind::kKernel) {
+      std::string& name = out_.at(form).name;
+      name = name.empty() ? source_.at(id).name : name;
+    }
+    forms_.pin(id, form);
+  }
+
+  // A form of the value in the layout, made by reshard steps where there is none yet.
+  SpmdId in_layout(ValueId id, const ValueLayout& to, const Need& need) {
+    if (const SpmdId form = forms_.find(id, to); form.valid()) {
+      return form;
+    }
+    settle(id, need);
+    if (const SpmdId form = forms_.find(id, to); form.valid()) {
+      return form;
+    }
+    const SpmdId from = forms_.nearest(id, to);
+    if (!from.valid()) {  // what was gathered for a pin is gone
+      pin(forms_.holder(id));
+      return in_layout(id, to, need);
+    }
+    const SpmdValue& nearest = out_.at(from);
+    const bool moves = resharder_.received(nearest.type.shape, nearest.layout, to) > 0;
+    if (const SpmdId again = moves ? made_again(forms_.root(id), to) : SpmdId{}; again.valid()) {
+      forms_.add_made(id, again);
+      return again;
+    }
+    return reshard(id, from, to, Combine::kSum, need);
+  }
+
+  // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
+  // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
+  SpmdId made_again(ValueId id, const ValueLayout& to) {
+    const Value& value = source_.at(id);
+    const auto is_scalar = [this](ValueId operand) {
+      return source_.at(operand).type.shape.rank() == 0;
+    };
+    if (value.op == nullptr || !std::ranges::all_of(value.operands, is_scalar)) {
+      return {};
+    }
+    LocalCall local = unsplit_call(source_, id);
+    local.loops = project(local.space.result, to, local.space, out_.mesh);
+    std::optional<ValueLayout> made =
+        layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
+    if (made && can_hold(*made, to.where)) {
+      made->where = to.where;
+    }
+    if (!made || *made != to) {
+      return {};
+    }
+    for (const ValueId operand : value.operands) {
+      local.operands.push_back(in_layout(operand, replicated({}), {.user = id}));
+    }
+    Step step;
+    local.result = forms_.add(id, to);
+    step.flops = flops_of(out_, local);
+    step.calls.push_back(std::move(local));
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back().calls.front().result;
+  }
+
+  // Finishes a partial sum into the layout of the rules, once for all its users.
+  void settle(ValueId id, const Need& need) {
+    const SpmdId made = forms_.of(id).front();
+    const bool is_partial = !out_.at(made).layout.partial.empty();
+    if (is_partial && !forms_.find(id, target(id)).valid()) {
+      reshard(id, made, target(id), Combine::kSum,
+              {.user = forms_.root(id),
+               .reader = need.requester == Requester::kOperation ? need.user : ValueId{}});
+    }
+  }
+
+  [[nodiscard]] bool is_input(SpmdId id) const {
+    const ValueId origin = out_.at(id).origin;  // the first form of an input is the input itself
+    return source_.at(origin).op == nullptr && forms_.of(origin).front() == id;
+  }
+
+  // A buffer of its own for what leaves the program: an input may be overwritten by its update.
+  SpmdId copy(SpmdId from) {
+    Step step;
+    step.kind = StepKind::kSlice;
+    step.from = from;
+    step.to = forms_.add(out_.at(from).origin, out_.at(from).layout);
+    measure(out_, step);
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back().to;
+  }
+
+  SpmdId whole(ValueId id, Requester requester) {
+    return in_layout(id, target(id), {.user = id, .requester = requester});
+  }
+
+  SpmdId reshard(ValueId id, SpmdId from, const ValueLayout& to, Combine combine,
+                 const Need& need) {
+    const std::vector<Move> moves =
+        resharder_.plan(out_.at(from).type.shape, out_.at(from).layout, to);
+    for (const Move& move : moves) {
+      Step step;
+      step.kind = move.kind;
+      step.from = from;
+      step.axes = move.axes;
+      step.combine = combine;
+      step.need = need;
+      step.to = is_sum_of_blocks(out_, from) ? forms_.add_blocks(id, out_.at(from).type, move.to)
+                                             : forms_.add(id, move.to);
+      step.reasons = reasons_of_move(out_, makers_, step);
+      measure(out_, step);
+      from = step.to;
+      out_.steps.push_back(std::move(step));
+    }
+    return from;
+  }
+
+  void operation(ValueId id) {
+    const Value& value = source_.at(id);
+    LocalCall local = unsplit_call(source_, id);
+    const std::optional<LoopSplit> passing = partial_split(value, local.space);
+    const LoopSplit split = passing ? *passing : split_by_rules(id, local);
+    for (std::size_t i = 0; i < value.operands.size(); ++i) {
+      local.operands.push_back(
+          in_layout(value.operands[i], split.operands[i], {.user = id, .operand = i}));
+    }
+    local.loops = split.loops;
+    local.bytes = split.bytes;
+    local.otherwise = split.otherwise;
+    if (passing || !sum_in_stages(id, local, split)) {
+      finish(id, std::move(local), split);
+    }
+  }
+
+  [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
+    const Value& value = source_.at(id);
+    std::vector<ValueLayout> operands;
+    for (const ValueId operand : value.operands) {
+      operands.push_back(target(operand));
+    }
+    return choose_split({.call = local.call,
+                         .space = local.space,
+                         .operands = operands,
+                         .result = target(id),
+                         .firm = firm_layouts(out_, id),
+                         .copies = copies(value),
+                         .pinned = pinned_operands(source_, value),
+                         .adds = adds_},
+                        resharder_, out_.mesh);
+  }
+
+  // Sums over several dims, where the tree of one is finished before that of the next. False: one
+  // call does it all.
+  bool sum_in_stages(ValueId id, const LocalCall& local, const LoopSplit& split) {
+    const StagedSum sum = in_stages({.call = local.call,
+                                     .space = local.space,
+                                     .loops = local.loops,
+                                     .otherwise = split.otherwise},
+                                    adds_, target(id), resharder_, out_.mesh);
+    SpmdId read;
+    for (const SumStage& stage : sum.stages) {
+      LocalCall call = call_of(stage, local, read);
+      const LoopSplit made = split_of(stage, split, read);
+      if (&stage == &sum.stages.back()) {
+        finish(id, std::move(call), made);
+        break;
+      }
+      const SpmdId result = forms_.add_blocks(id, call.call.result, stage.made);
+      call.result = result;
+      add_kernel(id, std::move(call), made);
+      read = reshard(id, result, stage.read, local.space.combine, {.user = id});
+    }
+    return !sum.stages.empty();
+  }
+
+  [[nodiscard]] std::vector<std::vector<ValueLayout>> copies(const Value& value) {
+    std::vector<std::vector<ValueLayout>> found;
+    for (const ValueId operand : value.operands) {
+      found.emplace_back();
+      for (const SpmdId form : forms_.of(operand)) {
+        if (out_.at(form).layout.partial.empty() && forms_.is_there(operand, form)) {
+          found.back().push_back(out_.at(form).layout);
+        }
+      }
+    }
+    return found;
+  }
+
+  // Emits the kernel, and at once the reduction of a max, min or product.
+  void finish(ValueId id, LocalCall local, const LoopSplit& split) {
+    const Combine combine = local.space.combine;
+    if (!local.call.op->effect) {
+      local.result = forms_.add(id, split.result);
+    }
+    const SpmdId result = local.result;
+    add_kernel(id, std::move(local), split);
+    if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
+      const SpmdId done = reshard(id, result, target(id), combine, {.user = id});
+      forms_.replace_all(id, done);  // what the ranks had on the way is of no other use
+    }
+  }
+
+  void add_kernel(ValueId id, LocalCall local, const LoopSplit& split) {
+    Step step;
+    step.flops = flops_of(out_, local);
+    if (split.chosen) {
+      step.reasons = {
+          {.kind = ReasonKind::kCheapest, .span = local.call.span, .call = local.origin}};
+    }
+    step.calls.push_back(std::move(local));
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    out_.steps.push_back(std::move(step));
+  }
+
+  // Where partial sums may pass through the operation, which then runs where they are: nothing
+  // moves, and the rules come in when the sum is finished.
+  std::optional<LoopSplit> partial_split(const Value& value, const IterationSpace& space) {
+    const std::optional<ValueLayout> layout = partial_layout(value);
+    if (!layout) {
+      return std::nullopt;
+    }
+    LoopSplit split;
+    split.loops = project(space.operands[0], *layout, space, out_.mesh);
+    for (const DimMap& map : space.operands) {
+      const auto dims = layout_from_loops(map, split.loops, space, out_.mesh);
+      if (!dims || dims->dims != layout->dims) {
+        return std::nullopt;
+      }
+      split.operands.push_back(*layout);
+    }
+    std::optional<ValueLayout> result =
+        layout_from_loops(space.result, split.loops, space, out_.mesh);
+    if (!result) {
+      return std::nullopt;
+    }
+    result->partial = layout->partial;
+    add_reduced(split.loops, space, *result);
+    split.result = *std::move(result);
+    return split;
+  }
+
+  // The layout of all operands, if they are sums over the same axes that may wait.
+  std::optional<ValueLayout> partial_layout(const Value& value) {
+    const Linear linear = value.op->linear;
+    if (linear == Linear::kNo || value.operands.empty() || (linear == Linear::kJoint && exact_)) {
+      return std::nullopt;
+    }
+    const Shape& shape = source_.at(value.operands.front()).type.shape;
+    const ValueLayout& layout = out_.at(forms_.of(value.operands.front()).front()).layout;
+    const bool grows = value.type.shape.volume() > shape.volume();
+    if (grows || layout.partial.empty()) {
+      return std::nullopt;
+    }
+    for (const ValueId operand : value.operands) {
+      const bool settled = forms_.find(operand, target(operand)).valid();
+      if (settled || out_.at(forms_.of(operand).front()).layout != layout ||
+          source_.at(operand).type.shape != shape) {
+        return std::nullopt;
+      }
+    }
+    return layout;
+  }
+
+  SpmdProgram& out_;
+  const Program& source_;
+  const OpDef* adds_;  // what adds sums of blocks up; null: bits do not count
+  bool exact_;
+  Resharder resharder_;
+  Forms forms_;
+  std::vector<std::int32_t> makers_;  // per value, its kernel step
+};
+
+}  // namespace
+
+void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again) {
+  Partitioner(program, adds, exact, gather_again).run();
+}
+
+}  // namespace mtf

@@ -1,0 +1,19 @@
+// Partition: every operation of a global program becomes steps on slices.
+//
+// The same three steps for each: choose the loop split, reshard the operands to it, finish the
+// result. Partial sums are finished where something first needs the whole value, so that sums of
+// partial sums share one all-reduce.
+
+#pragma once
+
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// `adds`: the operation that adds one tensor up. `exact`: partial sums are not added up before they
+// are finished, and sums over several dims are finished in stages where their trees want it.
+// `gather_again`: what is gathered forward is not kept for the backward pass.
+// requires: program.source, mesh, layout and targets are set, and the rest is empty.
+void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again);
+
+}  // namespace mtf

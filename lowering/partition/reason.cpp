@@ -1,0 +1,145 @@
+#include "lowering/partition/reason.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "lowering/partition/stages.h"
+
+namespace mtf {
+namespace {
+
+// The cause of the axes on the dim, from the first of the values that has one of them there.
+Cause cause_of(const SpmdProgram& program, const std::string& dim, const Axes& axes,
+               const std::vector<ValueId>& values) {
+  for (const ValueId id : values) {
+    const Target& target = program.target(id);
+    const std::optional<std::size_t> d = program.source.at(id).type.shape.index_of(dim);
+    if (!d || target.layout.dims.empty()) {
+      continue;
+    }
+    const Axes& has = target.layout.dims[*d];
+    for (std::size_t a = 0; a < has.size(); ++a) {
+      if (std::ranges::find(axes, has[a]) != axes.end()) {
+        return target.causes[*d][a];
+      }
+    }
+  }
+  return {};
+}
+
+Cause first_cause(const SpmdProgram& program, ValueId id) {
+  for (const std::vector<Cause>& of_dim : program.target(id).causes) {
+    if (!of_dim.empty()) {
+      return of_dim.front();
+    }
+  }
+  return {};
+}
+
+// The operands of an operation, and its result.
+std::vector<ValueId> around(const SpmdProgram& program, ValueId id) {
+  std::vector<ValueId> values = program.source.at(id).operands;
+  values.push_back(id);
+  return values;
+}
+
+// A partial sum comes from the reduced loops of its operation, or of one that it only passed
+// through.
+std::vector<Reason> reduced(const SpmdProgram& program, std::span<const std::int32_t> makers,
+                            const Step& step) {
+  const auto maker = [&](ValueId id) {
+    const std::int32_t made = makers[static_cast<std::size_t>(id.index)];
+    return made < 0 ? nullptr : &program.steps[static_cast<std::size_t>(made)].calls.front();
+  };
+  const auto overlaps = [&](const Axes& axes) {
+    return std::ranges::any_of(axes, [&](AxisId axis) { return has(step.axes, axis); });
+  };
+  std::vector<Reason> reasons;
+  const LocalCall* call = maker(program.at(step.from).origin);
+  while (call != nullptr) {
+    for (std::size_t l = 0; l < call->loops.size(); ++l) {
+      const LoopDim& loop = call->space.loops[l];
+      if (loop.role == DimRole::kReduced && overlaps(call->loops[l])) {
+        reasons.push_back(
+            {.kind = ReasonKind::kReduced,
+             .span = call->call.span,
+             .cause = cause_of(program, loop.name, call->loops[l], around(program, call->origin)),
+             .dim = loop.name,
+             .has = call->loops[l]});
+      }
+    }
+    if (!reasons.empty() && carried_by(program, step)) {
+      reasons.push_back({.kind = ReasonKind::kCarried, .span = call->call.span});
+    }
+    if (!reasons.empty() || call->operands.empty()) {
+      break;
+    }
+    call = maker(program.at(call->operands.front()).origin);
+  }
+  return reasons;
+}
+
+// The axes of a step that were not there where its moves began, nor are behind it.
+Axes shared_axes(const SpmdProgram& program, const Step& step) {
+  SpmdId first = step.from;
+  for (auto before = program.steps.rbegin(); before != program.steps.rend(); ++before) {
+    if (before->kind == StepKind::kKernel || before->to != first) {
+      break;
+    }
+    first = before->from;
+  }
+  Axes shared;
+  std::ranges::copy_if(step.axes, std::back_inserter(shared), [&](AxisId axis) {
+    return !program.at(first).layout.uses(axis) && !program.at(step.to).layout.uses(axis);
+  });
+  return shared;
+}
+
+std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
+  const SpmdValue& from = program.at(step.from);
+  const SpmdValue& to = program.at(step.to);
+  const Value& user = program.source.at(step.need.user);
+  std::vector<Reason> reasons;
+  if (from.layout.where != to.layout.where) {
+    reasons.push_back({.kind = ReasonKind::kHolders,
+                       .span = user.span,
+                       .cause = first_cause(program, from.origin)});
+    if (step.kind == StepKind::kBroadcast) {
+      return reasons;
+    }
+  }
+  std::vector<ValueId> values = {from.origin};
+  if (step.need.user != from.origin) {
+    std::ranges::copy(around(program, step.need.user), std::back_inserter(values));
+  }
+  for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
+    const Axes& had = from.layout.dims[d];
+    const Axes& has = to.layout.dims[d];
+    if (had != has) {
+      const std::string& dim = from.type.shape[d].name;
+      reasons.push_back(
+          {.kind = ReasonKind::kResplit,
+           .span = user.span,
+           .cause = cause_of(program, dim, has.size() < had.size() ? had : has, values),
+           .dim = dim,
+           .had = had,
+           .has = has});
+    }
+  }
+  if (Axes shared = shared_axes(program, step); !shared.empty()) {
+    reasons.push_back({.kind = ReasonKind::kShared, .span = user.span, .had = std::move(shared)});
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::vector<Reason> reasons_of_move(const SpmdProgram& program,
+                                    std::span<const std::int32_t> makers, const Step& step) {
+  const bool reduces = step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter ||
+                       step.kind == StepKind::kReduce;
+  return reduces ? reduced(program, makers, step) : moved(program, step);
+}
+
+}  // namespace mtf

@@ -1,0 +1,89 @@
+// The choice of the loop split: which loop dim of an operation each mesh axis splits.
+//
+// Where operands and result agree there is nothing to choose (Mesh-TensorFlow). Axes that `*` gave
+// a tensor at rest claim a loop only where no rule claims them for another: then the tensor is
+// gathered over them, or the result scattered (the 3-D algorithm, FSDP). Otherwise every assignment
+// of axes to loops, or to none, counts, and every order of the axes of one loop that some tensor
+// has: fewest bytes moved, a product's arithmetic priced in bytes, then fewest collectives, then
+// least compute, then a fixed order (lowering/SHARDING.md).
+//
+// Where only some ranks hold the operands and are to hold the result, they alone may do the work:
+// the update of a vector on a diagonal.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lowering/reshard/reshard.h"
+
+namespace mtf {
+
+// As many flops as a rank does while it receives a byte: what a product that ranks repeat is priced
+// at, so that a few bytes less are no reason to leave axes idle.
+inline constexpr double kFlopsPerByte = 100;
+
+struct LoopSplit {
+  std::vector<Axes> loops;            // per loop dim, major first
+  std::vector<ValueLayout> operands;  // what each operand must be in
+  ValueLayout result;                 // as the kernel leaves it: partial over the reduced loops
+  std::int64_t bytes = 0;             // received by a rank for it
+  std::int64_t collectives = 0;       // in which it receives them
+  double volume = 0;                  // of one rank's part of the space
+
+  // Next best splits, if there was a choice, the best first; where bytes move, one for each axis
+  // that uses it otherwise.
+  bool chosen = false;
+  std::vector<PricedLoops> otherwise;
+};
+
+// Operands and result as their rules have them.
+struct SplitProblem {
+  const OpCall& call;
+  const IterationSpace& space;
+  std::span<const ValueLayout> operands;
+  const ValueLayout& result;
+  // The same without the axes of `*`, operands then result; these claim loops first. Empty: all do.
+  std::vector<ValueLayout> firm = {};
+  // For each operand, layouts that it is in already beside that of the rules. Empty: none.
+  std::vector<std::vector<ValueLayout>> copies = {};
+  std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
+  // The operation that adds up what a sum was finished for in stages; null: bits do not count.
+  const OpDef* adds = nullptr;
+};
+
+// The arithmetic of one rank's part of the space, in bytes; of what goes element by element, 0.
+[[nodiscard]] double priced_arithmetic(const OpCall& call, const IterationSpace& space,
+                                       double volume);
+
+// Of an operation's operands and its result: what the computation keeps split where it can.
+[[nodiscard]] std::vector<ValueLayout> firm_layouts(const SpmdProgram& program, ValueId id);
+
+[[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
+                                     const Mesh& mesh);
+
+// For each operand, whether it is what `@` says.
+[[nodiscard]] std::vector<bool> pinned_operands(const Program& program, const Value& value);
+
+// Projects a layout of one tensor on the loops: which axes split each. Axes that no loop can take
+// (a loop that must be whole, a factor that they do not divide) are left out.
+[[nodiscard]] std::vector<Axes> project(const DimMap& map, const ValueLayout& layout,
+                                        const IterationSpace& space, const Mesh& mesh);
+
+// The layout of one tensor when the loops are split so; nullopt where its slices would not be
+// boxes of the tensor (an inner factor split, the outer one not fully) or, where a dim is made of
+// several factors, not the blocks that its layout means (one of them split unevenly).
+[[nodiscard]] std::optional<ValueLayout> layout_from_loops(const DimMap& map,
+                                                           std::span<const Axes> loops,
+                                                           const IterationSpace& space,
+                                                           const Mesh& mesh);
+
+// What a kernel leaves: the result is a sum (or max, …) still partial over the reduced loops' axes.
+void add_reduced(std::span<const Axes> loops, const IterationSpace& space, ValueLayout& result);
+
+// Whether these conditions make sense in a layout: their axes are free, and what they compare with
+// splits a dim.
+[[nodiscard]] bool can_hold(const ValueLayout& layout, std::span<const Condition> where);
+
+}  // namespace mtf

@@ -1,0 +1,165 @@
+#include "lowering/partition/split_price.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/partition/stages.h"
+#include "lowering/reshard/reshard_bound.h"
+
+namespace mtf {
+namespace {
+
+// Leaves an operand to the ranks that hold it. Scalars all ranks have. False: it is elsewhere.
+bool confine(ValueLayout& needed, const ValueLayout& at, std::span<const Condition> where) {
+  if (where.empty() || needed.dims.empty()) {
+    return true;
+  }
+  needed.where.assign(where.begin(), where.end());
+  return at.where == needed.where && can_hold(needed, where);
+}
+
+}  // namespace
+
+std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops) {
+  std::optional<LoopSplit> split = priced(loops, {});
+  if (const std::vector<Condition>& where = problem_.result.where; split && !where.empty()) {
+    const std::optional<LoopSplit> held = priced(loops, where);
+    return held && held->bytes <= split->bytes ? held : split;
+  }
+  return split;
+}
+
+// `where`: only those ranks do anything.
+std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
+                                             std::span<const Condition> where) {
+  LoopSplit split;
+  const IterationSpace& space = problem_.space;
+  split.volume = volume_of(loops);
+  for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+    std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
+    if (!needed || !confine(*needed, problem_.operands[i], where)) {
+      return std::nullopt;
+    }
+    add_operand(i, *needed, split);
+    split.operands.push_back(*std::move(needed));
+  }
+  if (!problem_.call.op->effect && !price_result(loops, where, split)) {
+    return std::nullopt;
+  }
+  split.loops = std::move(loops);
+  return split;
+}
+
+// From where it is nearest.
+void SplitPricer::add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split) {
+  const TensorType& type = problem_.call.operands[operand];
+  const ValueLayout* nearest = &problem_.operands[operand];
+  std::int64_t least = resharder_.received(type.shape, *nearest, needed);
+  if (!problem_.copies.empty()) {
+    for (const ValueLayout& copy : problem_.copies[operand]) {
+      const std::int64_t received = resharder_.received(type.shape, copy, needed);
+      if (received < least) {
+        least = received;
+        nearest = &copy;
+      }
+    }
+  }
+  split.bytes += least * static_cast<std::int64_t>(bytes_of(type.dtype));
+  split.collectives += resharder_.collectives(type.shape, *nearest, needed);
+}
+
+bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+                               LoopSplit& split) {
+  const IterationSpace& space = problem_.space;
+  std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
+  if (!result) {
+    return false;
+  }
+  add_reduced(loops, space, *result);
+  if (!where.empty()) {
+    result->where.assign(where.begin(), where.end());
+    if (!result->partial.empty() || !can_hold(*result, where)) {
+      return false;
+    }
+  }
+  const auto [received, collectives] = finishing(loops, *result);
+  split.bytes += received * static_cast<std::int64_t>(bytes_of(problem_.call.result.dtype));
+  split.collectives += collectives;
+  split.result = *std::move(result);
+  return true;
+}
+
+// Elements that a rank receives until the result is where it is wanted, and in how many
+// collectives.
+std::pair<std::int64_t, std::int64_t> SplitPricer::finishing(const std::vector<Axes>& loops,
+                                                             const ValueLayout& result) {
+  if (!result.partial.empty()) {
+    const StagedSum staged =
+        in_stages({.call = problem_.call, .space = problem_.space, .loops = loops}, problem_.adds,
+                  problem_.result, resharder_, mesh_);
+    if (!staged.stages.empty()) {
+      return {staged.received, staged.moves};
+    }
+  }
+  const Shape& shape = problem_.call.result.shape;
+  return {resharder_.received(shape, result, problem_.result),
+          resharder_.collectives(shape, result, problem_.result)};
+}
+
+double SplitPricer::volume_of(const std::vector<Axes>& loops) const {
+  double volume = 1;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    volume *= static_cast<double>(mesh_.longest_part(problem_.space.loops[l].size, loops[l]));
+  }
+  return volume;
+}
+
+// Where only some ranks hold a slice, there may be other ways (split_price above).
+std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) const {
+  const IterationSpace& space = problem_.space;
+  std::int64_t bytes = 0;
+  const auto add = [&](const TensorType& type, std::int64_t received) {
+    bytes += received * static_cast<std::int64_t>(bytes_of(type.dtype));
+  };
+  for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+    const TensorType& type = problem_.call.operands[i];
+    const std::optional<ValueLayout> needed =
+        layout_from_loops(space.operands[i], loops, space, mesh_);
+    if (!needed) {
+      return std::nullopt;
+    }
+    std::int64_t least = least_received(type.shape, mesh_, problem_.operands[i], *needed);
+    if (!problem_.copies.empty()) {
+      for (const ValueLayout& copy : problem_.copies[i]) {
+        least = std::min(least, least_received(type.shape, mesh_, copy, *needed));
+      }
+    }
+    add(type, least);
+  }
+  if (!problem_.call.op->effect && problem_.result.where.empty()) {
+    std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
+    if (!result) {
+      return std::nullopt;
+    }
+    add_reduced(loops, space, *result);
+    if (problem_.adds == nullptr || carrying_loops(space, loops, mesh_).empty()) {
+      const TensorType& type = problem_.call.result;
+      add(type, least_received(type.shape, mesh_, *result, problem_.result));
+    }
+  }
+  return bytes;
+}
+
+double priced_arithmetic(const OpCall& call, const IterationSpace& space, double volume) {
+  double whole = 1;
+  for (const LoopDim& loop : space.loops) {
+    whole *= static_cast<double>(loop.size);
+  }
+  double most = static_cast<double>(call.result.shape.volume());
+  for (const TensorType& operand : call.operands) {
+    most = std::max(most, static_cast<double>(operand.shape.volume()));
+  }
+  return whole > most ? 2 * volume / kFlopsPerByte : 0;
+}
+
+}  // namespace mtf

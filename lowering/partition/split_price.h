@@ -1,0 +1,40 @@
+// What one way to split the loops moves: operands to it, and the result from it.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lowering/partition/split.h"
+
+namespace mtf {
+
+class SplitPricer {
+ public:
+  SplitPricer(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
+      : problem_(problem), resharder_(resharder), mesh_(mesh) {}
+
+  // nullopt: slices of some tensor would not be boxes.
+  [[nodiscard]] std::optional<LoopSplit> priced(const std::vector<Axes>& loops);
+
+  // Of one rank's part of the space.
+  [[nodiscard]] double volume_of(const std::vector<Axes>& loops) const;
+  // At least these bytes are received, by what the layouts alone say; nullopt as above.
+  [[nodiscard]] std::optional<double> least_bytes(const std::vector<Axes>& loops) const;
+
+ private:
+  std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where);
+  void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
+  bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+                    LoopSplit& split);
+  std::pair<std::int64_t, std::int64_t> finishing(const std::vector<Axes>& loops,
+                                                  const ValueLayout& result);
+
+  const SplitProblem& problem_;
+  Resharder& resharder_;
+  const Mesh& mesh_;
+};
+
+}  // namespace mtf

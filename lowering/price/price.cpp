@@ -1,0 +1,248 @@
+#include "lowering/price/price.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "lowering/reshard/reshard.h"
+
+namespace mtf {
+namespace {
+
+// The sides of a product, of one rank: C[m, n] = A[m, k] · B[k, n], `batch` times over.
+struct Sides {
+  double batch = 1;
+  double m = 1;
+  double n = 1;
+  double k = 1;
+};
+
+bool reads(const DimMap& map, std::size_t loop) {
+  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
+    return std::ranges::find(loops, loop) != loops.end();
+  });
+}
+
+// Of one part of a call, and of one rank.
+double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
+  const auto own =
+      static_cast<double>(mesh.longest_part(call.space.loops[loop].size, call.loops[loop]));
+  return loop == call.stream.loop ? own / static_cast<double>(call.stream.parts) : own;
+}
+
+double volume(const LocalCall& call, const Mesh& mesh) {
+  double result = 1;
+  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+    result *= extent(call, i, mesh);
+  }
+  return result;
+}
+
+bool is_product(const LocalCall& call) {
+  return call.call.op->algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
+}
+
+Sides sides_of(const LocalCall& call, const Mesh& mesh) {
+  Sides sides;
+  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+    const bool left = reads(call.space.operands[0], i);
+    const bool right = reads(call.space.operands[1], i);
+    const bool kept = call.space.loops[i].role != DimRole::kReduced;
+    double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
+    side *= extent(call, i, mesh);
+  }
+  return sides;
+}
+
+// The matrix unit holds a tile of two of the sides; the longest one streams through it. A product
+// of a vector is none of its work.
+double in_tiles(const Sides& sides, double tile) {
+  std::vector<double> lengths = {sides.m, sides.n, sides.k};
+  std::ranges::sort(lengths);
+  if (lengths[0] == 1) {
+    return sides.batch * lengths[1] * lengths[2];
+  }
+  const auto rounded = [tile](double side) { return std::ceil(side / tile) * tile; };
+  return sides.batch * rounded(lengths[0]) * rounded(lengths[1]) * lengths[2];
+}
+
+double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
+  Sides sides = sides_of(call, mesh);
+  sides.k *= static_cast<double>(call.operands.size()) / 2;  // products that are added up
+  const double of_dot = hardware.seconds_of_element(call.call.op->name);
+  if (sides.m == 1 && sides.n == 1 && of_dot > 0) {
+    return sides.batch * sides.k * of_dot;
+  }
+  const double shortest = std::min({sides.m, sides.n, sides.k});
+  const double side = std::sqrt(shortest * std::cbrt(sides.m * sides.n * sides.k));
+  const double rate =
+      hardware.products.empty() ? hardware.flops : value_at(hardware.products, side);
+  return 2 * in_tiles(sides, hardware.tile) / rate;
+}
+
+double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
+  const double part = is_product(call)
+                          ? product_seconds(call, mesh, hardware)
+                          : volume(call, mesh) * hardware.seconds_of_element(call.call.op->name);
+  return static_cast<double>(call.stream.parts) * part;
+}
+
+double memory_seconds(double bytes, const Hardware& hardware) {
+  return bytes == 0 ? 0 : bytes / value_at(hardware.memory, bytes);
+}
+
+double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  double products = 0;
+  double elements = 0;
+  for (const LocalCall& call : step.calls) {
+    (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
+  }
+  const double memory = memory_seconds(bytes_touched(program, step), hardware);
+  const auto parts = static_cast<double>(step.calls.front().stream.parts);
+  return parts * hardware.overhead + std::max(products, memory + elements);
+}
+
+double slice_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  const auto bytes = static_cast<double>(program.at(step.to).local.bytes());
+  return hardware.overhead + memory_seconds(2 * bytes, hardware);
+}
+
+// The link that a group's ring goes through. Where it leaves the machine, as many of its ranks as
+// are on one share their parts of that machine's link.
+Link link_of(const Mesh& mesh, const Axes& axes, const Hardware& hardware) {
+  const std::vector<std::int64_t> group = mesh.group_of(0, axes);
+  const auto here = std::ranges::count_if(
+      group, [&hardware](std::int64_t rank) { return rank < hardware.near_ranks; });
+  if (here == std::ssize(group)) {
+    return hardware.near;
+  }
+  Link link = hardware.link;
+  link.bandwidth *= static_cast<double>(here);
+  if (here > 1) {
+    link.bandwidth = std::min(link.bandwidth, hardware.near.bandwidth);
+  }
+  return link;
+}
+
+// Measured among as many ranks, or among the most fewer ones; null if never.
+const MeasuredCollective* measured(const Hardware& hardware, StepKind kind, std::int64_t ranks) {
+  const MeasuredCollective* best = nullptr;
+  for (const MeasuredCollective& row : hardware.collectives) {
+    if (row.kind == to_string(kind) && row.ranks <= ranks &&
+        (best == nullptr || row.ranks > best->ranks)) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+// Straight lines between the points, through the origin of the first, on along the last two.
+double seconds_at(const Curve& curve, double bytes) {
+  if (curve.size() == 1 || bytes <= curve.front().first) {
+    return curve.front().second;
+  }
+  const auto above = std::ranges::upper_bound(curve, bytes, {}, &std::pair<double, double>::first);
+  const auto right = above == curve.end() ? std::prev(curve.end()) : above;
+  const auto left = std::prev(right);
+  const double slope = (right->second - left->second) / (right->first - left->first);
+  return std::max(left->second + slope * (bytes - left->first), curve.front().second);
+}
+
+// Of a call in parts, how often it goes over a tensor that is not cut.
+std::int64_t passes(const LocalCall& call, const DimMap& map) {
+  return reads(map, call.stream.loop) ? 1 : call.stream.parts;
+}
+
+// Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.
+std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, std::size_t operand) {
+  const std::int64_t whole =
+      program.at(call.operands[operand]).local.bytes() * passes(call, call.space.operands[operand]);
+  const bool picks = call.call.op->flops == nullptr && call.result.valid();
+  return picks ? std::min(whole, program.at(call.result).local.bytes()) : whole;
+}
+
+}  // namespace
+
+double bytes_touched(const SpmdProgram& program, const Step& step) {
+  std::set<std::int32_t> made;
+  std::map<std::int32_t, std::int64_t> touched;  // bytes, by value
+  for (const LocalCall& call : step.calls) {
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (!made.contains(call.operands[i].index)) {
+        std::int64_t& most = touched[call.operands[i].index];
+        most = std::max(most, bytes_read(program, call, i));
+      }
+    }
+    if (call.result.valid()) {
+      const SpmdValue& result = program.at(call.result);
+      made.insert(call.result.index);
+      touched[call.result.index] =
+          result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space.result);
+    }
+  }
+  return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const auto& part) {
+    return sum + static_cast<double>(part.second);
+  });
+}
+
+double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, const Axes& axes,
+                          const Hardware& hardware) {
+  const std::int64_t ranks = mesh.size_of(axes);
+  if (ranks == 1) {
+    return hardware.overhead;
+  }
+  if (const MeasuredCollective* row = measured(hardware, kind, ranks)) {
+    return seconds_at(row->seconds, static_cast<double>(bytes));
+  }
+  const Link link = link_of(mesh, axes, hardware);
+  return static_cast<double>(hops_of(kind, ranks)) * link.latency +
+         static_cast<double>(bytes) / link.bandwidth;
+}
+
+namespace {
+
+double move_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
+  const std::int64_t pieces = program.at(step.to).pieces;
+  return static_cast<double>(pieces) *
+         collective_seconds(step.kind, step.bytes / pieces, program.mesh, step.axes, hardware);
+}
+
+// All pieces but the first may come while the product behind works on those before them.
+void hide_behind(const SpmdProgram& program, std::size_t product, double overlap,
+                 std::vector<double>& seconds) {
+  std::size_t first = product;
+  double gathers = 0;
+  while (first > 0 && done_at(program, first - 1) == product) {
+    gathers += seconds[--first];
+  }
+  const auto parts = static_cast<double>(program.steps[product].calls.front().stream.parts);
+  const double hidden = overlap * std::min(gathers, seconds[product]) * (parts - 1) / parts;
+  for (std::size_t s = first; s < product; ++s) {
+    seconds[s] *= gathers > 0 ? 1 - hidden / gathers : 1;
+  }
+}
+
+}  // namespace
+
+Prices price(const SpmdProgram& program, const Hardware& hardware) {
+  Prices prices;
+  prices.steps.reserve(program.steps.size());
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    prices.steps.push_back(step.kind == StepKind::kKernel  ? kernel_seconds(program, step, hardware)
+                           : step.kind == StepKind::kSlice ? slice_seconds(program, step, hardware)
+                                                           : move_seconds(program, step, hardware));
+    if (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1) {
+      hide_behind(program, s, hardware.overlap, prices.steps);
+    }
+  }
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    (is_collective(program.steps[s].kind) ? prices.communication : prices.compute) +=
+        prices.steps[s];
+  }
+  return prices;
+}
+
+}  // namespace mtf

@@ -1,0 +1,167 @@
+#include "lowering/price/terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+class Collector {
+ public:
+  explicit Collector(const SpmdProgram& program) : program_(program) {
+    for (const Value& value : program.source.values) {
+      for (const Dim& dim : value.type.shape.dims()) {
+        std::int64_t& size = sizes_[dim.name];
+        size = std::max(size, dim.size);
+      }
+    }
+  }
+
+  CostTerms run(const Peak& peak) {
+    CostTerms terms;
+    Sum flops;
+    std::vector<Sum> moved(program_.totals.collectives.size());
+    for (const Step& step : program_.steps) {
+      if (step.kind == StepKind::kKernel) {
+        add_kernel(step, flops);
+      } else if (is_collective(step.kind)) {
+        add(moved[slot_of(program_.totals, step.kind, step.axes)], handed_over(step));
+      }
+    }
+    terms.flops = leading(flops);
+    for (const Sum& sum : moved) {
+      terms.collectives.push_back(leading(sum));
+    }
+    Sum elements;
+    for (const Held& held : peak.held) {
+      if (held.value.valid()) {
+        add(elements, of_value(program_.at(held.value)));
+      }
+    }
+    terms.elements = leading(elements);
+    return terms;
+  }
+
+ private:
+  // The dims and axes of a term to its coefficient.
+  using Sum = std::map<std::pair<std::map<std::string, int>, std::map<std::string, int>>, double>;
+
+  static void add(Sum& sum, const Term& term) { sum[{term.dims, term.axes}] += term.coefficient; }
+
+  // Of a name whose size is not the user's (a range of the dim, a dim that a rewrite made) only the
+  // number is known.
+  void take_dim(Term& term, const std::string& name, std::int64_t size) const {
+    const auto known = sizes_.find(name);
+    const bool is_word = !name.empty() && name.find_first_of("+*%. ") == std::string::npos;
+    if (known != sizes_.end() && known->second == size && is_word && size > 1) {
+      ++term.dims[name];
+    } else {
+      term.coefficient *= static_cast<double>(size);
+    }
+  }
+
+  void take_axes(Term& term, const Axes& axes) const {
+    for (const AxisId axis : axes) {
+      if (program_.mesh.axes[axis].size > 1) {
+        ++term.axes[program_.mesh.axes[axis].name];
+      }
+    }
+  }
+
+  // As volume_of counts it: what a rank hands to a step may be less than it has, where the step
+  // begins with a slice.
+  [[nodiscard]] Term handed_over(const Step& step) const {
+    if (step.kind == StepKind::kAllToAll) {
+      return of_value(program_.at(step.to));
+    }
+    if (step.kind != StepKind::kReduceScatter) {
+      return of_value(program_.at(step.from));
+    }
+    Term term = of_value(program_.at(step.to));
+    for (const AxisId axis : step.axes) {
+      const MeshAxis& along = program_.mesh.axes[axis];
+      if (const auto over = term.axes.find(along.name); over == term.axes.end()) {
+        term.coefficient *= static_cast<double>(along.size);
+      } else if (--over->second == 0) {
+        term.axes.erase(over);
+      }
+    }
+    return term;
+  }
+
+  [[nodiscard]] Term of_value(const SpmdValue& value) const {
+    Term term{.coefficient = 1, .dims = {}, .axes = {}};
+    for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
+      take_dim(term, value.type.shape[i].name, value.type.shape[i].size);
+      take_axes(term, value.layout.dims[i]);
+    }
+    return term;
+  }
+
+  // The flops of a call are a number of them at each point of its loops.
+  void add_kernel(const Step& step, Sum& sum) const {
+    for (const LocalCall& call : step.calls) {
+      const double flops = call.call.op->flops == nullptr ? 0 : call.call.op->flops(call.call);
+      if (flops == 0) {
+        continue;
+      }
+      Term term{.coefficient = 1, .dims = {}, .axes = {}};
+      double points = 1;
+      for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+        take_dim(term, call.space.loops[i].name, call.space.loops[i].size);
+        take_axes(term, call.loops[i]);
+        points *= static_cast<double>(call.space.loops[i].size);
+      }
+      term.coefficient *= flops / points;
+      add(sum, term);
+    }
+  }
+
+  // Whether `other` has all dims of `term` and one more.
+  static bool outgrows(const std::map<std::string, int>& other,
+                       const std::map<std::string, int>& term) {
+    return other != term && std::ranges::all_of(term, [&other](const auto& dim) {
+             const auto found = other.find(dim.first);
+             return found != other.end() && found->second >= dim.second;
+           });
+  }
+
+  [[nodiscard]] double value_of(const Term& term) const {
+    double value = term.coefficient;
+    for (const auto& [dim, power] : term.dims) {
+      value *= std::pow(static_cast<double>(sizes_.at(dim)), power);
+    }
+    for (const auto& [name, power] : term.axes) {
+      const auto axis = program_.mesh.find(name);
+      value /= std::pow(static_cast<double>(program_.mesh.axes[*axis].size), power);
+    }
+    return value;
+  }
+
+  [[nodiscard]] Terms leading(const Sum& sum) const {
+    Terms terms;
+    for (const auto& term : sum) {
+      const auto& dims = term.first.first;
+      const bool counts = std::ranges::none_of(
+          sum, [&dims](const auto& other) { return outgrows(other.first.first, dims); });
+      if (counts) {
+        terms.push_back({.coefficient = term.second, .dims = dims, .axes = term.first.second});
+      }
+    }
+    std::ranges::stable_sort(terms, std::greater<>(),
+                             [this](const Term& term) { return value_of(term); });
+    return terms;
+  }
+
+  const SpmdProgram& program_;
+  std::map<std::string, std::int64_t> sizes_;
+};
+
+}  // namespace
+
+CostTerms terms_of(const SpmdProgram& program, const Peak& peak) {
+  return Collector(program).run(peak);
+}
+
+}  // namespace mtf

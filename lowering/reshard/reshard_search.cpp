@@ -1,0 +1,151 @@
+#include "lowering/reshard/reshard_search.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+
+#include "lowering/layout/holders.h"
+#include "lowering/reshard/reshard_bound.h"
+#include "lowering/reshard/reshard_moves.h"
+
+namespace mtf {
+namespace {
+
+// Received elements, collectives, slices.
+using Cost = std::tuple<std::int64_t, int, int>;
+
+Cost operator+(const Cost& a, const Cost& b) {
+  return {std::get<0>(a) + std::get<0>(b), std::get<1>(a) + std::get<1>(b),
+          std::get<2>(a) + std::get<2>(b)};
+}
+
+std::string key_of(const ValueLayout& layout) {
+  constexpr char kEnd = '\x7f';
+  std::string key;
+  for (const Axes& axes : layout.dims) {
+    key.append(axes.begin(), axes.end());
+    key.push_back(kEnd);
+  }
+  key.append(layout.partial.begin(), layout.partial.end());
+  for (const Condition& condition : layout.where) {
+    key.push_back(kEnd);
+    key.push_back(static_cast<char>(condition.axis));
+    key.push_back(condition.same ? static_cast<char>(*condition.same) : kEnd);
+    key += std::to_string(condition.at);
+  }
+  return key;
+}
+
+class Search {
+ public:
+  Search(const Shape& shape, const Mesh& mesh, const ValueLayout& from, const ValueLayout& to,
+         const SearchLimits& limits)
+      : shape_(shape),
+        mesh_(mesh),
+        target_(normal(to)),
+        limits_(limits),
+        bound_(shape, mesh, from, target_, limits.idle),
+        maker_(shape, mesh, from, target_, limits.idle) {}
+
+  std::optional<std::vector<Move>> run(const ValueLayout& start) {
+    std::int64_t left = limits_.layouts;
+    reach({.kind = StepKind::kKernel, .to = normal(start), .axes = {}}, {0, 0, 0}, -1);
+    while (!queue_.empty() && left > 0) {
+      const std::size_t number = queue_.top().node;
+      queue_.pop();
+      const Node& node = nodes_[number];
+      if (node.done) {
+        continue;
+      }
+      if (node.move.to == target_) {
+        return path_to(number);
+      }
+      nodes_[number].done = true;
+      --left;
+      expand(number);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Node {
+    Move move;  // that reached it
+    Cost cost;
+    std::ptrdiff_t from = -1;
+    bool done = false;
+  };
+
+  void expand(std::size_t number) {
+    const ValueLayout at = nodes_[number].move.to;
+    const Cost cost = nodes_[number].cost;
+    const std::int64_t before = local_elements(shape_, mesh_, at.dims);
+    for (Move& move : maker_.from(at)) {
+      const std::int64_t after = local_elements(shape_, mesh_, move.to.dims);
+      const Volume volume = volume_of(move.kind, before, after, mesh_.size_of(move.axes));
+      const bool meets = is_collective(move.kind);
+      move.to = normal(std::move(move.to));
+      reach(std::move(move), cost + Cost{volume.received, meets ? 1 : 0, meets ? 0 : 1},
+            static_cast<std::ptrdiff_t>(number));
+    }
+  }
+
+  void reach(Move move, Cost cost, std::ptrdiff_t from) {
+    const auto [found, fresh] = index_.try_emplace(key_of(move.to), nodes_.size());
+    const std::size_t number = found->second;
+    if (fresh) {
+      nodes_.emplace_back();
+    } else if (nodes_[number].cost <= cost) {
+      return;
+    }
+    const auto [received, collectives] = bound_.at(move.to);
+    nodes_[number] = {.move = std::move(move), .cost = cost, .from = from};
+    if (std::get<0>(cost) + received <= limits_.received) {
+      const std::int64_t left = limits_.idle.empty() ? 0 : received;
+      queue_.push({cost + Cost{received, collectives, 0}, left, number});
+    }
+  }
+
+  [[nodiscard]] std::vector<Move> path_to(std::size_t number) const {
+    std::vector<Move> path;
+    for (auto at = static_cast<std::ptrdiff_t>(number);
+         nodes_[static_cast<std::size_t>(at)].from >= 0;
+         at = nodes_[static_cast<std::size_t>(at)].from) {
+      path.push_back(nodes_[static_cast<std::size_t>(at)].move);
+    }
+    std::ranges::reverse(path);
+    return path;
+  }
+
+  // Of the same estimate the node that was reached first goes first. Once a way is known, and the
+  // search is for a cheaper one, the one that is nearest to the target does: it takes fewer steps.
+  struct Waiting {
+    Cost estimate;
+    std::int64_t left = 0;
+    std::size_t node = 0;
+
+    auto operator<=>(const Waiting&) const = default;
+  };
+
+  const Shape& shape_;
+  const Mesh& mesh_;
+  ValueLayout target_;
+  const SearchLimits& limits_;
+  ReshardBound bound_;
+  MoveMaker maker_;
+  std::deque<Node> nodes_;
+  std::unordered_map<std::string, std::size_t> index_;  // of a layout's node
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
+                                                const ValueLayout& from, const ValueLayout& to,
+                                                const SearchLimits& limits) {
+  return Search(shape, mesh, from, to, limits).run(from);
+}
+
+}  // namespace mtf

@@ -1,0 +1,298 @@
+// What a plan has to be before it may run. Followed step by step: which sums each value still waits
+// for, and in which layout it is. So no sum is finished twice, never, or over other axes than those
+// that it was split over, and no operation reads a partial sum that it may not read.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowering/layout/rule_sources.h"
+#include "lowering/partition/split.h"
+#include "lowering/reshard/reshard.h"
+#include "lowering/spmd.h"
+#include "lowering/verify/verify_move.h"
+
+namespace mtf {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const SpmdProgram& program)
+      : program_(program),
+        source_(program.source),
+        made_(program.values.size(), 0),
+        combine_(program.values.size(), Combine::kSum),
+        effects_(program.source.values.size(), 0) {}
+
+  std::string run() {
+    inputs();
+    for (std::size_t s = 0; s < program_.steps.size() && problem_.empty(); ++s) {
+      where_ = "step " + std::to_string(s);
+      step(program_.steps[s]);
+    }
+    if (problem_.empty()) {
+      effects();
+      outputs();
+      updates();
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  static std::size_t at(SpmdId id) { return static_cast<std::size_t>(id.index); }
+
+  // Keeps the first problem.
+  void report(const std::string& problem) {
+    if (problem_.empty() && !problem.empty()) {
+      problem_ = where_ + " " + problem;
+    }
+  }
+  void require(bool holds, const char* otherwise) {
+    if (!holds) {
+      report(otherwise);
+    }
+  }
+
+  [[nodiscard]] static std::string name(SpmdId id) { return "%" + std::to_string(id.index); }
+
+  [[nodiscard]] ValueId root(ValueId id) const { return root_of(source_, id); }
+  [[nodiscard]] bool is_form_of(SpmdId form, ValueId id) const {
+    return root(program_.at(form).origin) == root(id);
+  }
+
+  // ---- values -------------------------------------------------------------------------------
+
+  bool read(SpmdId id) {
+    const bool there = id.valid() && at(id) < made_.size() && made_[at(id)] != 0;
+    if (!there) {
+      report("reads " + name(id) + " before it is made");
+    }
+    return there;
+  }
+
+  bool make(SpmdId id) {
+    if (!id.valid() || at(id) >= made_.size() || std::exchange(made_[at(id)], 1) != 0) {
+      report("makes " + name(id) + " again");
+      return false;
+    }
+    const SpmdValue& value = program_.at(id);
+    if (value.type != source_.at(value.origin).type && !is_sum_of_blocks(program_, id)) {
+      report("makes " + name(id) + " of another type than its value");
+      return false;
+    }
+    const std::string problem = problem_of_layout(program_.mesh, value.type.shape, value.layout);
+    if (!problem.empty()) {
+      report("makes " + name(id) + ", which " + problem);
+      return false;
+    }
+    require(value.local.shape == local_shape(value.type.shape, value.layout, program_.mesh),
+            "makes a slice that is not that of its layout");
+    return true;
+  }
+
+  // What leaves the program lies as the rules say, and waits for nothing.
+  void leaves(SpmdId id, ValueId value, const ValueLayout& layout) {
+    if (!read(id)) {
+      return;
+    }
+    require(is_form_of(id, value) && !is_sum_of_blocks(program_, id), "take another value");
+    require(program_.at(id).layout.partial.empty(), "take a sum that is still partial");
+    require(program_.at(id).layout == layout, "take a value in another layout than the rules say");
+  }
+
+  void inputs() {
+    where_ = "the input";
+    require(program_.inputs.size() == source_.inputs.size(), "is not one for each of the source");
+    for (const SpmdId input : program_.inputs) {
+      if (problem_.empty() && make(input)) {
+        require(program_.at(input).layout.partial.empty(), "is a partial sum");
+      }
+    }
+  }
+
+  void outputs() {
+    where_ = "the outputs";
+    require(program_.outputs.size() == source_.outputs.size(), "are not those of the source");
+    for (std::size_t i = 0; i < program_.outputs.size() && problem_.empty(); ++i) {
+      leaves(program_.outputs[i], source_.outputs[i], program_.target(source_.outputs[i]).layout);
+    }
+  }
+
+  void updates() {
+    where_ = "the updates";
+    require(program_.updates.size() == source_.updates.size(), "are not those of the source");
+    for (std::size_t i = 0; i < program_.updates.size() && problem_.empty(); ++i) {
+      const SpmdUpdate& update = program_.updates[i];
+      require(update.input == source_.updates[i].input, "are of other variables");
+      leaves(update.value, source_.updates[i].value,
+             program_.at(program_.inputs[source_.updates[i].input]).layout);
+    }
+  }
+
+  void effects() {
+    where_ = "the program";
+    for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      const OpDef* op = source_.values[i].op;
+      require(op == nullptr || !op->effect || effects_[i] == 1, "does not do each effect once");
+    }
+  }
+
+  // ---- moves --------------------------------------------------------------------------------
+
+  void step(const Step& step) {
+    if (step.kind == StepKind::kKernel) {
+      for (const LocalCall& call : step.calls) {
+        if (problem_.empty()) {
+          this->call(call);
+        }
+      }
+    } else if (read(step.from) && make(step.to)) {
+      move(step);
+    }
+  }
+
+  void move(const Step& step) {
+    const SpmdValue& from = program_.at(step.from);
+    const SpmdValue& to = program_.at(step.to);
+    require(root(from.origin) == root(to.origin), "moves one value into another");
+    require(from.layout.partial.size() == to.layout.partial.size() ||
+                step.combine == combine_[at(step.from)],
+            "joins what is partial in another way than it was split");
+    combine_[at(step.to)] = combine_[at(step.from)];
+    const Volume volume = volume_of(program_, step);
+    require(step.elements == volume.elements && step.received == volume.received,
+            "does not count what it moves");
+    const std::string problem = problem_of_move({.mesh = program_.mesh,
+                                                 .shape = from.type.shape,
+                                                 .kind = step.kind,
+                                                 .axes = step.axes,
+                                                 .from = from.layout,
+                                                 .to = to.layout});
+    if (!problem.empty()) {
+      report("(" + std::string(to_string(step.kind)) + " over " +
+             to_string(program_.mesh, step.axes) + ") from " + text(from) + " to " + text(to) +
+             " " + problem);
+    }
+  }
+
+  [[nodiscard]] std::string text(const SpmdValue& value) const {
+    return to_string(value.type.shape, value.layout, program_.mesh);
+  }
+
+  // ---- kernels ------------------------------------------------------------------------------
+
+  // Whether it is a later stage of the sum that makes its value: of the sums of blocks.
+  [[nodiscard]] bool adds_blocks(const LocalCall& call) const {
+    return call.operands.size() == 1 && is_sum_of_blocks(program_, call.operands.front()) &&
+           program_.at(call.operands.front()).origin == call.origin &&
+           (call.call.op->algebra == Algebra::kSum || call.call.op == source_.at(call.origin).op);
+  }
+
+  void call(const LocalCall& call) {
+    const Value& value = source_.at(call.origin);
+    const bool is_of_value = adds_blocks(call) || (value.op == call.call.op &&
+                                                   value.operands.size() == call.operands.size());
+    if (call.loops.size() != call.space.loops.size() || !is_of_value) {
+      return report("is not the operation of its value");
+    }
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      if (read(call.operands[i]) && !adds_blocks(call)) {
+        require(is_form_of(call.operands[i], value.operands[i]) &&
+                    !is_sum_of_blocks(program_, call.operands[i]),
+                "reads another value");
+      }
+    }
+    for (const SpmdId partial : call.stream.partials) {
+      make(partial);
+    }
+    if (call.call.op->effect) {
+      ++effects_[static_cast<std::size_t>(call.origin.index)];
+    } else if (make(call.result)) {
+      require(program_.at(call.result).origin == call.origin, "makes another value");
+    }
+    if (problem_.empty()) {
+      loops(call);
+      layouts(call);
+    }
+  }
+
+  void loops(const LocalCall& call) {
+    std::vector<char> used(program_.mesh.axes.size(), 0);
+    for (std::size_t l = 0; l < call.loops.size(); ++l) {
+      const LoopDim& loop = call.space.loops[l];
+      for (const AxisId axis : call.loops[l]) {
+        require(used[axis]++ == 0, "splits two loops over one axis");
+      }
+      require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
+      require(loop.role != DimRole::kWhole || program_.mesh.size_of(call.loops[l]) == 1,
+              "splits a loop that has to be whole");
+    }
+  }
+
+  // Operands and result lie as the loops say. What the loops leave to be summed is partial behind
+  // what the operands waited for, if the operation may read that.
+  void layouts(const LocalCall& call) {
+    const Axes partial = partial_of(call);
+    const std::vector<Condition> none;
+    const bool has_result = !call.call.op->effect;
+    const std::vector<Condition>& where = has_result ? program_.at(call.result).layout.where : none;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const ValueLayout& layout = program_.at(call.operands[i]).layout;
+      const auto needed =
+          layout_from_loops(call.space.operands[i], call.loops, call.space, program_.mesh);
+      require(needed && needed->dims == layout.dims, "reads an operand that its loops do not fit");
+      require(layout.where == (layout.dims.empty() ? none : where),
+              "reads an operand on other ranks than it runs on");
+    }
+    if (!has_result) {
+      return;
+    }
+    std::optional<ValueLayout> made =
+        layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    if (!made) {
+      return report("has loops that give its result no layout");
+    }
+    made->partial = partial;
+    add_reduced(call.loops, call.space, *made);
+    made->where = where;
+    require(*made == program_.at(call.result).layout, "leaves a result that its loops do not make");
+    combine_[at(call.result)] = call.space.combine;
+  }
+
+  // The sums that the operands wait for: all for the same ones, or one of them is read unfinished.
+  Axes partial_of(const LocalCall& call) {
+    const bool linear = call.call.op->linear != Linear::kNo;
+    Axes partial;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const SpmdId operand = call.operands[i];
+      const Axes& of_operand = program_.at(operand).layout.partial;
+      require(of_operand.empty() || (linear && combine_[at(operand)] == Combine::kSum &&
+                                     call.space.combine == Combine::kSum),
+              "reads a sum that is still partial");
+      require(i == 0 || of_operand == partial, "reads sums that are partial over different axes");
+      partial = of_operand;
+    }
+    for (const Axes& axes : call.loops) {
+      require(std::ranges::none_of(axes, [&](AxisId axis) { return has(partial, axis); }),
+              "splits a loop over an axis of a partial sum");
+    }
+    return partial;
+  }
+
+  const SpmdProgram& program_;
+  const Program& source_;
+  std::vector<char> made_;
+  std::vector<Combine> combine_;  // per value, how what is partial is joined
+  std::vector<int> effects_;      // per value of the source, how often it is done
+  std::string where_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string verify(const SpmdProgram& program) {
+  return Verifier(program).run();
+}
+
+}  // namespace mtf

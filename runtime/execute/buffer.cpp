@@ -1,0 +1,97 @@
+// Blocks of memory and their reuse.
+
+#include "runtime/execute/buffer.h"
+
+#include <cassert>
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+
+// Sizes are rounded up so that almost equal ones share blocks: to an eighth of the size at most.
+std::int64_t pool_size(std::int64_t bytes) {
+  std::int64_t unit = kAlignment;
+  while (unit * 16 < bytes) {
+    unit *= 2;
+  }
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::byte* allocate(std::int64_t bytes) {
+  const bool large = bytes >= kHugePage;
+  const std::int64_t alignment = large ? kHugePage : kAlignment;
+  void* data = nullptr;
+  if (posix_memalign(&data, static_cast<std::size_t>(alignment), static_cast<std::size_t>(bytes)) !=
+      0) {
+    throw std::bad_alloc();
+  }
+  if (large) {
+    // Fewer page faults, and cheaper messages. It may fail; then pages are small.
+    madvise(data, static_cast<std::size_t>(bytes / kHugePage * kHugePage), MADV_HUGEPAGE);
+  }
+  return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+Buffer::~Buffer() {
+  if (pool_ != nullptr) {
+    pool_->give_back(data_, bytes_);
+  }
+}
+
+void Buffer::swap(Buffer& other) noexcept {
+  std::swap(pool_, other.pool_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+}
+
+BufferPool::~BufferPool() {
+  assert(live_bytes_ == 0);
+  release_unused();
+}
+
+Buffer BufferPool::take(std::int64_t bytes) {
+  const std::int64_t size = pool_size(bytes > 0 ? bytes : 1);
+  Buffer buffer;
+  std::vector<std::byte*>& blocks = unused_[size];
+  if (!blocks.empty()) {
+    buffer.data_ = blocks.back();
+    blocks.pop_back();
+    unused_bytes_ -= size;
+  } else {
+    // What programs of other sizes left behind must not add up.
+    if (unused_bytes_ > live_bytes_ + size) {
+      release_unused();
+    }
+    buffer.data_ = allocate(size);
+  }
+  buffer.pool_ = this;
+  buffer.bytes_ = bytes;
+  live_bytes_ += bytes;
+  return buffer;
+}
+
+void BufferPool::give_back(std::byte* data, std::int64_t bytes) {
+  const std::int64_t size = pool_size(bytes > 0 ? bytes : 1);
+  unused_[size].push_back(data);
+  unused_bytes_ += size;
+  live_bytes_ -= bytes;
+}
+
+void BufferPool::release_unused() {
+  for (auto& [size, blocks] : unused_) {
+    for (std::byte* block : blocks) {
+      std::free(block);
+    }
+    blocks.clear();
+  }
+  unused_bytes_ = 0;
+}
+
+}  // namespace mtf

@@ -1,0 +1,179 @@
+// The arithmetic of counting, and the relations between messages and plan.
+
+#include "runtime/execute/count.h"
+
+#include <algorithm>
+
+#include "lowering/layout/holders.h"
+
+namespace mtf {
+
+std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t ranks) {
+  switch (kind) {
+    case StepKind::kKernel:
+    case StepKind::kSlice:
+      break;
+    case StepKind::kAllGather:  // every other rank's slice
+      return handed * (ranks - 1);
+    case StepKind::kAllToAll:  // a block from every other rank
+    case StepKind::kReduceScatter:
+      return handed / ranks * (ranks - 1);
+    case StepKind::kPermute:
+    case StepKind::kBroadcast:  // all but the one that has it; it is counted as they are
+    case StepKind::kReduce:
+      return handed;
+    case StepKind::kAllReduce:  // a reduce-scatter and an all-gather
+      return 2 * handed * (ranks - 1) / ranks;
+  }
+  return 0;
+}
+
+namespace {
+
+bool follows_formula(StepKind kind) {
+  return kind == StepKind::kAllGather || kind == StepKind::kAllToAll ||
+         kind == StepKind::kReduceScatter;
+}
+
+}  // namespace
+
+void count_collective(CollectiveTotal& total, const Traffic& moved, std::int64_t ranks,
+                      std::int64_t width) {
+  const std::int64_t handed = moved.handed / width;
+  const std::int64_t received = follows_formula(total.kind)
+                                    ? moved.received / width
+                                    : received_elements(total.kind, handed, ranks);
+  total.calls += 1;
+  total.elements += handed;
+  total.received += received;
+  total.bytes += received * width;
+  total.sent_bytes += moved.sent;
+  total.received_bytes += moved.received;
+}
+
+namespace {
+
+// One collective of a plan, in bytes, and what a rank moved for it.
+struct Compared {
+  StepKind kind{};
+  std::int64_t ranks = 1;
+  std::int64_t handed = 0;    // planned
+  std::int64_t received = 0;  // planned
+  Traffic moved;
+
+  [[nodiscard]] bool both(std::int64_t bytes) const {
+    return moved.sent == bytes && moved.received == bytes;
+  }
+  // Whether one rank of the group deals with all the others and they with it alone.
+  [[nodiscard]] bool is_star(std::int64_t centre, std::int64_t leaf) const {
+    return (centre == (ranks - 1) * handed && leaf == 0) || (centre == 0 && leaf == handed);
+  }
+
+  // On slices that are all of one size.
+  [[nodiscard]] bool holds() const {
+    if (moved.handed != handed) {
+      return false;
+    }
+    switch (kind) {
+      case StepKind::kAllGather:
+      case StepKind::kAllToAll:
+      case StepKind::kReduceScatter:
+        return both(received);
+      case StepKind::kPermute:  // a slice may belong where it is
+        return both(handed) || both(0);
+      case StepKind::kBroadcast:
+        return is_star(moved.sent, moved.received);
+      case StepKind::kReduce:
+        return is_star(moved.received, moved.sent);
+      case StepKind::kAllReduce:  // at least the sums of others, at most all that they have
+        return both(moved.received) && moved.received >= (ranks == 1 ? 0 : handed) &&
+               moved.received <= (ranks - 1) * handed;
+      default:
+        return both(0);
+    }
+  }
+
+  // Where slices are of several sizes, the plan is that of the longest; messages are padded, but
+  // for those of an all-to-all and of gathers that pass in pieces.
+  [[nodiscard]] bool holds_at_most() const {
+    const bool exact = kind == StepKind::kAllToAll || kind == StepKind::kAllGather;
+    return exact ? moved.handed <= handed && moved.received <= received : holds();
+  }
+};
+
+// Whether a rank does a step at all, where not all hold the tensor. Of a broadcast and a reduce,
+// whose other ranks hold nothing, only the holders are known.
+bool must_move(const SpmdProgram& program, const Step& step, std::int64_t rank) {
+  const SpmdValue& held = program.at(step.kind == StepKind::kReduce ? step.to : step.from);
+  return holds(held.layout, program.mesh, rank);
+}
+
+std::string difference_of_step(const SpmdProgram& program, const Step& step, std::int64_t rank,
+                               const Traffic& moved) {
+  const SpmdValue& from = program.at(step.from);
+  const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+  const Compared compared{.kind = step.kind,
+                          .ranks = program.mesh.size_of(step.axes),
+                          .handed = step.elements * width,
+                          .received = step.bytes,
+                          .moved = moved};
+  const bool idle = moved.handed == 0 && compared.both(0) && !must_move(program, step, rank);
+  if (idle || (program.mesh.uneven ? compared.holds_at_most() : compared.holds())) {
+    return "";
+  }
+  return std::string(to_string(step.kind)) + " over " + to_string(program.mesh, step.axes) +
+         " of `" + from.name + "`: rank " + std::to_string(rank) + " handed over " +
+         std::to_string(moved.handed) + " bytes, sent " + std::to_string(moved.sent) +
+         " and received " + std::to_string(moved.received) + "; planned are " +
+         std::to_string(compared.handed) + " handed over and " + std::to_string(step.bytes) +
+         " received";
+}
+
+bool is_partly_held(const SpmdProgram& program) {
+  return std::ranges::any_of(program.values,
+                             [](const SpmdValue& value) { return !value.layout.where.empty(); });
+}
+
+}  // namespace
+
+std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {
+  const Totals& planned = program.totals;
+  const bool lower = program.mesh.uneven || is_partly_held(program);
+  const auto fits = [&](auto plan, auto count) {
+    return program.mesh.uneven ? count <= plan : count == plan;
+  };
+  const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
+    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls;
+  };
+  if (!fits(planned.flops, counted.totals.flops)) {
+    return "flops";
+  }
+  if (!std::ranges::is_permutation(planned.collectives, counted.totals.collectives, same)) {
+    return "calls of collectives";
+  }
+  if (counted.totals.peak_bytes > planned.peak_bytes ||
+      (!lower && counted.totals.peak_bytes != planned.peak_bytes)) {
+    return "peak of memory";
+  }
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (is_collective(step.kind)) {
+      const std::string found = difference_of_step(program, step, counted.rank, counted.steps[i]);
+      if (!found.empty()) {
+        return found;
+      }
+    }
+  }
+  return "";
+}
+
+void clear(Counted& counted) {
+  counted.totals.flops = 0;
+  counted.totals.peak_bytes = 0;
+  for (CollectiveTotal& total : counted.totals.collectives) {
+    total = {.kind = total.kind, .axes = std::move(total.axes)};
+  }
+  std::ranges::fill(counted.steps, Traffic());
+}
+
+}  // namespace mtf

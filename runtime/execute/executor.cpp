@@ -1,0 +1,389 @@
+// One run: addresses are filled in, steps are done, variables take their new values.
+
+#include "runtime/execute/executor.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "ir/support/match.h"
+#include "lowering/memory/arena.h"
+#include "runtime/execute/count.h"
+#include "runtime/execute/executor_program.h"
+#include "runtime/kernels/cpu.h"
+#include "runtime/ranks/world.h"
+
+namespace mtf {
+
+Executable::Executable(std::unique_ptr<PreparedProgram> program) : program_(std::move(program)) {}
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+
+struct Executor::State {
+  State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
+    reports.seed = options.seed;
+    reports.nan_is_error = options.nan_is_error;
+    const std::optional<Launch> launch = launched();
+    reports.threads = host_threads(launch ? launch->ranks_here : 1);
+    reports.print = std::move(given.print);
+    for (const std::int64_t rank : communicator.local_ranks()) {
+      hosts.emplace_back(reports, rank);
+    }
+    arenas.resize(hosts.size());
+    staging.pool = &pool;
+    tiles.pool = &pool;
+  }
+
+  Communicator& communicator;
+  ExecutorOptions options;
+  BufferPool pool;
+  Reports reports;
+  std::vector<RankHost> hosts;  // one per local rank, and so are the next two
+  std::vector<Buffer> arenas;   // grown to the largest program
+  Staging staging;
+  TileScratch tiles;
+  std::vector<const void*> ins;  // of the step in progress
+  std::vector<void*> outs;
+  std::vector<Traffic> before;  // it began
+  std::size_t step_number = 0;
+  const PreparedProgram* last = nullptr;
+
+  // ---- before the steps ----
+
+  void grow_arenas(std::int64_t bytes) {
+    for (Buffer& arena : arenas) {
+      if (arena.bytes() < bytes) {
+        arena = Buffer();
+        arena = pool.take(bytes);
+      }
+    }
+  }
+
+  std::vector<RankTensor> make_outputs(const SpmdProgram& program) {
+    std::vector<RankTensor> outputs;
+    for (const SpmdId id : program.outputs) {
+      const SpmdValue& value = program.at(id);
+      RankTensor& output = outputs.emplace_back(RankTensor{
+          .type = value.type, .layout = value.layout, .local = value.local, .parts = {}});
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const bool is_held = holds(value.layout, program.mesh, communicator.local_ranks()[rank]);
+        output.parts.push_back(pool.take(is_held ? value.local.bytes() : 0));
+      }
+    }
+    return outputs;
+  }
+
+  void resolve(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+               std::span<const RankTensor> outputs) const {
+    const SpmdProgram& program = *prepared.program;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      for (std::size_t v = 0; v < program.values.size(); ++v) {
+        const SpmdValue& value = program.values[v];
+        const auto which = static_cast<std::size_t>(value.offset);
+        void*& data = prepared.data[rank][v];
+        switch (value.home) {
+          case Home::kNone:
+            data = nullptr;
+            break;
+          case Home::kInput:
+            data = inputs[which]->parts[rank].data();
+            break;
+          case Home::kOutput:
+            data = outputs[which].parts[rank].data();
+            break;
+          case Home::kArena:
+            data = arenas[rank].data() + value.offset;
+            break;
+        }
+      }
+    }
+  }
+
+  // ---- steps ----
+
+  // Does a part of the step in progress: that of one local rank, or of all of them at once.
+  template <typename F>
+  void timed(std::optional<std::size_t> rank, F&& part) {
+    timed_as({.step = step_number}, rank, part);
+  }
+
+  template <typename F>
+  void timed_as(StepTime what, std::optional<std::size_t> rank, F&& part) {
+    if (options.timed) {
+      take_time(rank, part, what);
+    } else {
+      part();
+    }
+  }
+
+  template <typename F>
+  void take_time(std::optional<std::size_t> rank, F&& part, StepTime what) {
+    const std::int64_t begin = nanoseconds_now();
+    part();
+    what.time = {.begin = begin, .end = nanoseconds_now()};
+    for (what.rank = rank.value_or(0); what.rank < (rank ? *rank + 1 : hosts.size()); ++what.rank) {
+      options.timed(what);
+    }
+  }
+
+  void kernel(const PreparedProgram& prepared, KernelStep& step) {
+    reports.call = step.call;
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      KernelStep::OnRank& here = step.ranks[rank];
+      for (std::size_t i = 0; i < here.in.size(); ++i) {
+        here.in[i].data = prepared.at(rank, step.call->operands[i]);
+      }
+      if (step.call->result.valid()) {
+        here.call->out.data = prepared.at(rank, step.call->result);
+      }
+      timed(rank, [&] { step.call->call.op->kernel(*here.call); });
+    }
+    reports.call = nullptr;
+  }
+
+  void tile(const PreparedProgram& prepared, const TileStep& step) {
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      ins.clear();
+      outs.clear();
+      for (const SpmdId input : step.inputs) {
+        ins.push_back(prepared.at(rank, input));
+      }
+      for (const SpmdId output : step.outputs) {
+        outs.push_back(prepared.at(rank, output));
+      }
+      timed(rank, [&] { step.passes[step.passes.size() == 1 ? 0 : rank].run(ins, outs, tiles); });
+    }
+  }
+
+  void move(PreparedProgram& prepared, const MoveStep& step) {
+    ins.clear();
+    outs.clear();
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      ins.push_back(prepared.at(rank, step.from));
+      outs.push_back(prepared.at(rank, step.to));
+    }
+    if (step.kind != StepKind::kSlice) {
+      check_agreement(step.exchange.group(), step.kind, step.hash);
+    }
+    before.assign(communicator.traffic().begin(), communicator.traffic().end());
+    timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs); });
+    if (step.kind != StepKind::kSlice) {
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        if (step.exchange.takes_part(rank)) {
+          prepared.counted[rank].steps[step_number] = communicator.traffic()[rank] - before[rank];
+        }
+      }
+      count(prepared, step_number, step.slot, step.exchange.group());
+    }
+  }
+
+  // Adds up what ranks moved in a step.
+  static void count(PreparedProgram& prepared, std::size_t step, std::size_t slot,
+                    const Group& group) {
+    const SpmdValue& from = prepared.program->at(prepared.program->steps[step].from);
+    const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+    for (Counted& counted : prepared.counted) {
+      count_collective(counted.totals.collectives[slot], counted.steps[step], group.size, width);
+    }
+  }
+
+  // While the product works on its pieces, the next ones are on their way.
+  void stream(PreparedProgram& prepared, StreamStep& step) {
+    StepTime gather{.step = step.passing().front().step};  // which the time is taken for
+    StepTime product{.step = step_number};
+    for (const StreamStep::Passing& one : step.passing()) {
+      check_agreement(one.exchange.group(), StepKind::kAllGather, one.hash);
+    }
+    const auto post = [&](std::int64_t time) { step.post(prepared, communicator, staging, time); };
+    const auto land = [&](std::int64_t time) {
+      communicator.await();
+      step.land(time);
+    };
+    reports.call = &step.call();
+    timed_as(gather, std::nullopt, [&] {
+      post(0);
+      land(0);
+    });
+    for (const StreamStep::Passing& one : step.passing().subspan(1)) {
+      timed_as({.step = one.step}, std::nullopt, [] {});
+    }
+    gather.resumes = true;
+    for (std::int64_t time = 0; time < step.parts(); ++time) {
+      const bool is_last = time + 1 == step.parts();
+      if (!is_last) {
+        timed_as(gather, std::nullopt, [&] { post(time + 1); });
+      }
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        timed_as(product, rank, [&] { step.multiply(prepared, rank, time); });
+      }
+      product.resumes = true;
+      if (!is_last) {
+        timed_as(gather, std::nullopt, [&] { land(time + 1); });
+      }
+    }
+    reports.call = nullptr;
+    for (const StreamStep::Passing& one : step.passing()) {
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        prepared.counted[rank].steps[one.step] = one.moved[rank];
+      }
+      count(prepared, one.step, one.slot, one.exchange.group());
+    }
+  }
+
+  // Throws if some rank of the group is about to do something else; where that is to be checked.
+  void check_agreement(const Group& group, StepKind kind, std::uint64_t hash);
+
+  // ---- after the steps ----
+
+  // The first failure that a rank reported; alike on all ranks. Warnings are handed on as well.
+  bool all_well(DiagSink& diags) {
+    for (Diag& warning : reports.warnings) {
+      diags.add(std::move(warning));
+    }
+    reports.warnings.clear();
+    std::optional<Diag> failure;
+    const auto agree = [&] { failure = agreed_failure(communicator, hosts); };
+    if (options.timed) {
+      take_time(std::nullopt, agree, {.step = last->steps.size()});
+    } else {
+      agree();
+    }
+    if (failure) {
+      diags.add(std::move(*failure));
+      for (RankHost& host : hosts) {
+        host.forget_failure();
+      }
+      return false;
+    }
+    return true;
+  }
+
+  void update_variables(const PreparedProgram& prepared,
+                        std::span<RankTensor* const> inputs) const {
+    for (const SpmdUpdate& update : prepared.program->updates) {
+      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const Buffer& variable = inputs[update.input]->parts[rank];
+        const void* value = prepared.at(rank, update.value);
+        if (value != variable.data()) {
+          std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
+        }
+      }
+    }
+  }
+
+  // Bytes that each local rank holds for the run; a tensor that is two inputs counts as two, as in
+  // the plan.
+  void count_memory(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+                    std::span<const RankTensor> outputs) const {
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      std::int64_t bytes = prepared.arena_bytes;
+      for (const RankTensor* input : inputs) {
+        bytes += rounded(input->parts[rank].bytes());
+      }
+      for (const RankTensor& output : outputs) {
+        bytes += rounded(output.parts[rank].bytes());
+      }
+      prepared.counted[rank].totals.peak_bytes = bytes;
+    }
+  }
+};
+
+void Executor::State::check_agreement(const Group& group, StepKind kind, std::uint64_t hash) {
+  if (!options.check_agreement) {
+    return;
+  }
+  const Combination lowest{.combine = Combine::kMin, .dtype = DType::kI64, .exact = true};
+  const auto mine = static_cast<std::int64_t>(hash);
+  const std::array<std::int64_t, 2> range{mine, ~mine};  // the lowest, and the highest inverted
+  std::vector<std::array<std::int64_t, 2>> found(hosts.size(), range);
+  std::vector<const void*> from(hosts.size(), range.data());
+  std::vector<void*> to;
+  to.reserve(found.size());
+  for (std::array<std::int64_t, 2>& one : found) {
+    to.push_back(one.data());
+  }
+  communicator.all_reduce(group, lowest, 2, from, to);
+  if (found.front()[0] != mine || found.front()[1] != ~mine) {
+    // One rank of the group speaks, the others wait until it has stopped them.
+    if (group.index.front() != 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+    const std::string rank = std::to_string(communicator.local_ranks().front());
+    throw std::logic_error("rank " + rank + " is at another collective than its group: " +
+                           std::string(to_string(kind)));
+  }
+}
+
+Executor::Executor(Communicator& communicator, ExecutorOptions options)
+    : state_(std::make_unique<State>(communicator, std::move(options))) {}
+Executor::~Executor() = default;
+
+BufferPool& Executor::pool() {
+  return state_->pool;
+}
+Communicator& Executor::communicator() {
+  return state_->communicator;
+}
+
+Executable Executor::prepare(const SpmdProgram& program) {
+  assert(program.mesh.ranks() == state_->communicator.ranks());
+  return Executable(prepare_program(program, {.communicator = state_->communicator,
+                                              .hosts = state_->hosts,
+                                              .exact = state_->options.exact}));
+}
+
+std::optional<std::vector<RankTensor>> Executor::run(const Executable& executable,
+                                                     std::span<RankTensor* const> inputs,
+                                                     DiagSink& diags) {
+  PreparedProgram& prepared = executable.program();
+  State& state = *state_;
+  assert(inputs.size() == prepared.program->inputs.size());
+  state.reports.program = prepared.program;
+  state.last = &prepared;
+  state.grow_arenas(prepared.arena_bytes);
+  std::vector<RankTensor> outputs = state.make_outputs(*prepared.program);
+  state.resolve(prepared, inputs, outputs);
+  for (Counted& counted : prepared.counted) {
+    clear(counted);
+  }
+  for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
+    PreparedStep& step = prepared.steps[state.step_number];
+    match(
+        step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
+        [&](const TileStep& body) { state.tile(prepared, body); },
+        [&](const MoveStep& body) { state.move(prepared, body); },
+        [&](StreamStep& body) { state.stream(prepared, body); }, [](const PassedStep&) {});
+    for (Counted& counted : prepared.counted) {
+      counted.totals.flops += step.flops;
+    }
+    if (step.effect && !state.all_well(diags)) {
+      return std::nullopt;
+    }
+  }
+  if (prepared.may_fail && !state.all_well(diags)) {
+    return std::nullopt;
+  }
+  state.update_variables(prepared, inputs);
+  state.count_memory(prepared, inputs, outputs);
+  ++state.reports.execution;
+  return outputs;
+}
+
+std::span<const Counted> Executor::counted() const {
+  return state_->last == nullptr ? std::span<const Counted>{} : state_->last->counted;
+}
+
+std::uint64_t Executor::execution() const {
+  return state_->reports.execution;
+}
+void Executor::set_execution(std::uint64_t execution) {
+  state_->reports.execution = execution;
+}
+
+}  // namespace mtf

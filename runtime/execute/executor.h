@@ -1,0 +1,89 @@
+// Runs SPMD programs on the local ranks of a communicator, step by step: all local ranks do a step
+// before the next begins.
+//
+// A program is prepared once: operands become places in buffers, element-wise chains become passes,
+// collectives become copies and messages. A run then allocates nothing but its outputs.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lowering/spmd.h"
+#include "runtime/execute/count.h"
+#include "runtime/execute/step_time.h"
+#include "runtime/execute/tensor.h"
+#include "runtime/ranks/communicator.h"
+
+namespace mtf {
+
+struct ExecutorOptions {
+  bool exact = true;
+  bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
+  std::uint64_t seed = 0;
+  bool check_agreement = false;  // compare what ranks are about to do before each collective
+  std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
+  std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
+};
+
+struct PreparedProgram;  // runtime/execute/executor_program.h
+
+// Of one executor, which outlives it, as must the program.
+class Executable {
+ public:
+  explicit Executable(std::unique_ptr<PreparedProgram> program);
+  ~Executable();
+  Executable(Executable&& other) noexcept;
+  Executable& operator=(Executable&& other) noexcept;
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  [[nodiscard]] PreparedProgram& program() const { return *program_; }
+
+ private:
+  std::unique_ptr<PreparedProgram> program_;
+};
+
+class Executor {
+ public:
+  // The communicator outlives the executor; the executor outlives all tensors it made.
+  Executor(Communicator& communicator, ExecutorOptions options);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  Executor(Executor&&) = delete;
+  Executor& operator=(Executor&&) = delete;
+
+  [[nodiscard]] BufferPool& pool();
+  [[nodiscard]] Communicator& communicator();
+
+  // Collective: makes the groups that the program needs. requires: program.mesh has as many ranks
+  // as the communicator.
+  [[nodiscard]] Executable prepare(const SpmdProgram& program);
+
+  // One tensor per program input, in the program's layout; variables among them are updated.
+  // Returns the outputs, or nullopt after an error, which then all ranks have in `diags` alike:
+  // rank 0 prints it, every rank ends with `close(1, …)`. Warnings are recorded on rank 0 only,
+  // each place once.
+  [[nodiscard]] std::optional<std::vector<RankTensor>> run(const Executable& executable,
+                                                           std::span<RankTensor* const> inputs,
+                                                           DiagSink& diags);
+
+  // What the last run did, counted as it was done: one entry per local rank.
+  [[nodiscard]] std::span<const Counted> counted() const;
+
+  // How many runs came before the next one: part of every random stream.
+  [[nodiscard]] std::uint64_t execution() const;
+  void set_execution(std::uint64_t execution);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mtf

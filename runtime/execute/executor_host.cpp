@@ -1,0 +1,130 @@
+// Reports of kernels. A failure travels between ranks as bytes: all ranks hold the same sources, so
+// its spans mean the same everywhere.
+
+#include "runtime/execute/executor_host.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+template <typename T>
+void put(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+void put_text(std::string& bytes, std::string_view text) {
+  put(bytes, text.size());
+  bytes.append(text);
+}
+
+template <typename T>
+T take(std::string_view& bytes) {
+  T value{};
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  bytes.remove_prefix(sizeof(T));
+  return value;
+}
+
+std::string take_text(std::string_view& bytes) {
+  const auto size = take<std::size_t>(bytes);
+  std::string text(bytes.substr(0, size));
+  bytes.remove_prefix(size);
+  return text;
+}
+
+}  // namespace
+
+Diag Reports::diag(DiagKind kind, Severity severity, std::string text) const {
+  Diag diag;
+  diag.kind = kind;
+  diag.severity = severity;
+  diag.text = std::move(text);
+  if (call != nullptr) {
+    diag.span = call->call.span;
+  }
+  if (call != nullptr && program != nullptr && call->origin.valid()) {
+    diag.notes = notes_of(program->source, call->origin);
+  }
+  return diag;
+}
+
+void RankHost::print(std::string_view line) {
+  if (rank_ == 0 && reports_.print) {
+    reports_.print(line);
+  }
+}
+
+void RankHost::fail(DiagKind kind, std::string text) {
+  if (!failure_) {
+    failure_ = reports_.diag(kind, Severity::kError, std::move(text));
+  }
+}
+
+void RankHost::warn(DiagKind kind, std::string text) {
+  if (reports_.nan_is_error && kind == DiagKind::kNotANumber) {
+    return fail(kind, std::move(text));
+  }
+  if (rank_ != 0) {
+    return;
+  }
+  Diag diag = reports_.diag(kind, Severity::kWarning, std::move(text));
+  if (reports_.warned.emplace(kind, diag.span.file.index, diag.span.begin).second) {
+    reports_.warnings.push_back(std::move(diag));
+  }
+}
+
+std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector<RankHost>& hosts) {
+  const bool here =
+      std::ranges::any_of(hosts, [](const RankHost& host) { return host.failure().has_value(); });
+  if (!communicator.any(here)) {
+    return std::nullopt;
+  }
+  std::vector<std::string> mine;
+  mine.reserve(hosts.size());
+  for (const RankHost& host : hosts) {
+    mine.push_back(host.failure() ? encode(*host.failure()) : "");
+  }
+  const std::vector<std::string> all = communicator.share(mine);
+  const auto first = std::ranges::find_if(all, [](const std::string& one) { return !one.empty(); });
+  Diag diag = decode(*first);
+  if (std::ranges::count(all, *first) != static_cast<std::ptrdiff_t>(all.size())) {
+    diag.notes.push_back({.span = {},
+                          .text = "on rank " + std::to_string(first - all.begin()) + " of " +
+                                  std::to_string(all.size())});
+  }
+  return diag;
+}
+
+std::string encode(const Diag& diag) {
+  std::string bytes;
+  put(bytes, diag.kind);
+  put(bytes, diag.severity);
+  put(bytes, diag.span);
+  put_text(bytes, diag.text);
+  put_text(bytes, diag.fix);
+  put(bytes, diag.notes.size());
+  for (const Note& note : diag.notes) {
+    put(bytes, note.span);
+    put_text(bytes, note.text);
+  }
+  return bytes;
+}
+
+Diag decode(std::string_view text) {
+  Diag diag;
+  diag.kind = take<DiagKind>(text);
+  diag.severity = take<Severity>(text);
+  diag.span = take<SourceSpan>(text);
+  diag.text = take_text(text);
+  diag.fix = take_text(text);
+  for (auto notes = take<std::size_t>(text); notes > 0; --notes) {
+    const auto span = take<SourceSpan>(text);
+    diag.notes.push_back({.span = span, .text = take_text(text)});
+  }
+  return diag;
+}
+
+}  // namespace mtf

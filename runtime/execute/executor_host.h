@@ -1,0 +1,64 @@
+// What kernels of one rank report, and how all ranks come to the same error.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "lowering/spmd.h"
+#include "runtime/ranks/communicator.h"
+
+namespace mtf {
+
+// Shared by the ranks of a process: the call in progress and what was reported.
+struct Reports {
+  std::uint64_t seed = 0;
+  std::uint64_t execution = 0;
+  int threads = 1;  // of a rank
+  bool nan_is_error = false;
+  std::function<void(std::string_view)> print;
+  const SpmdProgram* program = nullptr;
+  const LocalCall* call = nullptr;
+  std::vector<Diag> warnings;  // of rank 0, not yet handed on
+  std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t>> warned;  // kinds and places
+
+  // The diagnostic at the call in progress.
+  [[nodiscard]] Diag diag(DiagKind kind, Severity severity, std::string text) const;
+};
+
+// The KernelHost of one local rank.
+class RankHost final : public KernelHost {
+ public:
+  RankHost(Reports& reports, std::int64_t rank) : reports_(reports), rank_(rank) {}
+
+  void print(std::string_view line) override;
+  void fail(DiagKind kind, std::string text) override;  // the first one counts
+  void warn(DiagKind kind, std::string text) override;
+  [[nodiscard]] std::uint64_t seed() const override { return reports_.seed; }
+  [[nodiscard]] std::uint64_t execution() const override { return reports_.execution; }
+  [[nodiscard]] bool first_rank() const override { return rank_ == 0; }
+  [[nodiscard]] int threads() const override { return reports_.threads; }
+
+  [[nodiscard]] const std::optional<Diag>& failure() const { return failure_; }
+  void forget_failure() { failure_.reset(); }
+
+ private:
+  Reports& reports_;
+  std::int64_t rank_;
+  std::optional<Diag> failure_;
+};
+
+// The failure of the lowest rank that has one, or nullopt. Collective; alike on all ranks.
+[[nodiscard]] std::optional<Diag> agreed_failure(Communicator& communicator,
+                                                 const std::vector<RankHost>& hosts);
+
+[[nodiscard]] std::string encode(const Diag& diag);
+[[nodiscard]] Diag decode(std::string_view text);  // requires: from `encode`
+
+}  // namespace mtf

@@ -1,0 +1,313 @@
+// Everything about a program that does not change from run to run, worked out once.
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "lowering/memory/arena.h"
+#include "runtime/execute/executor_program.h"
+
+namespace mtf {
+namespace {
+
+TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
+  if (!id.valid()) {
+    return {};
+  }
+  const SpmdValue& value = program.at(id);
+  Slice slice = slice_of(value.type.shape, value.layout, program.mesh, rank);
+  return {.data = nullptr,
+          .shape = shape_of(value.type.shape, slice),
+          .offset = std::move(slice.offset),
+          .dtype = value.type.dtype};
+}
+
+// The view with a dim for each loop that a dim is made of.
+TensorView by_loops(const TensorView& view, const DimMap& map, const IterationSpace& space,
+                    std::span<const LoopShare> shares) {
+  TensorView parts{.data = view.data, .shape = {}, .offset = {}, .dtype = view.dtype};
+  std::vector<Dim> dims;
+  for (const std::vector<std::size_t>& loops : map) {
+    for (const std::size_t loop : loops) {
+      dims.push_back({space.loops[loop].name, shares[loop].extent});
+      parts.offset.push_back(shares[loop].offset);
+    }
+  }
+  parts.shape = Shape(std::move(dims));
+  return parts;
+}
+
+// Whether the rank takes part in the call: where only some hold the result, the others do nothing.
+bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
+  return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
+}
+
+}  // namespace
+
+LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
+  const Axes& axes = call.loops[loop];
+  const Mesh::Part part = mesh.part_of(call.space.loops[loop].size, axes, rank);
+  return {.parts = mesh.size_of(axes),
+          .index = mesh.index_along(rank, axes),
+          .offset = part.offset,
+          .extent = part.extent};
+}
+
+namespace {
+
+KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
+                       const PrepareContext& context) {
+  KernelStep step{.call = &call, .ranks = {}};
+  step.ranks.reserve(context.hosts.size());  // spans point into its elements
+  for (std::size_t i = 0; i < context.hosts.size(); ++i) {
+    const std::int64_t rank = context.communicator.local_ranks()[i];
+    KernelStep::OnRank& here = step.ranks.emplace_back();
+    for (std::size_t l = 0; l < call.loops.size(); ++l) {
+      LoopShare& share = here.shares.emplace_back(share_on(program.mesh, call, l, rank));
+      if (!is_busy(program, call, rank)) {
+        share.offset = 0;
+        share.extent = 0;
+      }
+    }
+    for (std::size_t o = 0; o < call.operands.size(); ++o) {
+      const TensorView view = view_of(program, call.operands[o], rank);
+      here.in.push_back(
+          call.by_loops ? by_loops(view, call.space.operands[o], call.space, here.shares) : view);
+    }
+    here.call = std::make_unique<KernelCall>(
+        KernelCall{.call = call.call,
+                   .space = call.space,
+                   .in = here.in,
+                   .out = view_of(program, call.result, rank),
+                   .shares = here.shares,
+                   .ordinal = static_cast<std::uint64_t>(call.origin.index),
+                   .exact = context.exact,
+                   .host = context.hosts[i]});
+  }
+  return step;
+}
+
+// Strides of an operand along the dims of the result, by the loops that both are made of.
+std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t operand,
+                                        const Shape& local, std::size_t result_rank) {
+  const DimMap& map = call.space.operands[operand];
+  const std::vector<std::int64_t> strides = strides_of(local);
+  std::vector<std::int64_t> along(result_rank, 0);
+  for (std::size_t r = 0; r < result_rank; ++r) {
+    const auto found = std::ranges::find(map, call.space.result[r]);
+    if (found != map.end()) {
+      along[r] = strides[static_cast<std::size_t>(found - map.begin())];
+    }
+  }
+  return along;
+}
+
+// A step whose calls all run tile by tile, put together as one pass.
+class TileSketch {
+ public:
+  // On the slices of one rank.
+  TileSketch(const SpmdProgram& program, const Step& step, std::int64_t rank)
+      : program_(program), rank_(rank), shape_(slice_shape(step.calls.back().result)) {
+    for (const LocalCall& call : step.calls) {
+      add(call);
+    }
+  }
+
+  // Adds the pass to the step.
+  void finish(TileStep& step) && {
+    std::vector<std::int64_t> extents;
+    for (const Dim& dim : shape_.dims()) {
+      extents.push_back(dim.size);
+    }
+    step.passes.emplace_back(std::move(extents), inputs_, std::move(stages_));
+    step.inputs = std::move(read_);
+    step.outputs = std::move(stored_);
+  }
+
+ private:
+  [[nodiscard]] Shape slice_shape(SpmdId id) const {
+    const SpmdValue& value = program_.at(id);
+    return shape_of(value.type.shape,
+                    slice_of(value.type.shape, value.layout, program_.mesh, rank_));
+  }
+
+  void add(const LocalCall& call) {
+    const SpmdValue& result = program_.at(call.result);
+    assert(slice_shape(call.result) == shape_);
+    TileStage stage;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      stage.operands.push_back(operand(call, i));
+    }
+    stage.tile = call.call.op->tile;
+    stage.call = {.dtype = call.operands.empty() ? result.type.dtype
+                                                 : program_.at(call.operands.back()).type.dtype,
+                  .to = result.type.dtype,
+                  .args = &call.call.args};
+    stage.stored = result.home != Home::kNone;
+    if (stage.stored) {
+      stored_.push_back(call.result);
+    }
+    made_.push_back(call.result);
+    stages_.push_back(std::move(stage));
+  }
+
+  // As TileStage names it: made by an earlier stage, or an input of the pass, each listed once.
+  std::int64_t operand(const LocalCall& call, std::size_t i) {
+    const SpmdId id = call.operands[i];
+    const auto maker = std::ranges::find(made_, id);
+    if (maker != made_.end()) {
+      return ~(maker - made_.begin());
+    }
+    const SpmdValue& value = program_.at(id);
+    TileInput input{.dtype = value.type.dtype,
+                    .strides = strides_along(call, i, slice_shape(id), shape_.rank())};
+    for (std::size_t known = 0; known < read_.size(); ++known) {
+      if (read_[known] == id && inputs_[known].strides == input.strides) {
+        return static_cast<std::int64_t>(known);
+      }
+    }
+    read_.push_back(id);
+    inputs_.push_back(std::move(input));
+    return static_cast<std::int64_t>(read_.size()) - 1;
+  }
+
+  const SpmdProgram& program_;
+  std::int64_t rank_;
+  Shape shape_;
+  std::vector<SpmdId> made_;
+  std::vector<SpmdId> read_;
+  std::vector<SpmdId> stored_;
+  std::vector<TileInput> inputs_;
+  std::vector<TileStage> stages_;
+};
+
+// One pass serves all local ranks where their slices are of one size.
+TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareContext& context) {
+  TileStep ready;
+  const std::span<const std::int64_t> ranks = context.communicator.local_ranks();
+  const bool differ =
+      program.mesh.uneven || !program.at(step.calls.back().result).layout.where.empty();
+  for (const std::int64_t rank : differ ? ranks : ranks.first(1)) {
+    TileSketch(program, step, rank).finish(ready);
+  }
+  return ready;
+}
+
+// What all ranks of a group must agree on before they do a step.
+std::uint64_t hash_of(const SpmdProgram& program, const Step& step, std::size_t number) {
+  const std::string what = std::to_string(number) + to_string(step.kind).data() +
+                           to_string(program.at(step.from).type) +
+                           to_string(program.mesh, step.axes);
+  return std::hash<std::string>{}(what);
+}
+
+MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t number,
+                   const PrepareContext& context) {
+  const SpmdValue& from = program.at(step.from);
+  const SpmdValue& to = program.at(step.to);
+  return {.kind = step.kind,
+          .exchange = Exchange(context.communicator, program.mesh,
+                               {.kind = step.kind,
+                                .type = from.type,
+                                .from = from.layout,
+                                .to = to.layout,
+                                .axes = step.axes,
+                                .combine = step.combine,
+                                .exact = context.exact}),
+          .from = step.from,
+          .to = step.to,
+          .hash = hash_of(program, step, number)};
+}
+
+// `reader`: the step of the product that the gathered operand passes through.
+StreamStep::Passing passing_gather(const SpmdProgram& program, std::size_t number,
+                                   const LocalCall& reader, const PrepareContext& context) {
+  const Step& step = program.steps[number];
+  const SpmdValue& to = program.at(step.to);
+  return {.from = step.from,
+          .to = step.to,
+          .step = number,
+          .hash = hash_of(program, step, number),
+          .exchange = PieceExchange(context.communicator, program.mesh,
+                                    {.type = to.type,
+                                     .from = program.at(step.from).layout,
+                                     .to = to.layout,
+                                     .axes = step.axes,
+                                     .cut = to.cut},
+                                    reader.stream)};
+}
+
+// The passing gathers stand right before the product.
+StreamStep stream_step(const SpmdProgram& program, std::size_t number, Totals& totals,
+                       const PrepareContext& context) {
+  const LocalCall& call = program.steps[number].calls.front();
+  std::vector<StreamStep::Passing> passing;
+  for (std::size_t s = number; s-- > 0 && done_at(program, s) == number;) {
+    const Step& gather = program.steps[s];
+    passing.push_back(passing_gather(program, s, call, context));
+    passing.back().slot = collective_slot(totals, gather.kind, gather.axes);
+  }
+  return {program, call, std::move(passing), context};
+}
+
+std::int64_t reached_arena(const SpmdProgram& program) {
+  std::int64_t bytes = 0;
+  for (const SpmdValue& value : program.values) {
+    if (value.home == Home::kArena) {
+      bytes = std::max(bytes, value.offset + rounded(value.held_bytes()));
+    }
+  }
+  return bytes;
+}
+
+PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals& totals,
+                          const PrepareContext& context) {
+  const Step& step = program.steps[number];
+  PreparedStep ready;
+  if (done_at(program, number) != number) {
+    ready.body = PassedStep{};
+  } else if (step.kind != StepKind::kKernel) {
+    MoveStep move = move_step(program, step, number, context);
+    if (is_collective(step.kind)) {
+      move.slot = collective_slot(totals, step.kind, step.axes);
+    }
+    ready.body = std::move(move);
+  } else if (step.calls.front().call.op->tile != nullptr) {
+    ready.body = tile_step(program, step, context);
+  } else if (step.calls.front().stream.parts > 1) {
+    ready.body = stream_step(program, number, totals, context);
+  } else {
+    assert(step.calls.size() == 1);
+    ready.body = kernel_step(program, step.calls.front(), context);
+  }
+  return ready;
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
+                                                 const PrepareContext& context) {
+  auto prepared = std::make_unique<PreparedProgram>();
+  prepared->program = &program;
+  prepared->arena_bytes = reached_arena(program);
+  Totals totals;
+  for (std::size_t number = 0; number < program.steps.size(); ++number) {
+    PreparedStep ready = prepare_step(program, number, totals, context);
+    for (const LocalCall& call : program.steps[number].calls) {
+      ready.flops += flops_of(program, call);
+      ready.effect = ready.effect || call.call.op->effect;
+      prepared->may_fail = prepared->may_fail || call.call.op->tile == nullptr;
+    }
+    prepared->steps.push_back(std::move(ready));
+  }
+  for (const std::int64_t rank : context.communicator.local_ranks()) {
+    prepared->counted.push_back(
+        {.rank = rank, .totals = totals, .steps = std::vector<Traffic>(program.steps.size())});
+  }
+  prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));
+  return prepared;
+}
+
+}  // namespace mtf

@@ -1,0 +1,79 @@
+// An SPMD program made ready for the local ranks: what a run walks through.
+
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "lowering/spmd.h"
+#include "runtime/exchange/exchange.h"
+#include "runtime/execute/count.h"
+#include "runtime/execute/executor_host.h"
+#include "runtime/execute/stream_step.h"
+#include "runtime/kernels/tile_engine.h"
+
+namespace mtf {
+
+// One call of a kernel. The views are complete but for the addresses, which a run fills in.
+struct KernelStep {
+  struct OnRank {
+    std::vector<TensorView> in;
+    std::vector<LoopShare> shares;
+    std::unique_ptr<KernelCall> call;  // refers to both
+  };
+
+  const LocalCall* call = nullptr;
+  std::vector<OnRank> ranks;  // one per local rank
+};
+
+struct TileStep {
+  std::vector<TilePass> passes;  // one for all local ranks, or one each
+  std::vector<SpmdId> inputs;
+  std::vector<SpmdId> outputs;
+};
+
+struct MoveStep {
+  StepKind kind{};
+  Exchange exchange;
+  SpmdId from;
+  SpmdId to;
+  std::size_t slot = 0;    // in the totals' collectives; unused by a slice
+  std::uint64_t hash = 0;  // what all ranks must agree on
+};
+
+struct PassedStep {};  // a gather that the StreamStep behind it does
+
+struct PreparedStep {
+  std::variant<KernelStep, TileStep, MoveStep, StreamStep, PassedStep> body;
+  double flops = 0;     // of one rank's slices
+  bool effect = false;  // ranks agree after it whether all is well
+};
+
+struct PreparedProgram {
+  const SpmdProgram* program = nullptr;
+  std::vector<PreparedStep> steps;
+  bool may_fail = false;                 // some kernel runs
+  std::int64_t arena_bytes = 0;          // that the steps reach
+  std::vector<Counted> counted;          // per local rank, of the last run
+  std::vector<std::vector<void*>> data;  // per local rank and value, of the last run
+
+  [[nodiscard]] void* at(std::size_t rank, SpmdId id) const {
+    return data[rank][static_cast<std::size_t>(id.index)];
+  }
+};
+
+struct PrepareContext {
+  Communicator& communicator;
+  std::vector<RankHost>& hosts;  // one per local rank
+  bool exact = true;
+};
+
+// A rank's share of a loop.
+[[nodiscard]] LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop,
+                                 std::int64_t rank);
+
+[[nodiscard]] std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
+                                                               const PrepareContext& context);
+
+}  // namespace mtf

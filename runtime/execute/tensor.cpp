@@ -1,0 +1,92 @@
+// Between whole tensors and their slices.
+
+#include "runtime/execute/tensor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "runtime/exchange/exchange.h"
+
+namespace mtf {
+
+RankTensor make_tensor(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                       const TensorType& type, const ValueLayout& layout) {
+  RankTensor tensor{.type = type,
+                    .layout = layout,
+                    .local = {type.dtype, local_shape(type.shape, layout, mesh)},
+                    .parts = {}};
+  for (const std::int64_t rank : communicator.local_ranks()) {
+    tensor.parts.push_back(pool.take(holds(layout, mesh, rank) ? tensor.local.bytes() : 0));
+  }
+  return tensor;
+}
+
+namespace {
+
+BoxCopy slice_copy(const TensorType& type, const Shape& local) {
+  std::vector<std::int64_t> whole;
+  std::vector<std::int64_t> extent;
+  for (std::size_t d = 0; d < type.shape.rank(); ++d) {
+    whole.push_back(type.shape[d].size);
+    extent.push_back(local[d].size);
+  }
+  return {whole, extent, static_cast<std::int64_t>(bytes_of(type.dtype))};
+}
+
+}  // namespace
+
+RankTensor scatter(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                   const TensorType& type, const ValueLayout& layout,
+                   std::span<const std::byte> whole) {
+  assert(static_cast<std::int64_t>(whole.size()) == type.bytes());
+  RankTensor tensor = make_tensor(pool, communicator, mesh, type, layout);
+  for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
+    const Slice slice = slice_of(type.shape, layout, mesh, communicator.local_ranks()[i]);
+    const BoxCopy copy = slice_copy(type, shape_of(type.shape, slice));
+    copy.pack(whole.data(), copy.start_of(slice.offset), 0, copy.block_bytes(),
+              tensor.parts[i].data());
+  }
+  return tensor;
+}
+
+std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
+                              const RankTensor& tensor) {
+  assert(tensor.layout.partial.empty());
+  Axes axes;
+  for (const Axes& of_dim : tensor.layout.dims) {
+    axes.insert(axes.end(), of_dim.begin(), of_dim.end());
+  }
+  for (const Condition& condition : tensor.layout.where) {
+    axes.push_back(condition.axis);
+  }
+  const Group& group = communicator.group(mesh, axes);
+  const std::int64_t bytes = tensor.local.bytes();
+  const std::size_t ranks = tensor.parts.size();
+  std::vector<std::vector<std::byte>> slices(ranks);
+  const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));  // from who holds none
+  std::vector<const void*> ins;
+  std::vector<void*> outs;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    slices[i].resize(static_cast<std::size_t>(group.size * bytes));
+    ins.push_back(tensor.parts[i].bytes() == bytes
+                      ? static_cast<const void*>(tensor.parts[i].data())
+                      : nothing.data());
+    outs.push_back(slices[i].data());
+  }
+  communicator.all_gather(group, bytes, ins, outs);
+
+  std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
+  const std::byte* block = slices.front().data();
+  for (const std::int64_t member : group.members.front()) {
+    if (holds(tensor.layout, mesh, member)) {
+      const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
+      const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
+      copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
+    }
+    block += bytes;
+  }
+  return whole;
+}
+
+}  // namespace mtf

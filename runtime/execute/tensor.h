@@ -1,0 +1,35 @@
+// A tensor held by ranks: the slices of this process's local ranks, in a known layout.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ir/layout/layout.h"
+#include "runtime/execute/buffer.h"
+#include "runtime/ranks/communicator.h"
+
+namespace mtf {
+
+struct RankTensor {
+  TensorType type;            // of the whole
+  ValueLayout layout;         // nothing partial
+  TensorType local;           // of one rank's slice
+  std::vector<Buffer> parts;  // one per local rank
+};
+
+[[nodiscard]] RankTensor make_tensor(BufferPool& pool, const Communicator& communicator,
+                                     const Mesh& mesh, const TensorType& type,
+                                     const ValueLayout& layout);
+
+// Each rank keeps its slice of `whole`, which all ranks have (row-major).
+[[nodiscard]] RankTensor scatter(BufferPool& pool, const Communicator& communicator,
+                                 const Mesh& mesh, const TensorType& type,
+                                 const ValueLayout& layout, std::span<const std::byte> whole);
+
+// The whole tensor, row-major, on every process. Collective.
+[[nodiscard]] std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
+                                            const RankTensor& tensor);
+
+}  // namespace mtf

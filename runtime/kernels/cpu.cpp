@@ -1,0 +1,64 @@
+// Detection of instruction sets by cpuid, which also asks whether the system saves their registers.
+
+#include "runtime/kernels/cpu.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sched.h>
+
+namespace mtf {
+
+Isa widest_isa() {
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  const bool avx512 =
+      avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+  if (avx512) {
+    return Isa::kAvx512;
+  }
+  return avx2 ? Isa::kAvx2 : Isa::kPortable;
+}
+
+std::optional<Isa> isa_named(std::string_view name) {
+  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
+    if (to_string(isa) == name) {
+      return isa;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(Isa isa) {
+  switch (isa) {
+    case Isa::kPortable:
+      return "portable";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512:
+      return "avx512";
+  }
+  return "";
+}
+
+int host_threads(std::int64_t ranks_here) {
+  if (const char* text = std::getenv("MTF_THREADS")) {
+    const std::string_view digits = text;
+    int threads = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), threads);
+    return std::max(threads, 1);
+  }
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  return std::max(count / static_cast<int>(ranks_here), 1);
+}
+
+Isa host_isa() {
+  const char* name = std::getenv("MTF_ISA");
+  const std::optional<Isa> wanted = name == nullptr ? std::nullopt : isa_named(name);
+  return wanted ? std::min(*wanted, widest_isa()) : widest_isa();
+}
+
+}  // namespace mtf

@@ -1,0 +1,60 @@
+// Sums, products, maxima and minima over dims of a strided tensor, in an order that is a function
+// of the canonical blocks alone: never of memory layout, alignment or instruction set.
+//
+// A leaf is one block per reduced dim. Its elements, numbered row-major in the order of the reduced
+// dims, are dealt to kReduceLanes lanes (number modulo kReduceLanes); each lane starts from the
+// identity and goes in increasing order; lanes l and l + 8, then l + 4, + 2, + 1 are combined.
+// Leaves are combined in the tree of runtime/kernels/tree.h. Integers wrap.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/kernels/cpu.h"
+
+namespace mtf {
+
+inline constexpr int kReduceLanes = 16;
+
+enum class ReduceKind : std::uint8_t { kSum, kProd, kMax, kMin };
+
+struct KeptDim {
+  std::int64_t extent = 1;
+  std::int64_t in = 0;  // element strides
+  std::int64_t out = 0;
+};
+
+struct ReducedDim {
+  std::int64_t extent = 1;
+  std::int64_t in = 0;
+  std::int64_t blocks = 1;  // canonical blocks on this rank; divides the extent
+};
+
+struct Reduction {
+  ReduceKind kind = ReduceKind::kSum;
+  std::vector<KeptDim> kept;
+  std::vector<ReducedDim> reduced;  // in the program's order: first is outermost
+};
+
+// `out` must not overlap `in`. An empty reduction gives the identity of its kind (maximum: -Inf or
+// the smallest integer).
+void reduce(const Reduction& reduction, const float* in, Isa isa, float* out);
+void reduce(const Reduction& reduction, const double* in, Isa isa, double* out);
+void reduce(const Reduction& reduction, const std::int32_t* in, Isa isa, std::int32_t* out);
+void reduce(const Reduction& reduction, const std::int64_t* in, Isa isa, std::int64_t* out);
+void reduce(const Reduction& reduction, const std::uint8_t* in, Isa isa, std::uint8_t* out);
+
+// out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two
+// messages. Maximum and minimum are associative and commutative to the bit (+0 above -0, one NaN),
+// so only sums and products depend on the order. `out` may be `left` or `right`.
+void combine(ReduceKind kind, const float* left, const float* right, std::int64_t n, float* out);
+void combine(ReduceKind kind, const double* left, const double* right, std::int64_t n, double* out);
+void combine(ReduceKind kind, const std::int32_t* left, const std::int32_t* right, std::int64_t n,
+             std::int32_t* out);
+void combine(ReduceKind kind, const std::int64_t* left, const std::int64_t* right, std::int64_t n,
+             std::int64_t* out);
+void combine(ReduceKind kind, const std::uint8_t* left, const std::uint8_t* right, std::int64_t n,
+             std::uint8_t* out);
+
+}  // namespace mtf

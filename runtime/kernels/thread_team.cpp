@@ -1,0 +1,168 @@
+// One team per process. A round begins when its number changes and ends when no member is left.
+
+#include "runtime/kernels/thread_team.h"
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace mtf {
+namespace {
+
+using Task = std::function<void(int)>;
+
+// Products often follow one another so soon that to sleep and to be woken would take longer.
+template <typename T>
+void wait_while(const std::atomic<T>& value, T old) {
+  constexpr int kLooks = 300;
+  for (int i = 0; i < kLooks; ++i) {
+    if (value.load(std::memory_order_acquire) != old) {
+      return;
+    }
+    __builtin_ia32_pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+class Team {
+ public:
+  Team() = default;
+  ~Team() {
+    task_ = nullptr;
+    begin_round();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  Team(Team&&) = delete;
+  Team& operator=(Team&&) = delete;
+
+  // False if the team is not free.
+  bool run(int n, const Task& task) {
+    if (!is_here() || busy_.exchange(true, std::memory_order_acquire)) {
+      return false;
+    }
+    const bool complete = recruit(n);
+    if (complete) {
+      do_round(n, task);
+    }
+    const std::vector<std::exception_ptr> errors = std::exchange(errors_, {});
+    busy_.store(false, std::memory_order_release);
+    for (const std::exception_ptr& error : errors) {
+      if (error) {
+        std::rethrow_exception(error);
+      }
+    }
+    return complete;
+  }
+
+  // Whether the threads are those of this process: a fork takes none along.
+  [[nodiscard]] bool is_here() const { return process_ == getpid(); }
+
+ private:
+  // Member 0 is who calls. False if the system has no more threads.
+  bool recruit(int n) {
+    try {
+      while (static_cast<int>(threads_.size()) + 1 < n) {
+        const int member = static_cast<int>(threads_.size()) + 1;
+        threads_.emplace_back([this, member, round = round_.load()] { serve(member, round); });
+      }
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
+  }
+
+  void do_round(int n, const Task& task) {
+    task_ = &task;
+    tasks_ = n;
+    errors_.assign(static_cast<std::size_t>(n), nullptr);
+    left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+    begin_round();
+    do_task(0);
+    for (int left = left_.load(std::memory_order_acquire); left != 0;
+         left = left_.load(std::memory_order_acquire)) {
+      wait_while(left_, left);
+    }
+  }
+
+  void begin_round() {
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+
+  void do_task(int member) {
+    try {
+      (*task_)(member);
+    } catch (...) {
+      errors_[static_cast<std::size_t>(member)] = std::current_exception();
+    }
+  }
+
+  void serve(int member, std::uint32_t round) {
+    for (;; ++round) {
+      wait_while(round_, round);
+      if (task_ == nullptr) {
+        return;
+      }
+      if (member < tasks_) {
+        do_task(member);
+      }
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        left_.notify_one();
+      }
+    }
+  }
+
+  const pid_t process_ = getpid();
+  std::atomic<bool> busy_ = false;
+  std::vector<std::thread> threads_;
+  // Written between rounds only.
+  const Task* task_ = nullptr;
+  int tasks_ = 0;
+  std::vector<std::exception_ptr> errors_;
+  std::atomic<std::uint32_t> round_ = 0;
+  std::atomic<int> left_ = 0;
+};
+
+// Joined at exit, unless the process is a fork of the one that the threads are in.
+struct Holder {
+  Holder() : team(std::make_unique<Team>()) {}
+  ~Holder() {
+    if (!team->is_here()) {
+      static_cast<void>(team.release());
+    }
+  }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+  Holder(Holder&&) = delete;
+  Holder& operator=(Holder&&) = delete;
+
+  std::unique_ptr<Team> team;
+};
+
+Team& team() {
+  static const Holder holder;
+  return *holder.team;
+}
+
+}  // namespace
+
+void run_on_team(int n, const Task& task) {
+  if (n > 1 && team().run(n, task)) {
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    task(i);
+  }
+}
+
+}  // namespace mtf

@@ -1,0 +1,168 @@
+// The plan of a pass: which dims act as one, how large a tile is, how each operand is read.
+
+#include "runtime/kernels/tile_engine.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kTileElements = 1024;
+constexpr std::int64_t kTurnedRows = 16;
+constexpr std::int64_t kAlignment = 64;
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInput>& inputs,
+                   std::vector<TileStage> stages)
+    : extents_(std::move(extents)) {
+  for (const TileInput& input : inputs) {
+    const auto width = static_cast<std::int64_t>(bytes_of(input.dtype));
+    Input& mine = inputs_.emplace_back();
+    mine.width = width;
+    for (const std::int64_t stride : input.strides) {
+      mine.strides.push_back(stride * width);
+    }
+  }
+  for (TileStage& stage : stages) {
+    const auto width = static_cast<std::int64_t>(bytes_of(stage.call.to));
+    stages_.push_back({.spec = std::move(stage), .width = width, .place = 0});
+  }
+  volume_ = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
+  if (volume_ > 0) {
+    merge_dims();
+    choose_tile();
+    place_scratch();
+  }
+}
+
+// Neighbouring dims are one where every operand steps through them as through one.
+void TilePass::merge_dims() {
+  for (std::size_t d = extents_.size(); d-- > 0;) {
+    const bool alone = extents_.size() == 1;
+    const bool dropped = extents_[d] == 1 && !alone;
+    const bool joined = !dropped && d + 1 < extents_.size() &&
+                        std::ranges::all_of(inputs_, [&](const Input& input) {
+                          return input.strides[d] == input.strides[d + 1] * extents_[d + 1];
+                        });
+    if (!dropped && !joined) {
+      continue;
+    }
+    if (joined) {
+      extents_[d + 1] *= extents_[d];
+    }
+    extents_.erase(extents_.begin() + static_cast<std::ptrdiff_t>(d));
+    for (Input& input : inputs_) {
+      input.strides.erase(input.strides.begin() + static_cast<std::ptrdiff_t>(d));
+    }
+  }
+  if (extents_.empty()) {
+    extents_.push_back(1);
+    for (Input& input : inputs_) {
+      input.strides.push_back(0);
+    }
+  }
+}
+
+void TilePass::choose_tile() {
+  const std::int64_t row = extents_.back();
+  const std::int64_t most = stages_.size() + inputs_.size() > 8 ? kTileElements / 2 : kTileElements;
+  if (row <= most / 2 && extents_.size() > 1) {
+    tile_rows_ = std::min(most / row, volume_ / row);
+    tile_columns_ = row;
+  } else {
+    tile_columns_ = std::min(most, row);
+  }
+  for (Input& input : inputs_) {
+    input.access = access_of(input);
+    if (input.access == Access::kTransposed) {
+      row_group_ = kTurnedRows;
+    }
+  }
+  if (row_group_ > 1) {
+    tile_columns_ = std::min(tile_columns_, kTileElements / 4);
+  }
+}
+
+TilePass::Access TilePass::access_of(const Input& input) const {
+  const std::size_t inner = extents_.size() - 1;
+  bool in_place = true;
+  bool outer_zero = true;
+  std::int64_t stride = input.width;
+  for (std::size_t d = extents_.size(); d-- > 0;) {
+    in_place = in_place && (input.strides[d] == stride || extents_[d] == 1);
+    outer_zero = outer_zero && (d == inner || input.strides[d] == 0);
+    stride *= extents_[d];
+  }
+  if (in_place) {
+    return Access::kInPlace;
+  }
+  if (outer_zero && (tile_rows_ > 1 || input.strides[inner] == 0)) {
+    return Access::kOnce;
+  }
+  if (tile_rows_ > 1) {
+    return Access::kRows;
+  }
+  if (input.strides[inner] == input.width) {
+    return Access::kRow;
+  }
+  if (input.strides[inner] == 0) {
+    return Access::kFill;
+  }
+  return inner > 0 && input.strides[inner - 1] == input.width ? Access::kTransposed : Access::kRows;
+}
+
+// The last stage that reads the result of each.
+std::vector<std::size_t> TilePass::last_uses() const {
+  std::vector<std::size_t> last_use(stages_.size());
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    last_use[s] = s;
+    for (const std::int64_t operand : stages_[s].spec.operands) {
+      if (operand < 0) {
+        last_use[static_cast<std::size_t>(~operand)] = s;
+      }
+    }
+  }
+  return last_use;
+}
+
+void TilePass::place_scratch() {
+  const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * 8);
+  for (Input& input : inputs_) {
+    if (input.access != Access::kInPlace && input.access != Access::kRow) {
+      input.place = scratch_bytes_;
+      scratch_bytes_ += tile * (input.access == Access::kTransposed ? kTurnedRows : 1);
+    }
+  }
+  place_results(tile);
+}
+
+// Results that only later stages read share places; a stored one keeps its own, for the case that
+// it must not be written before the tile's operands are read.
+void TilePass::place_results(std::int64_t tile) {
+  const std::vector<std::size_t> last_use = last_uses();
+  std::vector<std::int64_t> unused;
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    if (stages_[s].spec.stored || unused.empty()) {
+      stages_[s].place = std::exchange(scratch_bytes_, scratch_bytes_ + tile);
+    } else {
+      stages_[s].place = unused.back();
+      unused.pop_back();
+    }
+    for (std::size_t before = 0; before <= s; ++before) {
+      if (last_use[before] == s && !stages_[before].spec.stored) {
+        unused.push_back(stages_[before].place);
+      }
+    }
+  }
+}
+
+}  // namespace mtf

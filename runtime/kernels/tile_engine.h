@@ -1,0 +1,111 @@
+// Element-wise chains in one pass: each tile of the result goes through all calls while it is in
+// the first-level cache, so intermediate values never reach memory.
+//
+// Operands that lie as the result does are read in place; others (scalars, broadcast dims, another
+// dim order) are first laid out for the tile.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/op.h"
+#include "runtime/execute/buffer.h"
+
+namespace mtf {
+
+// An operand from outside the chain: element strides along the dims of the result, 0 where it lacks
+// one.
+struct TileInput {
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> strides;
+};
+
+// One call. Operands: input i is i, the result of stage s is ~s.
+struct TileStage {
+  TileFn tile = nullptr;
+  TileCall call;
+  std::vector<std::int64_t> operands;
+  bool stored = false;  // its result is wanted in memory; otherwise only later stages read it
+};
+
+// What passes work in, shared by all passes of an executor.
+struct TileScratch {
+  BufferPool* pool = nullptr;
+  Buffer memory = {};
+  std::vector<const void*> operands = {};     // of the call in progress
+  std::vector<std::byte*> results = {};       // per stage, of the tile in progress
+  std::vector<std::byte*> outputs = {};       // per stage, whole; null: not stored
+  std::vector<const std::byte*> inputs = {};  // per input, of the tile in progress
+};
+
+class TilePass {
+ public:
+  TilePass(std::vector<std::int64_t> extents, const std::vector<TileInput>& inputs,
+           std::vector<TileStage> stages);
+
+  // `outputs`: one per stored stage, in order. An output may be an input that lies as it does.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs,
+           TileScratch& scratch) const;
+
+ private:
+  enum class Access : std::uint8_t {
+    kInPlace,     // lies in the order of the result
+    kRow,         // inner dim in order: read in place from its row
+    kOnce,        // the same for all tiles
+    kFill,        // one element per row
+    kRows,        // put together row by row
+    kTransposed,  // inner dim strided, the next one in order: turned in blocks
+  };
+  struct Input {
+    std::int64_t width = 4;
+    std::vector<std::int64_t> strides;  // in bytes, along the merged dims
+    Access access = Access::kInPlace;
+    std::int64_t place = 0;  // of its tile in the scratch memory
+  };
+  struct Stage {
+    TileStage spec;
+    std::int64_t width = 4;
+    std::int64_t place = 0;
+  };
+  struct Tile {
+    std::int64_t row = 0;
+    std::int64_t rows = 1;
+    std::int64_t column = 0;
+    std::int64_t columns = 1;
+    std::int64_t group_row = 0;  // first row of the group that is turned together
+    std::int64_t group_rows = 1;
+    bool first = true;  // of the pass
+
+    [[nodiscard]] std::int64_t size() const { return rows * columns; }
+  };
+
+  void merge_dims();
+  void choose_tile();
+  [[nodiscard]] Access access_of(const Input& input) const;
+  void place_scratch();
+  void place_results(std::int64_t tile);
+  [[nodiscard]] std::vector<std::size_t> last_uses() const;
+  [[nodiscard]] std::int64_t row_offset(const Input& input, std::int64_t row) const;
+  const std::byte* load(const Input& input, const std::byte* data, const Tile& tile,
+                        std::byte* memory) const;
+  void load_rows(const Input& input, const std::byte* data, const Tile& tile,
+                 std::byte* place) const;
+  void load_turned(const Input& input, const std::byte* data, const Tile& tile,
+                   std::byte* place) const;
+  void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch) const;
+  void start(std::span<void* const> outputs, TileScratch& scratch) const;
+
+  std::vector<std::int64_t> extents_;  // merged; the last is a row
+  std::vector<Input> inputs_;
+  std::vector<Stage> stages_;
+  std::int64_t volume_ = 1;
+  std::int64_t tile_rows_ = 1;  // more than one: whole rows
+  std::int64_t tile_columns_ = 1;
+  std::int64_t row_group_ = 1;
+  std::int64_t scratch_bytes_ = 0;
+};
+
+}  // namespace mtf

@@ -1,0 +1,188 @@
+// The pass itself.
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "runtime/kernels/tile_engine.h"
+
+namespace mtf {
+namespace {
+
+// Calls f(T{}) with an unsigned type of that many bytes.
+template <typename F>
+void with_width(std::int64_t width, F&& f) {
+  if (width == 4) {
+    f(std::uint32_t{});
+  } else if (width == 8) {
+    f(std::uint64_t{});
+  } else {
+    f(std::uint8_t{});
+  }
+}
+
+// `count` elements, `stride` bytes apart, behind each other.
+void take_strided(std::int64_t width, const std::byte* from, std::int64_t stride,
+                  std::int64_t count, std::byte* to) {
+  if (stride == width) {
+    std::memcpy(to, from, static_cast<std::size_t>(count * width));
+    return;
+  }
+  with_width(width, [&](auto zero) {
+    using T = decltype(zero);
+    T* out = reinterpret_cast<T*>(to);
+    if (stride == 0) {
+      std::fill_n(out, count, *reinterpret_cast<const T*>(from));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i] = *reinterpret_cast<const T*>(from + i * stride);
+    }
+  });
+}
+
+bool overlaps_any(const void* output, std::span<const void* const> inputs) {
+  return std::ranges::find(inputs, output) != inputs.end();
+}
+
+}  // namespace
+
+std::int64_t TilePass::row_offset(const Input& input, std::int64_t row) const {
+  std::int64_t offset = 0;
+  for (std::size_t d = extents_.size() - 1; d-- > 0;) {
+    offset += row % extents_[d] * input.strides[d];
+    row /= extents_[d];
+  }
+  return offset;
+}
+
+void TilePass::load_rows(const Input& input, const std::byte* data, const Tile& tile,
+                         std::byte* place) const {
+  const std::int64_t step = input.strides.back();
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const std::byte* row = data + row_offset(input, tile.row + i) + tile.column * step;
+    take_strided(input.width, row, step, tile.columns, place);
+    place += tile.columns * input.width;
+  }
+}
+
+// The rows of a group lie behind each other in memory, element by element.
+void TilePass::load_turned(const Input& input, const std::byte* data, const Tile& tile,
+                           std::byte* place) const {
+  const std::int64_t step = input.strides.back();
+  const std::byte* from = data + row_offset(input, tile.group_row) + tile.column * step;
+  with_width(input.width, [&](auto zero) {
+    using T = decltype(zero);
+    T* out = reinterpret_cast<T*>(place);
+    for (std::int64_t column = 0; column < tile.columns; ++column) {
+      const T* in = reinterpret_cast<const T*>(from + column * step);
+      for (std::int64_t row = 0; row < tile.group_rows; ++row) {
+        out[row * tile.columns + column] = in[row];
+      }
+    }
+  });
+}
+
+// Where the tile of an operand is to be read.
+const std::byte* TilePass::load(const Input& input, const std::byte* data, const Tile& tile,
+                                std::byte* memory) const {
+  std::byte* place = memory + input.place;
+  switch (input.access) {
+    case Access::kInPlace:
+      return data + (tile.row * extents_.back() + tile.column) * input.width;
+    case Access::kRow:
+      return data + row_offset(input, tile.row) + tile.column * input.width;
+    case Access::kOnce:
+      if (tile.first) {
+        load_rows(input, data, tile, place);
+      }
+      return place;
+    case Access::kFill:
+    case Access::kRows:
+      load_rows(input, data, tile, place);
+      return place;
+    case Access::kTransposed:
+      break;
+  }
+  if (tile.row == tile.group_row) {
+    load_turned(input, data, tile, place);
+  }
+  return place + (tile.row - tile.group_row) * tile.columns * input.width;
+}
+
+void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
+                        TileScratch& scratch) const {
+  std::byte* memory = scratch.memory.data();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    scratch.inputs[i] = load(inputs_[i], static_cast<const std::byte*>(inputs[i]), tile, memory);
+  }
+  const std::int64_t begin = tile.row * extents_.back() + tile.column;
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const Stage& stage = stages_[s];
+    scratch.operands.clear();
+    for (const std::int64_t operand : stage.spec.operands) {
+      scratch.operands.push_back(operand >= 0
+                                     ? scratch.inputs[static_cast<std::size_t>(operand)]
+                                     : scratch.results[static_cast<std::size_t>(~operand)]);
+    }
+    std::byte* output = scratch.outputs[s];
+    const bool direct = output != nullptr && !overlaps_any(output, inputs);
+    scratch.results[s] = direct ? output + begin * stage.width : memory + stage.place;
+    stage.spec.tile(stage.spec.call, scratch.operands, scratch.results[s],
+                    static_cast<std::size_t>(tile.size()));
+  }
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    std::byte* output = scratch.outputs[s];
+    if (output != nullptr && overlaps_any(output, inputs)) {
+      std::memcpy(output + begin * stages_[s].width, scratch.results[s],
+                  static_cast<std::size_t>(tile.size() * stages_[s].width));
+    }
+  }
+}
+
+void TilePass::start(std::span<void* const> outputs, TileScratch& scratch) const {
+  if (scratch.memory.bytes() < scratch_bytes_) {
+    scratch.memory = Buffer();
+    scratch.memory = scratch.pool->take(scratch_bytes_);
+  }
+  scratch.inputs.assign(inputs_.size(), nullptr);
+  scratch.results.assign(stages_.size(), nullptr);
+  scratch.outputs.assign(stages_.size(), nullptr);
+  std::size_t stored = 0;
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    if (stages_[s].spec.stored) {
+      scratch.outputs[s] = static_cast<std::byte*>(outputs[stored++]);
+    }
+  }
+}
+
+// Groups of rows; in a group, column by column of tiles, so that rows turned together are used
+// while they are in the cache. A tile of several rows is a group of its own.
+void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                   TileScratch& scratch) const {
+  if (volume_ == 0) {
+    return;
+  }
+  start(outputs, scratch);
+  const bool whole_rows = tile_rows_ > 1;
+  const std::int64_t row = extents_.back();
+  const std::int64_t rows = volume_ / row;
+  const std::int64_t turning = extents_.size() > 1 ? extents_[extents_.size() - 2] : 1;
+  Tile tile;
+  while (tile.group_row < rows) {
+    tile.group_rows = whole_rows ? std::min(tile_rows_, rows - tile.group_row)
+                                 : std::min(row_group_, turning - tile.group_row % turning);
+    tile.rows = whole_rows ? tile.group_rows : 1;
+    const std::int64_t end = tile.group_row + tile.group_rows;
+    for (tile.column = 0; tile.column < row; tile.column += tile_columns_) {
+      tile.columns = std::min(tile_columns_, row - tile.column);
+      for (tile.row = tile.group_row; tile.row < end; tile.row += tile.rows) {
+        run_tile(inputs, tile, scratch);
+        tile.first = false;
+      }
+    }
+    tile.group_row = end;
+  }
+}
+
+}  // namespace mtf

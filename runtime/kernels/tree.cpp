@@ -1,0 +1,25 @@
+// Nested block trees, flattened to merge counts.
+
+#include "runtime/kernels/tree.h"
+
+#include <utility>
+
+namespace mtf {
+
+std::vector<int> combine_tree_blocks(std::span<const std::int64_t> blocks_per_dim) {
+  std::vector<int> merges = {0};
+  // From the innermost dim outwards: each block of a dim repeats the whole tree of the dims inside
+  // it, and its own merges come after the last leaf of that repetition.
+  for (std::size_t d = blocks_per_dim.size(); d-- > 0;) {
+    std::vector<int> outer;
+    outer.reserve(merges.size() * static_cast<std::size_t>(blocks_per_dim[d]));
+    for (std::int64_t i = 0; i < blocks_per_dim[d]; ++i) {
+      outer.insert(outer.end(), merges.begin(), merges.end());
+      outer.back() += merges_after(i, blocks_per_dim[d]);
+    }
+    merges = std::move(outer);
+  }
+  return merges;
+}
+
+}  // namespace mtf

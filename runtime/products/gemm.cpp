@@ -1,0 +1,265 @@
+// Products: how much is done at a time, where memory for it comes from, and who does it.
+
+#include "runtime/products/gemm.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <memory_resource>
+#include <utility>
+
+#include "runtime/kernels/thread_team.h"
+#include "runtime/products/gemm_block.h"
+#include "runtime/products/gemm_scratch.h"
+#include "runtime/products/gemm_thin.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
+constexpr double kThreadedProducts = 4e6;       // below, waking threads takes longer
+
+// For cores with 48 KB of first-level and 2 MB of second-level cache.
+constexpr std::int64_t kPanelBytes = 4096;             // of one lane in a panel
+constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
+constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
+constexpr std::int64_t kBlockCols = 2048;
+// Of columns that are packed together, and of columns that are not packed: they stay in the
+// second-level cache, from which they are read as fast as they are needed.
+constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
+constexpr std::int64_t kInPlaceBytes = 640 * 1024;
+constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near
+constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
+constexpr std::int64_t kFewCols = 192;            // in a group, where not all columns fit
+constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
+
+// Bytes from the first to the last element of an operand.
+std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
+  const auto reach = [](const Offsets& x) { return std::abs(x.step) * (x.size - 1); };
+  return (reach(lanes) + reach(inner) + 1) * element;
+}
+
+// Elements of packed_a, packed_b, carried and local.
+template <typename T>
+void allocate(GemmWork<T>& work, std::array<std::int64_t, 4> sizes) {
+  constexpr std::int64_t kAligned = kScratchAlignment / static_cast<std::int64_t>(sizeof(T));
+  std::int64_t total = 0;
+  for (std::int64_t& size : sizes) {
+    size = ceil_div(size, kAligned) * kAligned;
+    total += size;
+  }
+  const auto bytes = total * static_cast<std::int64_t>(sizeof(T));
+  work.packed_a = reinterpret_cast<T*>(thread_scratch(bytes));
+  work.packed_b = work.packed_a + sizes[0];
+  work.carried = work.packed_b + sizes[1];
+  work.local = work.carried + sizes[2];
+}
+
+// How much of a product that is not empty is done at a time.
+struct Blocking {
+  std::int64_t panel = 1;  // inner indices
+  std::int64_t rows = 1;   // blocks
+  std::int64_t cols = 1;
+  std::int64_t row_tiles = 0;  // of a block
+  std::int64_t col_tiles = 0;
+};
+
+template <typename T>
+Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
+  Blocking result;
+  for (const ChainPanel& panel : work.chain.panels) {
+    result.panel = std::max(result.panel, panel.length);
+  }
+  const std::int64_t row_bytes = result.panel * static_cast<std::int64_t>(sizeof(T));
+  result.rows = ceil_div(rows, std::max(kBlockBytes / row_bytes, work.kernel.rows));
+  result.cols = ceil_div(cols, rows <= kThinRows ? work.width() : kBlockCols);
+  result.row_tiles = ceil_div(ceil_div(rows, result.rows), work.kernel.rows);
+  result.col_tiles = ceil_div(ceil_div(cols, result.cols), work.width());
+  return result;
+}
+
+// What is used once or twice, or stays in a near cache as it is, is read where it is; so are long
+// rows of a that no near cache would hold when they are packed.
+template <typename T>
+void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
+  const GemmPlan& plan = work.plan;
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  const bool apart = plan.a_inner.step == 1;
+  const bool as_good = apart && (!work.one_group || plan.inner() * size <= kInPlaceRow);
+  work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
+                    (rows <= work.kernel.rows || cols <= 2 * work.width() || as_good);
+  const bool spread = plan.b_inner.step * size % kConflict != 0;
+  work.b_in_place = plan.b_inner.even &&
+                    (rows <= work.kernel.rows ||
+                     (spread && span_bytes(plan.b_col, plan.b_inner, size) <= kInPlaceBytes));
+}
+
+template <typename T>
+void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
+  const std::int64_t bytes =
+      blocking.col_tiles * work.width() * blocking.panel * static_cast<std::int64_t>(sizeof(T));
+  work.one_group = bytes <= kGroupBytes;
+  work.group = work.one_group ? blocking.col_tiles : kFewCols / work.width();
+}
+
+// The part of a product that one thread does.
+struct Share {
+  Range batch;
+  Range rows;
+  Range cols;
+};
+
+template <typename T>
+struct Tensors {
+  const T* a = nullptr;
+  const T* b = nullptr;
+  T* out = nullptr;
+};
+
+template <typename T>
+void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T>& tensors) {
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.chain) * size));
+  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
+    run_thin(work.plan, work.chain,
+             {.rows = share.rows,
+              .cols = share.cols,
+              .a = tensors.a + work.plan.a_batch.at(n),
+              .b = tensors.b + work.plan.b_batch.at(n),
+              .out = tensors.out + work.plan.out_batch.at(n)},
+             scratch);
+  }
+}
+
+template <typename T>
+void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) {
+  const GemmPlan& plan = work.plan;
+  if (share.rows.size() <= 0 || share.cols.size() <= 0) {
+    return;
+  }
+  if (is_thin(plan, share.rows, share.cols)) {
+    return run_thin_share(work, share, tensors);
+  }
+  const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
+  choose_groups(work, blocking);
+  choose_packing(work, share.rows.size(), share.cols.size());
+  work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
+  const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
+  allocate(work,
+           {work.a_in_place ? 0 : packed_rows * work.kernel.rows * blocking.panel,
+            work.group * work.width() * blocking.panel,
+            work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
+            work.chain.max_depth * work.tile_size()});
+  const std::int64_t cols = blocking.col_tiles * work.width();
+  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
+    for (std::int64_t j = share.cols.begin; j < share.cols.end; j += cols) {
+      for (std::int64_t i = 0; i < blocking.rows; ++i) {
+        run_block(work, {.rows = part_of(share.rows, i, blocking.rows),
+                         .cols = {.begin = j, .end = std::min(j + cols, share.cols.end)},
+                         .a = tensors.a + plan.a_batch.at(n),
+                         .b = tensors.b + plan.b_batch.at(n),
+                         .out = tensors.out + plan.out_batch.at(n)});
+      }
+    }
+  }
+}
+
+// Part `i` of `n` of the longest side: batches, then rows or columns in whole tiles.
+template <typename T>
+Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std::int64_t n) {
+  Share share = whole;
+  if (whole.batch.size() >= n) {
+    share.batch = part_of(whole.batch, i, n);
+    return share;
+  }
+  const bool by_cols = whole.cols.size() >= whole.rows.size();
+  Range& side = by_cols ? share.cols : share.rows;
+  const std::int64_t tile = by_cols ? work.width() : work.kernel.rows;
+  const Range tiles = part_of({.begin = 0, .end = ceil_div(side.size(), tile)}, i, n);
+  side = {.begin = tiles.begin * tile, .end = std::min(tiles.end * tile, side.end)};
+  return share;
+}
+
+// Each thread writes its own elements, so threads do not show in the bits either.
+template <typename T>
+void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T>& tensors,
+                 int threads) {
+  run_on_team(threads, [&work, &whole, &tensors, threads](int i) {
+    run_share(work, share_of(work, whole, i, threads), tensors);
+  });
+}
+
+template <typename T>
+struct Ready {
+  Ready(const Gemm& product, Cpu on, std::pmr::memory_resource* memory)
+      : kernel(gemm_kernel(on.isa, T())),
+        plan(plan_gemm(product, kernel.lanes, memory)),
+        chain(cut_chain(plan,
+                        (plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes) /
+                            static_cast<std::int64_t>(sizeof(T)),
+                        memory)) {
+    const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
+                            static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
+    threads = products > kThreadedProducts ? on.threads : 1;
+  }
+
+  void run(Tensors<T> tensors) const {
+    if (plan.swapped) {
+      std::swap(tensors.a, tensors.b);
+    }
+    const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
+    const Share whole = {.batch = {.begin = 0, .end = plan.batches()},
+                         .rows = {.begin = 0, .end = plan.rows()},
+                         .cols = {.begin = 0, .end = plan.cols()}};
+    if (threads > 1) {
+      run_threads(work, whole, tensors, threads);
+    } else {
+      run_share(work, whole, tensors);
+    }
+  }
+
+  const GemmKernel<T>& kernel;
+  GemmPlan plan;
+  Chain chain;
+  int threads = 1;
+};
+
+// For one use: tables that are small take no memory.
+template <typename T>
+void run_gemm(const Gemm& product, const Tensors<T>& tensors, Cpu cpu) {
+  std::array<std::byte, kTableBytes> tables;
+  std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
+  Ready<T>(product, cpu, &memory).run(tensors);
+}
+
+}  // namespace
+
+template <typename T>
+struct PreparedGemm<T>::State : Ready<T> {
+  State(const Gemm& product, Cpu cpu) : Ready<T>(product, cpu, std::pmr::get_default_resource()) {}
+};
+
+template <typename T>
+PreparedGemm<T>::PreparedGemm(const Gemm& product, Cpu cpu)
+    : state_(std::make_unique<const State>(product, cpu)) {}
+
+template <typename T>
+PreparedGemm<T>::~PreparedGemm() = default;
+
+template <typename T>
+void PreparedGemm<T>::run(const T* a, const T* b, T* out) const {
+  state_->run({.a = a, .b = b, .out = out});
+}
+
+template class PreparedGemm<float>;
+template class PreparedGemm<double>;
+
+void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
+  run_gemm<float>(product, {.a = a, .b = b, .out = out}, cpu);
+}
+
+void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu) {
+  run_gemm<double>(product, {.a = a, .b = b, .out = out}, cpu);
+}
+
+}  // namespace mtf

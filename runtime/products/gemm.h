@@ -1,0 +1,74 @@
+// The product of two tensors, out[batch, row, col] = sum over inner of a * b, operands read and
+// result written in place whatever the order of their dims.
+//
+// Canonical order, which `gemm` keeps on every layout and instruction set: the inner dims, in the
+// order given, are cut into equal blocks; a leaf is one block per dim; its value is one chain
+// acc = fma(a, b, acc) from acc = 0 over its indices in row-major order; leaves are added in the
+// tree of runtime/kernels/tree.h. Where several products are added up, the chain of a leaf runs
+// over the first product's indices, then over the next one's. Bits are equal for all values but the
+// payload and sign of NaNs.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/kernels/cpu.h"
+
+namespace mtf {
+
+// One loop of a product, with its element stride in each tensor (0 where a tensor lacks it).
+struct GemmDim {
+  std::int64_t extent = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+  std::int64_t blocks = 1;  // inner dims only: canonical blocks on this rank; divides the extent
+};
+
+// Another product of the same shape and strides that is added: where its operands begin, in
+// elements from those that are given.
+struct GemmTerm {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  friend bool operator==(const GemmTerm&, const GemmTerm&) = default;
+};
+
+struct Gemm {
+  std::vector<GemmDim> batch;        // strides a, b, out
+  std::vector<GemmDim> rows;         // strides a, out
+  std::vector<GemmDim> cols;         // strides b, out
+  std::vector<GemmDim> inner;        // strides a, b; first dim is the slowest of a chain
+  std::vector<GemmTerm> terms = {};  // besides the operands given
+  bool accumulate = false;           // out = out + product instead of out = product
+};
+
+// `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.
+void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
+void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+
+// The same for a product that is done again and again: what depends on its shape alone is worked
+// out once. For float and double.
+template <typename T>
+class PreparedGemm {
+ public:
+  PreparedGemm(const Gemm& product, Cpu cpu);
+  ~PreparedGemm();
+  PreparedGemm(const PreparedGemm&) = delete;
+  PreparedGemm& operator=(const PreparedGemm&) = delete;
+  PreparedGemm(PreparedGemm&&) = delete;
+  PreparedGemm& operator=(PreparedGemm&&) = delete;
+
+  void run(const T* a, const T* b, T* out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+// The same value in any summation order, from the fastest library (oneDNN for float).
+void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
+void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+
+}  // namespace mtf

@@ -1,0 +1,334 @@
+// The loops inside a block: panels of the chain outermost, so that rows are packed once; then
+// groups of column tiles, packed just before their use and staying in the second-level cache; then
+// rows, whose tile stays in the nearest cache for all columns of a group.
+
+#include "runtime/products/gemm_block.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "ir/support/index.h"
+#include "runtime/products/gemm_pack.h"
+
+namespace mtf {
+namespace {
+
+constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
+
+struct Tile {
+  Range rows;
+  Range cols;
+  std::int64_t index = 0;  // in its block
+};
+
+// The rows of a block in tiles. Packed ones have the full height but for the last, which takes some
+// rows from the one before if it would be so low that its few chains wait for one another; others
+// have nearly equal heights.
+class RowTiles {
+ public:
+  RowTiles(Range rows, std::int64_t height, bool packed)
+      : rows_(rows), count_(ceil_div(rows.size(), height)), height_(height) {
+    const std::int64_t last = rows.size() - (count_ - 1) * height;
+    if (packed) {
+      moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
+    } else if (count_ > 0) {
+      height_ = rows.size() / count_;
+      higher_ = rows.size() % count_;
+    }
+  }
+
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] Range operator[](std::int64_t i) const {
+    return {.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)};
+  }
+
+ private:
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const {
+    return rows_.begin + i * height_ + std::min(i, higher_) - (i + 1 == count_ ? moved_ : 0);
+  }
+
+  Range rows_;
+  std::int64_t count_;
+  std::int64_t height_;
+  std::int64_t higher_ = 0;  // tiles, by one row
+  std::int64_t moved_ = 0;   // rows, to the last tile
+};
+
+template <typename T>
+using Places = std::array<T*, kMaxDepth>;
+
+// What all tiles of a panel share.
+template <typename T>
+struct Pass {
+  const GemmWork<T>& work;
+  const GemmBlock<T>& block;
+  const ChainPanel& panel;
+  RowTiles row_tiles;
+  std::int64_t tiles = 0;  // of the block
+  Places<T> local;         // of tiles that leave nothing there
+};
+
+// One operand's share of a panel, as a micro-kernel wants it.
+template <typename T>
+struct Operand {
+  const T* at = nullptr;
+  std::int64_t lane = 0;   // between rows
+  std::int64_t inner = 0;  // between inner indices
+};
+
+// Copies a tile out, or adds it to what is there, element by element.
+template <typename T>
+void write_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const Tile& tile,
+                const T* values) {
+  const auto col = [&work, &tile](std::int64_t j) {
+    return work.plan.out_col.at(tile.cols.begin + j);
+  };
+  const std::int64_t cols = tile.cols.size();
+  const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
+  for (std::int64_t i = 0; i < tile.rows.size(); ++i) {
+    T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
+    const T* from = values + i * work.width();
+    if (work.plan.accumulate) {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        row[col(j)] += from[j];
+      }
+    } else if (adjacent) {
+      std::copy_n(from, cols, row + col(0));
+    } else {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        row[col(j)] = from[j];
+      }
+    }
+  }
+}
+
+// Whether a micro-kernel may write this tile of `out` by itself.
+template <typename T>
+bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
+  const bool whole = tile.cols.size() == work.width() || tile.cols.size() == work.kernel.lanes;
+  return !work.plan.accumulate && work.plan.out_row.even && whole &&
+         work.plan.out_col.run(tile.cols.begin) >= tile.cols.size();
+}
+
+// Of tile `tile` of `tiles`.
+template <typename T>
+Places<T> places_of(const GemmWork<T>& work, std::int64_t tiles, std::int64_t tile) {
+  Places<T> places;
+  for (int d = 0; d < work.chain.max_depth; ++d) {
+    places[at(d)] = d < work.chain.carried_depth
+                        ? work.carried + (d * tiles + tile) * work.tile_size()
+                        : work.local + d * work.tile_size();
+  }
+  return places;
+}
+
+// Calls the micro-kernels for a tile: as many as the leaves of a part leave registers for, each
+// after `next` has made it ready.
+template <typename T, typename Next>
+void run_kernels(const Pass<T>& pass, const Tile& tile, TileRun<T>& run, const Next& next) {
+  const GemmWork<T>& work = pass.work;
+  const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
+  const auto& by_rows =
+      (run.a_row == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
+  for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
+    next(i);
+    by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
+    run.a += kernels.rows * run.a_row;
+  }
+}
+
+template <typename T>
+void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
+  const GemmWork<T>& work = pass.work;
+  const bool last = pass.panel.last_part == work.chain.parts.size();
+  const bool direct = last && writes_directly(work, tile);
+  TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
+                    .count = static_cast<std::int64_t>(pass.panel.last_part) -
+                             static_cast<std::int64_t>(pass.panel.first_part),
+                    .a = a.at,
+                    .a_row = a.lane,
+                    .a_inner = a.inner,
+                    .b = b.at,
+                    .b_inner = b.inner,
+                    .places = pass.local.data(),
+                    .result_stride = work.plan.out_row.step,
+                    .prefetches = direct && work.far_result};
+  T* const result =
+      pass.block.out +
+      (direct ? work.plan.out_row.at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
+  if (direct && work.chain.carried_depth == 0) {
+    run_kernels(pass, tile, run,
+                [&](std::int64_t row) { run.result = result + row * run.result_stride; });
+    return;
+  }
+  const Places<T> places = places_of(work, pass.tiles, tile.index);
+  Places<T> moved;
+  run.places = moved.data();
+  run_kernels(pass, tile, run, [&](std::int64_t row) {
+    for (int d = 0; d < work.chain.max_depth; ++d) {
+      moved[at(d)] = places[at(d)] + row * work.width();
+    }
+    run.result = direct ? result + row * run.result_stride : nullptr;
+  });
+  if (last && !direct) {
+    write_tile(work, pass.block, tile, places[0]);
+  }
+}
+
+// Of a panel, the inner indices to pack at a time: a few where lanes lie side by side, so that all
+// tiles have a turn while the memory that they share is near.
+std::int64_t indices_at_a_time(const Offsets& lanes, std::int64_t first, std::int64_t length) {
+  constexpr std::int64_t kFew = 32;
+  return lanes.run(first) > 1 ? kFew : length;
+}
+
+// Where tile `i` of the rows is when it is packed: rows are packed all together, or each tile just
+// before its use.
+template <typename T>
+T* packed_rows(const Pass<T>& pass, std::int64_t i) {
+  const GemmWork<T>& work = pass.work;
+  return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
+}
+
+// Packs a panel of the rows of some tiles.
+template <typename T>
+void pack_rows(const Pass<T>& pass, Range tiles) {
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
+  const std::int64_t step =
+      indices_at_a_time(work.plan.a_row, pass.row_tiles[tiles.begin].begin, panel.length);
+  for (std::int64_t k = 0; k < panel.length; k += step) {
+    T* packed = packed_rows(pass, tiles.begin) + k * work.kernel.rows;
+    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
+      const Range rows = pass.row_tiles[i];
+      pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
+           {.first_lane = rows.begin,
+            .lanes = rows.size(),
+            .first_inner = panel.begin + k,
+            .inner = std::min(step, panel.length - k),
+            .width = work.kernel.rows},
+           packed);
+      packed += panel.length * work.kernel.rows;
+    }
+  }
+}
+
+template <typename T>
+Operand<T> row_operand(const Pass<T>& pass, std::int64_t i) {
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
+  if (work.a_in_place) {
+    return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
+                  (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
+            .lane = work.plan.a_row.step,
+            .inner = work.plan.a_inner.step};
+  }
+  return {.at = packed_rows(pass, i), .lane = 1, .inner = work.kernel.rows};
+}
+
+template <typename T>
+bool reads_in_place(const Pass<T>& pass, Range cols) {
+  const GemmWork<T>& work = pass.work;
+  return work.b_in_place && cols.size() == work.width() && pass.panel.length > 0 &&
+         work.plan.b_col.run(cols.begin) >= work.width();
+}
+
+template <typename T>
+Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
+  return {.begin = begin, .end = std::min(begin + work.width(), cols.end)};
+}
+
+// Packs a panel of the columns of a group of tiles.
+template <typename T>
+void pack_cols(const Pass<T>& pass, Range group) {
+  const GemmWork<T>& work = pass.work;
+  const ChainPanel& panel = pass.panel;
+  const std::int64_t step = indices_at_a_time(work.plan.b_col, group.begin, panel.length);
+  for (std::int64_t k = 0; k < panel.length; k += step) {
+    T* packed = work.packed_b + k * work.width();
+    for (std::int64_t j = group.begin; j < group.end; j += work.width()) {
+      const Range cols = tile_cols(work, group, j);
+      if (!reads_in_place(pass, cols)) {
+        pack(pass.block.b, work.plan.b_col, work.plan.b_inner,
+             {.first_lane = cols.begin,
+              .lanes = cols.size(),
+              .first_inner = panel.begin + k,
+              .inner = std::min(step, panel.length - k),
+              .width = work.width()},
+             packed);
+      }
+      packed += panel.length * work.width();
+    }
+  }
+}
+
+// Columns of tile `j` of a group: in place, or packed by pack_cols.
+template <typename T>
+Operand<T> col_operand(const Pass<T>& pass, Range cols, std::int64_t j) {
+  const GemmWork<T>& work = pass.work;
+  if (reads_in_place(pass, cols)) {
+    return {.at = pass.block.b + work.plan.b_col.at(cols.begin) +
+                  work.plan.b_inner.at(pass.panel.begin),
+            .lane = 1,
+            .inner = work.plan.b_inner.step};
+  }
+  return {
+      .at = work.packed_b + j * pass.panel.length * work.width(), .lane = 1, .inner = work.width()};
+}
+
+// `first`: of the group's column tiles in the block.
+template <typename T>
+void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
+  const GemmWork<T>& work = pass.work;
+  for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
+    const Range rows = pass.row_tiles[i];
+    if (!work.a_in_place && work.one_group) {
+      pack_rows(pass, {.begin = i, .end = i + 1});
+    }
+    const Operand<T> a = row_operand(pass, i);
+    for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
+      const Range cols = tile_cols(work, group, group.begin + j * work.width());
+      const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
+      run_tile(pass, {.rows = rows, .cols = cols, .index = index}, a, col_operand(pass, cols, j));
+    }
+  }
+}
+
+template <typename T>
+void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
+  const RowTiles row_tiles(block.rows, work.kernel.rows, !work.a_in_place);
+  const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.size(), work.width());
+  // Columns that one row of tiles uses once need to stay in the nearest cache only.
+  const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
+  for (const ChainPanel& panel : work.chain.panels) {
+    const Pass<T> pass = {.work = work,
+                          .block = block,
+                          .panel = panel,
+                          .row_tiles = row_tiles,
+                          .tiles = tiles,
+                          .local = places_of(work, 0, 0)};
+    if (!work.a_in_place && !work.one_group) {
+      pack_rows(pass, {.begin = 0, .end = row_tiles.count()});
+    }
+    std::int64_t first = 0;
+    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += together * work.width()) {
+      const Range group = {.begin = j,
+                           .end = std::min(j + together * work.width(), block.cols.end)};
+      pack_cols(pass, group);
+      run_group(pass, group, first);
+      first += together;
+    }
+  }
+}
+
+}  // namespace
+
+void run_block(const GemmWork<float>& work, const GemmBlock<float>& block) {
+  run(work, block);
+}
+
+void run_block(const GemmWork<double>& work, const GemmBlock<double>& block) {
+  run(work, block);
+}
+
+}  // namespace mtf

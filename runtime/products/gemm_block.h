@@ -1,0 +1,64 @@
+// One block of a product: rows whose part of a fits the cache, all their columns, the whole chain.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/products/gemm_plan.h"
+#include "runtime/products/micro/gemm_kernel.h"
+
+namespace mtf {
+
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
+  return (x + y - 1) / y;
+}
+
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  [[nodiscard]] constexpr std::int64_t size() const { return end - begin; }
+};
+
+// Part `i` of `n` parts whose sizes differ by at most one.
+[[nodiscard]] constexpr Range part_of(Range range, std::int64_t i, std::int64_t n) {
+  const std::int64_t least = range.size() / n;
+  const std::int64_t longer = range.size() % n;
+  const std::int64_t begin = range.begin + i * least + std::min(i, longer);
+  return {.begin = begin, .end = begin + least + (i < longer ? 1 : 0)};
+}
+
+// What all blocks share.
+template <typename T>
+struct GemmWork {
+  const GemmPlan& plan;
+  const Chain& chain;
+  const GemmKernel<T>& kernel;
+  bool a_in_place = false;  // not packed
+  bool b_in_place = false;  // where a tile's columns lie side by side
+  bool far_result = false;  // in no near cache
+  std::int64_t group = 1;   // column tiles that are packed together
+  bool one_group = false;   // all columns of a block: then rows are packed tile by tile
+  T* packed_a = nullptr;    // one panel of all rows of a block, or of one tile
+  T* packed_b = nullptr;    // one panel of the columns of a group
+  T* carried = nullptr;     // partial tiles of a block, from one panel to the next
+  T* local = nullptr;       // partial tiles inside a panel
+
+  [[nodiscard]] std::int64_t width() const { return kernel.lanes * kGemmVectors; }
+  [[nodiscard]] std::int64_t tile_size() const { return kernel.rows * width(); }
+};
+
+template <typename T>
+struct GemmBlock {
+  Range rows;
+  Range cols;
+  const T* a = nullptr;
+  const T* b = nullptr;
+  T* out = nullptr;
+};
+
+void run_block(const GemmWork<float>& work, const GemmBlock<float>& block);
+void run_block(const GemmWork<double>& work, const GemmBlock<double>& block);
+
+}  // namespace mtf

@@ -1,0 +1,150 @@
+// Lanes side by side in memory are copied, inner indices side by side are transposed in registers,
+// and in anything else every index is a piece of its own.
+
+#include "runtime/products/gemm_pack.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <immintrin.h>
+#include <iterator>
+
+#include "runtime/products/gemm_turn.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kGroup = 8;   // lanes transposed together
+constexpr std::int64_t kPiece = 64;  // inner indices before the next group of lanes
+
+// Some lanes x 4 indices; out is `width` apart per index.
+template <std::size_t kLanes, typename T>
+void transpose(const std::array<const T*, kLanes>& lane, std::int64_t k, std::int64_t width,
+               T* out) {
+  for (std::int64_t i = 0; i < std::ssize(lane); i += Turn<T>::kLanes) {
+    typename Turn<T>::Reg turned[kTurned];
+    Turn<T>::turn(lane.data() + i, k, turned);
+    for (std::int64_t j = 0; j < kTurned; ++j) {
+      Turn<T>::store(out + i + j * width, turned[j]);
+    }
+  }
+}
+
+void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int64_t width,
+               float* out) {
+  __m128 r0 = _mm_loadu_ps(lane[0] + k);
+  __m128 r1 = _mm_loadu_ps(lane[1] + k);
+  __m128 r2 = _mm_loadu_ps(lane[2] + k);
+  __m128 r3 = _mm_loadu_ps(lane[3] + k);
+  _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+  _mm_storeu_ps(out, r0);
+  _mm_storeu_ps(out + width, r1);
+  _mm_storeu_ps(out + 2 * width, r2);
+  _mm_storeu_ps(out + 3 * width, r3);
+}
+
+// kLanes lanes, each with `count` indices side by side in memory.
+template <std::size_t kLanes, typename T>
+void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
+                     std::int64_t width, T* out) {
+  std::array<const T*, kLanes> lane;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    lane[i] = x + lanes.at(first + static_cast<std::int64_t>(i));
+  }
+  std::int64_t k = 0;
+  if constexpr (kLanes > 1) {
+    for (; k + kTurned <= count; k += kTurned) {
+      transpose(lane, k, width, out + k * width);
+    }
+  }
+  for (; k < count; ++k) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      out[k * width + static_cast<std::int64_t>(i)] = lane[i][k];
+    }
+  }
+}
+
+template <typename T>
+void transpose_piece(const T* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
+                     T* out) {
+  std::int64_t j = 0;
+  for (; j + kGroup <= range.lanes; j += kGroup) {
+    transpose_group<kGroup>(x, lanes, range.first_lane + j, count, range.width, out + j);
+  }
+  if (j + 4 <= range.lanes) {
+    transpose_group<4>(x, lanes, range.first_lane + j, count, range.width, out + j);
+    j += 4;
+  }
+  for (; j < range.lanes; ++j) {
+    transpose_group<1>(x, lanes, range.first_lane + j, count, range.width, out + j);
+  }
+}
+
+template <std::size_t kBytes, typename T>
+void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) {
+  constexpr std::size_t kRegister = kBytes % 32 == 0 ? 32 : 16;  // memcpy would not use 32
+  for (std::int64_t k = 0; k < range.inner; ++k) {
+    const T* from = x + inner.at(range.first_inner + k);
+    for (std::size_t i = 0; i < kBytes / sizeof(T); i += kRegister / sizeof(T)) {
+      if constexpr (kRegister == 32) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+      } else {
+        std::memcpy(out + i, from + i, kRegister);
+      }
+    }
+    out += kBytes / sizeof(T);
+  }
+}
+
+// Lanes side by side in memory.
+template <typename T>
+void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
+  const std::size_t bytes = static_cast<std::size_t>(range.lanes) * sizeof(T);
+  if (range.lanes == range.width && bytes == 128) {
+    return copy_all<128>(x, inner, range, out);
+  }
+  if (range.lanes == range.width && bytes == 96) {
+    return copy_all<96>(x, inner, range, out);
+  }
+  if (range.lanes == range.width && bytes == 64) {
+    return copy_all<64>(x, inner, range, out);
+  }
+  if (range.lanes == range.width && bytes == 48) {
+    return copy_all<48>(x, inner, range, out);
+  }
+  for (std::int64_t k = 0; k < range.inner; ++k) {
+    std::memcpy(out + k * range.width, x + inner.at(range.first_inner + k), bytes);
+  }
+}
+
+template <typename T>
+void pack_range(const T* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+                T* out) {
+  if (range.lanes < range.width) {
+    std::fill_n(out, range.inner * range.width, T(0));
+  }
+  if (lanes.run(range.first_lane) >= range.lanes) {
+    return copy(x + lanes.at(range.first_lane), inner, range, out);
+  }
+  for (std::int64_t k = 0; k < range.inner;) {
+    const std::int64_t index = range.first_inner + k;
+    const std::int64_t count = std::min({inner.run(index), range.inner - k, kPiece});
+    transpose_piece(x + inner.at(index), lanes, range, count, out + k * range.width);
+    k += count;
+  }
+}
+
+}  // namespace
+
+void pack(const float* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+          float* out) {
+  pack_range(x, lanes, inner, range, out);
+}
+
+void pack(const double* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+          double* out) {
+  pack_range(x, lanes, inner, range, out);
+}
+
+}  // namespace mtf

@@ -1,0 +1,275 @@
+// Plans of products. Order of rows, columns and batches is free (no bit depends on it) and chosen
+// for the memory; the order of inner indices is the canonical one.
+
+#include "runtime/products/gemm_plan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/kernels/tree.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares its registers
+
+using Stride = std::int64_t GemmDim::*;
+using Dims = std::pmr::vector<GemmDim>;
+
+std::int64_t volume(const Dims& dims) {
+  std::int64_t result = 1;
+  for (const GemmDim& dim : dims) {
+    result *= dim.extent;
+  }
+  return result;
+}
+
+// One loop of a table: extent and stride.
+struct Loop {
+  std::int64_t extent = 1;
+  std::int64_t stride = 0;
+};
+
+using Loops = std::pmr::vector<Loop>;
+
+// The loops over `dims` in one tensor, as few as walk it.
+Loops loops_of(const Dims& dims, Stride stride) {
+  Loops loops(dims.get_allocator());
+  loops.reserve(dims.size());
+  for (const GemmDim& dim : dims) {
+    if (dim.extent == 1) {
+      continue;
+    }
+    if (!loops.empty() && loops.back().stride == dim.extent * (dim.*stride)) {
+      loops.back() = {.extent = loops.back().extent * dim.extent, .stride = dim.*stride};
+    } else {
+      loops.push_back({.extent = dim.extent, .stride = dim.*stride});
+    }
+  }
+  return loops;
+}
+
+void count_runs(Offsets& offsets) {
+  offsets.runs.assign(offsets.table.size(), 1);
+  for (std::size_t i = offsets.table.size(); i-- > 1;) {
+    if (offsets.table[i] == offsets.table[i - 1] + 1) {
+      offsets.runs[i - 1] = offsets.runs[i] + 1;
+    }
+  }
+}
+
+void fill_table(const Loops& loops, Offsets& offsets) {
+  offsets.table.resize(static_cast<std::size_t>(offsets.size));
+  // Each loop, from the fastest, repeats what is there so far.
+  std::size_t filled = 1;
+  for (std::size_t d = loops.size(); d-- > 0;) {
+    const auto extent = static_cast<std::size_t>(loops[d].extent);
+    for (std::size_t i = 1; i < extent; ++i) {
+      const std::int64_t shift = static_cast<std::int64_t>(i) * loops[d].stride;
+      for (std::size_t j = 0; j < filled; ++j) {
+        offsets.table[i * filled + j] = offsets.table[j] + shift;
+      }
+    }
+    filled *= extent;
+  }
+  count_runs(offsets);
+}
+
+// Offsets of all index tuples of `dims`, last dim fastest.
+Offsets offsets(const Dims& dims, Stride stride) {
+  const Loops loops = loops_of(dims, stride);
+  Offsets result = {.size = volume(dims),
+                    .even = loops.size() < 2,
+                    .step = loops.empty() ? 0 : loops.back().stride,
+                    .table = Int64s(dims.get_allocator()),
+                    .runs = Int64s(dims.get_allocator())};
+  if (!result.even && result.size > 0) {
+    fill_table(loops, result);
+  }
+  return result;
+}
+
+// The inner indices of all products that are added: those of a leaf, for one after the other.
+Offsets with_terms(Offsets one, std::int64_t leaf, const std::vector<GemmTerm>& terms,
+                   std::int64_t GemmTerm::*side) {
+  if (terms.empty() || one.size == 0) {
+    return one;
+  }
+  const auto products = static_cast<std::int64_t>(terms.size()) + 1;
+  Offsets all = {.size = one.size * products,
+                 .even = false,
+                 .step = 0,
+                 .table = Int64s(one.table.get_allocator()),
+                 .runs = Int64s(one.table.get_allocator())};
+  all.table.reserve(static_cast<std::size_t>(all.size));
+  for (std::int64_t begin = 0; begin < one.size; begin += leaf) {
+    for (std::int64_t t = 0; t < products; ++t) {
+      const std::int64_t shift = t == 0 ? 0 : terms[static_cast<std::size_t>(t - 1)].*side;
+      for (std::int64_t i = begin; i < begin + leaf; ++i) {
+        all.table.push_back(one.at(i) + shift);
+      }
+    }
+  }
+  count_runs(all);
+  return all;
+}
+
+bool has_unit_stride(const Dims& dims, Stride stride) {
+  return std::ranges::any_of(
+      dims, [stride](const GemmDim& dim) { return dim.*stride == 1 && dim.extent > 1; });
+}
+
+// Small strides of the result innermost, so that a tile of it is a few long rows.
+void sort_by_out_stride(Dims& dims) {
+  for (std::size_t i = 1; i < dims.size(); ++i) {
+    for (std::size_t j = i; j > 0 && std::abs(dims[j].out) > std::abs(dims[j - 1].out); --j) {
+      std::swap(dims[j], dims[j - 1]);
+    }
+  }
+}
+
+struct Sides {
+  Dims batch;
+  Dims rows;
+  Dims cols;
+  Dims inner;
+};
+
+void swap_sides(Sides& product) {
+  std::swap(product.rows, product.cols);
+  for (Dims* dims : {&product.batch, &product.rows, &product.cols, &product.inner}) {
+    for (GemmDim& dim : *dims) {
+      std::swap(dim.a, dim.b);
+    }
+  }
+}
+
+// Of 16 lanes, how many a side of this extent keeps busy.
+std::int64_t busy_lanes(std::int64_t extent, std::int64_t lanes) {
+  const std::int64_t registers = std::max<std::int64_t>(1, (extent + lanes - 1) / lanes);
+  return 16 * extent / (registers * lanes);
+}
+
+bool wants_swap(const Sides& product, std::int64_t lanes) {
+  const std::int64_t rows = busy_lanes(volume(product.rows), lanes);
+  const std::int64_t cols = busy_lanes(volume(product.cols), lanes);
+  if (2 * cols < rows) {
+    return true;
+  }
+  return 2 * rows >= cols && has_unit_stride(product.rows, &GemmDim::out) &&
+         !has_unit_stride(product.cols, &GemmDim::out);
+}
+
+// Leaves in canonical order, and inside a leaf its indices: block dims first, then what is in them.
+Dims leaf_major(const Dims& inner) {
+  Dims dims(inner.get_allocator());
+  dims.reserve(2 * inner.size());
+  for (const GemmDim& dim : inner) {
+    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
+    const std::int64_t length = dim.extent / dim.blocks;
+    dims.push_back({.extent = dim.blocks, .a = dim.a * length, .b = dim.b * length});
+  }
+  for (const GemmDim& dim : inner) {
+    dims.push_back({.extent = dim.extent / dim.blocks, .a = dim.a, .b = dim.b});
+  }
+  return dims;
+}
+
+// Whether the tree adds the leaves in pairs first.
+bool adds_pairs(const std::vector<int>& merges) {
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    if (i % 2 == 0 ? merges[i] != 0 : merges[i] == 0) {
+      return false;
+    }
+  }
+  return merges.size() % 2 == 0;
+}
+
+}  // namespace
+
+GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
+  const auto dims = [memory](const std::vector<GemmDim>& list) {
+    return Dims(list.begin(), list.end(), memory);
+  };
+  Sides sides = {.batch = dims(asked.batch),
+                 .rows = dims(asked.rows),
+                 .cols = dims(asked.cols),
+                 .inner = dims(asked.inner)};
+  const bool swapped = wants_swap(sides, lanes);
+  if (swapped) {
+    swap_sides(sides);
+  }
+  sort_by_out_stride(sides.rows);
+  sort_by_out_stride(sides.cols);
+  std::vector<std::int64_t> blocks;
+  for (const GemmDim& dim : sides.inner) {
+    blocks.push_back(dim.blocks);
+  }
+  const Dims inner = leaf_major(sides.inner);
+  GemmPlan plan = {.swapped = swapped,
+                   .accumulate = asked.accumulate,
+                   .a_row = offsets(sides.rows, &GemmDim::a),
+                   .a_inner = offsets(inner, &GemmDim::a),
+                   .b_col = offsets(sides.cols, &GemmDim::b),
+                   .b_inner = offsets(inner, &GemmDim::b),
+                   .out_row = offsets(sides.rows, &GemmDim::out),
+                   .out_col = offsets(sides.cols, &GemmDim::out),
+                   .a_batch = offsets(sides.batch, &GemmDim::a),
+                   .b_batch = offsets(sides.batch, &GemmDim::b),
+                   .out_batch = offsets(sides.batch, &GemmDim::out),
+                   .merges = combine_tree_blocks(blocks)};
+  const auto leaves = static_cast<std::int64_t>(plan.merges.size());
+  const std::int64_t leaf = plan.inner() / leaves;
+  plan.a_inner =
+      with_terms(std::move(plan.a_inner), leaf, asked.terms, swapped ? &GemmTerm::b : &GemmTerm::a);
+  plan.b_inner =
+      with_terms(std::move(plan.b_inner), leaf, asked.terms, swapped ? &GemmTerm::a : &GemmTerm::b);
+  plan.leaf_length = plan.inner() / leaves;
+  return plan;
+}
+
+Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
+                std::pmr::memory_resource* memory) {
+  Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
+                 .panels = std::pmr::vector<ChainPanel>(memory),
+                 .leaves = plan.leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
+  chain.parts.reserve(plan.merges.size());
+  int depth = 0;
+  const std::int64_t part_length = plan.leaf_length * chain.leaves;
+  // Pieces of a leaf are of nearly equal length.
+  const std::int64_t pieces =
+      chain.leaves > 1 ? 1
+                       : std::max<std::int64_t>(1, (part_length + panel_length - 1) / panel_length);
+  const auto piece_begin = [pieces, part_length](std::int64_t i) {
+    return pieces == 1 ? i * part_length : i * part_length / pieces;  // divisions take long
+  };
+  std::int64_t part_begin = 0;
+  const auto step = static_cast<std::size_t>(chain.leaves);
+  for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
+    const int merges = plan.merges[leaf] + 1 - chain.leaves;
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t begin = part_begin + piece_begin(i);
+      const std::int64_t end = part_begin + piece_begin(i + 1);
+      if (chain.panels.empty() || end - chain.panels.back().begin > panel_length) {
+        chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
+        chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
+      }
+      ChainPanel& panel = chain.panels.back();
+      chain.parts.push_back({.begin = begin - panel.begin,
+                             .length = (end - begin) / chain.leaves,
+                             .depth = depth,
+                             .merges = i + 1 == pieces ? merges : 0,
+                             .resumes = i > 0});
+      panel.length = end - panel.begin;
+      panel.last_part = chain.parts.size();
+    }
+    chain.max_depth = std::max(chain.max_depth, depth + 1);
+    depth += 1 - merges;
+    part_begin += part_length;
+  }
+  return chain;
+}
+
+}  // namespace mtf

@@ -1,0 +1,94 @@
+// A product reduced to what its loops need: one table of element offsets per side and tensor, and
+// the chain of inner indices cut into parts that fit the caches.
+
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "runtime/products/gemm.h"
+
+namespace mtf {
+
+using Int64s = std::pmr::vector<std::int64_t>;
+
+// Where the elements along one side lie in one tensor, relative to the first: a rule where they are
+// all the same distance apart, else a table.
+struct Offsets {
+  std::int64_t size = 0;
+  bool even = true;
+  std::int64_t step = 0;  // if even
+  Int64s table = {};      // if not
+  Int64s runs = {};
+
+  [[nodiscard]] std::int64_t at(std::int64_t i) const {
+    return even ? i * step : table[static_cast<std::size_t>(i)];
+  }
+
+  // How many elements, from the i-th on, lie next to each other; at least 1.
+  [[nodiscard]] std::int64_t run(std::int64_t i) const {
+    if (even) {
+      return step == 1 ? size - i : 1;
+    }
+    return runs[static_cast<std::size_t>(i)];
+  }
+};
+
+// A leaf of the canonical tree, a piece of a long one, or two short ones. Values wait on a stack;
+// `depth` of them lie below this part, whose value goes to place `depth - merges`.
+struct ChainPart {
+  std::int64_t begin = 0;   // from the panel's first index
+  std::int64_t length = 0;  // of one leaf
+  int depth = 0;
+  int merges = 0;
+  bool resumes = false;  // goes on with the chain found at place `depth`
+};
+
+// Parts whose operands are packed together.
+struct ChainPanel {
+  std::int64_t begin = 0;
+  std::int64_t length = 0;
+  std::size_t first_part = 0;
+  std::size_t last_part = 0;  // exclusive
+};
+
+struct Chain {
+  std::pmr::vector<ChainPart> parts;
+  std::pmr::vector<ChainPanel> panels;
+  int leaves = 1;         // per part: 1 or 2
+  int max_depth = 0;      // values that wait at any time
+  int carried_depth = 0;  // values that wait from one panel to the next
+};
+
+// Rows are broadcast and columns vectorised, so sides change roles where that suits the result.
+struct GemmPlan {
+  bool swapped = false;  // a is b, and rows are columns
+  bool accumulate = false;
+  Offsets a_row;
+  Offsets a_inner;
+  Offsets b_col;
+  Offsets b_inner;
+  Offsets out_row;
+  Offsets out_col;
+  Offsets a_batch;
+  Offsets b_batch;
+  Offsets out_batch;
+  std::vector<int> merges;  // per leaf
+  std::int64_t leaf_length = 0;
+
+  [[nodiscard]] std::int64_t batches() const { return a_batch.size; }
+  [[nodiscard]] std::int64_t rows() const { return a_row.size; }
+  [[nodiscard]] std::int64_t cols() const { return b_col.size; }
+  [[nodiscard]] std::int64_t inner() const { return a_inner.size; }
+};
+
+// `lanes`: elements of a register, which narrow sides leave idle. Tables come from `memory`.
+[[nodiscard]] GemmPlan plan_gemm(const Gemm& product, std::int64_t lanes,
+                                 std::pmr::memory_resource* memory);
+
+// Parts and panels of at most `panel_length` indices. Short leaves are taken two at a time.
+[[nodiscard]] Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
+                              std::pmr::memory_resource* memory);
+
+}  // namespace mtf

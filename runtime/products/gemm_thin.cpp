@@ -1,0 +1,233 @@
+// Rows of b in turn, a page of columns at a time, onto one row of sums: memory sees long runs.
+// Where the long runs are columns, a few of them at a time, turned in registers. The chain of each
+// element is the canonical one, so nothing shows in the bits.
+
+#include "runtime/products/gemm_thin.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "runtime/products/gemm_turn.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kColumns = 1024;    // of a piece
+constexpr std::size_t kTogether = 8;       // rows of b per visit to the sums
+constexpr std::int64_t kLongColumns = 16;  // of a piece
+constexpr std::int64_t kLine = 16;         // indices of a column before the next column
+
+template <typename T>
+using RowsOfB = std::array<const T*, kTogether>;
+
+template <typename T>
+void add_rows(const std::array<T, kTogether>& a, const RowsOfB<T>& b, std::int64_t cols,
+              T* __restrict sums) {
+  for (std::int64_t j = 0; j < cols; ++j) {
+    T sum = sums[j];
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      sum = std::fma(a[k], b[k][j], sum);
+    }
+    sums[j] = sum;
+  }
+}
+
+template <typename T>
+void add_row(T a, const T* b, std::int64_t cols, T* __restrict sums) {
+  for (std::int64_t j = 0; j < cols; ++j) {
+    sums[j] = std::fma(a, b[j], sums[j]);
+  }
+}
+
+template <typename T>
+void add_sums(const T* __restrict right, std::int64_t cols, T* __restrict left) {
+  for (std::int64_t j = 0; j < cols; ++j) {
+    left[j] += right[j];
+  }
+}
+
+// A piece of the columns of a block: all rows, the whole chain.
+template <typename T>
+struct Piece {
+  const GemmPlan& plan;
+  const GemmBlock<T>& block;
+  Range cols;
+  T* places;  // of the stack; each has kThinRows rows of kColumns
+};
+
+template <typename T>
+void add_part(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+  const GemmPlan& plan = piece.plan;
+  const T* b = piece.block.b + plan.b_col.at(piece.cols.begin);
+  std::int64_t k = begin;
+  for (; k + static_cast<std::int64_t>(kTogether) <= begin + length; k += kTogether) {
+    RowsOfB<T> rows_of_b;
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      rows_of_b[i] = b + plan.b_inner.at(k + static_cast<std::int64_t>(i));
+    }
+    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+      const T* a = piece.block.a + plan.a_row.at(r);
+      std::array<T, kTogether> values;
+      for (std::size_t i = 0; i < kTogether; ++i) {
+        values[i] = a[plan.a_inner.at(k + static_cast<std::int64_t>(i))];
+      }
+      add_rows(values, rows_of_b, piece.cols.size(),
+               sums + (r - piece.block.rows.begin) * kColumns);
+    }
+  }
+  for (; k < begin + length; ++k) {
+    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+      add_row(piece.block.a[plan.a_row.at(r) + plan.a_inner.at(k)], b + plan.b_inner.at(k),
+              piece.cols.size(), sums + (r - piece.block.rows.begin) * kColumns);
+    }
+  }
+}
+
+bool has_long_columns(const GemmPlan& plan) {
+  return plan.a_inner.even && plan.b_inner.even && plan.b_inner.step == 1;
+}
+
+// kLongColumns columns of b, the same one again where a piece has no more.
+template <typename T>
+using Columns = std::array<const T*, static_cast<std::size_t>(kLongColumns)>;
+
+template <typename T>
+Columns<T> columns_of(const Piece<T>& piece, std::int64_t inner) {
+  Columns<T> columns;
+  for (std::int64_t j = 0; j < kLongColumns; ++j) {
+    columns[static_cast<std::size_t>(j)] =
+        piece.block.b + inner +
+        piece.plan.b_col.at(piece.cols.begin + std::min(j, piece.cols.size() - 1));
+  }
+  return columns;
+}
+
+// One row of a, some indices of which are `step` apart.
+template <typename T>
+void add_columns(const T* a, std::int64_t step, const Columns<T>& columns, std::int64_t length,
+                 T* sums) {
+  using Lanes = Turn<T>;
+  constexpr std::int64_t kGroups = kLongColumns / Lanes::kLanes;
+  typename Lanes::Reg acc[kGroups];
+#pragma GCC unroll 8
+  for (std::int64_t g = 0; g < kGroups; ++g) {
+    acc[g] = Lanes::load(sums + g * Lanes::kLanes);
+  }
+  std::int64_t k = 0;
+  for (std::int64_t end = 0; k + kTurned <= length; k = end) {
+    end = std::min(k + kLine, length / kTurned * kTurned);
+#pragma GCC unroll 8
+    for (std::int64_t g = 0; g < kGroups; ++g) {
+      for (std::int64_t i = k; i < end; i += kTurned) {
+        typename Lanes::Reg b[kTurned];
+        Lanes::turn(columns.data() + g * Lanes::kLanes, i, b);
+#pragma GCC unroll 4
+        for (std::int64_t j = 0; j < kTurned; ++j) {
+          acc[g] = Lanes::fma(Lanes::broadcast(a + (i + j) * step), b[j], acc[g]);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (std::int64_t g = 0; g < kGroups; ++g) {
+    Lanes::store(sums + g * Lanes::kLanes, acc[g]);
+  }
+  for (; k < length; ++k) {
+    for (std::int64_t j = 0; j < kLongColumns; ++j) {
+      sums[j] = std::fma(a[k * step], columns[static_cast<std::size_t>(j)][k], sums[j]);
+    }
+  }
+}
+
+template <typename T>
+void add_part_by_columns(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+  const GemmPlan& plan = piece.plan;
+  const Columns<T> columns = columns_of(piece, begin);
+  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+    add_columns(piece.block.a + plan.a_row.at(r) + begin * plan.a_inner.step, plan.a_inner.step,
+                columns, length, sums + (r - piece.block.rows.begin) * kColumns);
+  }
+}
+
+template <typename T>
+void write_piece(const Piece<T>& piece) {
+  const GemmPlan& plan = piece.plan;
+  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+    T* row = piece.block.out + plan.out_row.at(r);
+    const T* from = piece.places + (r - piece.block.rows.begin) * kColumns;
+    for (std::int64_t j = 0; j < piece.cols.size(); ++j) {
+      T& to = row[plan.out_col.at(piece.cols.begin + j)];
+      to = plan.accumulate ? to + from[j] : from[j];
+    }
+  }
+}
+
+template <typename T>
+T* place_of(const Piece<T>& piece, int depth) {
+  return piece.places + depth * kThinRows * kColumns;
+}
+
+template <typename T>
+void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel,
+              const ChainPart& part) {
+  const std::int64_t rows = piece.block.rows.size();
+  for (int leaf = 0; leaf < chain.leaves; ++leaf) {
+    T* sums = place_of(piece, part.depth + leaf);
+    for (std::int64_t r = 0; r < rows && !part.resumes; ++r) {
+      std::fill_n(sums + r * kColumns, std::max(piece.cols.size(), kLongColumns), T(0));
+    }
+    const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
+    if (has_long_columns(piece.plan)) {
+      add_part_by_columns(piece, begin, part.length, sums);
+    } else {
+      add_part(piece, begin, part.length, sums);
+    }
+  }
+  for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      add_sums(place_of(piece, d) + r * kColumns, piece.cols.size(),
+               place_of(piece, d - 1) + r * kColumns);
+    }
+  }
+}
+
+template <typename T>
+void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T>& block, T* scratch) {
+  const std::int64_t width = has_long_columns(plan) ? kLongColumns : kColumns;
+  for (std::int64_t j = block.cols.begin; j < block.cols.end; j += width) {
+    const Piece<T> piece = {.plan = plan,
+                            .block = block,
+                            .cols = {.begin = j, .end = std::min(j + width, block.cols.end)},
+                            .places = scratch};
+    for (const ChainPanel& panel : chain.panels) {
+      for (std::size_t p = panel.first_part; p < panel.last_part; ++p) {
+        run_part(piece, chain, panel, chain.parts[p]);
+      }
+    }
+    write_piece(piece);
+  }
+}
+
+}  // namespace
+
+bool is_thin(const GemmPlan& plan, Range rows, Range cols) {
+  return rows.size() <= kThinRows && plan.inner() > 0 &&
+         (plan.b_col.run(cols.begin) >= cols.size() || has_long_columns(plan));
+}
+
+std::int64_t thin_scratch(const Chain& chain) {
+  return (chain.max_depth + chain.leaves) * kThinRows * kColumns;
+}
+
+void run_thin(const GemmPlan& plan, const Chain& chain, const GemmBlock<float>& block,
+              float* scratch) {
+  run(plan, chain, block, scratch);
+}
+
+void run_thin(const GemmPlan& plan, const Chain& chain, const GemmBlock<double>& block,
+              double* scratch) {
+  run(plan, chain, block, scratch);
+}
+
+}  // namespace mtf

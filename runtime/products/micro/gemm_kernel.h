@@ -1,0 +1,62 @@
+// The micro-kernels of the product: one output tile, held in registers.
+//
+// Elements of a tile are independent chains, so neither the size of a tile nor the instruction set
+// shows in the bits.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/kernels/cpu.h"
+#include "runtime/products/gemm_plan.h"
+
+namespace mtf {
+
+// All parts of a panel for one tile. Tiles in memory are row-major.
+template <typename T>
+struct TileRun {
+  const ChainPart* parts = nullptr;
+  std::int64_t count = 0;
+  const T* a = nullptr;    // of the panel's first index and the tile's first row
+  std::int64_t a_row = 0;  // one of these two is 1
+  std::int64_t a_inner = 0;
+  const T* b = nullptr;  // a tile's columns lie side by side
+  std::int64_t b_inner = 0;
+  T* const* places = nullptr;  // of the stack; rows are kGemmVectors registers apart
+  T* result = nullptr;         // where the last part goes, if not to its place
+  std::int64_t result_stride = 0;
+  bool prefetches = false;  // the lines of the result, which are far away
+};
+
+inline constexpr int kGemmMaxRows = 12;
+inline constexpr int kGemmVectors = 2;  // a tile is one or two registers wide
+
+template <typename T>
+struct GemmKernel {
+  using Run = void (*)(const TileRun<T>&);
+  using ByRows = std::array<Run, kGemmMaxRows>;  // [rows - 1]
+
+  // For parts of one leaf, or of two side by side.
+  struct Tiles {
+    std::int64_t rows = 0;                           // of the tallest
+    std::array<ByRows, kGemmVectors> adjacent = {};  // [vectors - 1]; a_row = 1
+    std::array<ByRows, kGemmVectors> apart = {};     // a_inner = 1
+  };
+
+  std::int64_t rows = 0;            // of a packed tile
+  std::int64_t lanes = 0;           // of one register
+  std::array<Tiles, 2> tiles = {};  // one leaf or two
+};
+
+[[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, float);
+[[nodiscard]] const GemmKernel<double>& gemm_kernel(Isa isa, double);
+
+extern const GemmKernel<float> kGemmAvx512F32;
+extern const GemmKernel<double> kGemmAvx512F64;
+extern const GemmKernel<float> kGemmAvx2F32;
+extern const GemmKernel<double> kGemmAvx2F64;
+extern const GemmKernel<float> kGemmPortableF32;
+extern const GemmKernel<double> kGemmPortableF64;
+
+}  // namespace mtf

@@ -1,0 +1,48 @@
+// Micro-kernels for AVX-512: tiles of 12x32 floats and 12x16 doubles in 24 of the 32 registers.
+
+#include <immintrin.h>
+
+#include "runtime/products/micro/gemm_kernel_impl.h"
+
+namespace mtf {
+namespace {
+
+// A register cleared by itself, which takes no unit that multiplies. The compiler would clear one
+// and copy it to the others, and of many copies of one register most do take such a unit.
+template <typename Reg>
+Reg clear() {
+  Reg zero;
+  asm volatile("vpxord %x0, %x0, %x0" : "=v"(zero));
+  return zero;
+}
+
+struct F32x16 {
+  using Value = float;
+  using Reg = __m512;
+  static constexpr int kLanes = 16;
+  static Reg zero() { return clear<Reg>(); }
+  static Reg load(const float* x) { return _mm512_loadu_ps(x); }
+  static Reg broadcast(const float* x) { return _mm512_set1_ps(*x); }
+  static Reg add(Reg x, Reg y) { return _mm512_add_ps(x, y); }
+  static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_ps(x, y, z); }
+  static void store(float* x, Reg y) { _mm512_storeu_ps(x, y); }
+};
+
+struct F64x8 {
+  using Value = double;
+  using Reg = __m512d;
+  static constexpr int kLanes = 8;
+  static Reg zero() { return clear<Reg>(); }
+  static Reg load(const double* x) { return _mm512_loadu_pd(x); }
+  static Reg broadcast(const double* x) { return _mm512_set1_pd(*x); }
+  static Reg add(Reg x, Reg y) { return _mm512_add_pd(x, y); }
+  static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_pd(x, y, z); }
+  static void store(double* x, Reg y) { _mm512_storeu_pd(x, y); }
+};
+
+}  // namespace
+
+constinit const GemmKernel<float> kGemmAvx512F32 = make_gemm_kernel<F32x16, 12>();
+constinit const GemmKernel<double> kGemmAvx512F64 = make_gemm_kernel<F64x8, 12>();
+
+}  // namespace mtf

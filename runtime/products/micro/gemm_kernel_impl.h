@@ -1,0 +1,216 @@
+// The body of every micro-kernel, over a register type `V`.
+//
+// Included only by gemm_kernel_*.cpp, each with a `V` of internal linkage: code built for one
+// instruction set must never be the copy that the linker keeps for another.
+
+#pragma once
+
+#include <utility>
+
+#include "runtime/products/micro/gemm_kernel.h"
+
+namespace mtf {
+
+template <typename V, int kRows, int kVectors>
+using Registers = typename V::Reg[kRows][kVectors];
+
+// Between the rows of a tile on the stack. A constant, because registers for addresses are few: the
+// compiler would keep some in vector registers, behind the multiply-adds.
+template <typename V>
+inline constexpr std::int64_t kPlaceStride = kGemmVectors* V::kLanes;
+
+template <typename V, int kRows, int kVectors>
+void load(const typename V::Value* tile, Registers<V, kRows, kVectors>& acc) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = tile == nullptr ? V::zero() : V::load(tile + i * kPlaceStride<V> + j * V::kLanes);
+    }
+  }
+}
+
+template <typename V, int kRows, int kVectors>
+void add_left(const typename V::Value* tile, Registers<V, kRows, kVectors>& acc) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = V::add(V::load(tile + i * kPlaceStride<V> + j * V::kLanes), acc[i][j]);
+    }
+  }
+}
+
+template <typename V, int kRows, int kVectors>
+void add_right(const Registers<V, kRows, kVectors>& right, Registers<V, kRows, kVectors>& acc) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = V::add(acc[i][j], right[i][j]);
+    }
+  }
+}
+
+template <typename V, int kRows, int kVectors>
+void store(const Registers<V, kRows, kVectors>& acc, typename V::Value* tile, std::int64_t stride) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      V::store(tile + i * stride + j * V::kLanes, acc[i][j]);
+    }
+  }
+}
+
+// Lines that will be written, asked for before the chain that they would wait for at its end.
+template <typename V, int kRows, int kVectors>
+void prefetch_rows(const typename V::Value* tile, std::int64_t stride) {
+  constexpr int kLine = 64 / sizeof(typename V::Value);
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kVectors * V::kLanes; j += kLine) {
+      __builtin_prefetch(tile + i * stride + j, 1);
+    }
+  }
+}
+
+// The compiler does not see where the pointer comes from. It would replace one pointer by one for
+// each row, for which there are no registers.
+template <typename T>
+void hide(const T*& pointer) {
+  asm("" : "+r"(pointer));
+}
+
+// The next elements of a tile's rows of a. Where rows are far apart, three share a pointer: an
+// instruction adds a stride once or twice.
+template <typename T, int kRows, bool kApart>
+class RowsOfA {
+ public:
+  RowsOfA() = default;
+  RowsOfA(const T* first, std::int64_t stride) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kPointers; ++i) {
+      at_[i] = first + i * kSharing * stride;
+    }
+  }
+
+  [[nodiscard]] const T* row(int i, std::int64_t stride) const {
+    return at_[i / kSharing] + i % kSharing * stride;
+  }
+
+  void advance(std::int64_t by) {
+#pragma GCC unroll 4
+    for (const T*& pointer : at_) {
+      pointer += by;
+      if constexpr (kApart) {
+        hide(pointer);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSharing = kApart ? 3 : kRows;
+  static constexpr int kPointers = (kRows + kSharing - 1) / kSharing;
+  const T* at_[kPointers];
+};
+
+// One index of a chain, for all elements of a tile.
+template <typename V, bool kApart, int kRows, int kVectors>
+void add_index(const RowsOfA<typename V::Value, kRows, kApart>& a, std::int64_t a_row,
+               const typename V::Value* b, Registers<V, kRows, kVectors>& acc) {
+  typename V::Reg col[kVectors];
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectors; ++j) {
+    col[j] = V::load(b + j * V::kLanes);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    const typename V::Reg row = V::broadcast(a.row(i, a_row));
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      acc[i][j] = V::fma(row, col[j], acc[i][j]);
+    }
+  }
+}
+
+// kApart: rows of a are apart, and its inner indices side by side; else the other way round. A part
+// is one leaf, or two side by side whose sum needs no memory.
+template <typename V, bool kApart, int kLeaves, int kRows, int kVectors>
+void run_tile(const TileRun<typename V::Value>& run) {
+  using Value = typename V::Value;
+  Registers<V, kRows, kVectors> acc[kLeaves];
+  if (run.prefetches) {
+    prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
+  }
+  for (std::int64_t p = 0; p < run.count; ++p) {
+    // Barriers make the compiler read `run` again. It would keep its fields in vector registers, to
+    // be had only when earlier multiply-adds are done, and the next leaf could not start before.
+    asm volatile("" ::: "memory");
+    const ChainPart& part = run.parts[p];
+    const std::int64_t a_row = kApart ? run.a_row : 1;
+    const std::int64_t a_inner = kApart ? 1 : run.a_inner;
+    const std::int64_t b_inner = run.b_inner;
+    RowsOfA<Value, kRows, kApart> a[kLeaves];
+    const Value* b[kLeaves];
+#pragma GCC unroll 2
+    for (int l = 0; l < kLeaves; ++l) {
+      const std::int64_t begin = part.begin + l * part.length;
+      a[l] = RowsOfA<Value, kRows, kApart>(run.a + begin * a_inner, a_row);
+      b[l] = run.b + begin * b_inner;
+      load<V, kRows, kVectors>(kLeaves == 1 && part.resumes ? run.places[part.depth] : nullptr,
+                               acc[l]);
+    }
+#pragma GCC unroll 4
+    for (std::int64_t k = 0; k < part.length; ++k) {
+#pragma GCC unroll 2
+      for (int l = 0; l < kLeaves; ++l) {
+        add_index<V, kApart, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
+        a[l].advance(a_inner);
+        b[l] += b_inner;
+        if constexpr (kApart) {
+          hide(b[l]);
+        }
+      }
+    }
+    if constexpr (kLeaves == 2) {
+      add_right<V, kRows, kVectors>(acc[1], acc[0]);
+    }
+    asm volatile("" ::: "memory");
+    const int merges = run.parts[p].merges;
+    Value* const* const place = run.places + run.parts[p].depth;
+    for (int m = 1; m <= merges; ++m) {
+      add_left<V, kRows, kVectors>(place[-m], acc[0]);
+    }
+    if (p + 1 == run.count && run.result != nullptr) {
+      store<V, kRows, kVectors>(acc[0], run.result, run.result_stride);
+      return;
+    }
+    store<V, kRows, kVectors>(acc[0], place[-merges], kPlaceStride<V>);
+  }
+}
+
+template <typename V, bool kApart, int kLeaves, int kVectors, int... kIndex>
+constexpr typename GemmKernel<typename V::Value>::ByRows tiles_by_rows(
+    std::integer_sequence<int, kIndex...>) {
+  return {run_tile<V, kApart, kLeaves, kIndex + 1, kVectors>...};
+}
+
+// Tiles of kRows / kLeaves rows, so that the leaves fill the same registers.
+template <typename V, int kRows, int kLeaves>
+constexpr typename GemmKernel<typename V::Value>::Tiles make_tiles() {
+  const auto rows = std::make_integer_sequence<int, kRows / kLeaves>();
+  return {.rows = kRows / kLeaves,
+          .adjacent = {tiles_by_rows<V, false, kLeaves, 1>(rows),
+                       tiles_by_rows<V, false, kLeaves, 2>(rows)},
+          .apart = {tiles_by_rows<V, true, kLeaves, 1>(rows),
+                    tiles_by_rows<V, true, kLeaves, 2>(rows)}};
+}
+
+template <typename V, int kRows>
+constexpr GemmKernel<typename V::Value> make_gemm_kernel() {
+  return {.rows = kRows,
+          .lanes = V::kLanes,
+          .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>()}};
+}
+
+}  // namespace mtf

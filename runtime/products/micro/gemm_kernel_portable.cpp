@@ -1,0 +1,52 @@
+// Micro-kernels in plain C++, which also say what the others have to compute; and the choice.
+
+#include <cmath>
+
+#include "runtime/products/micro/gemm_kernel_impl.h"
+
+namespace mtf {
+namespace {
+
+template <typename T>
+struct Scalar {
+  using Value = T;
+  using Reg = T;
+  static constexpr int kLanes = 1;
+  static Reg zero() { return T(0); }
+  static Reg load(const T* x) { return *x; }
+  static Reg broadcast(const T* x) { return *x; }
+  static Reg add(Reg x, Reg y) { return x + y; }
+  static Reg fma(Reg x, Reg y, Reg z) { return std::fma(x, y, z); }
+  static void store(T* x, Reg y) { *x = y; }
+};
+
+}  // namespace
+
+constinit const GemmKernel<float> kGemmPortableF32 = make_gemm_kernel<Scalar<float>, 4>();
+constinit const GemmKernel<double> kGemmPortableF64 = make_gemm_kernel<Scalar<double>, 4>();
+
+const GemmKernel<float>& gemm_kernel(Isa isa, float) {
+  switch (isa) {
+    case Isa::kPortable:
+      return kGemmPortableF32;
+    case Isa::kAvx2:
+      return kGemmAvx2F32;
+    case Isa::kAvx512:
+      return kGemmAvx512F32;
+  }
+  return kGemmPortableF32;
+}
+
+const GemmKernel<double>& gemm_kernel(Isa isa, double) {
+  switch (isa) {
+    case Isa::kPortable:
+      return kGemmPortableF64;
+    case Isa::kAvx2:
+      return kGemmAvx2F64;
+    case Isa::kAvx512:
+      return kGemmAvx512F64;
+  }
+  return kGemmPortableF64;
+}
+
+}  // namespace mtf

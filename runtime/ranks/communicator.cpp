@@ -1,0 +1,81 @@
+// Combination the messages of several ranks, the same for every kind of communicator.
+
+#include "runtime/ranks/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+
+#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/tree.h"
+
+namespace mtf {
+namespace {
+
+ReduceKind kind_of(Combine how) {
+  switch (how) {
+    case Combine::kSum:
+      return ReduceKind::kSum;
+    case Combine::kMax:
+      return ReduceKind::kMax;
+    case Combine::kMin:
+      return ReduceKind::kMin;
+    case Combine::kProd:
+      break;
+  }
+  return ReduceKind::kProd;
+}
+
+// A tree of 2^k leaves needs k + 1 entries on the stack.
+constexpr std::size_t kTreeDepth = 33;
+constexpr std::size_t kTileBytes = 4096;
+
+// What the tree of the leaves so far has come to: each entry is a leaf, read where it lies, or a
+// sum in the tile of its place on the stack.
+template <typename T>
+void join_tile(ReduceKind kind, Ins parts, std::int64_t begin, std::int64_t count, T* out) {
+  std::array<const T*, kTreeDepth> stack{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing them would take longer
+  alignas(64) std::array<std::array<T, kTileBytes / sizeof(T)>, kTreeDepth> tiles;
+  std::size_t top = 0;
+  const auto leaves = static_cast<std::int64_t>(parts.size());
+  for (std::int64_t i = 0; i < leaves; ++i) {
+    stack[top++] = static_cast<const T*>(parts[static_cast<std::size_t>(i)]) + begin;
+    for (int merges = merges_after(i, leaves); merges > 0; --merges) {
+      --top;
+      T* sum = tiles[top - 1].data();
+      combine(kind, stack[top - 1], stack[top], count, sum);
+      stack[top - 1] = sum;
+    }
+  }
+  assert(top == 1);
+  std::memcpy(out + begin, stack[0], static_cast<std::size_t>(count) * sizeof(T));
+}
+
+}  // namespace
+
+void combine_parts(Combination how, Ins parts, std::int64_t count, void* out) {
+  if (count == 0) {
+    return;
+  }
+  const ReduceKind kind = kind_of(how.combine);
+  with_type(how.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    T* to = static_cast<T*>(out);
+    if (parts.size() == 1) {
+      std::memmove(to, parts[0], static_cast<std::size_t>(count) * sizeof(T));
+      return;
+    }
+    if (parts.size() == 2) {
+      combine(kind, static_cast<const T*>(parts[0]), static_cast<const T*>(parts[1]), count, to);
+      return;
+    }
+    const auto tile = static_cast<std::int64_t>(kTileBytes / sizeof(T));
+    for (std::int64_t begin = 0; begin < count; begin += tile) {
+      join_tile(kind, parts, begin, std::min(tile, count - begin), to);
+    }
+  });
+}
+
+}  // namespace mtf

@@ -1,0 +1,393 @@
+// One rank per process, joined by Open MPI.
+//
+// Everything but `share` and `any` is made of one primitive: all messages of a step posted at once
+// and awaited. MPI's own reductions are not used, because they add in other orders.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include <mpi.h>
+
+#include "ir/support/index.h"
+#include "runtime/ranks/communicator.h"
+#include "runtime/ranks/communicator_group.h"
+#include "runtime/ranks/communicator_process.h"
+#include "runtime/ranks/world.h"
+
+namespace mtf {
+namespace {
+
+constexpr int kTag = 1;
+
+class Mpi final : public Communicator {
+ public:
+  explicit Mpi(const MpiOptions& options) : Communicator(1), options_(options) {
+    if (const std::optional<Launch> launch = launched()) {
+      prepare_environment(*launch);
+    }
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    stop_all_when_this_stops();
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    rank_ = rank;
+  }
+  ~Mpi() override { stop_all_if_running(); }
+  Mpi(const Mpi&) = delete;
+  Mpi& operator=(const Mpi&) = delete;
+  Mpi(Mpi&&) = delete;
+  Mpi& operator=(Mpi&&) = delete;
+
+  [[nodiscard]] std::int64_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::span<const std::int64_t> local_ranks() const override { return {&rank_, 1}; }
+
+  [[nodiscard]] const Group& group(const Mesh& mesh, const Axes& axes) override {
+    return groups_.find(mesh, axes, local_ranks(), [this](Group& fresh) {
+      fresh.handle = comms_.size();
+      MPI_Comm comm = MPI_COMM_NULL;
+      MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(fresh.members[0].front()),
+                     static_cast<int>(fresh.index[0]), &comm);
+      comms_.push_back(comm);
+    });
+  }
+
+  void all_reduce(const Group& group, Combination how, std::int64_t count, Ins in,
+                  Outs out) override {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    hand_over(count * width);
+    const bool doubles = std::has_single_bit(static_cast<std::uint64_t>(group.size));
+    if (group.size == 1) {
+      move_bytes(out[0], in[0], count * width);
+    } else if (count * width >= (doubles ? options_.scatter_from : options_.scatter_from / 8)) {
+      reduce_long(group, how, count, in[0], out[0]);
+    } else if (doubles) {
+      reduce_by_doubling(group, how, count, in[0], out[0]);
+    } else {
+      scatter_sums(  // everything from everybody
+          group, how, in[0], [&](std::int64_t) { return Range{.begin = 0, .count = count}; },
+          out[0]);
+    }
+  }
+
+  void reduce_scatter(const Group& group, Combination how, std::int64_t count, Ins in,
+                      Outs out) override {
+    hand_over(group.size * count * static_cast<std::int64_t>(bytes_of(how.dtype)));
+    scatter_in_pieces(group, how, count, in[0], out[0], [count](std::int64_t member, Range piece) {
+      return Range{.begin = member * count + piece.begin, .count = piece.count};
+    });
+  }
+
+  void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    hand_over(bytes);
+    move_bytes(offset(out[0], group.index[0] * bytes), in[0], bytes);
+    post_gather(group, {.count = bytes * group.size, .ranks = group.size}, 1, offset(out[0], 0));
+    await();
+  }
+
+  void all_to_all(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    const std::int64_t me = group.index[0];
+    hand_over(group.size * bytes);
+    move_bytes(offset(out[0], me * bytes), offset(in[0], me * bytes), bytes);
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, offset(out[0], other * bytes), bytes);
+    });
+    for_others(group, [&](std::int64_t other) {
+      send(group, other, offset(in[0], other * bytes), bytes);
+    });
+    await();
+  }
+
+  void permute(const Group& group, std::int64_t bytes,
+               std::span<const std::vector<std::int64_t>> sources, Ins in, Outs out) override {
+    const std::int64_t me = group.index[0];
+    const std::vector<std::int64_t>& source = sources[0];
+    hand_over(bytes);
+    if (source[at(me)] == me) {
+      move_bytes(out[0], in[0], bytes);
+      return;
+    }
+    const auto target = std::ranges::find(source, me) - source.begin();
+    receive(group, source[at(me)], out[0], bytes);
+    send(group, target, in[0], bytes);
+    await();
+  }
+
+  // What few ranks hold is small: it goes straight from one to the others, and back.
+  void broadcast(const Group& group, std::int64_t bytes, std::span<const std::int64_t> holders,
+                 Ins in, Outs out) override {
+    const std::int64_t holder = holders[0];
+    if (holder < 0) {
+      return;
+    }
+    hand_over(bytes);
+    if (holder != group.index[0]) {
+      receive(group, holder, out[0], bytes);
+    } else {
+      move_bytes(out[0], in[0], bytes);
+      for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
+    }
+    await();
+  }
+
+  void reduce(const Group& group, Combination how, std::int64_t count,
+              std::span<const std::int64_t> holders, Ins in, Outs out) override {
+    const std::int64_t holder = holders[0];
+    if (holder < 0) {
+      return;
+    }
+    hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
+    scatter_in_pieces(group, how, count, in[0], out[0], [holder](std::int64_t member, Range piece) {
+      return Range{.begin = piece.begin, .count = member == holder ? piece.count : 0};
+    });
+  }
+
+  void post(const Group& group, std::span<const Mail> mail) override {
+    hand_over(mail[0].handed);
+    for (const Mail::Received& message : mail[0].received) {
+      receive(group, message.member, message.data, message.bytes);
+    }
+    for (const Mail::Sent& message : mail[0].sent) {
+      send(group, message.member, message.data, message.bytes);
+    }
+  }
+
+  void await() override {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+  }
+
+  [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
+    const std::string& mine = local.front();
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(at(ranks_));
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> starts;
+    int total = 0;
+    for (const int one : lengths) {
+      starts.push_back(total);
+      total += one;
+    }
+    std::string all(static_cast<std::size_t>(total), '\0');
+    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
+                   MPI_CHAR, MPI_COMM_WORLD);
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      result.push_back(
+          all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
+    }
+    return result;
+  }
+
+  [[nodiscard]] bool any(bool flag) override {
+    int all = flag ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return all != 0;
+  }
+
+  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  void close(int status, std::string_view message) override {
+    std::fflush(nullptr);
+    if (status != 0 && rank_ == 0) {
+      say(message);
+    }
+    if (status == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+      if (!all_ranks_arrive() && rank_ != 0) {
+        say(message);
+      }
+      stop_all(status);  // the launcher takes a second longer over a plain exit
+    }
+    for (MPI_Comm& comm : comms_) {
+      MPI_Comm_free(&comm);
+    }
+    comms_.clear();
+    MPI_Finalize();
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin;
+    std::int64_t count;
+  };
+
+  static const std::byte* offset(const void* data, std::int64_t bytes) {
+    return static_cast<const std::byte*>(data) + bytes;
+  }
+  static std::byte* offset(void* data, std::int64_t bytes) {
+    return static_cast<std::byte*>(data) + bytes;
+  }
+  static void move_bytes(void* to, const void* from, std::int64_t bytes) {
+    if (to != from && bytes > 0) {
+      std::memmove(to, from, at(bytes));
+    }
+  }
+  static void say(std::string_view message) {
+    std::fwrite(message.data(), 1, message.size(), stderr);
+    std::fflush(stderr);
+  }
+
+  void hand_over(std::int64_t bytes) { traffic_of(0).handed += bytes; }
+
+  // ---- messages ----------------------------------------------------------------------------
+
+  template <typename F>
+  static void for_others(const Group& group, F&& f) {
+    for (std::int64_t i = 1; i < group.size; ++i) {
+      f((group.index[0] + i) % group.size);
+    }
+  }
+
+  // Calls f(begin, count) for each message that so many bytes make.
+  template <typename F>
+  void in_messages(std::int64_t bytes, F&& f) const {
+    for (std::int64_t done = 0; done < bytes; done += options_.message_limit) {
+      f(done, static_cast<int>(std::min(options_.message_limit, bytes - done)));
+    }
+  }
+
+  void receive(const Group& group, std::int64_t from, void* data, std::int64_t bytes) {
+    in_messages(bytes, [&](std::int64_t begin, int count) {
+      traffic_of(0).received += count;
+      MPI_Irecv(offset(data, begin), count, MPI_BYTE, static_cast<int>(from), kTag,
+                comms_[group.handle], &requests_.emplace_back());
+    });
+  }
+
+  void send(const Group& group, std::int64_t to, const void* data, std::int64_t bytes) {
+    in_messages(bytes, [&](std::int64_t begin, int count) {
+      traffic_of(0).sent += count;
+      MPI_Isend(offset(data, begin), count, MPI_BYTE, static_cast<int>(to), kTag,
+                comms_[group.handle], &requests_.emplace_back());
+    });
+  }
+
+  std::byte* scratch(std::int64_t bytes) {
+    if (static_cast<std::int64_t>(scratch_.size()) < bytes) {
+      scratch_.resize(at(bytes));
+    }
+    return scratch_.data();
+  }
+
+  // ---- reductions --------------------------------------------------------------------------
+
+  // This rank's range of the sums: everybody sends everybody its part of `in`, and each joins what
+  // it got in the tree's order. Waits for what was posted before as well.
+  template <typename RangeOf>
+  void scatter_sums(const Group& group, Combination how, const void* in, RangeOf&& range_of,
+                    void* out) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t me = group.index[0];
+    const Range mine = range_of(me);
+    std::byte* received = scratch(group.size * mine.count * width);
+    parts_.assign(at(group.size), nullptr);
+    parts_[at(me)] = offset(in, mine.begin * width);
+    for_others(group, [&](std::int64_t other) {
+      std::byte* place = received + other * mine.count * width;
+      parts_[at(other)] = place;
+      receive(group, other, place, mine.count * width);
+    });
+    for_others(group, [&](std::int64_t other) {
+      const Range theirs = range_of(other);
+      send(group, other, offset(in, theirs.begin * width), theirs.count * width);
+    });
+    await();
+    combine_parts(how, parts_, mine.count, out);
+  }
+
+  // Sums of `count` elements, through little memory; `range_of` says where a member's part of a
+  // piece of them is.
+  template <typename RangeOf>
+  void scatter_in_pieces(const Group& group, Combination how, std::int64_t count, const void* in,
+                         void* out, RangeOf&& range_of) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t most = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
+    for (std::int64_t begin = 0; begin < count; begin += most) {
+      const Range piece{.begin = begin, .count = std::min(most, count - begin)};
+      scatter_sums(
+          group, how, in, [&](std::int64_t member) { return range_of(member, piece); },
+          offset(out, begin * width));
+    }
+  }
+
+  // Piece by piece, through little memory. The sums of a piece travel together with the terms of
+  // the next one, so that ranks wait for each other once per piece.
+  void reduce_long(const Group& group, Combination how, std::int64_t count, const void* in,
+                   void* out) {
+    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
+    const std::int64_t last = (count - 1) / piece * piece;
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      if (begin > 0) {
+        post_gather(group, {.count = piece, .ranks = group.size}, width,
+                    offset(out, (begin - piece) * width));
+      }
+      const Pieces parts{.count = std::min(piece, count - begin), .ranks = group.size};
+      scatter_sums(
+          group, how, offset(in, begin * width),
+          [&](std::int64_t member) {
+            return Range{.begin = parts.begin(member), .count = parts.size(member)};
+          },
+          offset(out, (begin + parts.begin(group.index[0])) * width));
+    }
+    post_gather(group, {.count = count - last, .ranks = group.size}, width,
+                offset(out, last * width));
+    await();
+  }
+
+  // Each member has its part of `data`, and is to have all.
+  void post_gather(const Group& group, Pieces parts, std::int64_t width, std::byte* data) {
+    const std::int64_t me = group.index[0];
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, data + parts.begin(other) * width, parts.size(other) * width);
+    });
+    for_others(group, [&](std::int64_t other) {
+      send(group, other, data + parts.begin(me) * width, parts.size(me) * width);
+    });
+  }
+
+  // Neighbours first: after step k each rank has the sum of its 2^k aligned neighbours, which is a
+  // subtree.
+  void reduce_by_doubling(const Group& group, Combination how, std::int64_t count, const void* in,
+                          void* out) {
+    const std::int64_t bytes = count * static_cast<std::int64_t>(bytes_of(how.dtype));
+    const std::int64_t me = group.index[0];
+    std::byte* received = scratch(bytes);
+    const void* mine = in;
+    for (std::int64_t distance = 1; distance < group.size; distance *= 2) {
+      const std::int64_t other = me ^ distance;
+      receive(group, other, received, bytes);
+      send(group, other, mine, bytes);
+      await();
+      const std::array<const void*, 2> parts =
+          me < other ? std::array{mine, static_cast<const void*>(received)}
+                     : std::array{static_cast<const void*>(received), mine};
+      combine_parts(how, parts, count, out);
+      mine = out;
+    }
+  }
+
+  MpiOptions options_;
+  std::int64_t rank_ = 0;
+  int ranks_ = 1;
+  GroupTable groups_;
+  std::vector<MPI_Comm> comms_;  // by Group::handle
+  std::vector<MPI_Request> requests_;
+  std::vector<std::byte> scratch_;
+  std::vector<const void*> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options) {
+  return std::make_unique<Mpi>(options);
+}
+
+}  // namespace mtf

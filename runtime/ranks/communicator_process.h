@@ -1,0 +1,22 @@
+// The process of a rank under MPI.
+
+#pragma once
+
+#include "runtime/ranks/world.h"
+
+namespace mtf {
+
+// Ends all ranks with this status. After MPI_Abort, or where a rank ends with a status of its own,
+// the launcher would print a banner; what there is to say, a rank has said.
+[[noreturn]] void stop_all(int status);
+// The same for a process of a launch that has not started MPI, and need not. Each of them comes
+// here; the status of the first rank is that of all.
+[[nodiscard]] int end_of_launch(const Launch& launch, int status);
+// Whether all ranks come here within the time that a failure may take to spread.
+[[nodiscard]] bool all_ranks_arrive();
+// From now on an exit or an uncaught exception of this rank ends all of them.
+void stop_all_when_this_stops();
+// An early quiet end of one rank would leave the others waiting for ever.
+void stop_all_if_running();
+
+}  // namespace mtf

@@ -1,0 +1,96 @@
+// A signal handler may do next to nothing: it leaves the number of its signal.
+
+#include "runtime/ranks/interruption.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <unistd.h>
+
+namespace mtf {
+namespace {
+
+constexpr double kAsked = 0.1;     // seconds between two questions
+constexpr double kRunWork = 1e5;   // what a run takes besides its flops, as flops
+constexpr double kMostGrowth = 4;  // of the work between two questions
+
+constexpr int kSignalled = 128;
+
+volatile std::sig_atomic_t noted = 0;
+
+void note(int signal) {
+  if (noted != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  noted = signal;
+  say_what_follows(signal);
+}
+
+Mesh line(std::int64_t ranks) {
+  return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
+}
+
+// The largest of each number on any rank.
+std::array<double, 2> largest(Communicator& communicator, std::array<double, 2> mine) {
+  const Group& all = communicator.group(line(communicator.ranks()), {0});
+  const std::array<const void*, 1> in = {mine.data()};
+  std::array<double, 2> most = mine;
+  const std::array<void*, 1> out = {most.data()};
+  communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, 2, in, out);
+  return most;
+}
+
+}  // namespace
+
+void say_what_follows(int signal) {
+  if (signal == SIGINT && isatty(STDERR_FILENO) == 1) {
+    constexpr std::string_view kText = "\nmtf: stops after this step; Ctrl-C again: at once\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  }
+}
+
+void note_interruptions() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+      action.sa_handler = note;
+      action.sa_flags = SA_RESTART;
+      sigemptyset(&action.sa_mask);
+      sigaction(signal, &action, nullptr);
+    }
+  }
+}
+
+void throw_if_interrupted() {
+  if (noted != 0) {
+    throw Interrupted{.status = kSignalled + (noted == SIGUSR1 ? SIGINT : noted)};
+  }
+}
+
+void forget_interruptions() {
+  noted = 0;
+}
+
+void Interruption::before_run(Communicator& communicator, double flops) {
+  int signal = noted;
+  if (static_cast<std::int64_t>(communicator.local_ranks().size()) != communicator.ranks()) {
+    since_ += kRunWork + flops;
+    if (since_ < until_) {
+      return;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - asked_).count();
+    const auto [of_any, longest] = largest(communicator, {static_cast<double>(signal), seconds});
+    signal = static_cast<int>(of_any);
+    until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
+    since_ = 0;
+    asked_ = now;
+  }
+  if (signal != 0) {
+    throw Interrupted{.status = kSignalled + (signal == SIGUSR1 ? SIGINT : signal)};
+  }
+}
+
+}  // namespace mtf

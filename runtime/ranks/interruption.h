@@ -1,0 +1,42 @@
+// Ctrl-C and its like: noted when they come, granted between two runs of programs, by all ranks at
+// the same place, so that none waits for another that has gone.
+
+#pragma once
+
+#include <chrono>
+
+#include "runtime/ranks/communicator.h"
+
+namespace mtf {
+
+// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 of this process is noted only; a second
+// one ends it. What the process was started to ignore stays ignored. (SIGUSR1: mpirun hands it on
+// to its ranks and leaves them all the time they need. Itself interrupted, it gives them a second.)
+void note_interruptions();
+
+// For a signal handler: tells a terminal what Ctrl-C does now, and once more.
+void say_what_follows(int signal);
+
+// Thrown by all ranks together.
+struct Interrupted {
+  int status = 0;  // to end with, as a shell gives it: 130 after Ctrl-C
+};
+
+// Between two statements of one process: throws `Interrupted` if a signal was noted.
+void throw_if_interrupted();
+// What was noted has been dealt with: the next one is a first one again.
+void forget_interruptions();
+
+class Interruption {
+ public:
+  // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some ten
+  // times a second: `flops`, of the run and on all ranks the same, tells them when.
+  void before_run(Communicator& communicator, double flops);
+
+ private:
+  double since_ = 0;  // flops, since ranks asked
+  double until_ = 0;  // they ask again
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace mtf

@@ -1,0 +1,56 @@
+// What Open MPI's launcher leaves in the environment.
+
+#include "runtime/ranks/world.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+namespace mtf {
+namespace {
+
+std::optional<std::int64_t> number_in(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+void set_default(const char* name, const char* value) {
+  setenv(name, value, /*overwrite=*/0);
+}
+
+}  // namespace
+
+std::optional<Launch> launched() {
+  const std::optional<std::int64_t> ranks = number_in("OMPI_COMM_WORLD_SIZE");
+  const std::optional<std::int64_t> rank = number_in("OMPI_COMM_WORLD_RANK");
+  if (!ranks || !rank) {
+    return std::nullopt;
+  }
+  return Launch{.rank = *rank,
+                .ranks = *ranks,
+                .ranks_here = number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1)};
+}
+
+void prepare_environment(const Launch& launch) {
+  set_default("HWLOC_HIDE_ERRORS", "2");  // where /sys is not mounted, all ranks would complain
+  if (launch.ranks_here == launch.ranks) {
+    set_default("OMPI_MCA_pml", "ob1");
+    set_default("OMPI_MCA_btl", "vader,self");
+    set_default("OMPI_MCA_osc", "^ucx");
+  }
+  if (launch.ranks_here > sysconf(_SC_NPROCESSORS_ONLN)) {
+    set_default("OMPI_MCA_mpi_yield_when_idle", "1");
+  }
+}
+
+}  // namespace mtf

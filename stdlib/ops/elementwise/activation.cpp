@@ -1,0 +1,148 @@
+// relu, sigmoid, gelu, silu and softplus.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+constexpr double kGeluScale = 0.79788456080286535588;  // sqrt(2 / pi)
+constexpr double kGeluCubic = 0.044715;
+
+struct Relu {
+  template <typename T>
+  T operator()(T x) const {
+    return x < T{0} ? T{0} : x;  // NaN stays
+  }
+};
+
+void relu_grad(GradBuilder& b) {
+  const ValueId zero = b.scalar(0);
+  const ValueId on = b.emit("greater", {b.operand(0), zero});
+  b.add_to(0, b.emit("where", {on, b.upstream(), zero}));
+}
+
+void sigmoid_grad(GradBuilder& b) {
+  const ValueId rest = b.emit("sub", {b.scalar(1), b.result()});
+  const ValueId slope = b.emit("mul", {b.result(), rest});
+  b.add_to(0, b.emit("mul", {b.upstream(), slope}));
+}
+
+// With t = tanh(c (x + k x^3)): dy = (1 + t) / 2 + x/2 (1 - t^2) c (1 + 3 k x^2).
+void gelu_grad(GradBuilder& b) {
+  const ValueId x = b.operand(0);
+  const ValueId one = b.scalar(1);
+  const ValueId squared = b.emit("square", {x});
+  const ValueId stretch = b.emit("add", {one, b.emit("mul", {squared, b.scalar(kGeluCubic)})});
+  const ValueId inside = b.emit("mul", {b.emit("mul", {x, b.scalar(kGeluScale)}), stretch});
+  const ValueId t = b.emit("tanh", {inside});
+  const ValueId gate = b.emit("mul", {b.emit("add", {one, t}), b.scalar(0.5)});
+  const ValueId bend = b.emit("sub", {one, b.emit("square", {t})});
+  const ValueId steep = b.emit("add", {one, b.emit("mul", {squared, b.scalar(3 * kGeluCubic)})});
+  const ValueId half = b.emit("mul", {x, b.scalar(0.5 * kGeluScale)});
+  const ValueId change = b.emit("mul", {b.emit("mul", {half, bend}), steep});
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("add", {gate, change})}));
+}
+
+// dy = s + y (1 - s), with s = sigmoid(x).
+void silu_grad(GradBuilder& b) {
+  const ValueId s = b.emit("sigmoid", {b.operand(0)});
+  const ValueId rest = b.emit("sub", {b.scalar(1), s});
+  const ValueId slope = b.emit("add", {s, b.emit("mul", {b.result(), rest})});
+  b.add_to(0, b.emit("mul", {b.upstream(), slope}));
+}
+
+void softplus_grad(GradBuilder& b) {
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("sigmoid", {b.operand(0)})}));
+}
+
+double relu_host(std::span<const double> x) {
+  return Relu{}(x[0]);
+}
+double sigmoid_host(std::span<const double> x) {
+  return 1.0 / (1.0 + std::exp(-x[0]));
+}
+double silu_host(std::span<const double> x) {
+  return x[0] / (1.0 + std::exp(-x[0]));
+}
+double gelu_host(std::span<const double> x) {
+  return 0.5 * x[0] * (1.0 + std::tanh(kGeluScale * x[0] * (1.0 + kGeluCubic * x[0] * x[0])));
+}
+double softplus_host(std::span<const double> x) {
+  return std::max(x[0], 0.0) + std::log1p(std::exp(-std::abs(x[0])));
+}
+
+}  // namespace
+
+const OpDef kRelu{.name = "relu",
+                  .summary = "x where it is positive, else 0",
+                  .family = "activations",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = "dim io = 3\nprint relu(const([io], [-1, 0, 2]))\n",
+                  .type = number_elements,
+                  .space = kept_space,
+                  .grad = relu_grad,
+                  .flops = one_flop_each,
+                  .tile = unary_numbers<Relu>,
+                  .host = relu_host};
+
+const OpDef kSigmoid{.name = "sigmoid",
+                     .summary = "1 / (1 + exp(-x))",
+                     .family = "activations",
+                     .params = one_operand(),
+                     .shape_rule = kSameDims,
+                     .example = "dim io = 3\nprint sigmoid(const([io], [-1, 0, 2]))\n",
+                     .type = float_elements,
+                     .space = kept_space,
+                     .grad = sigmoid_grad,
+                     .flops = one_flop_each,
+                     .tile = math_tile<MathFn::kSigmoid>,
+                     .host = sigmoid_host};
+
+const OpDef kGelu{.name = "gelu",
+                  .summary = "x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+                  .family = "activations",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = "dim io = 3\nprint gelu(const([io], [-1, 0, 2]))\n",
+                  .type = float_elements,
+                  .space = kept_space,
+                  .grad = gelu_grad,
+                  .flops = one_flop_each,
+                  .tile = math_tile<MathFn::kGelu>,
+                  .host = gelu_host};
+
+const OpDef kSilu{.name = "silu",
+                  .summary = "x sigmoid(x), also called swish",
+                  .family = "activations",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = "dim io = 3\nprint silu(const([io], [-1, 0, 2]))\n",
+                  .type = float_elements,
+                  .space = kept_space,
+                  .grad = silu_grad,
+                  .flops = one_flop_each,
+                  .tile = math_tile<MathFn::kSilu>,
+                  .host = silu_host};
+
+const OpDef kSoftplus{.name = "softplus",
+                      .summary = "log(1 + exp(x)), without overflow",
+                      .family = "activations",
+                      .params = one_operand(),
+                      .shape_rule = kSameDims,
+                      .example = "dim io = 3\nprint softplus(const([io], [-1, 0, 100]))\n",
+                      .type = float_elements,
+                      .space = kept_space,
+                      .grad = softplus_grad,
+                      .flops = one_flop_each,
+                      .tile = math_tile<MathFn::kSoftplus>,
+                      .host = softplus_host};
+
+}  // namespace mtf::ops

@@ -1,0 +1,191 @@
+// Comparisons: two tensors of one dtype to bools. NaN equals nothing, not even itself. And
+// isfinite.
+
+#include <cmath>
+
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+struct Less {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+struct LessEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+struct Greater {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a > b;
+  }
+};
+
+struct GreaterEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+struct Equal {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a == b;
+  }
+};
+
+struct NotEqual {
+  template <typename T>
+  std::uint8_t operator()(T a, T b) const {
+    return a != b;
+  }
+};
+
+struct IsFinite {
+  template <typename T>
+  std::uint8_t operator()(T x) const {
+    return std::isfinite(x);
+  }
+};
+
+void isfinite_tile(const TileCall& call, std::span<const void* const> in, void* out,
+                   std::size_t n) {
+  with_float(call.dtype, [&](auto type) { unary_loop<IsFinite, decltype(type)>(in, out, n); });
+}
+
+std::optional<TensorType> bools(std::optional<TensorType> type) {
+  if (type) {
+    type->dtype = DType::kBool;
+  }
+  return type;
+}
+
+std::optional<TensorType> ordered_type(OpCall& call, DiagSink& diags) {
+  if (!check_operands(call, Accepts::kOrdered, diags)) {
+    return std::nullopt;
+  }
+  return bools(any_elements(call, diags));
+}
+
+std::optional<TensorType> equal_type(OpCall& call, DiagSink& diags) {
+  return bools(any_elements(call, diags));
+}
+
+std::optional<TensorType> isfinite_type(OpCall& call, DiagSink& diags) {
+  return bools(float_elements(call, diags));
+}
+
+double isfinite_host(std::span<const double> x) {
+  return std::isfinite(x[0]) ? 1 : 0;
+}
+double less_host(std::span<const double> x) {
+  return x[0] < x[1] ? 1 : 0;
+}
+double less_equal_host(std::span<const double> x) {
+  return x[0] <= x[1] ? 1 : 0;
+}
+double greater_host(std::span<const double> x) {
+  return x[0] > x[1] ? 1 : 0;
+}
+double greater_equal_host(std::span<const double> x) {
+  return x[0] >= x[1] ? 1 : 0;
+}
+double equal_host(std::span<const double> x) {
+  return x[0] == x[1] ? 1 : 0;
+}
+double not_equal_host(std::span<const double> x) {
+  return x[0] != x[1] ? 1 : 0;
+}
+
+OpDef comparison(OpDef def) {
+  def.family = "comparisons";
+  def.params = two_operands();
+  def.shape_rule = kUnionOfDims;
+  def.space = kept_space;
+  def.flops = one_flop_each;
+  return def;
+}
+
+}  // namespace
+
+const OpDef kLess = comparison({.name = "less",
+                                .symbol = "<",
+                                .precedence = 4,
+                                .summary = "whether a is less than b",
+                                .example = "dim length = 4\nprint range(length) < 2\n",
+                                .type = ordered_type,
+                                .tile = binary_any<Less>,
+                                .host = less_host});
+
+const OpDef kLessEqual = comparison({.name = "less_equal",
+                                     .symbol = "<=",
+                                     .precedence = 4,
+                                     .summary = "whether a is less than b, or equal",
+                                     .example = "dim length = 4\nprint range(length) <= 2\n",
+                                     .type = ordered_type,
+                                     .tile = binary_any<LessEqual>,
+                                     .host = less_equal_host});
+
+const OpDef kGreater = comparison({.name = "greater",
+                                   .symbol = ">",
+                                   .precedence = 4,
+                                   .summary = "whether a is greater than b",
+                                   .example = "dim length = 4\nprint range(length) > 2\n",
+                                   .type = ordered_type,
+                                   .tile = binary_any<Greater>,
+                                   .host = greater_host,
+                                   .primitive = Primitive::kGreater});
+
+const OpDef kGreaterEqual = comparison({.name = "greater_equal",
+                                        .symbol = ">=",
+                                        .precedence = 4,
+                                        .summary = "whether a is greater than b, or equal",
+                                        .example = "dim length = 4\nprint range(length) >= 2\n",
+                                        .type = ordered_type,
+                                        .tile = binary_any<GreaterEqual>,
+                                        .host = greater_equal_host});
+
+const OpDef kEqual = comparison({.name = "equal",
+                                 .symbol = "==",
+                                 .precedence = 4,
+                                 .summary = "whether a and b are the same",
+                                 .example = "dim length = 4\nprint range(length) == 2\n",
+                                 .type = equal_type,
+                                 .tile = binary_any<Equal>,
+                                 .host = equal_host});
+
+const OpDef kNotEqual = comparison({.name = "not_equal",
+                                    .symbol = "!=",
+                                    .precedence = 4,
+                                    .summary = "whether a and b differ",
+                                    .example = "dim length = 4\nprint range(length) != 2\n",
+                                    .type = equal_type,
+                                    .tile = binary_any<NotEqual>,
+                                    .host = not_equal_host});
+
+const OpDef kIsFinite{.name = "isfinite",
+                      .summary = "whether each element is a number, neither infinite nor NaN",
+                      .family = "comparisons",
+                      .params = one_operand(),
+                      .shape_rule = kSameDims,
+                      .example = R"(dim io = 3
+print isfinite(log(const([io], [-1, 0, 1])))
+)",
+                      .type = isfinite_type,
+                      .space = kept_space,
+                      .flops = one_flop_each,
+                      .tile = isfinite_tile,
+                      .host = isfinite_host};
+
+}  // namespace mtf::ops

@@ -1,0 +1,119 @@
+// floordiv and mod: Python's, rounded down, so that a == (a // b) * b + a % b.
+//
+// Whole numbers divided by zero give 0, as in NumPy: an element cannot stop the program.
+
+#include <cmath>
+
+#include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+template <typename T>
+T floor_mod(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == T{-1}) {
+      return 0;
+    }
+    const T rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  } else {
+    const T rest = std::fmod(a, b);
+    if (rest == T{0}) {
+      return std::copysign(T{0}, b);
+    }
+    return (rest < T{0}) != (b < T{0}) ? rest + b : rest;
+  }
+}
+
+template <typename T>
+T floor_div(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) {
+      return 0;
+    }
+    if (b == T{-1}) {
+      return static_cast<T>(0U - to_wrapping(a));  // the smallest integer stays itself
+    }
+    const T quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  } else {
+    if (b == T{0}) {
+      return a / b;
+    }
+    // (a - a mod b) / b is a whole number but for its own rounding.
+    const T exact = (a - floor_mod(a, b)) / b;
+    const T down = std::floor(exact);
+    return exact - down > T{0.5} ? down + T{1} : down;
+  }
+}
+
+struct Mod {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return floor_mod(a, b);
+  }
+};
+
+struct FloorDiv {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return floor_div(a, b);
+  }
+};
+
+// Between its jumps a % b = a - b * (a // b), with a // b constant.
+void mod_grad(GradBuilder& b) {
+  b.add_to(0, b.upstream());
+  if (b.wants(1)) {
+    const ValueId times = b.emit("floordiv", {b.operand(0), b.operand(1)});
+    b.add_to(1, b.emit("neg", {b.emit("mul", {b.upstream(), times})}));
+  }
+}
+
+double mod_host(std::span<const double> x) {
+  return floor_mod(x[0], x[1]);
+}
+double floordiv_host(std::span<const double> x) {
+  return floor_div(x[0], x[1]);
+}
+
+}  // namespace
+
+const OpDef kFloorDiv{.name = "floordiv",
+                      .symbol = "//",
+                      .precedence = 6,
+                      .summary = "the quotient rounded down; whole numbers over 0 give 0",
+                      .family = "arithmetic",
+                      .params = two_operands(),
+                      .shape_rule = kUnionOfDims,
+                      .example = R"(dim length = 6
+print range(length) // 4
+)",
+                      .type = number_elements,
+                      .space = kept_space,
+                      .flops = one_flop_each,
+                      .tile = binary_numbers<FloorDiv>,
+                      .host = floordiv_host};
+
+const OpDef kMod{.name = "mod",
+                 .symbol = "%",
+                 .precedence = 6,
+                 .summary = "the rest of floordiv, with the sign of b; whole numbers over 0 give 0",
+                 .family = "arithmetic",
+                 .params = two_operands(),
+                 .shape_rule = kUnionOfDims,
+                 .example = R"(dim length = 6
+print range(length) % 4
+)",
+                 .type = number_elements,
+                 .space = kept_space,
+                 .grad = mod_grad,
+                 .flops = one_flop_each,
+                 .tile = binary_numbers<Mod>,
+                 .host = mod_host};
+
+}  // namespace mtf::ops

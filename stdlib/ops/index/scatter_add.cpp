@@ -1,0 +1,274 @@
+// scatter_add: rows added up into a table, the gradient of gather.
+//
+// Order of addition: the dims that are summed are cut into canonical blocks (runtime/EXACT.md);
+// inside a block the rows that meet at one place are added in index order, and blocks in a tree. A
+// block without a row there changes nothing, so it is left out.
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "ir/rewrite/autodiff.h"
+#include "runtime/kernels/tree.h"
+#include "stdlib/ops/move/cut.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+bool check_dims(const OpCall& call, const Dim& over, const Shape& to, DiagSink& diags) {
+  const Shape& x = call.operands[0].shape;
+  const Shape& ids = call.operands[1].shape;
+  if (!contains(x, ids) || x.has(over.name)) {
+    diags.error(DiagKind::kDimMissing, call.span_of(0),
+                "`scatter_add` of " + to_string(x) + " by " + to_string(ids) + " over " +
+                    in_backticks(over.name) + "; the rows need all dims of the ids, and not " +
+                    in_backticks(over.name));
+    return false;
+  }
+  const bool known = std::ranges::all_of(
+      to.dims(), [&](const Dim& dim) { return dim == over || contains(x, Shape({dim})); });
+  const bool complete = std::ranges::all_of(
+      x.dims(), [&](const Dim& dim) { return to.has(dim.name) || ids.has(dim.name); });
+  if (known && complete && to.has(over.name)) {
+    return true;
+  }
+  diags.error(DiagKind::kDimMissing, call.span,
+              "`scatter_add` of " + to_string(x) + " over " + in_backticks(over.name) + " to " +
+                  to_string(to) + "; it needs " + in_backticks(over.name) +
+                  " and every dim that the ids lack");
+  return false;
+}
+
+std::optional<TensorType> scatter_add_type(OpCall& call, DiagSink& diags) {
+  if (!check_operand(call, 0, Accepts::kNumbers, diags) ||
+      !check_operand(call, 1, Accepts::kIndices, diags)) {
+    return std::nullopt;
+  }
+  const Dim over = dim_arg(call.args, "over");
+  if (call.args.get<Shape>("to") == nullptr) {
+    std::vector<Dim> dims = {over};
+    for (const Dim& dim : call.operands[0].shape.dims()) {
+      if (!call.operands[1].shape.has(dim.name) && dim.name != over.name) {
+        dims.push_back(dim);
+      }
+    }
+    call.args.set("to", Shape(std::move(dims)));
+  }
+  const Shape to = shape_arg(call.args, "to");
+  if (!check_dims(call, over, to, diags)) {
+    return std::nullopt;
+  }
+  return result_type(call, call.operands[0].dtype, to, diags);
+}
+
+IterationSpace scatter_add_space(const OpCall& call) {
+  return space_by_name(call, DimRole::kReduced, Combine::kSum);
+}
+
+void scatter_add_grad(GradBuilder& b) {
+  OpArgs args;
+  const Dim over = dim_arg(b.args(), "over");
+  args.set("over", one_dim(over));
+  b.add_to(0, b.emit("gather", {b.upstream(), b.operand(1)}, args));
+}
+
+// One row to add: its place in the result, the canonical block it is in, and where it begins.
+struct Entry {
+  std::int64_t to = 0;
+  std::int64_t block = 0;
+  std::int64_t from = 0;
+};
+
+// One dim of the ids on this rank.
+struct IdDim {
+  std::int64_t extent = 1;
+  std::int64_t blocks = 1;  // 1 unless it is summed
+  std::int64_t ids = 0;     // strides
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+// Summed dims first, in the order in which their sums nest: the order of entries in one block.
+std::vector<IdDim> id_dims(const KernelCall& call) {
+  const Shape& ids = call.in[1].shape;
+  const std::vector<std::int64_t> own = strides_of(ids);
+  const std::vector<std::int64_t> from = strides_by_name(call.in[0].shape, ids);
+  const std::vector<std::int64_t> to = strides_by_name(call.out.shape, ids);
+  std::vector<IdDim> dims;
+  for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
+    if (const auto i = ids.index_of(call.space.loops[loop].name)) {
+      const bool summed = call.space.loops[loop].role == DimRole::kReduced;
+      const IdDim dim{.extent = ids[*i].size,
+                      .blocks = summed ? call.blocks(loop) : 1,
+                      .ids = own[*i],
+                      .from = from[*i],
+                      .to = to[*i]};
+      dims.push_back(dim);
+    }
+  }
+  std::ranges::stable_sort(dims, {}, [](const IdDim& dim) { return dim.to != 0; });
+  return dims;
+}
+
+template <typename T>
+void collect(std::span<const IdDim> dims, const T* ids, Entry entry, const Extent& rows,
+             std::int64_t row_stride, std::vector<Entry>& out) {
+  if (dims.empty()) {
+    const auto id = static_cast<std::int64_t>(*ids);
+    if (id >= rows.offset && id < rows.offset + rows.extent) {
+      entry.to += (id - rows.offset) * row_stride;
+      out.push_back(entry);
+    }
+    return;
+  }
+  const IdDim& dim = dims.front();
+  const std::int64_t chain = dim.extent / dim.blocks;
+  for (std::int64_t i = 0; i < dim.extent; ++i) {
+    const Entry next{.to = entry.to + i * dim.to,
+                     .block = entry.block * dim.blocks + i / chain,
+                     .from = entry.from + i * dim.from};
+    collect(dims.subspan(1), ids + i * dim.ids, next, rows, row_stride, out);
+  }
+}
+
+// The elements of one row, as offsets in the rows and in the table.
+struct RowMap {
+  std::vector<std::int64_t> from;
+  std::vector<std::int64_t> to;
+};
+
+RowMap row_map(const KernelCall& call) {
+  const Shape& x = call.in[0].shape;
+  const std::vector<std::int64_t> from = strides_of(x);
+  const std::vector<std::int64_t> to = strides_by_name(call.out.shape, x);
+  RowMap map{.from = {0}, .to = {0}};
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    if (call.in[1].shape.has(x[i].name)) {
+      continue;
+    }
+    RowMap next;
+    for (std::size_t e = 0; e < map.from.size(); ++e) {
+      for (std::int64_t j = 0; j < x[i].size; ++j) {
+        next.from.push_back(map.from[e] + j * from[i]);
+        next.to.push_back(map.to[e] + j * to[i]);
+      }
+    }
+    map = std::move(next);
+  }
+  return map;
+}
+
+template <typename T>
+T plus(T a, T b) {
+  return static_cast<T>(to_wrapping(a) + to_wrapping(b));
+}
+
+// Adds the entries, which are sorted by block, over blocks [begin, end) in a tree into `total`.
+template <typename T>
+void add_tree(std::span<const Entry> entries, std::int64_t begin, std::int64_t end, const T* x,
+              const RowMap& map, std::span<T> total) {
+  if (entries.front().block == entries.back().block) {
+    for (std::size_t e = 0; e < total.size(); ++e) {
+      total[e] = x[entries.front().from + map.from[e]];
+    }
+    for (const Entry& entry : entries.subspan(1)) {
+      for (std::size_t e = 0; e < total.size(); ++e) {
+        total[e] = plus(total[e], x[entry.from + map.from[e]]);
+      }
+    }
+    return;
+  }
+  const std::int64_t middle = begin + tree_split(end - begin);
+  const auto split = static_cast<std::size_t>(
+      std::ranges::lower_bound(entries, middle, {}, &Entry::block) - entries.begin());
+  if (split == 0 || split == entries.size()) {
+    return split == 0 ? add_tree(entries, middle, end, x, map, total)
+                      : add_tree(entries, begin, middle, x, map, total);
+  }
+  add_tree(entries.first(split), begin, middle, x, map, total);
+  std::vector<T> upper(total.size());
+  add_tree(entries.subspan(split), middle, end, x, map, std::span<T>(upper));
+  for (std::size_t e = 0; e < total.size(); ++e) {
+    total[e] = plus(total[e], upper[e]);
+  }
+}
+
+// The rank that owns the first block of every summed dim turns -0 into 0.
+bool owns_first_block(const KernelCall& call) {
+  for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
+    if (call.space.loops[loop].role == DimRole::kReduced && call.shares[loop].index != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void scatter_add_kernel(const KernelCall& call) {
+  const std::string over = dim_arg(call.call.args, "over").name;
+  const Extent rows = extent_of(call.out, over);
+  const std::int64_t row_stride = strides_of(call.out.shape)[call.out.shape.index_of(over).value()];
+  const std::vector<IdDim> dims = id_dims(call);
+  std::vector<Entry> entries;
+  with_type(call.in[1].dtype, [&](auto element) {
+    collect(std::span(dims), elements<const decltype(element)>(call.in[1]).data(), Entry{}, rows,
+            row_stride, entries);
+  });
+  std::ranges::stable_sort(entries, {},
+                           [](const Entry& entry) { return std::pair(entry.to, entry.block); });
+  const std::int64_t blocks =
+      std::accumulate(dims.begin(), dims.end(), std::int64_t{1},
+                      [](std::int64_t n, const IdDim& dim) { return n * dim.blocks; });
+  const RowMap map = row_map(call);
+  const bool first = owns_first_block(call);
+  fill_zero(call.out, !first);
+  with_number(call.out.dtype, [&](auto element) {
+    using T = decltype(element);
+    const T* x = elements<const T>(call.in[0]).data();
+    T* out = elements<T>(call.out).data();
+    std::vector<T> total(map.from.size());
+    for (std::size_t i = 0; i < entries.size();) {
+      std::size_t end = i;
+      while (end < entries.size() && entries[end].to == entries[i].to) {
+        ++end;
+      }
+      add_tree(std::span(entries).subspan(i, end - i), 0, blocks, x, map, std::span<T>(total));
+      for (std::size_t e = 0; e < total.size(); ++e) {
+        out[entries[i].to + map.to[e]] = first ? plus(total[e], T{0}) : total[e];
+      }
+      i = end;
+    }
+  });
+}
+
+double scatter_add_flops(const OpCall& call) {
+  return static_cast<double>(call.operands[0].shape.volume());
+}
+
+}  // namespace
+
+const OpDef kScatterAdd{
+    .name = "scatter_add",
+    .summary = "rows added up at their numbers; a number outside is left out",
+    .family = "indexing",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the rows"},
+               {.name = "ids", .kind = ParamKind::kTensor, .help = "where each one goes"},
+               {.name = "over", .kind = ParamKind::kDim, .help = "the dim of the result's rows"},
+               {.name = "to",
+                .kind = ParamKind::kShape,
+                .required = false,
+                .help = "the result's dims (`over`, then those that the ids lack)"}},
+    .shape_rule = "`over`, then the dims of x that the ids lack; or the dims behind `->`",
+    .example = R"(dim vocab = 4, length = 3
+let ids = const([length], [3, 0, 3], dtype = i32)
+print scatter_add(const([length], [1, 10, 100]), ids, over = vocab)
+)",
+    .type = scatter_add_type,
+    .space = scatter_add_space,
+    .grad = scatter_add_grad,
+    .flops = scatter_add_flops,
+    .kernel = scatter_add_kernel};
+
+}  // namespace mtf::ops

@@ -1,0 +1,73 @@
+// One dim cut or moved: the loops, and the copy of a part of it.
+
+#include "stdlib/ops/move/cut.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mtf {
+
+IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role) {
+  IterationSpace space;
+  for (const Dim& dim : call.result.shape.dims()) {
+    space.result.push_back({space.loops.size()});
+    const bool changes = dim.name == cut.result && dim.name == cut.operand;
+    space.loops.push_back({.name = changes ? dim.name + "'" : dim.name, .size = dim.size});
+  }
+  for (const TensorType& operand : call.operands) {
+    DimMap map;
+    for (const Dim& dim : operand.shape.dims()) {
+      if (dim.name == cut.operand) {
+        map.push_back({space.loops.size()});
+        space.loops.push_back({.name = dim.name, .size = dim.size, .role = role});
+        continue;
+      }
+      map.push_back({call.result.shape.index_of(dim.name).value()});
+    }
+    space.operands.push_back(std::move(map));
+  }
+  return space;
+}
+
+void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy) {
+  const std::vector<std::int64_t> from = strides_of(in.shape);
+  const std::vector<std::int64_t> to = strides_of(out.shape);
+  std::vector<StridedDim> dims;
+  std::int64_t start = 0;
+  std::int64_t target = 0;
+  for (std::size_t i = 0; i < in.shape.rank(); ++i) {
+    const bool changes = in.shape[i].name == cut.operand;
+    const auto j = out.shape.index_of(changes ? cut.result : in.shape[i].name);
+    const std::int64_t step = j ? to[*j] : 0;  // a dim that is picked from is not in the result
+    dims.push_back(
+        {.extent = changes ? copy.count : in.shape[i].size, .from = from[i], .to = step});
+    start += changes ? copy.begin * from[i] : 0;
+    target += changes ? copy.at * step : 0;
+  }
+  if (copy.count > 0) {
+    copy_strided(std::move(dims), bytes_of(in.dtype), at(in, start), at_mutable(out, target));
+  }
+}
+
+void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count) {
+  const std::vector<std::int64_t> to = strides_of(out.shape);
+  std::vector<StridedDim> dims;
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < out.shape.rank(); ++i) {
+    const bool changes = out.shape[i].name == cut.result;
+    dims.push_back({.extent = changes ? count : out.shape[i].size, .from = 0, .to = to[i]});
+    start += changes ? at * to[i] : 0;
+  }
+  std::array<std::byte, 8> nothing{};
+  fill_zero({.data = nothing.data(), .shape = Shape(), .offset = {}, .dtype = out.dtype}, kNothing);
+  if (count > 0) {
+    copy_strided(std::move(dims), bytes_of(out.dtype), nothing.data(), at_mutable(out, start));
+  }
+}
+
+Extent extent_of(const TensorView& view, std::string_view dim) {
+  const std::size_t i = view.shape.index_of(dim).value();
+  return {.offset = view.offset.empty() ? 0 : view.offset[i], .extent = view.shape[i].size};
+}
+
+}  // namespace mtf

@@ -1,0 +1,46 @@
+// What slice, pad, concat, stack and shift share: one dim whose size or place changes, all others
+// as they are.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "stdlib/ops/move/strided.h"
+
+namespace mtf {
+
+// Whether `dim` is the one that changes; its name in an operand and in the result may differ.
+struct CutDim {
+  std::string operand;
+  std::string result;
+};
+
+// A space in which the dim that changes is one loop with `role` in every operand and a kept loop in
+// the result, and each other dim is one kept loop.
+[[nodiscard]] IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role);
+
+// Copies positions of the cut dim: [begin, begin + count) of the operand's slice to `at` of the
+// result's, both counted within the slices.
+struct CutCopy {
+  std::int64_t begin = 0;
+  std::int64_t at = 0;
+  std::int64_t count = 0;
+};
+void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy);
+
+// "-0" changes no sum: what a rank contributes where another has the elements.
+inline constexpr bool kNothing = true;
+
+// So many positions of the result's cut dim, from `at` on.
+void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count);
+
+// Index of the dim, and its offset and extent in a slice.
+struct Extent {
+  std::int64_t offset = 0;
+  std::int64_t extent = 1;
+};
+[[nodiscard]] Extent extent_of(const TensorView& view, std::string_view dim);
+
+}  // namespace mtf

@@ -1,0 +1,266 @@
+// index, slice and pad: one position of a dim, a range of it, and the way back.
+//
+// The operand's dim may stay split: each rank gives what it has of the range and -0 elsewhere,
+// which changes no sum, so adding up the ranks moves elements without touching a bit.
+
+#include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/move/cut.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+// ---- index -----------------------------------------------------------------------------------
+
+std::optional<TensorType> index_type(OpCall& call, DiagSink& diags) {
+  const TensorType& x = call.operands[0];
+  const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
+  if (!dim) {
+    return std::nullopt;
+  }
+  const std::int64_t at = int_arg(call.args, "at", 0);
+  if (at < -dim->size || at >= dim->size) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "position " + std::to_string(at) + " of " + in_backticks(dim->name) +
+                    ", which has size " + std::to_string(dim->size) + " in " + to_string(x.shape));
+    return std::nullopt;
+  }
+  call.args.set("at", at < 0 ? at + dim->size : at);
+  return TensorType{.dtype = x.dtype, .shape = x.shape.without(dim->name)};
+}
+
+IterationSpace index_space(const OpCall& call) {
+  return space_by_name(call, DimRole::kReduced, Combine::kSum);
+}
+
+void index_kernel(const KernelCall& call) {
+  const std::string dim = dim_arg(call.call.args, "dim").name;
+  const std::int64_t at = int_arg(call.call.args, "at", 0);
+  const Extent own = extent_of(call.in[0], dim);
+  if (at < own.offset || at >= own.offset + own.extent) {
+    return fill_zero(call.out, kNothing);
+  }
+  copy_cut(call.in[0], call.out, {.operand = dim, .result = ""},
+           {.begin = at - own.offset, .at = 0, .count = 1});
+}
+
+void index_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const Dim dim = dim_arg(args, "dim");
+  const Shape shape = b.type_of(b.operand(0)).shape;
+  const ValueId one = b.emit("broadcast", {b.upstream()}, to_shape(shape.resized(dim.name, 1)));
+  OpArgs back;
+  back.set("dim", one_dim(dim));
+  back.set("begin", int_arg(args, "at", 0));
+  back.set("size", shape.find(dim.name)->size);
+  b.add_to(0, b.emit("pad", {one}, back));
+}
+
+// ---- slice -----------------------------------------------------------------------------------
+
+CutDim cut_of(const OpArgs& args) {
+  const std::string dim = dim_arg(args, "dim").name;
+  return {.operand = dim, .result = args.find("to") == nullptr ? dim : dim_arg(args, "to").name};
+}
+
+// The operand's shape with the cut dim of that name and size, in its place.
+std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size, DiagSink& diags) {
+  const CutDim cut = cut_of(call.args);
+  const TensorType& x = call.operands[0];
+  std::vector<Dim> dims(x.shape.dims().begin(), x.shape.dims().end());
+  for (Dim& dim : dims) {
+    dim = dim.name == cut.operand ? Dim{.name = cut.result, .size = size} : dim;
+  }
+  if (!check_distinct(call, dims, diags)) {
+    return std::nullopt;
+  }
+  return result_type(call, x.dtype, Shape(std::move(dims)), diags);
+}
+
+std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
+  const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
+  if (!dim) {
+    return std::nullopt;
+  }
+  const std::int64_t begin = int_arg(call.args, "begin", 0);
+  const std::int64_t end = int_arg(call.args, "end", dim->size);
+  if (begin < 0 || end > dim->size || begin >= end) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "range " + std::to_string(begin) + ".." + std::to_string(end) + " of " +
+                    in_backticks(dim->name) +
+                    (begin >= end && begin >= 0 && end <= dim->size
+                         ? ", which is empty"
+                         : ", which has size " + std::to_string(dim->size)));
+    return std::nullopt;
+  }
+  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", end - begin, diags)) {
+    return std::nullopt;
+  }
+  call.args.set("begin", begin);
+  call.args.set("end", end);
+  return cut_type(call, end - begin, diags);
+}
+
+// A range of everything, or padding by nothing, is one loop under two names.
+IterationSpace range_space(const OpCall& call) {
+  const CutDim cut = cut_of(call.args);
+  IterationSpace space = cut_space(call, cut, DimRole::kReduced);
+  const std::size_t i = call.operands[0].shape.index_of(cut.operand).value();
+  if (call.operands[0].shape[i].size == call.result.shape[i].size) {
+    space.operands[0][i] = space.result[i];
+    space.loops.pop_back();
+    space.loops[i].name = cut.result;
+  }
+  return space;
+}
+
+// Puts the operand's positions, moved by `by`, where they meet the result's.
+void slice_kernel(const KernelCall& call, std::int64_t by) {
+  const CutDim cut = cut_of(call.call.args);
+  const Extent have = extent_of(call.in[0], cut.operand);
+  const Extent want = extent_of(call.out, cut.result);
+  const Overlap meet =
+      overlap(have.offset + by, have.extent, want.offset, want.offset + want.extent);
+  copy_cut(call.in[0], call.out, cut,
+           {.begin = meet.begin - by - have.offset,
+            .at = meet.begin - want.offset,
+            .count = meet.size()});
+}
+
+void slice_kernel(const KernelCall& call) {
+  fill_zero(call.out, kNothing);
+  slice_kernel(call, -int_arg(call.call.args, "begin", 0));
+}
+
+void slice_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const CutDim cut = cut_of(args);
+  OpArgs back;
+  back.set("dim", one_dim(*b.type_of(b.result()).shape.find(cut.result)));
+  const Dim whole = *b.type_of(b.operand(0)).shape.find(cut.operand);
+  back.set("begin", int_arg(args, "begin", 0));
+  back.set("size", whole.size);
+  back.set("to", one_dim(whole));
+  b.add_to(0, b.emit("pad", {b.upstream()}, back));
+}
+
+// ---- pad -------------------------------------------------------------------------------------
+
+std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
+  const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
+  if (!dim) {
+    return std::nullopt;
+  }
+  const std::int64_t begin = int_arg(call.args, "begin", 0);
+  const std::int64_t size = int_arg(call.args, "size", 0);
+  if (begin < 0 || size - dim->size < begin) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "`pad` of " + in_backticks(dim->name) + " to size " + std::to_string(size) +
+                    "; positions " + std::to_string(begin) + ".." +
+                    std::to_string(begin + dim->size) + " do not fit");
+    return std::nullopt;
+  }
+  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
+    return std::nullopt;
+  }
+  return cut_type(call, size, diags);
+}
+
+// The padding is 0 on every rank; where the elements come, those that another rank has are -0,
+// which leaves their bits.
+void pad_kernel(const KernelCall& call) {
+  const CutDim cut = cut_of(call.call.args);
+  const std::int64_t begin = int_arg(call.call.args, "begin", 0);
+  const std::int64_t size = call.call.operands[0].shape.find(cut.operand)->size;
+  const Extent want = extent_of(call.out, cut.result);
+  const Overlap inside = overlap(begin, size, want.offset, want.offset + want.extent);
+  fill_zero(call.out, !kNothing);
+  fill_nothing(call.out, cut, inside.begin - want.offset, inside.size());
+  slice_kernel(call, begin);
+}
+
+void pad_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const CutDim cut = cut_of(args);
+  const Dim own = *b.type_of(b.operand(0)).shape.find(cut.operand);
+  const std::int64_t begin = int_arg(args, "begin", 0);
+  OpArgs back;
+  back.set("dim", one_dim(*b.type_of(b.result()).shape.find(cut.result)));
+  back.set("begin", begin);
+  back.set("end", begin + own.size);
+  back.set("to", one_dim(own));
+  b.add_to(0, b.emit("slice", {b.upstream()}, back));
+}
+
+}  // namespace
+
+const OpDef kIndex{
+    .name = "index",
+    .summary = "one position of a dim, which goes away: x[dim: at]; -1 is the last",
+    .family = "indexing",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
+               {.name = "at", .kind = ParamKind::kInt, .help = "the position, from 0"}},
+    .shape_rule = "the dims of x without `dim`",
+    .example = R"(dim batch = 2, io = 3
+let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
+print x[batch: 1], x[io: 0]
+)",
+    .type = index_type,
+    .space = index_space,
+    .grad = index_grad,
+    .kernel = index_kernel,
+    .linear = Linear::kEach,
+    .primitive = Primitive::kIndex};
+
+const OpDef kSlice{
+    .name = "slice",
+    .summary = "a range of a dim: x[dim: begin..end], or `as` another dim",
+    .family = "indexing",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
+               {.name = "begin", .kind = ParamKind::kInt, .help = "the first position"},
+               {.name = "end", .kind = ParamKind::kInt, .help = "the position after the last"},
+               {.name = "to",
+                .kind = ParamKind::kNewDim,
+                .required = false,
+                .help = "the dim of the result (the same, resized)"}},
+    .shape_rule = "the dims of x with `dim` resized or replaced",
+    .example = R"(dim sample = 6, batch = 2
+let x = range(sample)
+print x[sample: 1..4]
+print x[sample: 2..4 as batch]
+)",
+    .type = slice_type,
+    .space = range_space,
+    .grad = slice_grad,
+    .kernel = slice_kernel,
+    .linear = Linear::kEach,
+    .algebra = Algebra::kMove,
+    .primitive = Primitive::kSlice};
+
+const OpDef kPad{
+    .name = "pad",
+    .summary = "a dim made longer, with zeros around",
+    .family = "indexing",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
+               {.name = "begin", .kind = ParamKind::kInt, .help = "how many zeros come first"},
+               {.name = "size", .kind = ParamKind::kInt, .help = "the size it gets"},
+               {.name = "to",
+                .kind = ParamKind::kNewDim,
+                .required = false,
+                .help = "the dim of the result (the same, resized)"}},
+    .shape_rule = "the dims of x with `dim` resized or replaced",
+    .example = R"(dim io = 3
+print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)
+)",
+    .type = pad_type,
+    .space = range_space,
+    .grad = pad_grad,
+    .kernel = pad_kernel,
+    .linear = Linear::kEach,
+    .algebra = Algebra::kMove};
+
+}  // namespace mtf::ops

@@ -1,0 +1,62 @@
+// prod: the product over dims.
+
+#include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/reduce/reductions.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+IterationSpace prod_space(const OpCall& call) {
+  return space_by_name(call, DimRole::kReduced, Combine::kProd);
+}
+
+// The derivative by one element is the product of the others, without dividing by zero: `others` is
+// the product of all elements but zeros, `zeros` that of the zeros (0, or 1 if there is none).
+// An element that is not 0 gets others * zeros / x; a zero gets `others` if it is the only one.
+void prod_grad(GradBuilder& b) {
+  const ValueId x = b.operand(0);
+  const DType dtype = b.type_of(x).dtype;
+  const Shape whole = b.type_of(x).shape;
+  const OpArgs to = to_shape(b.type_of(b.result()).shape);
+  const ValueId zero = b.scalar(0);
+  const ValueId one = b.scalar(1);
+  OpArgs as_number;
+  as_number.set("dtype", dtype);
+
+  const ValueId is_zero = b.emit("equal", {x, zero});
+  const ValueId safe = b.emit("where", {is_zero, one, x});
+  const ValueId others = b.emit("prod", {safe}, to);
+  const ValueId zeros = b.emit("prod", {b.emit("where", {is_zero, x, one})}, to);
+  const ValueId count = b.emit("sum", {b.emit("cast", {is_zero}, as_number)}, to);
+  const ValueId single = b.emit("where", {b.emit("equal", {count, one}), others, zero});
+
+  const ValueId at_zero = b.emit("mul", {b.upstream(), single});
+  const ValueId elsewhere = b.emit("mul", {b.upstream(), b.emit("mul", {others, zeros})});
+  const ValueId quotient = b.emit("div", {b.emit("broadcast", {elsewhere}, to_shape(whole)), safe});
+  b.add_to(0, b.emit("where", {is_zero, at_zero, quotient}));
+}
+
+void prod_kernel(const KernelCall& call) {
+  reduce_kernel(call, ReduceKind::kProd);
+}
+
+}  // namespace
+
+const OpDef kProd{.name = "prod",
+                  .summary = "the product over dims",
+                  .family = "reductions",
+                  .params = reduction_params(),
+                  .shape_rule = kReducedDims,
+                  .example = R"(dim batch = 2, io = 3
+let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
+print prod(x, over = io), prod(x)
+)",
+                  .type = reduced_numbers,
+                  .space = prod_space,
+                  .grad = prod_grad,
+                  .flops = flops_of_operand,
+                  .kernel = prod_kernel};
+
+}  // namespace mtf::ops

@@ -1,0 +1,208 @@
+// Sorting the dims of a product into batch, rows, columns and inner ones, for the GEMM kernel,
+// which reads and writes in place. Whole numbers, which no order changes, take a plain loop.
+
+#include "stdlib/ops/reduce/product_kernel.h"
+
+#include <cassert>
+
+#include "runtime/products/gemm.h"
+#include "stdlib/ops/move/strided.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf {
+namespace {
+
+struct Strides {
+  std::vector<std::int64_t> a;
+  std::vector<std::int64_t> b;
+  std::vector<std::int64_t> out;
+};
+
+Gemm sorted(const KernelCall& call) {
+  const Shape& a = call.in[0].shape;
+  const Shape& b = call.in[1].shape;
+  const Shape all = union_shape(a, b);
+  const Strides strides{.a = strides_by_name(call.in[0], all),
+                        .b = strides_by_name(call.in[1], all),
+                        .out = strides_by_name(call.out, all)};
+  Gemm product;
+  product.accumulate = call.accumulate;
+  for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
+    const std::string& name = call.space.loops[loop].name;
+    const std::size_t i = all.index_of(name).value();
+    const bool reduced = call.space.loops[loop].role == DimRole::kReduced;
+    const GemmDim dim{.extent = all[i].size,
+                      .a = strides.a[i],
+                      .b = strides.b[i],
+                      .out = reduced ? 0 : strides.out[i],
+                      .blocks = reduced ? call.blocks(loop) : 1};
+    if (reduced) {
+      product.inner.push_back(dim);
+    } else if (a.has(name) && b.has(name)) {
+      product.batch.push_back(dim);
+    } else if (a.has(name)) {
+      product.rows.push_back(dim);
+    } else {
+      product.cols.push_back(dim);
+    }
+  }
+  return product;
+}
+
+template <typename T>
+void plain_loop(std::span<const GemmDim> dims, const T* a, const T* b, T* out) {
+  if (dims.empty()) {
+    *out = static_cast<T>(to_wrapping(*out) + to_wrapping(*a) * to_wrapping(*b));
+    return;
+  }
+  for (std::int64_t i = 0; i < dims[0].extent; ++i) {
+    plain_loop(dims.subspan(1), a + i * dims[0].a, b + i * dims[0].b, out + i * dims[0].out);
+  }
+}
+
+// Sets the elements of the result to 0.
+template <typename T>
+void clear(std::span<const GemmDim> dims, T* out) {
+  if (dims.empty()) {
+    *out = T{};
+    return;
+  }
+  for (std::int64_t i = 0; i < dims[0].extent; ++i) {
+    clear(dims.subspan(1), out + i * dims[0].out);
+  }
+}
+
+// How many elements of type T lie between two buffers.
+template <typename T>
+std::int64_t distance(const TensorView& from, const TensorView& to) {
+  const auto bytes =
+      reinterpret_cast<std::intptr_t>(to.data) - reinterpret_cast<std::intptr_t>(from.data);
+  return bytes / static_cast<std::intptr_t>(sizeof(T));
+}
+
+// The products behind the first, each of two operands.
+template <typename T>
+std::vector<GemmTerm> terms_of(const KernelCall& call) {
+  std::vector<GemmTerm> terms;
+  for (std::size_t i = 2; i < call.in.size(); i += 2) {
+    terms.push_back(
+        {.a = distance<T>(call.in[0], call.in[i]), .b = distance<T>(call.in[1], call.in[i + 1])});
+  }
+  return terms;
+}
+
+template <typename T>
+void multiply_whole(const Gemm& product, const KernelCall& call) {
+  std::vector<GemmDim> dims = product.batch;
+  dims.insert(dims.end(), product.rows.begin(), product.rows.end());
+  const auto outer = static_cast<std::ptrdiff_t>(dims.size());
+  dims.insert(dims.end(), product.cols.begin(), product.cols.end());
+  if (!product.accumulate) {
+    clear<T>(dims, elements<T>(call.out).data());
+  }
+  dims.insert(dims.begin() + outer, product.inner.begin(), product.inner.end());
+  for (std::size_t i = 0; i < call.in.size(); i += 2) {
+    plain_loop<T>(dims, elements<const T>(call.in[i]).data(),
+                  elements<const T>(call.in[i + 1]).data(), elements<T>(call.out).data());
+  }
+}
+
+// Good while the operands of several products lie in the same places relative to each other.
+template <typename T>
+struct Prepared {
+  Prepared(const Gemm& gemm, Cpu cpu) : terms(gemm.terms), product(gemm, cpu) {}
+
+  std::vector<GemmTerm> terms;
+  PreparedGemm<T> product;
+};
+
+template <typename T>
+void multiply_exactly(const KernelCall& call, Cpu cpu) {
+  std::vector<GemmTerm> terms = terms_of<T>(call);
+  const auto* kept = static_cast<const Prepared<T>*>(call.kept.get());
+  if (kept == nullptr || kept->terms != terms) {
+    Gemm product = sorted(call);
+    product.terms = std::move(terms);
+    auto made = std::make_shared<const Prepared<T>>(product, cpu);
+    kept = made.get();
+    call.kept = std::move(made);
+  }
+  kept->product.run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+                    elements<T>(call.out).data());
+}
+
+// Several products are read with the strides of the first. Where they differ, as those of pieces
+// that are streamed, the operands are made dense: in `copies`, which the views go on to use.
+std::vector<TensorView> with_equal_strides(const KernelCall& call,
+                                           std::vector<std::vector<std::byte>>& copies) {
+  std::vector<TensorView> views(call.in.begin(), call.in.end());
+  for (std::size_t side = 0; side < 2; ++side) {
+    const Shape& shape = views[side].shape;
+    const std::vector<std::int64_t> first = strides_by_name(views[side], shape);
+    bool equal = true;
+    for (std::size_t i = side; i < views.size(); i += 2) {
+      equal = equal && strides_by_name(views[i], shape) == first;
+    }
+    const std::vector<std::int64_t> dense = strides_by_name(shape, shape);
+    for (std::size_t i = side; i < views.size() && !equal; i += 2) {
+      const std::vector<std::int64_t> from = strides_by_name(views[i], shape);
+      std::vector<StridedDim> dims;
+      for (std::size_t d = 0; d < shape.rank(); ++d) {
+        dims.push_back({.extent = shape[d].size, .from = from[d], .to = dense[d]});
+      }
+      const std::size_t element = bytes_of(views[i].dtype);
+      copies.emplace_back(static_cast<std::size_t>(shape.volume()) * element);
+      copy_strided(std::move(dims), element, views[i].data, copies.back().data());
+      views[i].data = copies.back().data();
+      views[i].shape = shape;
+      views[i].strides = dense;
+    }
+  }
+  return views;
+}
+
+}  // namespace
+
+Shape union_shape(const Shape& a, const Shape& b) {
+  Shape all = a;
+  for (const Dim& dim : b.dims()) {
+    all = all.has(dim.name) ? all : all.with(dim);
+  }
+  return all;
+}
+
+namespace {
+
+void multiply(const KernelCall& call) {
+  const Cpu cpu{.isa = local_isa(), .threads = call.host.threads()};
+  with_number(call.out.dtype, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_integral_v<T>) {
+      multiply_whole<T>(sorted(call), call);
+    } else if (call.exact) {
+      multiply_exactly<T>(call, cpu);
+    } else {
+      Gemm product = sorted(call);
+      product.terms = terms_of<T>(call);
+      gemm_fast(product, elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+                elements<T>(call.out).data(), cpu);
+    }
+  });
+}
+
+}  // namespace
+
+void product_kernel(const KernelCall& call) {
+  assert(call.in.size() >= 2 && call.in.size() % 2 == 0);
+  if (call.in.size() == 2) {
+    return multiply(call);
+  }
+  std::vector<std::vector<std::byte>> copies;
+  const std::vector<TensorView> views = with_equal_strides(call, copies);
+  KernelCall same = call;
+  same.in = views;
+  multiply(same);
+  call.kept = std::move(same.kept);
+}
+
+}  // namespace mtf

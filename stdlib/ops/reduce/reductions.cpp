@@ -1,0 +1,143 @@
+// The shape rule and the local kernel of all reductions.
+
+#include "stdlib/ops/reduce/reductions.h"
+
+#include <algorithm>
+
+#include "stdlib/ops/move/strided.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf {
+namespace {
+
+// Checks the shape behind `->` against the operand's.
+bool check_target(const OpCall& call, const Shape& to, DiagSink& diags) {
+  const Shape& x = call.operands[0].shape;
+  for (const Dim& dim : to.dims()) {
+    const Dim* own = x.find(dim.name);
+    if (own == nullptr) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  spelled(call) + " of " + to_string(x) + " to " + to_string(to) + "; " +
+                      in_backticks(dim.name) + " is not in the operand");
+      return false;
+    }
+    if (own->size != dim.size) {
+      diags.error(DiagKind::kDimSize, call.span,
+                  spelled(call) + " of " + to_string(x) + " to " + to_string(to) + "; " +
+                      in_backticks(dim.name) + " is " + std::to_string(own->size) +
+                      " in the operand");
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<TensorType> reduced(OpCall& call, Accepts what, DiagSink& diags) {
+  if (!check_operand(call, 0, what, diags)) {
+    return std::nullopt;
+  }
+  const std::optional<Shape> to = reduced_shape(call, diags);
+  if (!to) {
+    return std::nullopt;
+  }
+  return TensorType{.dtype = call.operands[0].dtype, .shape = *to};
+}
+
+}  // namespace
+
+std::vector<OpParam> reduction_params() {
+  return {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+          {.name = "over",
+           .kind = ParamKind::kDims,
+           .required = false,
+           .help = "the dim or dims that go away (all)"},
+          {.name = "to",
+           .kind = ParamKind::kShape,
+           .required = false,
+           .help = "or the dims that stay, in the order they should have"}};
+}
+
+std::optional<Shape> shape_without(OpCall& call, DiagSink& diags) {
+  Shape rest = call.operands[0].shape;
+  const auto* over = call.args.get<std::vector<Dim>>("over");
+  if (over == nullptr) {
+    return Shape();
+  }
+  for (const Dim& dim : *over) {
+    if (!find_dim(call, 0, dim.name, diags)) {
+      return std::nullopt;
+    }
+    if (!rest.has(dim.name)) {
+      diags.error(DiagKind::kRepeatedDim, call.span,
+                  spelled(call) + " over " + in_backticks(dim.name) + " twice");
+      return std::nullopt;
+    }
+    rest = rest.without(dim.name);
+  }
+  return rest;
+}
+
+std::optional<Shape> reduced_shape(OpCall& call, DiagSink& diags) {
+  const std::optional<Shape> rest = shape_without(call, diags);
+  if (!rest) {
+    return std::nullopt;
+  }
+  const auto* given = call.args.get<Shape>("to");
+  const Shape to = given == nullptr ? *rest : *given;
+  if (!check_target(call, to, diags)) {
+    return std::nullopt;
+  }
+  if (call.args.find("over") != nullptr && !same_dims(to, *rest)) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                spelled(call) + " over the dims given leaves " + to_string(*rest) +
+                    ", but the output shape is " + to_string(to) + "; one of them is enough");
+    return std::nullopt;
+  }
+  std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "over"; });
+  call.args.set("to", to);
+  return to;
+}
+
+std::optional<TensorType> reduced_numbers(OpCall& call, DiagSink& diags) {
+  return reduced(call, Accepts::kNumbers, diags);
+}
+
+std::optional<TensorType> reduced_floats(OpCall& call, DiagSink& diags) {
+  return reduced(call, Accepts::kFloats, diags);
+}
+
+std::optional<TensorType> reduced_bools(OpCall& call, DiagSink& diags) {
+  return reduced(call, Accepts::kBools, diags);
+}
+
+double flops_of_operand(const OpCall& call) {
+  return static_cast<double>(call.operands[0].shape.volume());
+}
+
+void reduce_kernel(const KernelCall& call, ReduceKind kind) {
+  const TensorView& in = call.in[0];
+  const std::vector<std::int64_t> strides = strides_of(in.shape);
+  const std::vector<std::int64_t> out_strides = strides_by_name(call.out.shape, in.shape);
+  Reduction reduction{.kind = kind, .kept = {}, .reduced = {}};
+  for (std::size_t i = 0; i < in.shape.rank(); ++i) {
+    if (call.out.shape.has(in.shape[i].name)) {
+      reduction.kept.push_back(
+          {.extent = in.shape[i].size, .in = strides[i], .out = out_strides[i]});
+    }
+  }
+  for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
+    if (call.space.loops[loop].role != DimRole::kReduced) {
+      continue;
+    }
+    const std::size_t i = in.shape.index_of(call.space.loops[loop].name).value();
+    reduction.reduced.push_back(
+        {.extent = in.shape[i].size, .in = strides[i], .blocks = call.blocks(loop)});
+  }
+  with_type(in.dtype, [&](auto type) {
+    using T = decltype(type);
+    reduce(reduction, elements<const T>(in).data(), local_isa(), elements<T>(call.out).data());
+  });
+}
+
+}  // namespace mtf

@@ -1,0 +1,42 @@
+// sum: add a tensor up over dims.
+
+#include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/reduce/reductions.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+IterationSpace sum_space(const OpCall& call) {
+  return space_by_name(call, DimRole::kReduced, Combine::kSum);
+}
+
+// Every term moves the total by as much as itself, so each receives the whole gradient.
+void sum_grad(GradBuilder& b) {
+  b.add_to(0, b.upstream());
+}
+
+void sum_kernel(const KernelCall& call) {
+  reduce_kernel(call, ReduceKind::kSum);
+}
+
+}  // namespace
+
+const OpDef kSum{.name = "sum",
+                 .summary = "the sum over dims, in one order whatever the layout",
+                 .family = "reductions",
+                 .params = reduction_params(),
+                 .shape_rule = kReducedDims,
+                 .example = R"(dim batch = 2, io = 3
+let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
+print sum(x, over = io), sum(x -> [io]), sum(x)
+)",
+                 .type = reduced_numbers,
+                 .space = sum_space,
+                 .grad = sum_grad,
+                 .flops = flops_of_operand,
+                 .kernel = sum_kernel,
+                 .algebra = Algebra::kSum};
+
+}  // namespace mtf::ops

@@ -1,0 +1,187 @@
+// load and write: tensors in .npy files. A rank reads its own slice and no more.
+
+#include "ir/kernel.h"
+#include "stdlib/ops/move/strided.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/source/npy.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+// ---- load ------------------------------------------------------------------------------------
+
+// "" or what is wrong with the file for a tensor of that shape.
+std::string problem_of(const std::string& path, const NpyInfo& info, const Shape& shape) {
+  if (!info.problem.empty()) {
+    return in_backticks(path) + " " + info.problem;
+  }
+  bool same = info.sizes.size() == shape.rank();
+  for (std::size_t i = 0; same && i < shape.rank(); ++i) {
+    same = info.sizes[i] == shape[i].size;
+  }
+  return same ? ""
+              : in_backticks(path) + " holds " + to_string(info.sizes) + ", and not " +
+                    to_string(shape);
+}
+
+std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
+  const std::string path = text_arg(call.args, "path");
+  const Shape shape = shape_arg(call.args, "shape");
+  const NpyFile file(path);
+  // A file that is still to be written can be planned for, if its dtype is known.
+  const bool later = file.info().missing && call.args.find("dtype") != nullptr;
+  const std::string problem = problem_of(path, file.info(), shape);
+  if (!problem.empty() && !later) {
+    diags.error(DiagKind::kFile, call.span, problem);
+    return std::nullopt;
+  }
+  return result_type(call, dtype_arg(call.args, "dtype", file.info().dtype), shape, diags);
+}
+
+void convert(DType from, DType to, const std::byte* data, std::size_t n, void* out) {
+  const TileCall call{.dtype = from, .to = to, .args = nullptr};
+  const void* in = data;
+  kCast.tile(call, std::span(&in, 1), out, n);
+}
+
+// Reads runs of the slice that lie in one piece in the file, at most this many elements at a time.
+constexpr std::int64_t kChunk = 1 << 16;
+
+struct SliceReader {
+  const NpyFile& file;
+  const KernelCall& call;
+  std::vector<std::int64_t> strides;  // in the file
+  std::size_t run_dim = 0;            // dims from here on are whole, but for the first of them
+  std::int64_t run = 1;               // elements in one piece
+  std::int64_t done = 0;
+  std::vector<std::byte> chunk;
+
+  bool read_run(std::int64_t first) {
+    const DType dtype = file.info().dtype;
+    const auto width = static_cast<std::int64_t>(bytes_of(dtype));
+    for (std::int64_t i = 0; i < run; i += kChunk) {
+      const std::int64_t count = std::min(kChunk, run - i);
+      chunk.resize(static_cast<std::size_t>(count * width));
+      if (!file.read(first + i, chunk)) {
+        return false;
+      }
+      convert(dtype, call.out.dtype, chunk.data(), static_cast<std::size_t>(count),
+              at_mutable(call.out, done));
+      done += count;
+    }
+    return true;
+  }
+
+  bool read_dim(std::size_t dim, std::int64_t first) {
+    if (dim == strides.size()) {
+      return read_run(first);
+    }
+    const std::int64_t offset = call.out.offset.empty() ? 0 : call.out.offset[dim];
+    if (dim >= run_dim) {
+      return read_dim(dim + 1, first + offset * strides[dim]);
+    }
+    for (std::int64_t i = 0; i < call.out.shape[dim].size; ++i) {
+      if (!read_dim(dim + 1, first + (offset + i) * strides[dim])) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+void load_kernel(const KernelCall& call) {
+  const std::string path = text_arg(call.call.args, "path");
+  const Shape& whole = call.call.result.shape;
+  const NpyFile file(path);
+  const std::string problem = problem_of(path, file.info(), whole);
+  if (!problem.empty()) {
+    fill_zero(call.out, false);
+    return call.host.fail(DiagKind::kFile, problem);
+  }
+  SliceReader reader{.file = file, .call = call, .strides = strides_of(whole)};
+  reader.run_dim = whole.rank();
+  while (reader.run_dim > 0) {
+    const std::size_t dim = --reader.run_dim;
+    reader.run *= call.out.shape[dim].size;
+    if (call.out.shape[dim].size != whole[dim].size) {
+      break;
+    }
+  }
+  if (!reader.read_dim(0, 0)) {
+    fill_zero(call.out, false);
+    call.host.fail(DiagKind::kFile, in_backticks(path) + " ended while it was read");
+  }
+}
+
+// ---- write -----------------------------------------------------------------------------------
+
+std::optional<TensorType> write_type(OpCall& call, DiagSink& diags) {
+  if (!text_arg(call.args, "path").empty()) {
+    return TensorType{};
+  }
+  diags.error(DiagKind::kBadArgument, call.span, "`write` to a file without a name");
+  return std::nullopt;
+}
+
+IterationSpace write_space(const OpCall& call) {
+  IterationSpace space = whole_space(call);
+  space.result.clear();
+  return space;
+}
+
+void write_kernel(const KernelCall& call) {
+  if (!call.host.first_rank()) {
+    return;
+  }
+  const std::string path = text_arg(call.call.args, "path");
+  const TensorType& type = call.call.operands[0];
+  const std::span<const std::byte> data(at(call.in[0], 0), static_cast<std::size_t>(type.bytes()));
+  const std::string problem = write_npy(path, type, data);
+  if (!problem.empty()) {
+    call.host.fail(DiagKind::kFile, in_backticks(path) + " cannot be written: " + problem);
+  }
+}
+
+}  // namespace
+
+const OpDef kLoad{.name = "load",
+                  .summary = "a tensor from a .npy file; each rank reads its own slice",
+                  .family = "files",
+                  .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
+                             {.name = "shape",
+                              .kind = ParamKind::kShape,
+                              .help = "the dims, of the file's sizes"},
+                             {.name = "dtype",
+                              .kind = ParamKind::kDType,
+                              .required = false,
+                              .help = "converts; then the file may come later (the file's)"}},
+                  .shape_rule = "the shape",
+                  .example = R"(dim io = 3
+write("load_example.npy", const([io], [1, 2, 3]))
+print load("load_example.npy", [io], dtype = f32)
+)",
+                  .type = load_type,
+                  .space = kept_space,
+                  .kernel = load_kernel,
+                  .file = FileUse::kReads};
+
+const OpDef kWrite{
+    .name = "write",
+    .summary = "a tensor into a .npy file, whole, under its name only once it is complete",
+    .family = "files",
+    .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
+               {.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"}},
+    .shape_rule = "nothing",
+    .example = R"(dim io = 3
+write("write_example.npy", ones([io]))
+print "written"
+)",
+    .type = write_type,
+    .space = write_space,
+    .kernel = write_kernel,
+    .file = FileUse::kWrites,
+    .effect = true};
+
+}  // namespace mtf::ops

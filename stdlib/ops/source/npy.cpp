@@ -1,0 +1,285 @@
+// The .npy header is the text of a Python dict; this reads the three keys it has, and no Python.
+
+#include "stdlib/ops/source/npy.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/support/file.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::uint32_t kMaxHeader = 1U << 16U;
+constexpr std::size_t kMaxRank = 64;
+
+struct Entry {
+  std::string_view descr;
+  DType dtype;
+};
+constexpr std::array<Entry, 6> kDescrs{{{"<f4", DType::kF32},
+                                        {"<f8", DType::kF64},
+                                        {"<i4", DType::kI32},
+                                        {"<i8", DType::kI64},
+                                        {"|u1", DType::kU8},
+                                        {"|b1", DType::kBool}}};
+
+// What is left of the text.
+struct Reader {
+  std::string_view text;
+
+  void skip_space() {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
+      text.remove_prefix(1);
+    }
+  }
+  bool take(std::string_view token) {
+    skip_space();
+    if (!text.starts_with(token)) {
+      return false;
+    }
+    text.remove_prefix(token.size());
+    return true;
+  }
+  std::optional<std::string_view> in_backticks() {
+    skip_space();
+    if (text.empty() || (text.front() != '\'' && text.front() != '"')) {
+      return std::nullopt;
+    }
+    const std::size_t end = text.find(text.front(), 1);
+    if (end == std::string_view::npos) {
+      return std::nullopt;
+    }
+    const std::string_view inside = text.substr(1, end - 1);
+    text.remove_prefix(end + 1);
+    return inside;
+  }
+  std::optional<std::int64_t> number() {
+    skip_space();
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || value < 0) {
+      return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    static_cast<void>(take("L"));  // Python 2 wrote long integers so
+    return value;
+  }
+};
+
+std::optional<std::vector<std::int64_t>> read_sizes(Reader& reader) {
+  if (!reader.take("(")) {
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> sizes;
+  while (!reader.take(")")) {
+    const std::optional<std::int64_t> size = reader.number();
+    if (!size || sizes.size() == kMaxRank) {
+      return std::nullopt;
+    }
+    sizes.push_back(*size);
+    if (!reader.take(",") && !reader.text.starts_with(")")) {
+      return std::nullopt;
+    }
+  }
+  return sizes;
+}
+
+void read_descr(Reader& reader, NpyInfo& info) {
+  const std::optional<std::string_view> descr = reader.in_backticks();
+  if (!descr) {
+    info.problem = "holds records, and not an array of numbers";
+    return;
+  }
+  for (const Entry& entry : kDescrs) {
+    if (entry.descr == *descr || (entry.descr[0] == '|' && entry.descr.substr(1) == *descr)) {
+      info.dtype = entry.dtype;
+      return;
+    }
+  }
+  const std::string name(descr->substr(0, 16));
+  info.problem = "holds `" + name + "`" + (name.starts_with(">") ? " (big-endian)" : "") +
+                 "; what can be read is f32, f64, i32, i64, u8 and bool, little-endian";
+}
+
+// Elements of the array; nullopt beyond what can be counted.
+std::optional<std::int64_t> volume_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<Dim> dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    dims.push_back({.name = std::to_string(i), .size = sizes[i]});
+  }
+  return Shape(std::move(dims)).checked_volume();
+}
+
+bool read_bytes(int file, std::int64_t at, std::span<std::byte> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got =
+        ::pread(file, out.data() + done, out.size() - done, at + static_cast<std::int64_t>(done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      return false;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+NpyInfo read_header(int file, std::int64_t file_size) {
+  constexpr const char* kUnknown = "is not a .npy file";
+  std::array<unsigned char, 12> start{};
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
+  if (!read_bytes(file, 0, bytes.first(10)) ||
+      std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
+    return {.problem = kUnknown};
+  }
+  const bool small = start[6] == 1;
+  if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {
+    return {.problem = kUnknown};
+  }
+  std::uint32_t length = start[8] + (std::uint32_t{start[9]} << 8U);
+  if (!small) {
+    length += (std::uint32_t{start[10]} << 16U) + (std::uint32_t{start[11]} << 24U);
+  }
+  const std::int64_t begin = small ? 10 : 12;
+  if (length > kMaxHeader || begin + std::int64_t{length} > file_size) {
+    return {.problem = "has a header that does not fit the file"};
+  }
+  std::string dict(length, ' ');
+  if (!read_bytes(file, begin, std::as_writable_bytes(std::span(dict)))) {
+    return {.problem = kUnknown};
+  }
+  NpyInfo info = parse_npy_dict(dict);
+  info.data_begin = begin + length;
+  const std::int64_t room =
+      (file_size - info.data_begin) / static_cast<std::int64_t>(bytes_of(info.dtype));
+  if (info.problem.empty() && room < volume_of(info.sizes).value_or(INT64_MAX)) {
+    info.problem = "is shorter than the " + to_string(info.sizes) + " elements it announces";
+  }
+  return info;
+}
+
+std::string header_text(const TensorType& type) {
+  std::string descr;
+  for (const Entry& entry : kDescrs) {
+    descr = entry.dtype == type.dtype ? entry.descr : descr;
+  }
+  std::string sizes;
+  for (const Dim& dim : type.shape.dims()) {
+    sizes += std::to_string(dim.size) + (type.shape.rank() == 1 ? "," : ", ");
+  }
+  if (type.shape.rank() > 1) {
+    sizes.resize(sizes.size() - 2);
+  }
+  std::string dict =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+  constexpr std::size_t kAlign = 64;
+  const std::size_t used = kMagic.size() + 4 + dict.size() + 1;
+  dict += std::string((kAlign - used % kAlign) % kAlign, ' ') + "\n";
+  std::string header(kMagic);
+  header += {'\x01', '\x00', static_cast<char>(dict.size() & 0xFFU),
+             static_cast<char>(dict.size() >> 8U)};
+  return header + dict;
+}
+
+// A pipe or /dev/null: written as it is, for renaming would put a file in its place.
+bool is_device(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+// The value behind a key; false if it cannot be read.
+bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
+  if (key == "descr") {
+    read_descr(reader, info);
+    return true;
+  }
+  if (key == "fortran_order") {
+    if (!reader.take("True")) {
+      return reader.take("False");
+    }
+    info.problem = "is in Fortran order; `numpy.ascontiguousarray` makes it readable";
+    return true;
+  }
+  std::optional<std::vector<std::int64_t>> sizes = read_sizes(reader);
+  if (key != "shape" || !sizes) {
+    return false;
+  }
+  info.sizes = *std::move(sizes);
+  return true;
+}
+
+}  // namespace
+
+NpyInfo parse_npy_dict(std::string_view dict) {
+  NpyInfo info;
+  Reader reader{dict};
+  bool has_sizes = false;
+  bool fine = reader.take("{");
+  while (fine && info.problem.empty() && !reader.take("}")) {
+    const std::optional<std::string_view> key = reader.in_backticks();
+    fine = key && reader.take(":") && read_value(*key, reader, info) &&
+           (reader.take(",") || reader.text.starts_with("}"));
+    has_sizes = has_sizes || (key && *key == "shape");
+  }
+  if (info.problem.empty() && !(fine && has_sizes)) {
+    info.problem = "has a header that cannot be read";
+  }
+  return info;
+}
+
+std::string to_string(const std::vector<std::int64_t>& sizes) {
+  std::string text;
+  for (const std::int64_t size : sizes) {
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  }
+  return "[" + text + "]";
+}
+
+NpyFile::NpyFile(const std::string& path) {
+  struct stat status {};
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file_ < 0 || ::fstat(file_, &status) != 0) {
+    info_.missing = errno == ENOENT;
+    info_.problem = std::string("cannot be opened: ") + std::strerror(errno);
+    return;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    info_.problem = "is not a file";
+    return;
+  }
+  info_ = read_header(file_, status.st_size);
+}
+
+NpyFile::~NpyFile() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+bool NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
+  const auto width = static_cast<std::int64_t>(bytes_of(info_.dtype));
+  return read_bytes(file_, info_.data_begin + first * width, out);
+}
+
+std::string write_npy(const std::string& path, const TensorType& type,
+                      std::span<const std::byte> data) {
+  const auto write = [&](std::ostream& out) {
+    out << header_text(type);
+    out.write(reinterpret_cast<const char*>(data.data()),
+              static_cast<std::streamsize>(data.size()));
+  };
+  return is_device(path) ? write_file(path, write) : replace_file(path, write);
+}
+
+}  // namespace mtf

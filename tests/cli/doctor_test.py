@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""`mtf doctor` says what is missing and what mends it, and always ends: without mpirun, with one that
+hangs, with one of something else, and with what `mtf calibrate` keeps in any state."""
+
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+MTF = str(pathlib.Path(sys.argv[1]).resolve())
+CHECKS = ["mpirun", "root", "ranks", "cores", "instructions", "memory", "shared memory",
+          "temporary files", "calibration"]
+
+
+def doctor(*words, launcher=(), **changes):
+    environment = {**os.environ, **changes}
+    environment = {name: value for name, value in environment.items() if value is not None}
+    return subprocess.run([*launcher, MTF, "doctor", *words], text=True, capture_output=True,
+                          timeout=100, env=environment)
+
+
+def findings(**changes):
+    done = doctor("--json", **changes)
+    found = json.loads(done.stdout)
+    checks = {one["check"]: one for one in found["checks"]}
+    fails = any(one["status"] == "failure" for one in checks.values())
+    if list(checks) != CHECKS or done.stderr or done.returncode != fails:
+        sys.exit(f"mtf doctor --json: status {done.returncode}\n{done.stdout}{done.stderr}")
+    for one in checks.values():
+        if (one["status"] == "ok") != (not one["fix"]) or not one["found"]:
+            sys.exit(f"all but what is well has its fix: {one}")
+    return checks
+
+
+def expect(checks, name, status, *texts):
+    one = checks[name]
+    if one["status"] != status or not all(text in one["found"] + one["fix"] for text in texts):
+        sys.exit(f"{name} is not {status} with {texts}: {one}")
+
+
+def program(folder, name, text):
+    path = pathlib.Path(folder, name)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def check_mpi(folder):
+    checks = findings(XDG_CONFIG_HOME=folder)
+    expect(checks, "mpirun", "ok", "Open")
+    expect(checks, "ranks", "ok", "met")
+    checks = findings(PATH=folder)
+    expect(checks, "mpirun", "failure", "apt-get install openmpi-bin")
+    expect(checks, "ranks", "failure", "apt-get install openmpi-bin")
+    if os.geteuid() == 0:
+        expect(findings(OMPI_ALLOW_RUN_AS_ROOT=None), "root", "warning", "OMPI_ALLOW_RUN_AS_ROOT=1")
+        expect(findings(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1"), "root", "ok")
+    path = f"{folder}:{os.environ['PATH']}"
+    program(folder, "mpirun", "echo HYDRA build details; exit 3")
+    checks = findings(PATH=path)
+    expect(checks, "mpirun", "failure", "HYDRA")
+    expect(checks, "ranks", "failure", "HYDRA")
+    program(folder, "mpirun", "if [ \"$1\" = --version ]; then sleep 1000 & sleep 1000; fi; exit 1")
+    begin = time.monotonic()
+    expect(findings(PATH=path), "mpirun", "failure", "does not end")
+    if time.monotonic() - begin > 20:
+        sys.exit("a hanging mpirun holds mtf doctor up")
+    pathlib.Path(folder, "mpirun").unlink()
+
+
+def check_calibration(folder):
+    kept = pathlib.Path(folder, "mtf", "this_machine.mtf")
+    expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", "warning", "mtf calibrate")
+    kept.parent.mkdir()
+    profile = ("let this_machine = [\n  hardware_profile(ranks = 1, flops = 1e11, overhead = 1e-6, "
+               "latency = 1e-6, bandwidth_per_rank = 1e9, memory_bandwidth = 1e10)]\n")
+    for text, status, what in [(profile, "ok", "of today"),
+                               ("# Of: an abacus, 1 cores\n" + profile, "warning", "an abacus"),
+                               ("  # not trusted: products\n" + profile, "warning", "not trusted"),
+                               ("let this_machine = [\n", "failure", "no profile"),
+                               ("let other = 1\n", "failure", "no profile"),
+                               ("", "failure", "no profile")]:
+        kept.write_text(text, encoding="utf-8")
+        expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", status, what)
+    kept.write_text(profile, encoding="utf-8")
+    old = time.time() - 400 * 86400
+    os.utime(kept, (old, old))
+    expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", "warning", "400 days")
+
+
+def check_machine(folder):
+    checks = findings(PATH=folder, MTF_ISA="portable", TMPDIR=folder + "/none")
+    if checks["instructions"]["status"] == "warning":
+        expect(checks, "instructions", "warning", "unset MTF_ISA")
+    expect(checks, "temporary files", "failure", "export TMPDIR=/tmp")
+    expect(findings(PATH=folder, MTF_ISA="sse"), "instructions", "warning", "sse names none")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_mpi(folder)
+        check_calibration(folder)
+        check_machine(folder)
+        text = doctor(XDG_CONFIG_HOME="/nonexistent").stdout
+        if "fix: mtf calibrate\n" not in text or not all(f" {check} " in text for check in CHECKS):
+            sys.exit(f"mtf doctor prints\n{text}")
+    done = doctor(launcher=["mpirun", "-q", "--oversubscribe", "-n", "3"])
+    if done.returncode != 0 or done.stdout != "3 ranks met, on one machine\n":
+        sys.exit(f"mpirun -n 3 mtf doctor: {done}")
+
+
+main()

@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+"""`mtf repl` from a pipe: where it stops, what it keeps, and that what it saves is the same program."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MTF = str(pathlib.Path(sys.argv[1]).resolve())
+SESSION = pathlib.Path("tests/golden/repl/fail_session.mtf").read_text(encoding="utf-8")
+
+
+def repl(text, *words, folder="."):
+    done = subprocess.run([MTF, "repl", *words], input=text, text=True, capture_output=True,
+                          cwd=folder, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        sys.exit(f"{what}: {found!r}, not {wanted!r}")
+
+
+def pipe():
+    check("a pipe", repl("dim n = 2\n1 + n\n"), (0, "n : dim 2\n3\n", ""))
+    check("no prompt, no input", repl(""), (0, "", ""))
+    status, output, mistakes = repl("let a = 1\nprint b\nprint a\n")
+    check("stops", (status, output), (1, "a : int = 1\n"))
+    check("with its line", mistakes.splitlines()[0],
+          "stdin:2:7: error: nothing is called `b` here [unknown-name]")
+    check("quit", repl(":quit\nprint 1\n"), (0, "", ""))
+    check("half a statement", repl("let a = [1,\n")[0], 1)
+    check("of a transcript what was typed", repl("mtf> 1 + 1\n2\nmtf> let a = [1,\n...> 2]\na : 5\n"),
+          (0, "2\na : list = [1, 2]\n", ""))
+    check("else on the next line", repl("if 1 > 2 { print 1 }\nelse { print 2 }\n1\n"),
+          (0, "2\n1\n", ""))
+
+
+def taken_back():
+    """What fails leaves nothing behind: no name, no function, no step of an optimizer."""
+    model = """
+import optim
+dim n = 4
+model f(x: f32[n]) -> f32[n] {
+  param w : f32[n] = ones
+  return x * w
+}
+fn step(x: f32[n]) {
+  let loss = sum(square(f(x)))
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+step(ones([n]))
+"""
+    losses = repl(model + "step(ones([n]))\nstep(ones([n]))\n")[1].split("\n")[-4:-1]
+    failing = "for i in 0..9 { assert step(ones([n])) > 1 }\n"  # it does at first
+    for mistake in (failing, "let a, b = step(ones([n]))\n", "let c = step(ones([n])) + hidden\n"):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "s.txt").write_text(
+                model + mistake + "step(ones([n]))\nstep(ones([n]))\n", encoding="utf-8")
+            output = repl("", "--script", "s.txt", folder=folder)[1]
+        found = [line for line in output.splitlines() if re.fullmatch(r"[0-9.e-]+", line)]
+        check(f"after {mistake}", found, losses)
+
+
+def waiting():
+    """What fails is not tried again; what waited before it has run."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "s.txt").write_text(
+            "let a = 20\nassert a > 30, \"small\"\na + 1\nlet b = ones([n: 2])\n"
+            "assert sum(b) > 3\nsum(b)\n", encoding="utf-8")
+        status, output, _ = repl("", "--script", "s.txt", folder=folder)
+    check("waiting", (status, output.count("[assertion]")), (1, 2))
+    check("answers", re.findall(r"^[0-9]+$", output, re.MULTILINE), ["21", "2"])
+
+
+def saved():
+    """The saved program prints what the session showed, and so does the program it saves."""
+    lines = []
+    for line in SESSION.splitlines():
+        if line.startswith(("1 +", ":quit", ":s", "print \"not")):
+            continue
+        lines.append(line)
+    with tempfile.TemporaryDirectory() as folder:
+        text = "\n".join(lines) + "\n:undo 3\n:save out.mtf\n"
+        pathlib.Path(folder, "s.txt").write_text(text, encoding="utf-8")
+        repl("", "--script", "s.txt", folder=folder)
+        first = pathlib.Path(folder, "out.mtf").read_text(encoding="utf-8")
+        ran = subprocess.run([MTF, "run", "out.mtf"], cwd=folder, text=True, capture_output=True,
+                             timeout=120)
+        check("the saved program runs", (ran.returncode, ran.stderr), (0, ""))
+        check("and prints", len(ran.stdout.splitlines()) > 8, True)
+        status, output, mistakes = repl(":save again.mtf\n", "out.mtf", folder=folder)
+        check("loaded", (status, mistakes), (0, ""))
+        shown = output.replace("again.mtf: ", "\0").split("\0")[0]
+        check("the same output", shown, ran.stdout)
+        second = pathlib.Path(folder, "again.mtf").read_text(encoding="utf-8")
+        check("the same program", second, first)
+        changed = first.replace("seed = 7", "seed = 9")
+        check("a change", changed != first, True)
+
+
+def switched():
+    """A layout that is switched on the way, on one mesh or to another, changes no digit."""
+    step = "train_step(x, x)\n"
+    program = "examples/two_layer.mtf"
+    plain = repl(step * 5, program)
+    ways = [":layout both\n", ":layout data_parallel\n", ":layout hidden -> rows, io -> cols\n",
+            ":layout three_way\n", ""]
+    moved = repl("".join(way + step for way in ways), program)
+    def numbers(output):
+        return re.findall(r"^[0-9.e-]+$", output, re.MULTILINE)
+    check("status", (plain[0], moved[0]), (0, 0))
+    check("five steps", len(numbers(plain[1])), 5)
+    check("switched", numbers(moved[1]), numbers(plain[1]))
+
+
+def reload():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "p.mtf")
+        path.write_text("dim n = 2\nlet a = n + 1\n", encoding="utf-8")
+        with subprocess.Popen([MTF, "repl", "p.mtf"], cwd=folder, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            def ask(line):
+                process.stdin.write(line + "\n")
+                process.stdin.flush()
+                return process.stdout.readline()
+            check("loaded", ask("a"), "3\n")
+            check("unchanged", ask(":reload"), "no file has changed\n")
+            path.write_text("dim n = 5\nlet a = n + 1\n", encoding="utf-8")
+            check("changed", ask(":reload"), "p.mtf: was n; now n\n")
+            check("anew", ask("a"), "6\n")
+            process.stdin.close()
+
+
+def as_json():
+    status, output, _ = repl(":json on\ndim n = 4\nlet x = ones([n])\n:plan\n:type x + 1\n:cost\n")
+    check("json", status, 0)
+    status, mistakes, _ = repl("1\nb\n", "--json")
+    check("with a mistake", status, 1)
+    check("told", json.loads(mistakes.splitlines()[1])["diagnostics"][0]["slug"], "unknown-name")
+    output += mistakes
+    for line in output.splitlines():
+        json.loads(line)
+
+
+def large():
+    """Nothing of size is there before something is run: a mesh and tensors that no machine holds."""
+    status, output, _ = repl("""dim batch = 1_000_000, d = 1_000_000
+mesh pod = [x: 64, y: 64]
+layout both on pod { batch -> x, d -> y }
+let x = zeros([batch, d])
+let y = x + 1
+""")
+    check("large", (status, output.splitlines()[-1]),
+          (0, "y : f32[batch 1000000/x, d 1000000/y]   15625x15625 a rank, 931.3 MiB"))
+
+
+for test in (pipe, taken_back, waiting, saved, switched, reload, as_json, large):
+    test()

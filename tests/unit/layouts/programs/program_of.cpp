@@ -1,0 +1,61 @@
+// From the text of a case to its program, through the whole front end.
+
+#include <stdexcept>
+
+#include "frontend/elaborate.h"
+#include "frontend/parse/parse.h"
+#include "stdlib/ops/ops.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+
+namespace mtf::tests {
+namespace {
+
+// Runs nothing: the harness takes the program and runs it itself.
+class NoDevice final : public Device {
+ public:
+  bool use(const Layout* /*chosen*/, std::span<const Layout> /*declared*/,
+           DiagSink& /*diags*/) override {
+    return true;
+  }
+  void declare(const Variable& /*variable*/) override {}
+  std::optional<std::vector<TensorHandle>> run(const Unit& /*unit*/,
+                                               std::span<const TensorHandle> /*arguments*/,
+                                               DiagSink& /*diags*/) override {
+    return std::nullopt;
+  }
+  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
+  std::optional<std::string> text(const TensorHandle& /*tensor*/,
+                                  const NumberFormat& /*numbers*/) override {
+    return std::nullopt;
+  }
+  void print(std::string_view /*line*/) override {}
+};
+
+std::string problems(const DiagSink& diags, const SourceMap& sources) {
+  std::string text;
+  for (const Diag& diag : diags.diags()) {
+    text += sources.short_place(diag.span) + ": " + diag.text + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Program program_of(const std::string& text) {
+  SourceMap sources;
+  DiagSink diags;
+  const FileId file = sources.add({.name = "case.mtf", .path = "", .text = text});
+  std::optional<ast::File> tree = parse(file, sources, diags);
+  NoDevice device;
+  if (tree) {
+    Session session({.ops = op_table()}, sources, device, diags);
+    session.run(*std::move(tree));
+    const Unit* unit = diags.ok() ? session.build("case") : nullptr;
+    if (unit != nullptr && diags.ok()) {
+      return unit->program;
+    }
+  }
+  throw std::runtime_error(text + "\n" + problems(diags, sources));
+}
+
+}  // namespace mtf::tests

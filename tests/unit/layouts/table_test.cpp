@@ -1,0 +1,181 @@
+// Every operation of the table, on calls made up from its definition: what one rank computes,
+// forward and backward, under every layout of its dims, with sizes that axes divide and sizes that
+// they do not. No operation is listed, so that none can be left out.
+
+#include <map>
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "ir/rewrite/autodiff.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/ops.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/ops/calls.h"
+
+namespace mtf::tests {
+namespace {
+
+OpArgs source_args(const Shape& shape, double low, double high, std::int64_t seed) {
+  OpArgs args;
+  args.set("shape", shape);
+  args.set("low", low);
+  args.set("high", high);
+  args.set("seed", seed);
+  return args;
+}
+
+ValueId cast(Builder& builder, ValueId from, DType to) {
+  OpArgs args;
+  args.set("dtype", to);
+  return builder.emit("cast", {from}, args);
+}
+
+// Numbers of all kinds: of every other call positive ones; whole ones are places in a dim, some of
+// them outside.
+ValueId operand(Builder& builder, const TensorType& type, std::int64_t seed) {
+  const bool truth = type.dtype == DType::kBool;
+  const double low = !is_float(type.dtype) || seed % 2 == 0 ? -2 : 0.125;
+  const double high = is_float(type.dtype) || truth ? 2 : 12;
+  const ValueId drawn = builder.emit("uniform", {}, source_args(type.shape, low, high, seed));
+  return truth ? builder.emit("greater", {drawn, builder.scalar(0, DType::kF32)})
+         : type.dtype == DType::kF32 ? drawn
+                                     : cast(builder, drawn, type.dtype);
+}
+
+// The call, and the gradients of a weighted sum of its result.
+Program program_of(const DrawnCall& call, std::int64_t seed) {
+  Program program;
+  DiagSink diags;
+  Builder builder(program, op_table(), diags);
+  program.name = "call";
+  std::vector<ValueId> operands;
+  std::vector<ValueId> targets;
+  for (const TensorType& type : call.operands) {
+    operands.push_back(operand(builder, type, seed + 2 * std::ssize(operands)));
+    if (is_float(type.dtype)) {
+      targets.push_back(operands.back());
+    }
+  }
+  const std::optional<ValueId> made = builder.call(*call.op, operands, call.args);
+  if (!made) {
+    throw std::logic_error(to_string(call) + ": " + diags.diags().back().text);
+  }
+  const ValueId result = *made;
+  if (call.op->effect) {
+    return program;
+  }
+  program.outputs.push_back(result);
+  const TensorType type = program.at(result).type;
+  if (is_float(type.dtype) && !targets.empty()) {
+    const ValueId weight = cast(
+        builder, builder.emit("uniform", {}, source_args(type.shape, 0.5, 1.5, 99)), type.dtype);
+    const ValueId loss =
+        builder.emit("sum", {builder.emit("mul", {result, weight})}, to_shape(Shape()));
+    for (const ValueId gradient : gradients(builder, loss, targets)) {
+      if (gradient.valid()) {
+        program.outputs.push_back(gradient);
+      }
+    }
+  }
+  return program;
+}
+
+// Of each dim, all sizes that values have it in.
+std::map<std::string, std::set<std::int64_t>> sizes_of(const Program& program) {
+  std::map<std::string, std::set<std::int64_t>> sizes;
+  for (const Value& value : program.values) {
+    for (const Dim& dim : value.type.shape.dims()) {
+      sizes[dim.name].insert(dim.size);
+    }
+  }
+  return sizes;
+}
+
+bool must_fit(const std::map<std::string, std::set<std::int64_t>>& sizes, const Layout& layout) {
+  return layout.mesh.uneven || std::ranges::all_of(layout.rules, [&](const Rule& rule) {
+           return std::ranges::all_of(sizes.at(rule.dim), [&](std::int64_t size) {
+             return size % layout.mesh.size_of(rule.axes) == 0;
+           });
+         });
+}
+
+// "" or how the outcome under a layout is not that of one rank.
+std::string difference(const Outcome& one, const Outcome& many, bool exact) {
+  if (many.problem != one.problem) {
+    return many.problem.empty() ? "no failure" : many.problem;
+  }
+  if (exact && many.printed != one.printed) {
+    return "other lines printed";
+  }
+  if (exact && many.promised) {
+    return same_values(one, many) ? "" : "other bits";
+  }
+  return wrong_tensor(one, many);
+}
+
+// How many layouts were legal; failures are recorded.
+int check_call(const DrawnCall& call, std::int64_t seed, const Mesh& mesh) {
+  const Program program = program_of(call, seed);
+  const std::optional<Outcome> one = run_under({&program, 1}, one_rank());
+  REQUIRE(one);
+  const auto sizes = sizes_of(program);
+  int legal = 0;
+  for (const Layout& layout : layouts_of(program, mesh)) {
+    const std::optional<Outcome> many = run_under({&program, 1}, layout);
+    INFO(to_string(call) << " under " << to_string(layout) << "\n" << mtf::to_string(program));
+    if (!many) {
+      CHECK_FALSE(must_fit(sizes, layout));
+      continue;
+    }
+    ++legal;
+    CHECK(difference(*one, *many, !mesh.uneven) == "");
+  }
+  return legal;
+}
+
+void check_every_operation(const DrawOptions& options, const std::vector<Mesh>& meshes) {
+  for (const OpDef* op : op_table()) {
+    if (!is_callable(*op)) {
+      continue;
+    }
+    const std::vector<DrawnCall> calls = calls_of(*op, options);
+    INFO(op->name);
+    CHECK_FALSE(calls.empty());
+    std::int64_t seed = 1;
+    for (const DrawnCall& call : calls) {
+      for (const Mesh& mesh : meshes) {
+        CHECK(check_call(call, seed, mesh) > 0);
+      }
+      ++seed;
+    }
+  }
+}
+
+std::vector<Mesh> meshes_of(const std::vector<std::vector<std::int64_t>>& sizes, bool uneven) {
+  std::vector<Mesh> meshes;
+  for (const std::vector<std::int64_t>& one : sizes) {
+    meshes.push_back(mesh_of(one));
+    meshes.back().uneven = uneven;
+  }
+  return meshes;
+}
+
+TEST_CASE("every operation of the table gives one rank's bits under every layout", "[table]") {
+  check_every_operation({.dims = {{"a", 16}, {"b", 8}, {"c", 24}}, .count = 4},
+                        meshes_of({{2}, {4}, {8}, {2, 2}, {4, 2}}, false));
+}
+
+TEST_CASE("every operation of the table computes the same under every uneven layout", "[table]") {
+  check_every_operation({.dims = {{"a", 7}, {"b", 5}, {"c", 3}}, .count = 4},
+                        meshes_of({{2}, {3}, {4}, {8}, {2, 3}}, true));
+}
+
+TEST_CASE("every operation of the table gives one rank's bits on three axes", "[.long]") {
+  check_every_operation({.dims = {{"a", 16}, {"b", 8}, {"c", 24}}, .count = 12},
+                        meshes_of({{2, 2, 2}}, false));
+}
+
+}  // namespace
+}  // namespace mtf::tests

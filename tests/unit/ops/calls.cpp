@@ -1,0 +1,280 @@
+#include "tests/unit/ops/calls.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+
+#include "stdlib/ops/ops.h"
+
+namespace mtf::tests {
+namespace {
+
+constexpr int kDraws = 4000;
+
+class Drawer {
+ public:
+  Drawer(const OpDef& op, const DrawOptions& options)
+      : op_(op), options_(options), random_(seed_of(op.name)) {}
+
+  std::vector<DrawnCall> run() {
+    std::vector<DrawnCall> wide;
+    std::vector<DrawnCall> narrow;
+    const std::size_t enough = (options_.count + 1) / 2;
+    for (int i = 0; i < kDraws && (wide.size() < options_.count || narrow.size() < enough); ++i) {
+      const DrawnCall call = draw();
+      std::vector<DrawnCall>& kind = is_wide(call) ? wide : narrow;
+      if (kind.size() < options_.count && stands(call) && seen_.insert(to_string(call)).second) {
+        kind.push_back(call);
+      }
+    }
+    const std::size_t most =
+        std::min(narrow.size(), options_.count - std::min(wide.size(), enough));
+    wide.resize(std::min(wide.size(), options_.count - most));
+    wide.insert(wide.end(), narrow.begin(), narrow.begin() + static_cast<std::ptrdiff_t>(most));
+    return wide;
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+  bool chance(unsigned percent) { return random_() % 100 < percent; }
+
+  template <typename T>
+  const T& one_of(const std::vector<T>& list) {
+    return list[below(list.size())];
+  }
+
+  static bool is_wide(const DrawnCall& call) {
+    return call.operands.empty() || call.operands.front().shape.rank() >= 2;
+  }
+
+  [[nodiscard]] static bool stands(const DrawnCall& call) {
+    DiagSink quiet;
+    Program program;
+    Builder builder(program, op_table(), quiet);
+    std::vector<ValueId> operands;
+    for (const TensorType& type : call.operands) {
+      operands.push_back(builder.input(InputKind::kArgument, "x", type));
+    }
+    const std::optional<ValueId> result = builder.call(*call.op, operands, call.args);
+    const auto small = [](const Value& value) {
+      const auto volume = value.type.shape.checked_volume();
+      return volume && *volume <= 20'000;
+    };
+    return result && std::ranges::all_of(program.values, small);
+  }
+
+  std::vector<Dim> some(std::vector<Dim> dims, std::size_t most) {
+    std::ranges::shuffle(dims, random_);
+    dims.resize(below(std::min(dims.size(), most) + 1));
+    return dims;
+  }
+
+  TensorType operand(const std::vector<TensorType>& before) {
+    const DType dtype = chance(70) ? options_.floats : chance(70) ? DType::kI32 : DType::kBool;
+    if (before.empty() || chance(40)) {
+      return {.dtype = dtype, .shape = Shape(some(options_.dims, 3))};
+    }
+    // One that goes with the first: alike, or with some of its dims.
+    const TensorType& first = before.front();
+    return {.dtype = chance(60) ? first.dtype : dtype,
+            .shape = chance(50) ? first.shape : Shape(some(dims_of(first), 3))};
+  }
+
+  static std::vector<Dim> dims_of(const TensorType& type) {
+    const auto dims = type.shape.dims();
+    return {dims.begin(), dims.end()};
+  }
+
+  DrawnCall draw() {
+    DrawnCall call{.op = &op_, .operands = {}, .args = {}};
+    joined_ = 0;
+    for (const OpParam& param : op_.params) {
+      const bool absent = !param.required && chance(50);
+      const bool joins = param.kind == ParamKind::kTensors;
+      const bool takes = joins || param.kind == ParamKind::kTensor;
+      const std::size_t count = absent || !takes ? 0 : joins ? 1 + below(3) : 1;
+      joined_ = joins ? count : joined_;
+      for (std::size_t i = 0; i < count; ++i) {
+        call.operands.push_back(operand(call.operands));
+      }
+    }
+    arguments(call);
+    return call;
+  }
+
+  void arguments(DrawnCall& call) {
+    std::vector<Dim> dims;
+    for (const TensorType& type : call.operands) {
+      for (const Dim& dim : type.shape.dims()) {
+        if (std::ranges::find(dims, dim.name, &Dim::name) == dims.end()) {
+          dims.push_back(dim);
+        }
+      }
+    }
+    if (op_.alias && call.operands.size() == 1) {
+      call.args.set("layout", Pin{.rules = {}, .open = true});
+    }
+    // Of the dim that was drawn last; a new one numbers the operands that are joined.
+    std::int64_t size = joined_ > 0 ? static_cast<std::int64_t>(joined_) : 4;
+    std::int64_t begin = 0;
+    for (const OpParam& param : op_.params) {
+      const bool tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+      if (tensor || (!param.required && chance(50))) {
+        continue;
+      }
+      if (param.kind == ParamKind::kDim || param.kind == ParamKind::kDims) {
+        const Dim dim = one_of(dims.empty() || chance(10) ? options_.dims : dims);
+        size = dim.size;
+        call.args.set(param.name, std::vector<Dim>{dim});
+      } else if (param.kind == ParamKind::kInt) {
+        // Counted behind `begin` where there is one.
+        const std::int64_t least = param.name == "end"    ? begin + 1
+                                   : param.name == "size" ? begin + size
+                                                          : 0;
+        const auto range = static_cast<std::size_t>(param.name == "begin" ? size : size + 2);
+        begin = least + static_cast<std::int64_t>(below(range));
+        call.args.set(param.name, begin);
+      } else {
+        call.args.set(param.name, value_for(param, dims, size, call));
+      }
+    }
+  }
+
+  ArgValue value_for(const OpParam& param, const std::vector<Dim>& dims, std::int64_t size,
+                     const DrawnCall& call) {
+    switch (param.kind) {
+      case ParamKind::kNewDim:
+        return std::vector<Dim>{{"n", size}};
+      case ParamKind::kShape:
+        return shape_for(dims);
+      case ParamKind::kDType:
+        return one_of<DType>({options_.floats, options_.floats, DType::kI32});
+      case ParamKind::kReal:
+        return static_cast<double>(below(9)) / 4 - 1;
+      case ParamKind::kBool:
+        return chance(50);
+      case ParamKind::kText:
+        return text_for_joined();
+      case ParamKind::kData:
+        return data_for(call);
+      default:
+        return std::monostate{};
+    }
+  }
+
+  // A place for each of the tensors, as `print` needs.
+  [[nodiscard]] std::string text_for_joined() const {
+    std::string text = "text";
+    for (std::size_t i = 0; i < joined_; ++i) {
+      text += " {}";
+    }
+    return text;
+  }
+
+  // As many numbers as the shape that was drawn has elements.
+  static std::vector<double> data_for(const DrawnCall& call) {
+    std::int64_t count = 4;
+    for (const auto& [name, value] : call.args.entries) {
+      if (const Shape* shape = std::get_if<Shape>(&value)) {
+        count = shape->volume();
+      }
+    }
+    std::vector<double> data(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      data[i] = static_cast<double>(i) / 2 - 1;
+    }
+    return data;
+  }
+
+  // Of an operand's dims: all in another order, some, one more, or as many elements otherwise cut.
+  Shape shape_for(std::vector<Dim> dims) {
+    std::ranges::shuffle(dims, random_);
+    if (dims.empty() || chance(10)) {
+      return Shape(some(options_.dims, 3));
+    }
+    if (chance(30)) {
+      std::int64_t volume = 1;
+      for (const Dim& dim : dims) {
+        volume *= dim.size;
+      }
+      const std::int64_t part = chance(50) ? dims.front().size : dims.back().size;
+      return chance(30) ? Shape(std::vector<Dim>{{"r", volume}})
+                        : Shape(std::vector<Dim>{{"r", part}, {"s", volume / part}});
+    }
+    if (chance(50)) {
+      dims.resize(below(dims.size() + 1));
+    } else if (chance(50)) {
+      const Dim& more = one_of(options_.dims);
+      if (std::ranges::find(dims, more.name, &Dim::name) == dims.end()) {
+        dims.push_back(more);
+      }
+    }
+    return Shape(dims);
+  }
+
+  const OpDef& op_;
+  const DrawOptions& options_;
+  std::mt19937_64 random_;
+  std::size_t joined_ = 0;  // operands of the parameter that takes several, in the call in progress
+  std::set<std::string> seen_;
+};
+
+std::string text_of(const ArgValue& value) {
+  if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) {
+    std::string text;
+    for (const Dim& dim : *dims) {
+      text += (text.empty() ? "" : ", ") + dim.name + " " + std::to_string(dim.size);
+    }
+    return text;
+  }
+  if (const auto* shape = std::get_if<Shape>(&value)) {
+    return mtf::to_string(*shape);
+  }
+  if (const auto* dtype = std::get_if<DType>(&value)) {
+    return std::string(mtf::to_string(*dtype));
+  }
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    return std::to_string(*whole);
+  }
+  if (const auto* real = std::get_if<double>(&value)) {
+    return std::to_string(*real);
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return *flag ? "true" : "false";
+  }
+  return "...";
+}
+
+}  // namespace
+
+bool is_callable(const OpDef& op) {
+  return op.file == FileUse::kNone;
+}
+
+std::vector<DrawnCall> calls_of(const OpDef& op, const DrawOptions& options) {
+  return Drawer(op, options).run();
+}
+
+std::string to_string(const DrawnCall& call) {
+  std::string text;
+  for (const TensorType& type : call.operands) {
+    text += (text.empty() ? "" : ", ") + mtf::to_string(type);
+  }
+  for (const auto& [name, value] : call.args.entries) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " = " + text_of(value);
+  }
+  return std::string(call.op->name) + "(" + text + ")";
+}
+
+// FNV-1a: the same on every machine.
+std::uint64_t seed_of(std::string_view name) {
+  std::uint64_t seed = 0xcbf29ce484222325;
+  for (const char letter : name) {
+    seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  }
+  return seed;
+}
+
+}  // namespace mtf::tests
