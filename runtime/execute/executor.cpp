@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "ir/support/match.h"
@@ -310,10 +308,6 @@ void Executor::State::check_agreement(const Group& group, StepKind kind, std::ui
   }
   communicator.all_reduce(group, lowest, 2, from, to);
   if (found.front()[0] != mine || found.front()[1] != ~mine) {
-    // One rank of the group speaks, the others wait until it has stopped them.
-    if (group.index.front() != 0) {
-      std::this_thread::sleep_for(std::chrono::seconds(1));
-    }
     const std::string rank = std::to_string(communicator.local_ranks().front());
     throw std::logic_error("rank " + rank + " is at another collective than its group: " +
                            std::string(to_string(kind)));

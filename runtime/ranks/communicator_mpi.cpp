@@ -194,13 +194,13 @@ class Mpi final : public Communicator {
 
   void close(int status, std::string_view message) override {
     std::fflush(nullptr);
-    if (status != 0 && rank_ == 0) {
+    if (status != 0 && rank_ == 0 && speaks_for_all()) {
       say(message);
     }
     if (status == 0) {
       MPI_Barrier(MPI_COMM_WORLD);
     } else {
-      if (!all_ranks_arrive() && rank_ != 0) {
+      if (!all_ranks_arrive() && rank_ != 0 && speaks_for_all()) {
         say(message);
       }
       stop_all(status);  // the launcher takes a second longer over a plain exit

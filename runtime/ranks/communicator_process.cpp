@@ -2,11 +2,15 @@
 
 #include "runtime/ranks/communicator_process.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <pmix.h>
+#include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mpi.h>
@@ -16,6 +20,7 @@ namespace {
 
 constexpr int kInternalError = 70;
 constexpr std::chrono::milliseconds kPatience{1000};
+constexpr unsigned kSecondsToBeStopped = 10;
 
 bool is_running() {
   int started = 0;
@@ -25,17 +30,26 @@ bool is_running() {
   return started != 0 && ended == 0;
 }
 
+// The last words of this rank, unless another has begun to speak; it is about to stop all.
+void say_last(const char* words) {
+  if (is_running() && !speaks_for_all()) {
+    sleep(kSecondsToBeStopped);
+    return;
+  }
+  std::fprintf(stderr, "mtf: internal error: %s\n", words);
+}
+
 [[noreturn]] void stop_all_at_terminate() {
   const std::exception_ptr thrown = std::current_exception();
   try {
     if (thrown) {
       std::rethrow_exception(thrown);
     }
-    std::fputs("mtf: internal error: terminated\n", stderr);
+    say_last("terminated");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mtf: internal error: %s\n", error.what());
+    say_last(error.what());
   } catch (...) {
-    std::fputs("mtf: internal error: unknown exception\n", stderr);
+    say_last("unknown exception");
   }
   if (is_running()) {
     stop_all(kInternalError);
@@ -44,6 +58,20 @@ bool is_running() {
 }
 
 }  // namespace
+
+bool speaks_for_all() {
+  const char* folder = std::getenv("PMIX_SERVER_TMPDIR");
+  const char* job = std::getenv("PMIX_NAMESPACE");
+  if (folder == nullptr || job == nullptr) {
+    return true;
+  }
+  const std::string path = std::string(folder) + "/mtf_speaker_" + job;
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
+  if (file >= 0) {
+    ::close(file);
+  }
+  return file >= 0 || (errno != EEXIST && errno != ENOENT);  // the folder goes when the job ends
+}
 
 void stop_all(int status) {
   if (PMIx_Initialized() == 0 || PMIx_Abort(status, "", nullptr, 0) != PMIX_SUCCESS) {
@@ -84,7 +112,7 @@ void stop_all_if_running() {
   if (is_running()) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::fprintf(stderr, "mtf: internal error: rank %d ended before the others\n", rank);
+    say_last(("rank " + std::to_string(rank) + " ended before the others").c_str());
     stop_all(kInternalError);
   }
 }

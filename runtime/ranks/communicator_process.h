@@ -6,6 +6,9 @@
 
 namespace mtf {
 
+// Of ranks that end badly at once, one on a machine speaks: the first that makes a file in the
+// launcher's folder of this job. Without such a launcher, each speaks.
+[[nodiscard]] bool speaks_for_all();
 // Ends all ranks with this status. After MPI_Abort, or where a rank ends with a status of its own,
 // the launcher would print a banner; what there is to say, a rank has said.
 [[noreturn]] void stop_all(int status);
