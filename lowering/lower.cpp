@@ -113,4 +113,14 @@ std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, O
   return out;
 }
 
+HeldLayouts variable_layouts(const SpmdProgram& program) {
+  HeldLayouts layouts;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    if (program.source.inputs[i].is_variable()) {
+      layouts.emplace(program.source.inputs[i].name, program.at(program.inputs[i]).layout);
+    }
+  }
+  return layouts;
+}
+
 }  // namespace mtf

@@ -17,6 +17,9 @@ namespace mtf {
                                                OpTable ops, DiagSink& diags, bool exact = true,
                                                const HeldLayouts& held = {});
 
+// Where its variables are.
+[[nodiscard]] HeldLayouts variable_layouts(const SpmdProgram& program);
+
 // The layout of one rank: no axes, no rules.
 [[nodiscard]] Layout one_rank();
 

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace mtf {

@@ -1,7 +1,6 @@
 #include "lowering/memory/memory.h"
 
 #include <algorithm>
-#include <cassert>
 #include <vector>
 
 #include "lowering/memory/arena.h"

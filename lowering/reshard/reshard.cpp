@@ -1,7 +1,6 @@
 #include "lowering/reshard/reshard.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "lowering/reshard/reshard_bound.h"
@@ -119,20 +118,6 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
   return key;
 }
 
-// Ranks that differ along no other axis have the same of both.
-Axes axes_of(const ValueLayout& from, const ValueLayout& to) {
-  std::set<AxisId> axes;
-  for (const ValueLayout* layout : {&from, &to}) {
-    for (const Axes& dim : layout->dims) {
-      axes.insert(dim.begin(), dim.end());
-    }
-    for (const Condition& condition : layout->where) {
-      axes.insert(condition.axis);
-    }
-  }
-  return {axes.begin(), axes.end()};
-}
-
 }  // namespace
 
 Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t ranks) {
@@ -165,7 +150,7 @@ Volume volume_of(const SpmdProgram& program, const Step& step) {
     return volume;
   }
   constexpr std::int64_t kMostRanks = 1 << 16;  // to look at; of more, the longest block counts
-  const Axes axes = axes_of(from.layout, to.layout);
+  const Axes axes = used_axes(program.mesh, from.layout, to.layout);
   volume.received = volume.elements;
   if (program.mesh.size_of(axes) <= kMostRanks) {
     volume.received = 0;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "lowering/layout/holders.h"
@@ -58,15 +56,27 @@ std::optional<Axes> lost_in_one_step(const ValueLayout& from, const ValueLayout&
   return lost;
 }
 
-Axes idle_axes(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to) {
-  Axes idle;
+namespace {
+
+Axes axes_by_use(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to, bool use) {
+  Axes axes;
   for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
     const auto axis = static_cast<AxisId>(a);
-    if (mesh.axes[a].size > 1 && !from.uses(axis) && !to.uses(axis)) {
-      idle.push_back(axis);
+    if (mesh.axes[a].size > 1 && (from.uses(axis) || to.uses(axis)) == use) {
+      axes.push_back(axis);
     }
   }
-  return idle;
+  return axes;
+}
+
+}  // namespace
+
+Axes used_axes(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to) {
+  return axes_by_use(mesh, from, to, /*use=*/true);
+}
+
+Axes idle_axes(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to) {
+  return axes_by_use(mesh, from, to, /*use=*/false);
 }
 
 MoveMaker::MoveMaker(const Shape& shape, const Mesh& mesh, const ValueLayout& start,

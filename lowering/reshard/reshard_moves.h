@@ -48,7 +48,9 @@ void for_each_pick(const std::vector<std::vector<Choice>>& choices, const Use& u
 // Whether the axes of some dim are no beginning of the other's.
 [[nodiscard]] bool any_dim_turns(const ValueLayout& from, const ValueLayout& to);
 
-// The axes along which all ranks have the same of both, so that they repeat the same steps.
+// The axes along which ranks may have other slices of one of them, as mesh order has them.
+[[nodiscard]] Axes used_axes(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to);
+// All others but those of size 1: ranks along them repeat the same steps.
 [[nodiscard]] Axes idle_axes(const Mesh& mesh, const ValueLayout& from, const ValueLayout& to);
 
 class MoveMaker {

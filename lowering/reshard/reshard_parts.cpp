@@ -1,6 +1,5 @@
 #include "lowering/reshard/reshard_parts.h"
 
-#include <utility>
 #include <vector>
 
 namespace mtf {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <queue>
 #include <tuple>
 #include <unordered_map>

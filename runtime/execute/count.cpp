@@ -5,27 +5,13 @@
 #include <algorithm>
 
 #include "lowering/layout/holders.h"
+#include "lowering/reshard/reshard.h"
 
 namespace mtf {
 
 std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t ranks) {
-  switch (kind) {
-    case StepKind::kKernel:
-    case StepKind::kSlice:
-      break;
-    case StepKind::kAllGather:  // every other rank's slice
-      return handed * (ranks - 1);
-    case StepKind::kAllToAll:  // a block from every other rank
-    case StepKind::kReduceScatter:
-      return handed / ranks * (ranks - 1);
-    case StepKind::kPermute:
-    case StepKind::kBroadcast:  // all but the one that has it; it is counted as they are
-    case StepKind::kReduce:
-      return handed;
-    case StepKind::kAllReduce:  // a reduce-scatter and an all-gather
-      return 2 * handed * (ranks - 1) / ranks;
-  }
-  return 0;
+  const std::int64_t has = kind == StepKind::kReduceScatter ? handed / ranks : handed;
+  return volume_of(kind, handed, has, ranks).received;
 }
 
 namespace {
