@@ -76,4 +76,16 @@ class Device {
   virtual void print(std::string_view line) = 0;
 };
 
+// A device on which no tensor has a value: what is run on it is looked at, and nothing is computed.
+class DryDevice : public Device {
+ public:
+  void declare(const Variable& /*variable*/) override {}
+  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
+  std::optional<std::string> text(const TensorHandle& /*tensor*/,
+                                  const NumberFormat& /*numbers*/) override {
+    return std::nullopt;
+  }
+  void print(std::string_view /*line*/) override {}
+};
+
 }  // namespace mtf

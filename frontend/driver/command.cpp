@@ -1,5 +1,7 @@
 // What a process does for the words of its command line.
 
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <variant>
 
 #include "frontend/driver/command_line/pages.h"
@@ -51,6 +53,14 @@ int command_line(std::span<const std::string> words) {
     return show_alone(answer->text, answer->status, answer->json);
   }
   return execute(std::get<Options>(parsed));
+}
+
+std::size_t output_columns() {
+  constexpr std::size_t kOtherwise = 80;
+  constexpr std::size_t kNarrowest = 20;
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kNarrowest;
+  return known ? size.ws_col : kOtherwise;
 }
 
 }  // namespace mtf

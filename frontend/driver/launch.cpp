@@ -88,6 +88,16 @@ std::vector<std::string> mpirun_line(const Options& options, const std::string& 
   return line;
 }
 
+void become(std::vector<std::string> line) {
+  std::vector<char*> words;
+  words.reserve(line.size() + 1);
+  for (std::string& word : line) {
+    words.push_back(word.data());
+  }
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+}
+
 void prepare_for_mpirun() {
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", /*overwrite=*/1);
@@ -107,13 +117,7 @@ namespace {
   prepare_for_mpirun();
   setpgid(0, 0);  // the terminal's Ctrl-C is not for it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::vector<char*> words;
-  words.reserve(line.size() + 1);
-  for (std::string& word : line) {
-    words.push_back(word.data());
-  }
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
+  become(std::move(line));
   std::fprintf(stderr, "mtf: `mpirun` cannot be started: %s; is openmpi-bin installed?\n",
                std::strerror(errno));
   _exit(kProgramError);

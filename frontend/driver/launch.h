@@ -29,6 +29,9 @@ namespace mtf {
 // failed, and said why on standard error.
 [[nodiscard]] std::optional<std::string> output_of_ranks(const Options& options);
 
+// Makes this process another program; returns where it cannot be started, with `errno`.
+void become(std::vector<std::string> line);
+
 // In the process that becomes mpirun: what the environment must say.
 void prepare_for_mpirun();
 

@@ -116,4 +116,13 @@ bool check_simulated_size(const Layout& layout, DiagSink& diags) {
   return false;
 }
 
+std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh) {
+  if (rank < mesh.ranks()) {
+    return std::nullopt;
+  }
+  return Diag{.kind = DiagKind::kMeshSize,
+              .text = "there is no rank " + std::to_string(rank) + "; the ranks are 0 to " +
+                      std::to_string(mesh.ranks() - 1)};
+}
+
 }  // namespace mtf

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "ir/layout/layout.h"
@@ -15,5 +16,8 @@ namespace mtf {
 
 // False: the mesh has more ranks than one process simulates.
 [[nodiscard]] bool check_simulated_size(const Layout& layout, DiagSink& diags);
+
+// What is said of a rank that the mesh does not have.
+[[nodiscard]] std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh);
 
 }  // namespace mtf

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <unistd.h>
-#include <utility>
 
 #include "frontend/diagnostics.h"
 #include "frontend/driver/command_line/pages.h"

@@ -2,7 +2,6 @@
 // module that `of this_machine` reads.
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <ostream>

@@ -1,7 +1,6 @@
 // `mtf check`: all that is wrong with a file, found without running it.
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // layout` mean the same as when the program runs; what does not fit is a row with its errors.
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 

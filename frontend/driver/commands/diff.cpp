@@ -1,7 +1,6 @@
 // `mtf diff`: the plans of a program under two of its layouts, set against each other.
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 

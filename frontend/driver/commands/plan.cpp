@@ -1,7 +1,6 @@
 // `mtf plan`: what one rank does, for any mesh, with no MPI and nothing executed.
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9,24 +8,12 @@
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/driver/entry_names.h"
+#include "frontend/driver/mesh_size.h"
 #include "frontend/report/json.h"
 #include "frontend/report/plan/pseudo_code.h"
-#include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
 
 namespace mtf {
 namespace {
-
-bool rank_exists(Workspace& workspace, const Layout& layout) {
-  const std::int64_t ranks = layout.mesh.ranks();
-  if (workspace.options.rank < ranks) {
-    return true;
-  }
-  workspace.diags.error(DiagKind::kMeshSize, {},
-                        "there is no rank " + std::to_string(workspace.options.rank) +
-                            "; the ranks are 0 to " + std::to_string(ranks - 1));
-  return false;
-}
 
 // Several layouts and none of them chosen: the plan is that of one rank, and says so.
 std::string layouts_note(const Session& session) {
@@ -42,16 +29,10 @@ std::string layouts_note(const Session& session) {
 
 std::string plan_text(Workspace& workspace, CheckedProgram& program,
                       const std::vector<std::string>& names) {
-  const Layout layout =
-      program.session.layout() == nullptr ? one_rank() : *program.session.layout();
   std::string text = workspace.options.json ? "" : layouts_note(program.session);
   bool first = true;
   for (const std::string& name : names) {
-    const Unit* unit = program.session.build(name);
-    const std::optional<SpmdProgram> spmd =
-        unit == nullptr
-            ? std::nullopt
-            : lower(unit->program, layout, op_table(), workspace.diags, !workspace.options.fast);
+    const std::optional<SpmdProgram> spmd = plan_of(workspace, program, name);
     if (!spmd) {
       return "";
     }
@@ -86,8 +67,9 @@ Outcome plan_outcome(Workspace& workspace) {
   }
   check_contracts(workspace, *program, in_use(*program), workspace.diags);
   const std::vector<std::string> names = chosen_entries(workspace, program->session);
-  const Layout* layout = program->session.layout();
-  if (!names.empty() && rank_exists(workspace, layout == nullptr ? one_rank() : *layout)) {
+  if (auto missing = missing_rank(workspace.options.rank, program->layout().mesh)) {
+    workspace.diags.add(*std::move(missing));
+  } else if (!names.empty()) {
     const std::string text = workspace.options.emit
                                  ? emitted_entries(*workspace.options.emit, *program, names)
                                  : plan_text(workspace, *program, names);

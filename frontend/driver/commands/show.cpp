@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <string>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <vector>
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/entry_names.h"
+#include "frontend/driver/mesh_size.h"
 #include "frontend/report/plan/value_names.h"
 #include "frontend/report/show/blocks.h"
 #include "frontend/report/why/why_find.h"
-#include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
 
 namespace mtf {
 namespace {
@@ -48,18 +45,6 @@ void show_all(Workspace& workspace, const std::vector<Picture>& pictures) {
   say(workspace, text);
 }
 
-}  // namespace
-
-std::size_t output_columns() {
-  constexpr std::size_t kOtherwise = 80;
-  constexpr std::size_t kNarrowest = 20;
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kNarrowest;
-  return known ? size.ws_col : kOtherwise;
-}
-
-namespace {
-
 Outcome show_outcome(Workspace& workspace) {
   const Options& options = workspace.options;
   const std::optional<FileId> file = read_program(workspace);
@@ -70,35 +55,25 @@ Outcome show_outcome(Workspace& workspace) {
   std::vector<Picture> pictures;
   std::vector<std::string> known;
   for (const std::string& entry : chosen_entries(workspace, program->session)) {
-    const Layout* layout = program->session.layout();
-    const Unit* unit = program->session.build(entry);
-    const std::optional<SpmdProgram> plan =
-        unit == nullptr ? std::nullopt
-                        : lower(unit->program, layout == nullptr ? one_rank() : *layout, op_table(),
-                                workspace.diags, !options.fast);
-    if (plan) {
+    if (const std::optional<SpmdProgram> plan = plan_of(workspace, *program, entry)) {
       std::ranges::copy(pictures_of(*plan, workspace.sources, options.value),
                         std::back_inserter(pictures));
       std::ranges::copy(askable(*plan, ValueNames(*plan)), std::back_inserter(known));
     }
   }
-  if (pictures.empty() && workspace.diags.ok()) {
+  if (!workspace.diags.ok()) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  const Mesh mesh = program->layout().mesh;
+  if (auto missing = missing_rank(options.marked.value_or(0), mesh)) {
+    workspace.diags.add(*std::move(missing));
+  } else if (pictures.empty()) {
     workspace.diags.error(DiagKind::kUnknownName, {},
                           "no value is called `" + options.value + "`" +
                               did_you_mean(options.value, known, "; `mtf plan` lists them"));
-  } else if (workspace.diags.ok() && options.json) {
-    std::string list;
-    for (const Picture& picture : pictures) {
-      list += (list.empty() ? "" : ", ") + picture_json(picture);
-    }
-    workspace.answers.push_back("{\"pictures\": [" + list + "]}");
-  } else if (workspace.diags.ok() && options.marked &&
-             *options.marked >= pictures.front().mesh.ranks()) {
-    workspace.diags.error(DiagKind::kMeshSize, {},
-                          "there is no rank " + std::to_string(*options.marked) +
-                              "; the ranks are 0 to " +
-                              std::to_string(pictures.front().mesh.ranks() - 1));
-  } else if (workspace.diags.ok()) {
+  } else if (options.json) {
+    workspace.answers.push_back(pictures_json(pictures));
+  } else {
     show_all(workspace, pictures);
   }
   return outcome_of(workspace, workspace.diags);

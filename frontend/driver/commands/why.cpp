@@ -2,7 +2,6 @@
 // would be, and what fills the memory. Nothing is executed.
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 

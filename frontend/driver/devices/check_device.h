@@ -18,21 +18,14 @@ namespace mtf {
 // the file declares.
 enum class Lowered : std::uint8_t { kNot, kInUse, kEvery };
 
-class CheckDevice : public Device {
+class CheckDevice : public DryDevice {
  public:
   CheckDevice(OpTable ops, Lowered lowered) : ops_(ops), lowered_(lowered) {}
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
-  void declare(const Variable& variable) override { (void)variable; }
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
-  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
-  std::optional<std::string> text(const TensorHandle& /*tensor*/,
-                                  const NumberFormat& /*numbers*/) override {
-    return std::nullopt;
-  }
-  void print(std::string_view /*line*/) override {}
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);

@@ -5,7 +5,6 @@
 
 #include "frontend/report/plan/spmd_text.h"
 #include "ir/rewrite/rewrite.h"
-#include "lowering/lower.h"
 #include "stdlib/ops/ops.h"
 
 namespace mtf {
@@ -82,6 +81,10 @@ CheckedProgram::CheckedProgram(ElaborateOptions options, Lowered lowered, Source
                                DiagSink& diags)
     : device(op_table(), lowered), session(std::move(options), sources, device, diags) {}
 
+Layout CheckedProgram::layout() const {
+  return session.layout() == nullptr ? one_rank() : *session.layout();
+}
+
 std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file) {
   return checked(workspace, file, elaborate_options(workspace.options), Lowered::kInUse,
                  workspace.diags);
@@ -134,6 +137,14 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
     result.layouts.push_back({.program = result.programs.back().get(), .layout = layout});
   }
   return result;
+}
+
+std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
+                                   std::string_view entry) {
+  const Unit* unit = program.session.build(entry);
+  return unit == nullptr ? std::nullopt
+                         : lower(unit->program, program.layout(), op_table(), workspace.diags,
+                                 !workspace.options.fast);
 }
 
 bool knows_layout(Workspace& workspace, const Session& session) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "frontend/driver/devices/check_device.h"
 #include "frontend/driver/workspace.h"
+#include "lowering/lower.h"
 
 namespace mtf {
 
@@ -19,6 +21,9 @@ namespace mtf {
 
 struct CheckedProgram {
   CheckedProgram(ElaborateOptions options, Lowered lowered, SourceMap& sources, DiagSink& diags);
+
+  // The one in use; one rank if none is.
+  [[nodiscard]] Layout layout() const;
 
   CheckDevice device;
   Session session;
@@ -53,6 +58,10 @@ struct CheckedLayouts {
 // Under the layout that the command line names, else under every one that the file declares but
 // those that serve regions alone. Empty if the text does not parse.
 [[nodiscard]] CheckedLayouts check_layouts(Workspace& workspace, FileId file);
+
+// An entry in the layout in use; nullopt after an error.
+[[nodiscard]] std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
+                                                 std::string_view entry);
 
 // Whether the layout that the command line names exists; if not, an error.
 [[nodiscard]] bool knows_layout(Workspace& workspace, const Session& session);

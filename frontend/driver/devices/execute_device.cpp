@@ -229,23 +229,13 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
 namespace {
 
 // Where a program has its variables.
-HeldLayouts layouts_in(const SpmdProgram& program) {
-  HeldLayouts layouts;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    if (program.source.inputs[i].is_variable()) {
-      layouts.emplace(program.source.inputs[i].name, program.at(program.inputs[i]).layout);
-    }
-  }
-  return layouts;
-}
-
 }  // namespace
 
 bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   if (declared_.empty()) {
     return true;
   }
-  const HeldLayouts wanted = layouts_in(user);
+  const HeldLayouts wanted = variable_layouts(user);
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Variable& variable : declared) {
     const std::unique_ptr<Compiled> compiled =

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "frontend/driver/launch.h"
+
 namespace mtf {
 namespace {
 
@@ -16,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kNoProgram = 127;
 constexpr std::size_t kMostOutput = std::size_t{1} << 16U;
 
-[[noreturn]] void become(std::vector<std::string> line, int output, void (*prepare)()) {
+[[noreturn]] void run_as_child(std::vector<std::string> line, int output, void (*prepare)()) {
   setpgid(0, 0);  // so that it can be ended with all that it started
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
@@ -25,13 +27,7 @@ constexpr std::size_t kMostOutput = std::size_t{1} << 16U;
   if (prepare != nullptr) {
     prepare();
   }
-  std::vector<char*> words;
-  words.reserve(line.size() + 1);
-  for (std::string& word : line) {
-    words.push_back(word.data());
-  }
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
+  mtf::become(std::move(line));
   _exit(kNoProgram);
 }
 
@@ -81,7 +77,7 @@ Trial try_program(std::vector<std::string> line, std::chrono::milliseconds limit
   const Clock::time_point end = Clock::now() + limit;
   const pid_t child = fork();
   if (child == 0) {
-    become(std::move(line), ends[1], prepare);
+    run_as_child(std::move(line), ends[1], prepare);
   }
   close(ends[1]);
   if (child > 0) {

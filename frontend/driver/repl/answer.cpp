@@ -1,7 +1,5 @@
 #include "frontend/driver/repl/answer.h"
 
-#include <algorithm>
-
 #include "frontend/elaborate/context.h"
 #include "frontend/elaborate/names/module.h"
 #include "frontend/elaborate/tensors/entries.h"

@@ -25,11 +25,7 @@ std::optional<std::vector<TensorHandle>> PlanDevice::run(
   if (!plan) {
     return std::nullopt;
   }
-  for (std::size_t i = 0; i < plan->inputs.size(); ++i) {
-    if (plan->source.inputs[i].is_variable()) {
-      held_.try_emplace(plan->source.inputs[i].name, plan->at(plan->inputs[i]).layout);
-    }
-  }
+  held_.merge(variable_layouts(*plan));
   std::vector<TensorHandle> handles;
   for (const SpmdId output : plan->outputs) {
     const SpmdValue& value = plan->at(output);

@@ -20,21 +20,14 @@ struct PlannedTensor final : DeviceTensor {
   ValueLayout layout;
 };
 
-class PlanDevice final : public Device {
+class PlanDevice final : public DryDevice {
  public:
   PlanDevice(OpTable ops, bool exact) : ops_(ops), exact_(exact) {}
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
-  void declare(const Variable& variable) override { (void)variable; }
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
-  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
-  std::optional<std::string> text(const TensorHandle& /*tensor*/,
-                                  const NumberFormat& /*numbers*/) override {
-    return std::nullopt;
-  }
-  void print(std::string_view /*line*/) override {}
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
   // Where a variable is; null until something uses it.

@@ -1,7 +1,6 @@
 #include "frontend/driver/repl/terminal.h"
 
 #include <algorithm>
-#include <array>
 #include <clocale>
 #include <cstdio>
 #include <filesystem>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct PictureOptions {
 
 [[nodiscard]] std::string picture_text(const Picture& picture, const PictureOptions& options);
 [[nodiscard]] std::string picture_json(const Picture& picture);
+[[nodiscard]] std::string pictures_json(std::span<const Picture> pictures);
 
 // "0-3", "0,4,..,508"
 [[nodiscard]] std::string ranks_text(const std::vector<std::int64_t>& ranks);

@@ -2,8 +2,9 @@
 #include "frontend/report/show/blocks.h"
 
 namespace mtf {
+namespace {
 
-std::string picture_json(const Picture& picture) {
+Json json_of(const Picture& picture) {
   const Shape& shape = picture.type.shape;
   Json json;
   json["value"] = picture.name;
@@ -19,7 +20,7 @@ std::string picture_json(const Picture& picture) {
   json["blocks"] = Json::array();
   if (picture.mesh.ranks() > kMostRanksShown) {
     json["blocks"] = nullptr;  // too many
-    return dump(json);
+    return json;
   }
   const Blocks blocks = blocks_of(shape, picture.layout, picture.mesh);
   for (const Block& block : blocks.list) {
@@ -28,7 +29,21 @@ std::string picture_json(const Picture& picture) {
                               {"holders", block.holders}});
   }
   json["nothing"] = blocks.nothing;
-  return dump(json);
+  return json;
+}
+
+}  // namespace
+
+std::string picture_json(const Picture& picture) {
+  return dump(json_of(picture));
+}
+
+std::string pictures_json(std::span<const Picture> pictures) {
+  Json list = Json::array();
+  for (const Picture& picture : pictures) {
+    list.push_back(json_of(picture));
+  }
+  return dump({{"pictures", std::move(list)}});
 }
 
 }  // namespace mtf

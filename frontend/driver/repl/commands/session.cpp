@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/mesh_size.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
@@ -81,10 +82,8 @@ bool repl_show(Repl& repl, const std::string& rest) {
       return repl.refuse(DiagKind::kWrongType, "`" + expression + "` is " + host::kind_of(value) +
                                                    "; `:show` draws tensors");
     }
-    if (options.marked && *options.marked >= layout.mesh.ranks()) {
-      return repl.refuse(DiagKind::kMeshSize,
-                         "there is no rank " + std::to_string(*options.marked) +
-                             "; the ranks are 0 to " + std::to_string(layout.mesh.ranks() - 1));
+    if (const auto missing = missing_rank(options.marked.value_or(0), layout.mesh)) {
+      return repl.refuse(missing->kind, missing->text);
     }
     const Picture picture{
         .name = expression, .type = tensor->type, .layout = tensor->layout, .mesh = layout.mesh};

@@ -11,24 +11,17 @@ namespace mtf::tests {
 namespace {
 
 // Runs nothing: the harness takes the program and runs it itself.
-class NoDevice final : public Device {
+class NoDevice final : public DryDevice {
  public:
   bool use(const Layout* /*chosen*/, std::span<const Layout> /*declared*/,
            DiagSink& /*diags*/) override {
     return true;
   }
-  void declare(const Variable& /*variable*/) override {}
   std::optional<std::vector<TensorHandle>> run(const Unit& /*unit*/,
                                                std::span<const TensorHandle> /*arguments*/,
                                                DiagSink& /*diags*/) override {
     return std::nullopt;
   }
-  std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
-  std::optional<std::string> text(const TensorHandle& /*tensor*/,
-                                  const NumberFormat& /*numbers*/) override {
-    return std::nullopt;
-  }
-  void print(std::string_view /*line*/) override {}
 };
 
 std::string problems(const DiagSink& diags, const SourceMap& sources) {
