@@ -4,7 +4,6 @@
 #include "frontend/ast_expr.h"
 
 #include <array>
-#include <charconv>
 
 #include "ir/support/match.h"
 #include "ir/support/number.h"

@@ -4,7 +4,6 @@
 #include "ir/host_tensor.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 

@@ -1,10 +1,6 @@
 // The textual IR: one line per value. Caches key on it, so whatever tells two programs apart is in
 // it: numbers are printed with all the digits that they need, strings with escapes.
 
-#include <array>
-#include <charconv>
-#include <cmath>
-
 #include "ir/program.h"
 #include "ir/support/match.h"
 #include "ir/support/number.h"

@@ -170,13 +170,7 @@ Value as_result(Recording& unit, Value value) {
       tensor.index = static_cast<std::int32_t>(*slot);
       return;
     }
-    std::vector<ValueId>& outputs = unit.program().outputs;
-    const auto found = std::ranges::find(outputs, id);
-    tensor.where = Where::kOutput;
-    tensor.index = static_cast<std::int32_t>(found - outputs.begin());
-    if (found == outputs.end()) {
-      outputs.push_back(id);
-    }
+    unit.add_output(tensor);
   });
 }
 

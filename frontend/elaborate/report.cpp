@@ -2,7 +2,6 @@
 
 #include "frontend/elaborate/report.h"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <tuple>

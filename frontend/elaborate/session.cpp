@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"

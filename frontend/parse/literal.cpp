@@ -1,8 +1,6 @@
 // Names, numbers and strings.
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "frontend/parse/build.h"
 #include "ir/support/number.h"

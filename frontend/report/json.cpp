@@ -72,7 +72,7 @@ std::int64_t pieces_of(const SpmdProgram& program, const Step& step) {
 }
 
 Json step_json(const SpmdProgram& program, const Makers& makers, const Step& step,
-               const StepLine& text, std::string why, const SourceMap& sources) {
+               const StepLine& text, const SourceMap& sources) {
   Json dims = Json::array();
   for (const std::string& dim : dims_of(program, makers, step)) {
     dims.push_back(dim);
@@ -87,18 +87,16 @@ Json step_json(const SpmdProgram& program, const Makers& makers, const Step& ste
           {"bytes", step.bytes},
           {"pieces", pieces_of(program, step)},
           {"flops", step.flops},
-          {"why", std::move(why)},
+          {"why", text.why},
           {"line", line_of(sources, text.span)}};
 }
 
 Json steps_json(const SpmdProgram& program, const SourceMap& sources) {
   const std::vector<StepLine> lines = step_lines(program, sources);
   const Makers makers(program);
-  const Reasons reasons(program);
   Json steps = Json::array();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    steps.push_back(
-        step_json(program, makers, program.steps[i], lines[i], reasons.of(i, sources), sources));
+    steps.push_back(step_json(program, makers, program.steps[i], lines[i], sources));
   }
   return steps;
 }

@@ -3,8 +3,6 @@
 #include "frontend/report/quantity.h"
 
 #include <array>
-#include <cmath>
-#include <cstdio>
 #include <string_view>
 
 #include "ir/support/number.h"

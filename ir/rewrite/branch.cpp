@@ -1,7 +1,6 @@
 #include "ir/rewrite/branch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 

@@ -27,11 +27,6 @@ Algebra kind_of(const Program& program, ValueId id) {
   return op == nullptr ? Algebra::kNone : op->algebra;
 }
 
-const OpDef* find_kind(OpTable ops, Algebra kind) {
-  const auto found = std::ranges::find(ops, kind, &OpDef::algebra);
-  return found == ops.end() ? nullptr : *found;
-}
-
 // The factors of the product tree under `root`, in the order of the text. A product that somebody
 // else reads is computed anyway, so it is one factor. nullopt: too many.
 std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId root) {
@@ -92,14 +87,11 @@ void look_through_views(const Program& to, std::vector<ValueId>& factors) {
 // vain is dead code.
 std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra kind,
                                 const std::vector<ValueId>& operands, OpArgs args = {}) {
-  const OpDef* op = find_kind(state.ops, kind);
-  if (op == nullptr) {
-    return std::nullopt;
-  }
   DiagSink ignored;
   Builder builder(state.transfer.to, state.ops, ignored);
   builder.at(like);
-  const std::optional<ValueId> value = builder.call(*op, operands, std::move(args));
+  const std::optional<ValueId> value =
+      builder.call(op_of(state.ops, kind), operands, std::move(args));
   return value && builder.type_of(*value) == like.type ? value : std::nullopt;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <optional>
 
 #include "ir/support/index.h"
 #include "lowering/layout/holders.h"

@@ -2,9 +2,7 @@
 
 #include "runtime/execute/tensor.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "runtime/exchange/exchange.h"
 

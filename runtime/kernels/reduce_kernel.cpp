@@ -7,7 +7,6 @@
 #include <cassert>
 #include <cstdlib>
 #include <span>
-#include <utility>
 
 #include "runtime/kernels/reduce_kernel_ops.h"
 #include "runtime/kernels/tree.h"

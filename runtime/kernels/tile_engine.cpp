@@ -3,8 +3,6 @@
 #include "runtime/kernels/tile_engine.h"
 
 #include <algorithm>
-#include <cassert>
-#include <cstring>
 #include <numeric>
 #include <utility>
 

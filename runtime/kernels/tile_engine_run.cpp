@@ -1,7 +1,6 @@
 // The pass itself.
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "runtime/kernels/tile_engine.h"

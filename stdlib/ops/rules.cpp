@@ -2,7 +2,6 @@
 
 #include "stdlib/ops/rules.h"
 
-#include <algorithm>
 #include <cassert>
 
 namespace mtf {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "frontend/elaborate/call.h"
 #include "ir/support/utf8.h"

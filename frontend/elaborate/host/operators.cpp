@@ -2,7 +2,6 @@
 
 #include "frontend/elaborate/host/operators.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "frontend/elaborate/host/list.h"

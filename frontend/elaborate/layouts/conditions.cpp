@@ -1,6 +1,5 @@
 #include "frontend/elaborate/layouts/conditions.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 

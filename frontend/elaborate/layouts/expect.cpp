@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <set>
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/tensors/units.h"

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <set>
 #include <string>

@@ -64,6 +64,17 @@ std::optional<std::size_t> Recording::slot_of(ValueId input) const {
              : std::optional(static_cast<std::size_t>(found - argument_values_.begin()));
 }
 
+void Recording::add_output(Tensor& tensor) {
+  const ValueId id{tensor.index};
+  std::vector<ValueId>& outputs = program().outputs;
+  const auto found = std::ranges::find(outputs, id);
+  tensor.where = Where::kOutput;
+  tensor.index = static_cast<std::int32_t>(found - outputs.begin());
+  if (found == outputs.end()) {
+    outputs.push_back(id);
+  }
+}
+
 void Recording::finish() {
   for (const VariableUse& use : variables_) {
     if (use.versions.size() > 1) {

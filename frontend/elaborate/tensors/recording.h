@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -63,6 +62,8 @@ class Recording {
   [[nodiscard]] std::optional<std::size_t> slot_of(const TensorHandle& handle) const;
   // Place among the arguments of an input that is no variable.
   [[nodiscard]] std::optional<std::size_t> slot_of(ValueId input) const;
+  // The tensor becomes an output of the program. requires: it was recorded here.
+  void add_output(Tensor& tensor);
   // Writes the assignments into the program.
   void finish();
   // Whether running it does anything but compute outputs.

@@ -1,7 +1,5 @@
 // Values against the types that are written for them.
 
-#include <array>
-
 #include "frontend/elaborate/call.h"
 
 namespace mtf::host {

@@ -49,13 +49,7 @@ void add_outputs(Recording& unit, Values& values) {
         tensor = held(unit.arguments()[*slot], tensor);
         return;
       }
-      std::vector<ValueId>& outputs = unit.program().outputs;
-      const auto found = std::ranges::find(outputs, id);
-      tensor.where = Where::kOutput;
-      tensor.index = static_cast<std::int32_t>(found - outputs.begin());
-      if (found == outputs.end()) {
-        outputs.push_back(id);
-      }
+      unit.add_output(tensor);
     });
   }
 }

@@ -1,8 +1,6 @@
 // The table of `mtf cost`, and below it what each layout's numbers are made of.
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 
 #include "frontend/report/cost/cost_table.h"

@@ -27,7 +27,6 @@ std::vector<std::string> names_of(const Mesh& mesh, const Axes& axes) {
 
 Collectives collectives_of(const SpmdProgram& program, const SourceMap& sources) {
   const ValueNames names(program);
-  const Reasons reasons(program);
   const std::vector<StepLine> lines = step_lines(program, sources);
   Collectives result;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
@@ -42,7 +41,7 @@ Collectives collectives_of(const SpmdProgram& program, const SourceMap& sources)
                                                         .bytes = step.bytes,
                                                         .value = names.of(step.to),
                                                         .span = lines[s].span,
-                                                        .why = reasons.of(s, sources)});
+                                                        .why = lines[s].why});
   }
   return result;
 }

@@ -1,9 +1,6 @@
 // The totals side by side, then what they come from.
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <tuple>
 
 #include "frontend/report/cost/layout_diff.h"
 #include "frontend/report/quantity.h"

@@ -1,8 +1,6 @@
 #include "frontend/report/expect/broken.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"

@@ -1,7 +1,6 @@
 // A fused step is one line where its calls nest ("relu(%3 + bias)"), and one line per call where a
 // value inside of it is used twice or the nesting gets long.
 
-#include <algorithm>
 #include <map>
 
 #include "frontend/report/plan/pseudo_code.h"

@@ -27,6 +27,7 @@ std::vector<StepLine> step_lines(const SpmdProgram& program, const SourceMap& so
       line.before += line.op.empty() ? "" : line.value + " = " + line.op + "; ";
       line.value = part.name;
       line.op = part.op;
+      line.why = part.why;
     }
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {

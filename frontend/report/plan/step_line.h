@@ -15,6 +15,7 @@ struct StepLine {
   std::string before;  // "a = exp(x); "
   std::string value;   // "" of an effect
   std::string op;
+  std::string why;
   SourceSpan span;  // what asked for it
 };
 

@@ -1,8 +1,6 @@
 #include "frontend/report/plan/step_text.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 

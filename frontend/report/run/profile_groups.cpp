@@ -1,7 +1,6 @@
 // The steps of a profile, added up by what they do.
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "frontend/report/plan/step_line.h"

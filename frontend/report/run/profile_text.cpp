@@ -4,8 +4,6 @@
 #include "frontend/report/run/profile_text.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "frontend/report/plan/step_line.h"
 #include "frontend/report/quantity.h"

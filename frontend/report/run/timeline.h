@@ -9,7 +9,6 @@
 #include <deque>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lowering/spmd.h"

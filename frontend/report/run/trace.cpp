@@ -52,10 +52,8 @@ class Labels {
       runs_.push_back(run_label(unit));
       std::vector<Json>& steps = steps_.emplace_back();
       const std::vector<StepLine> lines = step_lines(unit.program, sources);
-      const Reasons reasons(unit.program);
       for (std::size_t s = 0; s < lines.size(); ++s) {
-        steps.push_back(
-            step_label(unit.program, unit.program.steps[s], lines[s], reasons.of(s, sources_)));
+        steps.push_back(step_label(unit.program, unit.program.steps[s], lines[s]));
       }
     }
   }
@@ -127,8 +125,8 @@ class Labels {
                  unit.program.layout);
   }
 
-  [[nodiscard]] Json step_label(const SpmdProgram& program, const Step& step, const StepLine& line,
-                                std::string_view why) const {
+  [[nodiscard]] Json step_label(const SpmdProgram& program, const Step& step,
+                                const StepLine& line) const {
     const bool collective = is_collective(step.kind);
     const std::string value = line.value + (line.value.empty() ? "" : " = ");
     Json args = {{"kind", to_string(step.kind)},
@@ -138,7 +136,7 @@ class Labels {
       args["axes"] = axes_json(program.mesh, step.axes);
       args["elements"] = step.elements;
       args["bytes"] = step.bytes;
-      args["why"] = why;
+      args["why"] = line.why;
     } else {
       args["family"] = family_of(step);
       args["flops"] = step.flops;

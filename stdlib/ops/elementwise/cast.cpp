@@ -3,7 +3,6 @@
 // Floats become whole numbers by dropping the fraction; what does not fit becomes the nearest
 // number that does, and NaN becomes 0. Whole numbers wrap. As bool, everything but 0 is true.
 
-#include <cmath>
 #include <limits>
 
 #include "ir/rewrite/autodiff.h"

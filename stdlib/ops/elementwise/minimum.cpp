@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"

@@ -1,7 +1,5 @@
 // concat and stack: several tensors as one, along a dim of theirs or a new one.
 
-#include <algorithm>
-
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"

@@ -2,7 +2,6 @@
 
 #include "stdlib/ops/move/cut.h"
 
-#include <algorithm>
 #include <array>
 
 namespace mtf {

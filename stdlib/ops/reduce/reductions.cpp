@@ -2,8 +2,6 @@
 
 #include "stdlib/ops/reduce/reductions.h"
 
-#include <algorithm>
-
 #include "stdlib/ops/move/strided.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
