@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "frontend/driver/options.h"
 #include "frontend/elaborate.h"
 #include "ir/support/diag.h"
+#include "lowering/price/cost.h"
 #include "runtime/ranks/communicator.h"
 
 namespace mtf {
@@ -42,6 +44,12 @@ class Messages {
   std::set<std::tuple<DiagKind, std::string, std::uint32_t, std::string>> taken_;
 };
 
+// What was priced before, by layout and entry.
+struct KnownCosts {
+  std::string program;  // and what else it was priced with, as one text
+  std::map<std::string, std::shared_ptr<const Cost>> costs;
+};
+
 struct Workspace {
   explicit Workspace(Options from_command_line);
 
@@ -56,6 +64,10 @@ struct Workspace {
   std::vector<std::string> answers;  // JSON objects of different keys
   std::vector<std::string> lines;    // that standard output would have had
   std::vector<Remark> remarks;
+
+  // Of a session that people type; null: of a file.
+  KnownCosts* known_costs = nullptr;
+  std::string unknown;  // a layout that is only looked at, and another one next time
 
   // The program of a session that people type; none: it is the file of the command line.
   std::function<std::optional<ast::File>(DiagSink&)> program;

@@ -21,6 +21,7 @@ class Partitioner {
         adds_(exact ? &adds : nullptr),
         exact_(exact),
         resharder_(out.mesh),
+        splits_(resharder_, out.mesh),
         forms_(out, resharder_, gather_again),
         makers_(out.source.values.size(), -1) {}
 
@@ -194,15 +195,14 @@ class Partitioner {
     for (const ValueId operand : value.operands) {
       operands.push_back(target(operand));
     }
-    return choose_split({.call = local.call,
-                         .space = local.space,
-                         .operands = operands,
-                         .result = target(id),
-                         .firm = firm_layouts(out_, id),
-                         .copies = copies(value),
-                         .pinned = pinned_operands(source_, value),
-                         .adds = adds_},
-                        resharder_, out_.mesh);
+    return splits_.choose({.call = local.call,
+                           .space = local.space,
+                           .operands = operands,
+                           .result = target(id),
+                           .firm = firm_layouts(out_, id),
+                           .copies = copies(value),
+                           .pinned = pinned_operands(source_, value),
+                           .adds = adds_});
   }
 
   // Sums over several dims, where the tree of one is finished before that of the next. False: one
@@ -322,6 +322,7 @@ class Partitioner {
   const OpDef* adds_;  // what adds sums of blocks up; null: bits do not count
   bool exact_;
   Resharder resharder_;
+  SplitChooser splits_;
   Forms forms_;
   std::vector<std::int32_t> makers_;  // per value, its kernel step
 };

@@ -9,13 +9,17 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/layout_diff.h"
-#include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::string_view kOneRank = "none";  // unless the program has a layout of that name
+
+void add_all(const DiagSink& from, DiagSink& to) {
+  for (const Diag& diag : from.diags()) {
+    to.add(diag);
+  }
+}
 
 bool knows_layouts(Workspace& workspace, const Session& session) {
   std::vector<std::string> names = names_of(session.layouts());
@@ -35,61 +39,88 @@ bool knows_layouts(Workspace& workspace, const Session& session) {
   return workspace.diags.ok();
 }
 
-// One of the two sides.
+// One of the two sides. It is built when it is first priced, unless it was priced before.
 class Side {
  public:
   // `profile`: of the hardware, for what has no mesh.
   Side(Workspace& workspace, FileId file, std::string layout, std::string profile)
       : workspace_(workspace),
+        file_(file),
         layout_(std::move(layout)),
-        profile_(std::move(profile)),
-        built_(build_under(workspace, file, layout_, workspace.diags)) {}
+        profile_(std::move(profile)) {}
 
-  // nullopt after an error.
-  std::optional<Cost> cost(const std::string& entry) {
-    Session& session = built_->session;
-    const Unit* unit = session.build(entry);
-    const Layout layout = session.layout() == nullptr ? one_rank() : *session.layout();
-    std::optional<SpmdProgram> program =
-        unit == nullptr || (session.layout() == nullptr && !layout_.empty())
-            ? std::nullopt
-            : lower(unit->program, layout, op_table(), workspace_.diags, !workspace_.options.fast);
-    if (!program) {
-      return std::nullopt;
+  void is_built(std::unique_ptr<CheckedProgram> program) { built_ = std::move(program); }
+
+  // Null after an error.
+  std::shared_ptr<const Cost> cost(const std::string& entry) {
+    if (workspace_.known_costs == nullptr || layout_ == workspace_.unknown) {
+      return priced(entry);
     }
-    const double flops = program->totals.flops;
-    return cost_of(
-        *std::move(program),
-        hardware_for(workspace_.options, session, layout_.empty() ? profile_ : layout.mesh.profile,
-                     layout.mesh.ranks()),
-        flops);
+    std::shared_ptr<const Cost>& cost = workspace_.known_costs->costs[layout_ + "\n" + entry];
+    if (cost == nullptr) {
+      cost = priced(entry);
+    }
+    return cost;
   }
 
  private:
+  std::shared_ptr<const Cost> priced(const std::string& entry) {
+    if (built_ == nullptr) {
+      built_ = build_under(workspace_, file_, layout_, workspace_.diags);
+    }
+    Session& session = built_->session;
+    if (session.layout() == nullptr && !layout_.empty()) {
+      return nullptr;
+    }
+    std::optional<SpmdProgram> program = plan_of(workspace_, *built_, entry);
+    if (!program) {
+      return nullptr;
+    }
+    const Mesh mesh = program->mesh;
+    const double flops = program->totals.flops;
+    return std::make_shared<const Cost>(
+        cost_of(*std::move(program),
+                hardware_for(workspace_.options, session, layout_.empty() ? profile_ : mesh.profile,
+                             mesh.ranks()),
+                flops));
+  }
+
   Workspace& workspace_;
+  FileId file_;
   std::string layout_;  // "": one rank
   std::string profile_;
   std::unique_ptr<CheckedProgram> built_;
 };
 
-std::vector<LayoutDiff> differences(Workspace& workspace, FileId file, const Session& declared,
+// The layout under which the program is built to see what it declares: one of the two.
+std::string layout_to_begin_with(const std::vector<std::string>& wanted) {
+  return wanted[1] == kOneRank ? "" : wanted[1];
+}
+
+std::vector<LayoutDiff> differences(Workspace& workspace, FileId file,
+                                    std::unique_ptr<CheckedProgram> built,
                                     const std::vector<std::string>& entries) {
+  const std::vector<std::string>& wanted = workspace.options.layouts;
+  const std::span<const Layout> declared = built->session.layouts();
   std::vector<std::string> names;
   std::string profile;
-  for (const std::string& wanted : workspace.options.layouts) {
-    const auto layout = std::ranges::find(declared.layouts(), wanted, &Layout::name);
-    const bool is_one = layout == declared.layouts().end();
-    names.push_back(is_one ? "" : wanted);
+  for (const std::string& name : wanted) {
+    const auto layout = std::ranges::find(declared, name, &Layout::name);
+    const bool is_one = layout == declared.end();
+    names.push_back(is_one ? "" : name);
     profile = is_one ? profile : layout->mesh.profile;
   }
   Side before(workspace, file, names[0], profile);
   Side after(workspace, file, names[1], profile);
+  if (names[1] == layout_to_begin_with(wanted)) {
+    after.is_built(std::move(built));
+  }
   std::vector<LayoutDiff> diffs;
   for (const std::string& entry : entries) {
-    std::optional<Cost> old_cost = before.cost(entry);
-    std::optional<Cost> new_cost = after.cost(entry);
-    if (old_cost && new_cost) {
-      diffs.push_back(diff_of(*std::move(old_cost), *std::move(new_cost), workspace.sources));
+    std::shared_ptr<const Cost> old_cost = before.cost(entry);
+    std::shared_ptr<const Cost> new_cost = after.cost(entry);
+    if (old_cost != nullptr && new_cost != nullptr) {
+      diffs.push_back(diff_of(std::move(old_cost), std::move(new_cost), workspace.sources));
     }
   }
   return diffs;
@@ -99,14 +130,20 @@ std::vector<LayoutDiff> differences(Workspace& workspace, FileId file, const Ses
 
 Outcome diff_outcome(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<CheckedProgram> unsplit =
-      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
-  if (unsplit == nullptr || !workspace.diags.ok() || !knows_layouts(workspace, unsplit->session) ||
-      !knows_hardware(workspace, unsplit->session)) {
+  DiagSink diags;
+  std::unique_ptr<CheckedProgram> built =
+      file ? build_under(workspace, *file, layout_to_begin_with(workspace.options.layouts), diags)
+           : nullptr;
+  if (built != nullptr && !knows_layouts(workspace, built->session)) {
     return outcome_of(workspace, workspace.diags);
   }
-  const std::vector<std::string> entries = chosen_entries(workspace, unsplit->session);
-  const std::vector<LayoutDiff> diffs = differences(workspace, *file, unsplit->session, entries);
+  if (built == nullptr || !diags.ok() || !knows_hardware(workspace, built->session)) {
+    add_all(diags, workspace.diags);
+    return outcome_of(workspace, workspace.diags);
+  }
+  const std::vector<std::string> entries = chosen_entries(workspace, built->session);
+  const std::vector<LayoutDiff> diffs = differences(workspace, *file, std::move(built), entries);
+  add_all(diags, workspace.diags);
   if (workspace.diags.ok() && workspace.options.json) {
     workspace.answers.push_back(diff_json(diffs, workspace.sources));
   } else if (workspace.diags.ok()) {

@@ -13,6 +13,7 @@
 #include "frontend/diagnostics.h"
 #include "frontend/driver/repl/script.h"
 #include "frontend/driver/repl/sessions.h"
+#include "frontend/driver/workspace.h"
 
 namespace mtf {
 
@@ -57,6 +58,8 @@ class Repl {
   bool reload();
   // Does something with the value of an expression, of which nothing stays.
   bool look_at(const std::string& text, const std::function<bool(const host::Value&)>& look);
+  // What was priced since the statements changed last.
+  [[nodiscard]] KnownCosts& known_costs() { return known_costs_; }
   [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
 
  private:
@@ -88,6 +91,7 @@ class Repl {
   std::unique_ptr<RunningSession> running_;
   std::vector<Statement> replayed_;  // what `running_` starts with
   std::vector<Statement> waiting_;   // and what it has not run yet
+  KnownCosts known_costs_;
   ColorMode color_ = ColorMode::kPlain;
   bool quiet_ = false;
   bool loading_ = false;

@@ -138,14 +138,15 @@ std::map<std::string, Rest> variables_of(const SpmdProgram& program) {
 
 }  // namespace
 
-LayoutDiff diff_of(Cost before, Cost after, const SourceMap& sources) {
-  LayoutDiff diff{.entry = before.program.source.name,
+LayoutDiff diff_of(std::shared_ptr<const Cost> before, std::shared_ptr<const Cost> after,
+                   const SourceMap& sources) {
+  LayoutDiff diff{.entry = before->program.source.name,
                   .before = std::move(before),
                   .after = std::move(after),
                   .collectives = {},
                   .variables = {}};
-  Collectives old_ones = collectives_of(diff.before.program, sources);
-  Collectives new_ones = collectives_of(diff.after.program, sources);
+  Collectives old_ones = collectives_of(diff.before->program, sources);
+  Collectives new_ones = collectives_of(diff.after->program, sources);
   for (const auto& [value, list] : old_ones) {
     new_ones.try_emplace(value);
   }
@@ -154,8 +155,8 @@ LayoutDiff diff_of(Cost before, Cost after, const SourceMap& sources) {
     comparison.add(std::move(old_ones[value]), std::move(list));
   }
   std::move(comparison).finish(diff);
-  const std::map<std::string, Rest> rest = variables_of(diff.after.program);
-  for (const auto& [name, there] : variables_of(diff.before.program)) {
+  const std::map<std::string, Rest> rest = variables_of(diff.after->program);
+  for (const auto& [name, there] : variables_of(diff.before->program)) {
     const auto here = rest.find(name);
     if (here != rest.end() &&
         (here->second.layout != there.layout || here->second.bytes != there.bytes)) {

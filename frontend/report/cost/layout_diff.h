@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,14 +45,15 @@ struct VariableChange {
 
 struct LayoutDiff {
   std::string entry;
-  Cost before;
-  Cost after;
+  std::shared_ptr<const Cost> before;
+  std::shared_ptr<const Cost> after;
   std::vector<CollectiveChange> collectives;
   std::int64_t unchanged = 0;  // collectives that are the same
   std::vector<VariableChange> variables;
 };
 
-[[nodiscard]] LayoutDiff diff_of(Cost before, Cost after, const SourceMap& sources);
+[[nodiscard]] LayoutDiff diff_of(std::shared_ptr<const Cost> before,
+                                 std::shared_ptr<const Cost> after, const SourceMap& sources);
 
 [[nodiscard]] std::string diff_text(const LayoutDiff& diff, const SourceMap& sources);
 // Of all entries.

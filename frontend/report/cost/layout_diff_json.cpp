@@ -44,8 +44,8 @@ Json entry_json(const LayoutDiff& diff, const SourceMap& sources) {
                          {"after", {{"layout", change.after}, {"bytes", change.bytes_after}}}});
   }
   return {{"entry", diff.entry},
-          {"before", side_json(diff.before)},
-          {"after", side_json(diff.after)},
+          {"before", side_json(*diff.before)},
+          {"after", side_json(*diff.after)},
           {"collectives", std::move(collectives)},
           {"unchanged", diff.unchanged},
           {"variables", std::move(variables)}};

@@ -77,8 +77,8 @@ std::string total_text(const CollectiveTotal& total) {
 
 void add_kinds(std::vector<Row>& rows, const LayoutDiff& diff) {
   std::vector<KindRow> kinds;
-  add_totals(kinds, diff.before.program, &KindRow::before);
-  add_totals(kinds, diff.after.program, &KindRow::after);
+  add_totals(kinds, diff.before->program, &KindRow::before);
+  add_totals(kinds, diff.after->program, &KindRow::after);
   std::ranges::stable_sort(kinds, {}, &KindRow::kind);
   for (const KindRow& kind : kinds) {
     rows.push_back({kind.name, total_text(kind.before), total_text(kind.after),
@@ -88,24 +88,24 @@ void add_kinds(std::vector<Row>& rows, const LayoutDiff& diff) {
 }
 
 std::string totals_text(const LayoutDiff& diff) {
-  const SpmdProgram& before = diff.before.program;
-  const SpmdProgram& after = diff.after.program;
+  const SpmdProgram& before = diff.before->program;
+  const SpmdProgram& after = diff.after->program;
   const auto flops = [](double number) {
     const std::string text = flops_text(number);
     return text.empty() ? "none" : text;
   };
-  const double seconds_before = diff.before.prices.seconds();
-  const double seconds_after = diff.after.prices.seconds();
+  const double seconds_before = diff.before->prices.seconds();
+  const double seconds_after = diff.after->prices.seconds();
   std::vector<Row> rows = {
-      {"", name_of(diff.before), name_of(diff.after), ""},
+      {"", name_of(*diff.before), name_of(*diff.after), ""},
       {"ranks", count_text(before.mesh.ranks()), count_text(after.mesh.ranks()), ""},
       {"compute", flops(before.totals.flops), flops(after.totals.flops),
        factor_text(before.totals.flops, after.totals.flops)},
       bytes_row("peak memory", before.totals.peak_bytes, after.totals.peak_bytes),
       bytes_row("variables", variable_bytes(before), variable_bytes(after)),
-      bytes_row("received", diff.before.received_bytes(), diff.after.received_bytes())};
+      bytes_row("received", diff.before->received_bytes(), diff.after->received_bytes())};
   add_kinds(rows, diff);
-  rows.push_back({"time on " + arrow(diff.before.hardware.name, diff.after.hardware.name),
+  rows.push_back({"time on " + arrow(diff.before->hardware.name, diff.after->hardware.name),
                   seconds_text(seconds_before), seconds_text(seconds_after),
                   factor_text(seconds_before, seconds_after)});
   return in_columns(rows, {.gap = 3, .right = {1, 2, 3}});
@@ -161,7 +161,7 @@ std::string variables_text(const LayoutDiff& diff) {
 }  // namespace
 
 std::string diff_text(const LayoutDiff& diff, const SourceMap& sources) {
-  std::string text = diff.entry + ": " + side_text(diff.before) + " -> " + side_text(diff.after) +
+  std::string text = diff.entry + ": " + side_text(*diff.before) + " -> " + side_text(*diff.after) +
                      "\n\nper rank\n" + totals_text(diff);
   if (!diff.collectives.empty() || diff.unchanged > 0) {
     text += changes_text(diff, sources);

@@ -266,7 +266,8 @@ bool repl_what_if(Repl& repl, const std::string& rest) {
   options.command = Command::kDiff;
   const Layout* in_use = repl.planned().session().layout();
   options.layouts = {in_use == nullptr ? "none" : in_use->name, std::string(kWhatIf)};
-  return about_program(repl, script.inputs(), std::move(options), diff_outcome);
+  return about_program(repl, script.inputs(), std::move(options), diff_outcome,
+                       std::string(kWhatIf));
 }
 
 }  // namespace mtf

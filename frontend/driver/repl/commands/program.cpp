@@ -77,10 +77,21 @@ void make_entry(ast::File& file, const std::vector<std::string>& results) {
   file.statements = std::move(rest);
 }
 
+// Whatever a cost depends on but the layout and the entry.
+std::string priced_as(const Script& script, const Options& options) {
+  std::string text = options.mesh + "\n" + options.rules + "\n" + options.settings + "\n" +
+                     options.hardware + (options.fast ? "\nfast" : "");
+  for (const Statement& input : script.inputs()) {
+    text += "\n" + std::to_string(input.file.index) + " " + std::to_string(input.span.begin) + " " +
+            std::to_string(static_cast<int>(input.form));
+  }
+  return text;
+}
+
 }  // namespace
 
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
-                   Outcome (*body)(Workspace&)) {
+                   Outcome (*body)(Workspace&), const std::string& aside) {
   const Options session = repl.options_for(inputs);
   const auto inherit = [](std::string& own, const std::string& from) {
     own = own.empty() ? from : own;
@@ -109,6 +120,13 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
     }
     return std::optional(std::move(file));
   };
+  KnownCosts& known = repl.known_costs();
+  if (std::string now_priced = priced_as(repl.script(), workspace.options);
+      known.program != now_priced) {
+    known = {.program = std::move(now_priced), .costs = {}};
+  }
+  workspace.known_costs = &known;
+  workspace.unknown = aside;
   std::fflush(stdout);
   Outcome outcome = guarded(workspace, [&] { return body(workspace); });
   show_json(workspace, outcome);
