@@ -7,23 +7,22 @@
 namespace mtf::host {
 namespace {
 
+Note takes(std::span<const Formal> formals) {
+  std::string text;
+  for (const Formal& formal : formals) {
+    text += (text.empty() ? "" : ", ") + formal.name;
+  }
+  return {.span = {}, .text = "it takes (" + text + ")"};
+}
+
 struct Binder {
-  Context& c;
+  Reporter& report;
+  const Names& names;
   std::string_view callee;
   std::span<const Formal> formals;
   Bound bound;
 
-  [[nodiscard]] std::string signature() const {
-    std::string text = "(";
-    for (const Formal& formal : formals) {
-      text += (text.size() > 1 ? ", " : "") + formal.name;
-    }
-    return text + ")";
-  }
-
-  [[nodiscard]] Note note() const { return {.span = {}, .text = "it takes " + signature()}; }
-
-  [[nodiscard]] std::vector<std::string> names() const {
+  [[nodiscard]] std::vector<std::string> formal_names() const {
     std::vector<std::string> list;
     std::ranges::transform(formals, std::back_inserter(list), &Formal::name);
     return list;
@@ -32,18 +31,18 @@ struct Binder {
   bool put(std::string_view name, const ast::Expr& value, SourceSpan span, std::string_view as) {
     const auto formal = std::ranges::find(formals, name, &Formal::name);
     if (formal == formals.end()) {
-      const Suggestion suggestion = as == "->" ? Suggestion() : suggest(name, names());
-      c.error(DiagKind::kUnknownArgument, span,
-              "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
-                  suggestion.text,
-              {note()}, suggestion.fix);
+      const Suggestion suggestion = as == "->" ? Suggestion() : suggest(name, formal_names());
+      report.error(DiagKind::kUnknownArgument, span,
+                   "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
+                       suggestion.text,
+                   {takes(formals)}, suggestion.fix);
       return false;
     }
     auto& place = bound[static_cast<std::size_t>(formal - formals.begin())];
     if (!place.empty()) {
-      c.error(DiagKind::kBadArgument, span,
-              "`" + std::string(callee) + "` gets `" + std::string(name) + "` twice",
-              {{.span = place.front()->span, .text = "first here"}});
+      report.error(DiagKind::kBadArgument, span,
+                   "`" + std::string(callee) + "` gets `" + std::string(name) + "` twice",
+                   {{.span = place.front()->span, .text = "first here"}});
       return false;
     }
     place.push_back(&value);
@@ -54,7 +53,7 @@ struct Binder {
   [[nodiscard]] std::optional<std::size_t> next(std::size_t at, const ast::Expr& value) const {
     for (; at < formals.size(); ++at) {
       const bool is_full = !bound[at].empty();
-      if (!is_full || (formals[at].many && !is_dim_name(c, value))) {
+      if (!is_full || (formals[at].many && !is_dim_name(names, value))) {
         return at;
       }
     }
@@ -72,9 +71,9 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
     const std::optional<std::size_t> place = binder.next(at, argument.value);
     const bool is_target = place && target != nullptr && binder.formals[*place].name == "to";
     if (!place || is_target) {
-      binder.c.error(DiagKind::kUnknownArgument, argument.span,
-                     "one argument too many for `" + std::string(binder.callee) + "`",
-                     {binder.note()});
+      binder.report.error(DiagKind::kUnknownArgument, argument.span,
+                          "one argument too many for `" + std::string(binder.callee) + "`",
+                          {takes(binder.formals)});
       return false;
     }
     binder.bound[*place].push_back(&argument.value);
@@ -85,11 +84,15 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
 
 }  // namespace
 
-std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::string_view callee,
                                     std::span<const Formal> formals,
                                     std::span<const ast::Argument> arguments,
                                     const ast::Expr* target) {
-  Binder binder{.c = c, .callee = callee, .formals = formals, .bound = Bound(formals.size())};
+  Binder binder{.report = report,
+                .names = names,
+                .callee = callee,
+                .formals = formals,
+                .bound = Bound(formals.size())};
   bool fits = bind_positional(binder, arguments, target);
   for (const ast::Argument& argument : arguments) {
     if (argument.name) {
@@ -104,19 +107,19 @@ std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
   return fits ? std::optional(std::move(binder.bound)) : std::nullopt;
 }
 
-std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::string_view callee,
                                     std::span<const Formal> formals, const ast::Call& call) {
-  return bind_arguments(c, callee, formals, call.arguments, call.target ? &*call.target : nullptr);
+  return bind_arguments(report, names, callee, formals, call.arguments,
+                        call.target ? &*call.target : nullptr);
 }
 
-void report_missing(Context& c, std::string_view callee, std::span<const Formal> formals,
+void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span) {
-  const Binder binder{.c = c, .callee = callee, .formals = formals, .bound = {}};
   const std::string& name = formals[missing].name;
-  c.error(DiagKind::kMissingArgument, span,
-          "`" + std::string(callee) + "` needs `" + name + "`" +
-              (name == "to" ? ", written after `->`" : ""),
-          {binder.note()});
+  report.error(DiagKind::kMissingArgument, span,
+               "`" + std::string(callee) + "` needs `" + name + "`" +
+                   (name == "to" ? ", written after `->`" : ""),
+               {takes(formals)});
 }
 
 }  // namespace mtf::host

@@ -19,7 +19,7 @@ std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
   const Value value = evaluate(c, name);
   const auto* text = value.get<std::string>();
   if (text != nullptr && text->empty()) {
-    c.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
+    c.report.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
   }
   return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
 }
@@ -36,22 +36,24 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
 
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
   // At top level two bindings of one function would be two sets of variables, without a word.
-  CallSite site{
-      .span = span, .name = c.root == nullptr ? "" : c.call_name, .named = {}, .owned_path = {}};
-  const Restore name(c.call_name, std::string());
+  CallSite site{.span = span,
+                .name = c.variables.root == nullptr ? "" : c.variables.call_name,
+                .named = {},
+                .owned_path = {}};
+  const Restore name(c.variables.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);
   const std::string& callee = function.fn->name.text;
-  const std::optional<Bound> bound = bind_arguments(c, callee, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, callee, formals, call);
   if (!bound) {
     return unknown();
   }
   for (std::size_t i = 0; i < formals.size(); ++i) {
     if ((*bound)[i].empty() && formals[i].required) {
-      report_missing(c, callee, formals, i, span);
+      report_missing(c.report, callee, formals, i, span);
       return unknown();
     }
   }
-  const bool is_unit = c.calls_are_units();
+  const bool is_unit = c.units.calls_are_units();
   const Values values = is_unit ? compute(
                                       c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
                                 : evaluate_bound_arguments(c, *bound);
@@ -90,8 +92,8 @@ Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call, So
     return (*fn)->call(c, **fn, call, span);
   }
   if (!is_unknown(callee.value)) {
-    c.error(DiagKind::kWrongType, callee.span,
-            "this is " + kind_of(callee.value) + ", which cannot be called");
+    c.report.error(DiagKind::kWrongType, callee.span,
+                   "this is " + kind_of(callee.value) + ", which cannot be called");
   }
   evaluate_all(c, call);
   return unknown();

@@ -24,14 +24,16 @@ using Bound = std::vector<std::vector<const ast::Expr*>>;
 
 // nullopt: an error about the call itself was reported. Missing arguments are the caller's to
 // report, which may have other values for them.
-[[nodiscard]] std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+[[nodiscard]] std::optional<Bound> bind_arguments(Reporter& report, const Names& names,
+                                                  std::string_view callee,
                                                   std::span<const Formal> formals,
                                                   std::span<const ast::Argument> arguments,
                                                   const ast::Expr* target = nullptr);
-[[nodiscard]] std::optional<Bound> bind_arguments(Context& c, std::string_view callee,
+[[nodiscard]] std::optional<Bound> bind_arguments(Reporter& report, const Names& names,
+                                                  std::string_view callee,
                                                   std::span<const Formal> formals,
                                                   const ast::Call& call);
-void report_missing(Context& c, std::string_view callee, std::span<const Formal> formals,
+void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span);
 
 // ---- functions of the user (function.cpp) ---------------------------------------------------

@@ -12,20 +12,21 @@ namespace {
 
 enum class Truth : std::uint8_t { kFalse, kTrue, kUnknown };
 
-Truth tensor_truth(Context& c, const Tensor& tensor, SourceSpan span) {
+Truth tensor_truth(Units& units, const Tensor& tensor, SourceSpan span) {
   if (tensor.type.shape.rank() > 0) {
-    c.error(DiagKind::kWrongType, span,
-            "the condition is " + mtf::to_string(tensor.type) +
-                "; `all(…)` or `any(…)` makes one bool of it");
+    units.report.error(DiagKind::kWrongType, span,
+                       "the condition is " + mtf::to_string(tensor.type) +
+                           "; `all(…)` or `any(…)` makes one bool of it");
     return Truth::kUnknown;
   }
-  if (!c.at_top_level()) {
-    c.error(DiagKind::kWrongType, span,
-            "the condition is a tensor, whose value is not known while a function is built; "
-            "`where(condition, a, b)` chooses between tensors");
+  if (!units.at_top_level()) {
+    units.report.error(
+        DiagKind::kWrongType, span,
+        "the condition is a tensor, whose value is not known while a function is built; "
+        "`where(condition, a, b)` chooses between tensors");
     return Truth::kUnknown;
   }
-  const std::optional<double> value = device_scalar(c, tensor);
+  const std::optional<double> value = units.execution.scalar(tensor.handle);
   return !value ? Truth::kUnknown : *value != 0 ? Truth::kTrue : Truth::kFalse;
 }
 
@@ -35,11 +36,11 @@ Truth truth_of(Context& c, const ast::Expr& condition) {
     return *flag ? Truth::kTrue : Truth::kFalse;
   }
   if (const auto* tensor = value.get<Tensor>()) {
-    return tensor_truth(c, *tensor, condition.span);
+    return tensor_truth(c.units, *tensor, condition.span);
   }
   if (!is_unknown(value)) {
-    c.error(DiagKind::kWrongType, condition.span,
-            "the condition is " + kind_of(value) + ", not a bool");
+    c.report.error(DiagKind::kWrongType, condition.span,
+                   "the condition is " + kind_of(value) + ", not a bool");
   }
   return Truth::kUnknown;
 }
@@ -76,14 +77,14 @@ void collect_assigned(const ast::Block& block, std::vector<std::string>& names) 
 // What the assignments in blocks may have changed, of which nobody knows whether they ran.
 class Changes {
  public:
-  explicit Changes(Context& context) : c_(context) {}
+  explicit Changes(Names& names) : names_(names) {}
 
   // Before it runs.
   void watch(const ast::Block& block) {
     std::vector<std::string> names;
     collect_assigned(block, names);
     for (const std::string& name : names) {
-      if (Binding* binding = c_.scope->find(name).binding) {
+      if (Binding* binding = names_.scope->find(name).binding) {
         before_.emplace_back(binding, binding->value);
       }
     }
@@ -102,14 +103,14 @@ class Changes {
   }
 
  private:
-  Context& c_;
+  Names& names_;
   std::vector<std::pair<Binding*, Value>> before_;
 };
 
 // Runs blocks of which nobody knows whether they run.
 class Uncertain {
  public:
-  explicit Uncertain(Context& context) : c_(context), changes_(context) {}
+  explicit Uncertain(Context& context) : c_(context), changes_(context.names) {}
 
   void run(const ast::Block& block) {
     changes_.watch(block);
@@ -119,9 +120,10 @@ class Uncertain {
   Flow finish() {
     changes_.forget();
     if (flow_ == Flow::kReturn) {
-      c_.result = unknown();
+      c_.control.result = unknown();
     }
-    c_.may_leave = c_.may_leave || flow_ == Flow::kBreak || flow_ == Flow::kContinue;
+    c_.control.may_leave =
+        c_.control.may_leave || flow_ == Flow::kBreak || flow_ == Flow::kContinue;
     return flow_ == Flow::kEnd ? Flow::kEnd : Flow::kNext;
   }
 
@@ -135,15 +137,15 @@ class Uncertain {
 class Turns {
  public:
   Turns(Context& context, const ast::Block& body)
-      : c_(context), may_leave_(context.may_leave, false), changes_(context) {
-    if (c_.checks_only()) {
+      : c_(context), may_leave_(context.control.may_leave, false), changes_(context.names) {
+    if (c_.execution.checks_only()) {
       changes_.watch(body);
     }
   }
 
   // Whether there is another turn after one that ended so.
   bool go_on(Flow flow) {
-    if (c_.may_leave) {
+    if (c_.control.may_leave) {
       changes_.forget();
     }
     result_ = flow == Flow::kReturn || flow == Flow::kEnd ? flow : Flow::kNext;
@@ -160,28 +162,27 @@ class Turns {
 };
 
 Flow run_turn(Context& c, const ast::For& loop, Value value) {
-  if (!c.may_go_on(loop.over.span)) {
+  if (!may_go_on(c.limits, c.units, loop.over.span)) {
     return Flow::kEnd;
   }
-  const std::uint64_t unit = c.at_top_level() ? 0 : c.recording().serial;
-  const Restore scope(c.scope, std::make_shared<Scope>(c.scope, unit));
-  c.scope->declare(
+  const std::uint64_t unit = c.units.serial();
+  const Restore scope(c.names.scope, std::make_shared<Scope>(c.names.scope, unit));
+  c.names.scope->declare(
       loop.variable.text,
       {.value = std::move(value), .kind = NameKind::kLoop, .span = loop.variable.span});
   return run_statements(c, loop.body.statements);
 }
 
 Flow run_unknown_turn(Context& c, const ast::For& loop) {
-  const Restore scope(
-      c.scope, std::make_shared<Scope>(c.scope, c.at_top_level() ? 0 : c.recording().serial));
-  c.scope->declare(loop.variable.text,
-                   {.value = unknown(), .kind = NameKind::kLoop, .span = loop.variable.span});
+  const Restore scope(c.names.scope, std::make_shared<Scope>(c.names.scope, c.units.serial()));
+  c.names.scope->declare(loop.variable.text,
+                         {.value = unknown(), .kind = NameKind::kLoop, .span = loop.variable.span});
   Uncertain uncertain(c);
   uncertain.run(loop.body);
   return uncertain.finish();
 }
 
-std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span) {
+std::optional<Values> loop_items(Reporter& report, const Value& over, SourceSpan span) {
   if (const auto* list = over.get<List>()) {
     return *list->items;
   }
@@ -193,8 +194,8 @@ std::optional<Values> loop_items(Context& c, const Value& over, SourceSpan span)
     return dims;
   }
   if (!is_unknown(over)) {
-    c.error(DiagKind::kWrongType, span,
-            "`for` runs over a range `0..n`, a list or a shape; this is " + kind_of(over));
+    report.error(DiagKind::kWrongType, span,
+                 "`for` runs over a range `0..n`, a list or a shape; this is " + kind_of(over));
   }
   return std::nullopt;
 }
@@ -210,11 +211,12 @@ std::optional<std::int64_t> step_of(Context& c, const ast::For& loop, const Valu
     return *number;
   }
   if (!is_unknown(value) && !is_unknown(over)) {
-    c.error(DiagKind::kBadArgument, loop.step->span,
-            over.is<Range>() ? "a step is a whole number other than 0; this is " +
-                                   (number != nullptr ? "0" : kind_of(value))
-                             : "a step goes with a range, as `0..10 step 2`; this loop runs over " +
-                                   kind_of(over));
+    c.report.error(
+        DiagKind::kBadArgument, loop.step->span,
+        over.is<Range>()
+            ? "a step is a whole number other than 0; this is " +
+                  (number != nullptr ? "0" : kind_of(value))
+            : "a step goes with a range, as `0..10 step 2`; this loop runs over " + kind_of(over));
   }
   return std::nullopt;
 }
@@ -225,7 +227,7 @@ Flow run_for(Context& c, const ast::For& loop) {
   const Value over = evaluate(c, loop.over);
   const std::optional<std::int64_t> step = step_of(c, loop, over);
   const std::optional<Values> items =
-      over.is<Range>() ? std::nullopt : loop_items(c, over, loop.over.span);
+      over.is<Range>() ? std::nullopt : loop_items(c.report, over, loop.over.span);
   Turns turns(c, loop.body);
   if (!step || (!items && !over.is<Range>())) {
     return run_unknown_turn(c, loop);
@@ -250,7 +252,7 @@ Flow run_for(Context& c, const ast::For& loop) {
 Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
   Turns turns(c, loop.body);
   while (true) {
-    if (!c.may_go_on(span)) {
+    if (!may_go_on(c.limits, c.units, span)) {
       return Flow::kEnd;
     }
     const Truth truth = truth_of(c, loop.condition);
@@ -260,7 +262,7 @@ Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
       return uncertain.finish();
     }
     // One turn that may have been the last is enough for a check.
-    if (truth == Truth::kFalse || !turns.go_on(run_block(c, loop.body)) || c.may_leave) {
+    if (truth == Truth::kFalse || !turns.go_on(run_block(c, loop.body)) || c.control.may_leave) {
       return turns.result();
     }
   }

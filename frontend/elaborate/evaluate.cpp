@@ -12,34 +12,6 @@
 namespace mtf::host {
 namespace {
 
-constexpr std::ptrdiff_t kStackBudget = std::ptrdiff_t{5} << 20;  // of the usual 8 MiB
-
-// Deep expressions inside deep calls: each alone is limited, both together could still be too much.
-bool stack_left(Context& c, SourceSpan span) {
-  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
-  if (c.stack_base == nullptr || c.stack_base - here < kStackBudget) {
-    return true;
-  }
-  c.error(DiagKind::kRecursionLimit, span, "calls and brackets are nested too deep here");
-  return false;
-}
-
-void note_read(Context& c, const Scope::Found& found) {
-  for (const std::unique_ptr<Recording>& unit : c.recordings) {
-    if (unit->kind != UnitKind::kFunction || found.scope->unit() >= unit->serial) {
-      continue;
-    }
-    for (const OutsideRead& read : unit->reads) {
-      if (read.binding == found.binding) {
-        return;
-      }
-    }
-    unit->reads.push_back({.scope = found.scope->shared_from_this(),
-                           .binding = found.binding,
-                           .value = found.binding->value});
-  }
-}
-
 Value evaluate_range(Context& c, const ast::Range& range) {
   std::array<std::int64_t, 2> ends{};
   const std::array<const ast::Expr*, 2> parts{range.begin.get(), range.end.get()};
@@ -50,8 +22,8 @@ Value evaluate_range(Context& c, const ast::Range& range) {
     }
     const std::optional<std::int64_t> end = as_int(value);
     if (!end) {
-      c.error(DiagKind::kWrongType, parts[i]->span,
-              "a range goes from int to int; this is " + kind_of(value));
+      c.report.error(DiagKind::kWrongType, parts[i]->span,
+                     "a range goes from int to int; this is " + kind_of(value));
       return unknown();
     }
     ends[i] = *end;
@@ -62,10 +34,10 @@ Value evaluate_range(Context& c, const ast::Range& range) {
 Value evaluate_unary(Context& c, const ast::Unary& unary, SourceSpan span) {
   const Operand operand{.value = evaluate(c, *unary.operand), .span = unary.operand->span};
   if (!operand.value.is<Tensor>()) {
-    return host_unary(c, unary.op, operand, span);
+    return host_unary(c.report, unary.op, operand, span);
   }
   const std::string_view symbol = unary.op == ast::UnaryOp::kNot ? "not" : "unary -";
-  return apply_operator(c, symbol, {&operand, 1}, span);
+  return apply_operator(c.units, symbol, {&operand, 1}, span);
 }
 
 // `and`, `or`: the right side is only looked at if the left one does not decide.
@@ -79,11 +51,11 @@ Value evaluate_logical(Context& c, const Operand& left, const ast::Link& link, S
     return unknown();
   }
   if (left.value.is<Tensor>() || right.value.is<Tensor>()) {
-    return apply_operator(c, to_string(link.op), std::array{left, right}, span);
+    return apply_operator(c.units, to_string(link.op), std::array{left, right}, span);
   }
   for (const Operand* side : {&left, &right}) {
     if (!side->value.is<bool>()) {
-      c.error(
+      c.report.error(
           DiagKind::kWrongType, side->span,
           "`" + std::string(to_string(link.op)) + "` joins bools; this is " + kind_of(side->value));
       return unknown();
@@ -98,9 +70,9 @@ Value evaluate_binary(Context& c, const Operand& left, const ast::Link& link, So
   }
   const Operand right{.value = evaluate(c, link.operand), .span = link.operand.span};
   if (!left.value.is<Tensor>() && !right.value.is<Tensor>()) {
-    return host_binary(c, link.op, left, right, span);
+    return host_binary(c.report, link.op, left, right, span);
   }
-  return apply_operator(c, to_string(link.op), std::array{left, right}, span);
+  return apply_operator(c.units, to_string(link.op), std::array{left, right}, span);
 }
 
 Value evaluate_chain(Context& c, const ast::Chain& chain) {
@@ -112,13 +84,13 @@ Value evaluate_chain(Context& c, const ast::Chain& chain) {
   return left.value;
 }
 
-Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {
+Value evaluate_member(Units& units, const Operand& base, const ast::Member& member) {
   if (is_unknown(base.value)) {
     return unknown();
   }
   const auto* module = base.value.get<std::shared_ptr<Module>>();
   if (module == nullptr) {
-    c.error(
+    units.report.error(
         DiagKind::kWrongType, base.span,
         "`." + member.name.text + "` of " + kind_of(base.value) + "; only modules have members");
     return unknown();
@@ -126,11 +98,11 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   Binding* binding = (*module)->scope->own(member.name.text);
   if (binding == nullptr || binding->kind == NameKind::kModule) {
     if ((*module)->ran) {  // otherwise its own error has been reported
-      no_member(c, **module, (*module)->name, member.name);
+      no_member(units.report, **module, (*module)->name, member.name);
     }
     return unknown();
   }
-  note_read(c, {.binding = binding, .scope = (*module)->scope.get()});
+  units.note_read({.binding = binding, .scope = (*module)->scope.get()});
   return binding->value;
 }
 
@@ -142,7 +114,7 @@ Value evaluate_postfix(Context& c, const ast::Postfix& postfix) {
         suffix.node,  //
         [&](const ast::Call& call) { return evaluate_call(c, base, call, span); },
         [&](const ast::Index& index) { return evaluate_index(c, base, index, span); },
-        [&](const ast::Member& member) { return evaluate_member(c, base, member); },
+        [&](const ast::Member& member) { return evaluate_member(c.units, base, member); },
         [&](const ast::Pin& pin) { return pin_tensor(c, base, pin, span); });
     base = {.value = std::move(value), .span = span};
   }
@@ -151,13 +123,13 @@ Value evaluate_postfix(Context& c, const ast::Postfix& postfix) {
 
 }  // namespace
 
-Value lookup(Context& c, std::string_view name, SourceSpan span) {
-  const Scope::Found found = c.scope->find(name);
+Value lookup(const Names& names, Units& units, std::string_view name, SourceSpan span) {
+  const Scope::Found found = names.scope->find(name);
   if (found.binding != nullptr) {
-    note_read(c, found);
+    units.note_read(found);
     return found.binding->value;
   }
-  if (const OpDef* op = find_op(c.options.ops, name)) {
+  if (const OpDef* op = find_op(units.ops, name)) {
     return make(op);
   }
   if (const HostFn* fn = find_host_fn(name)) {
@@ -166,34 +138,34 @@ Value lookup(Context& c, std::string_view name, SourceSpan span) {
   if (const std::optional<DType> dtype = find_dtype(name)) {
     return make(*dtype);
   }
-  c.error(DiagKind::kUnknownName, span, "`" + std::string(name) + "` has no value yet");
+  units.report.error(DiagKind::kUnknownName, span, "`" + std::string(name) + "` has no value yet");
   return unknown();
 }
 
-std::optional<Dim> find_dim(Context& c, std::string_view name) {
-  const Scope::Found found = c.scope->find(name);
+std::optional<Dim> find_dim(const Names& names, Units& units, std::string_view name) {
+  const Scope::Found found = names.scope->find(name);
   if (found.binding == nullptr || !found.binding->value.is<Dim>()) {
     return std::nullopt;
   }
-  note_read(c, found);
+  units.note_read(found);
   return *found.binding->value.get<Dim>();
 }
 
-bool is_dim_name(Context& c, const ast::Expr& expr) {
+bool is_dim_name(const Names& names, const ast::Expr& expr) {
   const ast::NameRef* name = ast::as_name(expr);
   if (name == nullptr) {
     return false;
   }
-  const Scope::Found found = c.scope->find(name->text);
+  const Scope::Found found = names.scope->find(name->text);
   return found.binding == nullptr || found.binding->value.is<Dim>() ||
          found.binding->value.is<Shape>();
 }
 
 Value evaluate(Context& c, const ast::Expr& expr) {
-  if (c.at_top_level()) {
+  if (c.units.at_top_level()) {
     return compute(c, expr);  // whatever is evaluated belongs to a unit
   }
-  if (!stack_left(c, expr.span)) {
+  if (!stack_left(c.limits, c.report, expr.span)) {
     return unknown();
   }
   return match(
@@ -202,7 +174,7 @@ Value evaluate(Context& c, const ast::Expr& expr) {
       [](const ast::Float& number) { return make(number.value); },
       [](const ast::Bool& flag) { return make(flag.value); },
       [&](const ast::String&) { return evaluate_string(c, expr); },
-      [&](const ast::NameRef& name) { return lookup(c, name.text, expr.span); },
+      [&](const ast::NameRef& name) { return lookup(c.names, c.units, name.text, expr.span); },
       [&](const ast::Bracket& bracket) { return evaluate_bracket(c, bracket, expr.span); },
       [&](const ast::Range& range) { return evaluate_range(c, range); },
       [&](const ast::Unary& unary) { return evaluate_unary(c, unary, expr.span); },

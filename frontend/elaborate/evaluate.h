@@ -20,11 +20,12 @@ namespace mtf::host {
 [[nodiscard]] Value evaluate(Context& c, const ast::Expr& expr);
 
 // What a name stands for; `Unknown` if nothing, which the resolver has reported.
-[[nodiscard]] Value lookup(Context& c, std::string_view name, SourceSpan span);
+[[nodiscard]] Value lookup(const Names& names, Units& units, std::string_view name,
+                           SourceSpan span);
 // The dim of that name, if it is one; no error otherwise.
-[[nodiscard]] std::optional<Dim> find_dim(Context& c, std::string_view name);
+[[nodiscard]] std::optional<Dim> find_dim(const Names& names, Units& units, std::string_view name);
 // Whether the expression is a bare name that stands for no value but a dim, or for nothing.
-[[nodiscard]] bool is_dim_name(Context& c, const ast::Expr& expr);
+[[nodiscard]] bool is_dim_name(const Names& names, const ast::Expr& expr);
 
 // ---- dims and shapes (dims.cpp) ------------------------------------------------------------
 
@@ -47,23 +48,23 @@ struct DeclaredType {
 // requires: the type's name is a dtype.
 [[nodiscard]] std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type);
 // A dim written where it is used: known from here on, unless its name is taken.
-void declare_inline(Context& c, const Dim& dim, SourceSpan span);
-[[nodiscard]] std::optional<std::int64_t> checked_size(Context& c, const Value& size,
+void declare_inline(Names& names, const Dim& dim, SourceSpan span);
+[[nodiscard]] std::optional<std::int64_t> checked_size(Reporter& report, const Value& size,
                                                        std::string_view what, SourceSpan span);
 
 // ---- operations on tensors (tensor_ops.cpp) ------------------------------------------------
 
 // The tensor as a value of the unit under construction. nullopt: it is of another one, an error.
-[[nodiscard]] std::optional<ValueId> record(Context& c, const Tensor& tensor, SourceSpan span);
-[[nodiscard]] Value recorded(Context& c, ValueId id);
-[[nodiscard]] Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands,
+[[nodiscard]] std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan span);
+[[nodiscard]] Value recorded(Units& units, ValueId id);
+[[nodiscard]] Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
                              OpArgs args, SourceSpan span);
-[[nodiscard]] Value apply_operator(Context& c, std::string_view symbol,
+[[nodiscard]] Value apply_operator(Units& units, std::string_view symbol,
                                    std::span<const Operand> operands, SourceSpan span);
 // requires: the tensor's dtype converts.
-[[nodiscard]] ValueId as_dtype(Context& c, ValueId id, DType dtype);
+[[nodiscard]] ValueId as_dtype(Units& units, ValueId id, DType dtype);
 // A host number as a scalar tensor; nullopt if the dtype cannot hold it, an error.
-[[nodiscard]] std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype);
+[[nodiscard]] std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype);
 [[nodiscard]] bool is_number(const Value& value);  // int, float, bool, dim
 
 // ---- suffixes (index.cpp, call.cpp) --------------------------------------------------------

@@ -17,13 +17,13 @@ std::string joined_path(const std::string& path, const std::string& part) {
   return path.empty() || part.empty() ? path + part : path + "/" + part;
 }
 
-bool may_go_deeper(Context& c, const ast::Fn& fn, SourceSpan span) {
-  if (c.report.calls.size() < kMaxCalls) {
+bool may_go_deeper(Reporter& report, const ast::Fn& fn, SourceSpan span) {
+  if (report.calls.size() < kMaxCalls) {
     return true;
   }
-  c.error(DiagKind::kRecursionLimit, span,
-          "`" + fn.name.text + "` is the " + std::to_string(kMaxCalls + 1) +
-              "th call inside another; does it call itself without end?");
+  report.error(DiagKind::kRecursionLimit, span,
+               "`" + fn.name.text + "` is the " + std::to_string(kMaxCalls + 1) +
+                   "th call inside another; does it call itself without end?");
   return false;
 }
 
@@ -41,11 +41,11 @@ bool declare_parameters(Context& c, const ast::Fn& fn, const Arguments& argument
       return false;
     }
     if (const auto* dim = operand.value.get<Dim>()) {
-      c.dim_names.insert(dim->name);
+      c.names.dims.insert(dim->name);
     }
-    c.scope->declare(parameter.name.text, {.value = std::move(operand.value),
-                                           .kind = NameKind::kParameter,
-                                           .span = parameter.name.span});
+    c.names.scope->declare(parameter.name.text, {.value = std::move(operand.value),
+                                                 .kind = NameKind::kParameter,
+                                                 .span = parameter.name.span});
   }
   return true;
 }
@@ -59,10 +59,10 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan sp
     values = *several->items;
   }
   if (values.size() != fn.results.size() || result.is<Nothing>()) {
-    c.error(DiagKind::kWrongType, span,
-            "`" + fn.name.text + "` says it returns " + std::to_string(fn.results.size()) +
-                (fn.results.size() == 1 ? " value" : " values") + "; it returns " +
-                (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
+    c.report.error(DiagKind::kWrongType, span,
+                   "`" + fn.name.text + "` says it returns " + std::to_string(fn.results.size()) +
+                       (fn.results.size() == 1 ? " value" : " values") + "; it returns " +
+                       (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
     return unknown();
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -78,31 +78,32 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan sp
 
 // Runs the body in a scope of its own.
 Value run_body(Context& c, const Function& function, const Arguments& arguments) {
-  const Restore scope(c.scope, std::make_shared<Scope>(function.scope, c.recording().serial));
-  const Restore result(c.result, nothing());
-  const Restore name(c.call_name, std::string());
-  const Restore fill(c.fill, static_cast<const TensorType*>(nullptr));
+  const Restore scope(c.names.scope,
+                      std::make_shared<Scope>(function.scope, c.units.recording().serial));
+  const Restore result(c.control.result, nothing());
+  const Restore name(c.variables.call_name, std::string());
+  const Restore fill(c.variables.initial_type, static_cast<const TensorType*>(nullptr));
   if (!declare_parameters(c, *function.fn, arguments)) {
     return unknown();
   }
   static_cast<void>(run_block(c, function.fn->body));
-  if (c.recording().failed && c.result.is<Nothing>()) {
+  if (c.units.failed(c.units.recording()) && c.control.result.is<Nothing>()) {
     return unknown();
   }
-  return checked_results(c, *function.fn, c.result, function.fn->name.span);
+  return checked_results(c, *function.fn, c.control.result, function.fn->name.span);
 }
 
 struct Entered {  // a call on the stack of calls
-  Entered(Context& context, const ast::Fn& fn, SourceSpan call) : c(context) {
-    c.report.calls.push_back({.function = fn.name.text, .call = call});
+  Entered(Reporter& reporter, const ast::Fn& fn, SourceSpan call) : report(reporter) {
+    report.calls.push_back({.function = fn.name.text, .call = call});
   }
-  ~Entered() { c.report.calls.pop_back(); }
+  ~Entered() { report.calls.pop_back(); }
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
   Entered(Entered&&) = delete;
   Entered& operator=(Entered&&) = delete;
 
-  Context& c;
+  Reporter& report;
 };
 
 Root root_of(const CallSite& site) {
@@ -116,8 +117,8 @@ Value run_as_root(Context& c, const Function& function, const Arguments& argumen
     root.owner = function.fn;
     path = function.fn->name.text;
   }
-  const Restore restore_root(c.root, &root);
-  const Restore restore_path(c.path, std::move(path));
+  const Restore restore_root(c.variables.root, &root);
+  const Restore restore_path(c.variables.path, std::move(path));
   return run_body(c, function, arguments);
 }
 
@@ -199,30 +200,31 @@ std::vector<std::optional<Value>> argument_patterns(const Arguments& arguments) 
   return patterns;
 }
 
-std::string region_name(const Context& c) {
-  return c.layouts.region ? c.layouts.region->name : "";
+std::string region_name(const Layouts& layouts) {
+  return layouts.region ? layouts.region->name : "";
 }
 
 // `is_called`: not only looked at.
 Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
             bool is_called) {
   constexpr std::size_t kBuiltPerStatement = 8;  // each was compared with the call before this
-  c.statements += c.built[function.fn].size() / kBuiltPerStatement;
-  Recording& unit = c.open(UnitKind::kFunction, function.fn->name.text);
-  const Restore frame(c.frame, std::int32_t{-1});
+  c.limits.statements += c.units.built[function.fn].size() / kBuiltPerStatement;
+  Recording& unit = c.units.open(UnitKind::kFunction, function.fn->name.text);
+  enter_region(c.layouts, unit);
+  const Restore frame(c.units.frame, std::int32_t{-1});
   auto built = std::make_unique<BuiltFunction>();
   built->scope = function.scope;
   built->name = site.name;
-  built->region = region_name(c);
+  built->region = region_name(c.layouts);
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
-  const Entered entered(c, *function.fn, is_called ? site.span : SourceSpan());
+  const Entered entered(c.report, *function.fn, is_called ? site.span : SourceSpan());
   const Value result =
       run_as_root(c, function, as_inputs(unit, *function.fn, arguments), root_of(site), site.name);
-  built->result = as_result(unit, frozen(c, result, function.fn->name.span));
-  const std::unique_ptr<Recording> closed = c.close();
+  built->result = as_result(unit, frozen(c.units, result, function.fn->name.span));
+  const std::unique_ptr<Recording> closed = c.units.close();
   closed->finish();
-  built->failed = closed->failed || is_unknown(built->result);
+  built->failed = c.units.failed(*closed) || is_unknown(built->result);
   built->rooted = closed->rooted;
   built->slots = closed->arguments().size();
   for (OutsideRead& read : closed->reads) {
@@ -231,15 +233,15 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   built->reads = std::move(closed->reads);
   built->runs = !closed->program().outputs.empty() || closed->acts();
   built->unit = std::move(closed->unit);
-  auto& kept = c.built[function.fn];
+  auto& kept = c.units.built[function.fn];
   kept.push_back(std::move(built));
   return {.function = kept.back().get(), .slots = closed->arguments()};
 }
 
-bool fits(Context& c, const BuiltFunction& built, const Function& function,
+bool fits(const Layouts& layouts, const BuiltFunction& built, const Function& function,
           const Arguments& arguments, const CallSite& site, std::vector<TensorHandle>& slots) {
-  if (built.scope != function.scope || built.region != region_name(c) || built.name != site.name ||
-      (built.rooted && !(built.call == site.span))) {
+  if (built.scope != function.scope || built.region != region_name(layouts) ||
+      built.name != site.name || (built.rooted && !(built.call == site.span))) {
     return false;
   }
   slots.assign(built.slots, nullptr);
@@ -254,11 +256,11 @@ bool fits(Context& c, const BuiltFunction& built, const Function& function,
   });
 }
 
-std::optional<Built> find_built(Context& c, const Function& function, const Arguments& arguments,
-                                const CallSite& site) {
+std::optional<Built> find_built(Units& units, const Layouts& layouts, const Function& function,
+                                const Arguments& arguments, const CallSite& site) {
   std::vector<TensorHandle> slots;
-  for (const std::unique_ptr<BuiltFunction>& built : c.built[function.fn]) {
-    if (fits(c, *built, function, arguments, site, slots)) {
+  for (const std::unique_ptr<BuiltFunction>& built : units.built[function.fn]) {
+    if (fits(layouts, *built, function, arguments, site, slots)) {
       return Built{.function = built.get(), .slots = std::move(slots)};
     }
   }
@@ -290,21 +292,21 @@ std::vector<Formal> formals_of(const ast::Fn& fn) {
 
 Value call_inline(Context& c, const Function& function, const Arguments& arguments,
                   const CallSite& site) {
-  if (!may_go_deeper(c, *function.fn, site.span)) {
+  if (!may_go_deeper(c.report, *function.fn, site.span)) {
     return unknown();
   }
-  Program& program = c.recording().program();
+  Program& program = c.units.recording().program();
   program.frames.push_back(
-      {.function = function.fn->name.text, .call = site.span, .parent = c.frame});
-  const Restore frame(c.frame, static_cast<std::int32_t>(program.frames.size()) - 1);
-  const Entered entered(c, *function.fn, site.span);
+      {.function = function.fn->name.text, .call = site.span, .parent = c.units.frame});
+  const Restore frame(c.units.frame, static_cast<std::int32_t>(program.frames.size()) - 1);
+  const Entered entered(c.report, *function.fn, site.span);
   if (site.owned_path) {
     return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
   }
-  if (owns_variables(*function.fn) || c.root == nullptr) {
+  if (owns_variables(*function.fn) || c.variables.root == nullptr) {
     return run_as_root(c, function, arguments, root_of(site), site.name);
   }
-  const Restore path(c.path, joined_path(c.path, site.name));
+  const Restore path(c.variables.path, joined_path(c.variables.path, site.name));
   return run_body(c, function, arguments);
 }
 
@@ -321,7 +323,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
       arguments[i]->value = make(Tensor{.type = (*handle)->type, .handle = *handle});
     }
   }
-  std::optional<Built> built = find_built(c, function, arguments, site);
+  std::optional<Built> built = find_built(c.units, c.layouts, function, arguments, site);
   if (!built) {
     built = build(c, function, arguments, site, /*is_called=*/true);
   }
@@ -330,8 +332,8 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   }
   std::vector<TensorHandle> outputs;
   if (built->function->runs) {
-    const Entered entered(c, *function.fn, site.span);
-    auto handles = run_unit(c, *built->function->unit, built->slots);
+    const Entered entered(c.report, *function.fn, site.span);
+    auto handles = run_unit(c.report, c.layouts, c.execution, *built->function->unit, built->slots);
     if (!handles) {
       return unknown();
     }
@@ -342,7 +344,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
 
 const BuiltFunction* build_entry(Context& c, const Function& function, const Arguments& arguments) {
   const CallSite site{.span = function.fn->name.span, .name = {}, .named = {}, .owned_path = {}};
-  std::optional<Built> built = find_built(c, function, arguments, site);
+  std::optional<Built> built = find_built(c.units, c.layouts, function, arguments, site);
   if (!built) {
     built = build(c, function, arguments, site, /*is_called=*/false);
   }

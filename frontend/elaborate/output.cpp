@@ -25,11 +25,11 @@ std::string as_template(const Pieces& pieces, std::vector<Operand>& operands) {
   return text;
 }
 
-void effect(Context& c, Primitive op, const Pieces& pieces, std::vector<Operand> operands,
+void effect(Units& units, Primitive op, const Pieces& pieces, std::vector<Operand> operands,
             SourceSpan span) {
   OpArgs args;
   args.set("text", as_template(pieces, operands));
-  static_cast<void>(apply_op(c, op_of(c.options.ops, op), operands, std::move(args), span));
+  static_cast<void>(apply_op(units, op_of(units.ops, op), operands, std::move(args), span));
 }
 
 std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> exprs) {
@@ -57,20 +57,21 @@ void assert_now(Context& c, const ast::Assert& assertion) {
   std::optional<bool> holds;
   if (const auto* tensor = value.get<Tensor>()) {
     if (tensor->type.shape.rank() > 0) {
-      c.error(
+      c.report.error(
           DiagKind::kWrongType, span,
           "the condition is " + mtf::to_string(tensor->type) + "; `all(…)` makes one bool of it");
       return;
     }
-    const std::optional<double> number = device_scalar(c, *tensor);
+    const std::optional<double> number = c.execution.scalar(tensor->handle);
     holds = number ? std::optional(*number != 0) : std::nullopt;
   } else if (const bool* flag = value.get<bool>()) {
     holds = *flag;
   } else if (!is_unknown(value)) {
-    c.error(DiagKind::kWrongType, span, "the condition is " + kind_of(value) + ", not a bool");
+    c.report.error(DiagKind::kWrongType, span,
+                   "the condition is " + kind_of(value) + ", not a bool");
   }
   if (holds && !*holds) {
-    c.error(DiagKind::kAssertion, span, message_of(c, assertion));
+    c.report.error(DiagKind::kAssertion, span, message_of(c, assertion));
   }
 }
 
@@ -85,39 +86,39 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
     return;
   }
   if (condition.value.is<Tensor>()) {
-    effect(c, Primitive::kAssert, *message, {condition}, span);
+    effect(c.units, Primitive::kAssert, *message, {condition}, span);
     return;
   }
   const bool* flag = condition.value.get<bool>();
   if (flag == nullptr) {
-    c.error(DiagKind::kWrongType, condition.span,
-            "the condition is " + kind_of(condition.value) + ", not a bool");
+    c.report.error(DiagKind::kWrongType, condition.span,
+                   "the condition is " + kind_of(condition.value) + ", not a bool");
   } else if (!*flag) {
     std::vector<Operand> tensors;
     const std::string text = as_template(*message, tensors);
-    c.error(DiagKind::kAssertion, condition.span,
-            text.empty() ? "the assertion does not hold" : text);
+    c.report.error(DiagKind::kAssertion, condition.span,
+                   text.empty() ? "the assertion does not hold" : text);
   }
 }
 
 }  // namespace
 
 void run_print(Context& c, const ast::Print& print, SourceSpan span) {
-  if (!c.at_top_level()) {
+  if (!c.units.at_top_level()) {
     if (const std::optional<Pieces> pieces = pieces_of(c, print.parts)) {
-      effect(c, Primitive::kPrint, *pieces, {}, span);
+      effect(c.units, Primitive::kPrint, *pieces, {}, span);
     }
     return;
   }
   const std::optional<Pieces> pieces = compute_pieces(c, print.parts);
   const std::optional<std::string> text = pieces ? text_of(c, *pieces) : std::nullopt;
-  if (text && !c.dry) {
-    c.device.print(*text);
+  if (text) {
+    c.execution.print(*text);
   }
 }
 
 void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
-  if (c.at_top_level()) {
+  if (c.units.at_top_level()) {
     assert_now(c, assertion);
   } else {
     assert_in_unit(c, assertion, span);

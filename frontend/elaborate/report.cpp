@@ -50,7 +50,7 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 }
 
 void Reporter::add(Diag diag) {
-  failed_ = failed_ || diag.severity == Severity::kError;
+  failures_ += diag.severity == Severity::kError ? 1 : 0;
   // A name that the resolver did not know is no dim and has no value either.
   const bool of_name = diag.kind == DiagKind::kUnknownDim || diag.kind == DiagKind::kLaterFeature;
   const DiagKind kind = of_name ? DiagKind::kUnknownName : diag.kind;

@@ -32,7 +32,12 @@ class Reporter {
   // `with_calls`, as theirs end at the unit's border.
   void forward(const DiagSink& from, bool with_calls);
 
-  [[nodiscard]] bool failed() const { return failed_; }
+  // An error that was reported where this program does not see it.
+  void fail() { ++failures_; }
+  // Errors so far, whether or not they were new to the sink.
+  [[nodiscard]] std::size_t failures() const { return failures_; }
+  // Of statements that were taken back.
+  void forget_failures() { failures_ = 0; }
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
   std::vector<CallFrame> calls;  // outermost first
@@ -43,7 +48,7 @@ class Reporter {
 
   DiagSink& sink_;
   std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t>> seen_;
-  bool failed_ = false;
+  std::size_t failures_ = 0;
 };
 
 // "; did you mean `x`?", or nothing; with the replacement for Diag::fix.

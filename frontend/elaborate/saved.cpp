@@ -13,16 +13,14 @@ namespace mtf {
 struct host::Saved {
   std::map<std::string, Binding, std::less<>> names;
   Layouts layouts;
-  std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> variables;
-  std::map<std::string, std::shared_ptr<Module>> modules;
+  decltype(Variables::by_path) variables;
+  decltype(Modules::by_key) modules;
   std::map<const ast::Fn*, std::size_t> built;  // how many of each function
-  std::set<std::string> settings_asked;
+  Settings settings;
   std::vector<Contract> contracts;
   std::map<std::string, DType> written;
   std::set<std::string> dim_names;
-  std::size_t statements = 0;
-  std::size_t max_check_statements = 0;
-  bool ended = false;
+  Limits limits;
 };
 
 const host::Context& Session::context() const {
@@ -31,11 +29,11 @@ const host::Context& Session::context() const {
 
 host::Value Session::evaluate(ast::File file) {
   host::Context& c = state_->context;
-  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
   const host::Module& current = state_->add(std::move(file));
-  const host::Restore scope(c.scope, state_->scope);
+  const host::Restore scope(c.names.scope, state_->scope);
   if (!host::resolve(c, current)) {
-    c.fail();
+    c.report.fail();
     return host::unknown();
   }
   const auto& only = std::get<ast::Evaluate>(current.file.statements.front().node);
@@ -47,18 +45,16 @@ std::shared_ptr<const host::Saved> Session::save() const {
   auto saved = std::make_shared<host::Saved>();
   saved->names = state_->scope->names();
   saved->layouts = c.layouts;
-  saved->variables = c.variables;
-  saved->modules = c.modules;
-  for (const auto& [fn, functions] : c.built) {
+  saved->variables = c.variables.by_path;
+  saved->modules = c.modules.by_key;
+  for (const auto& [fn, functions] : c.units.built) {
     saved->built.emplace(fn, functions.size());
   }
-  saved->settings_asked = c.settings_asked;
+  saved->settings = c.settings;
   saved->contracts = c.contracts;
-  saved->written = c.written;
-  saved->dim_names = c.dim_names;
-  saved->statements = c.statements;
-  saved->max_check_statements = c.options.max_check_statements;
-  saved->ended = c.ended;
+  saved->written = c.execution.written;
+  saved->dim_names = c.names.dims;
+  saved->limits = c.limits;
   return saved;
 }
 
@@ -78,14 +74,14 @@ void Session::switch_to(const Layout& layout, std::span<const Layout> declared) 
 
 void Session::restore(const host::Saved& saved) {
   host::Context& c = state_->context;
-  c.recordings.clear();  // of what was thrown out of
-  c.loading.clear();
-  c.dry = false;
+  c.units.recordings.clear();  // of what was thrown out of
+  c.modules.loading.clear();
+  c.report.forget_failures();
   state_->scope->restore(saved.names);
   c.layouts = saved.layouts;  // in its place, where `chosen` points to
-  c.variables = saved.variables;
-  c.modules = saved.modules;
-  for (auto& [fn, functions] : c.built) {
+  c.variables.by_path = saved.variables;
+  c.modules.by_key = saved.modules;
+  for (auto& [fn, functions] : c.units.built) {
     const auto known = saved.built.find(fn);
     const std::size_t kept = known == saved.built.end() ? 0 : known->second;
     while (functions.size() > kept) {
@@ -93,13 +89,11 @@ void Session::restore(const host::Saved& saved) {
       functions.pop_back();
     }
   }
-  c.settings_asked = saved.settings_asked;
+  c.settings = saved.settings;
   c.contracts = saved.contracts;
-  c.written = saved.written;
-  c.dim_names = saved.dim_names;
-  c.statements = saved.statements;
-  c.options.max_check_statements = saved.max_check_statements;
-  c.ended = saved.ended;
+  c.execution.written = saved.written;
+  c.names.dims = saved.dim_names;
+  c.limits = saved.limits;
 }
 
 }  // namespace mtf

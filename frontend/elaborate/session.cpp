@@ -13,12 +13,15 @@
 
 namespace mtf {
 
-Session::State::State(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags)
-    : context(std::move(options), sources, device, diags), scope(std::make_shared<host::Scope>()) {}
+Session::State::State(ElaborateOptions session_options, SourceMap& sources, Device& device,
+                      DiagSink& diags)
+    : options(std::move(session_options)),
+      context(options, sources, device, diags),
+      scope(std::make_shared<host::Scope>()) {}
 
 Session::State::~State() {
   // Functions hold the scopes that hold them.
-  for (const std::weak_ptr<host::Scope>& closure : context.closures) {
+  for (const std::weak_ptr<host::Scope>& closure : context.names.closures) {
     if (const std::shared_ptr<host::Scope> locked = closure.lock()) {
       locked->clear();
     }
@@ -39,35 +42,34 @@ host::Module& Session::State::add(ast::File file) {
   module->is_main = true;
   module->ran = true;
   module->file = std::move(file);
-  const std::string& path = c.sources.file(module->file.id).path;
+  const std::string& path = c.modules.sources.file(module->file.id).path;
   if (!path.empty()) {
     std::error_code problem;
     const auto full = std::filesystem::weakly_canonical(path, problem);
     module->path = full.string();
     module->folder = full.parent_path().string();
-    c.loading = {module->path};
+    c.modules.loading = {module->path};
   }
-  c.files.push_back(std::move(module));
-  return *c.files.back();
+  c.modules.files.push_back(std::move(module));
+  return *c.modules.files.back();
 }
 
 void Session::run(ast::File file) {
   host::Context& c = state_->context;
-  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
   host::Module& current = state_->add(std::move(file));
-  if (c.options.interactive) {  // each may go on for as long as a program may
-    c.statements = 0;
-    c.ended = false;
+  if (state_->options.interactive) {
+    c.limits.start_over();
   }
-  host::load_imports(c, current);
+  host::load_imports(c.modules, c.report, current);
   host::run_module(c, current);
-  static_cast<void>(host::put_in_use(c));
-  if (c.options.check) {
+  static_cast<void>(host::put_in_use(c.report, c.layouts, c.execution));
+  if (state_->options.check) {
     host::check_entries(c);
   }
-  if (c.options.check && !c.options.interactive) {
+  if (state_->options.check && !state_->options.interactive) {
     host::check_layouts(c);
-    host::check_settings(c);
+    host::check_settings(c.report, c.settings);
   }
 }
 
@@ -92,19 +94,20 @@ bool Session::serves_regions_alone(std::string_view layout) const {
   const host::Layouts& layouts = state_->context.layouts;
   const auto in_region_alone = [&](std::string_view name) {
     return layouts.in_regions.contains(name) && !layouts.expected.contains(name) &&
-           !(layouts.use && layouts.use->text == name) && state_->context.options.layout != name;
+           !(layouts.use && layouts.use->text == name) &&
+           state_->context.layouts.asked.layout != name;
   };
   return in_region_alone(layout) &&
          !std::ranges::all_of(layouts.layouts, in_region_alone, &Layout::name);
 }
 
 const ast::File& Session::file() const {
-  return state_->context.files.back()->file;
+  return state_->context.modules.files.back()->file;
 }
 
 std::optional<HardwareChoice> Session::hardware(std::string_view name) {
   host::Context& c = state_->context;
-  const host::Restore scope(c.scope, state_->scope);
+  const host::Restore scope(c.names.scope, state_->scope);
   return host::hardware_named(c, name);
 }
 
@@ -113,7 +116,7 @@ std::vector<std::string> Session::hardware_names() {
 }
 
 std::vector<Entry> Session::entries() const {
-  return host::entries_of(state_->context);
+  return host::entries_of(state_->context.modules);
 }
 
 std::span<const Contract> Session::contracts() const {
@@ -122,7 +125,7 @@ std::span<const Contract> Session::contracts() const {
 
 const Unit* Session::build(std::string_view entry) {
   host::Context& c = state_->context;
-  c.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
   return host::build_named(c, entry);
 }
 

@@ -9,13 +9,14 @@
 namespace mtf {
 
 struct Session::State {
-  State(ElaborateOptions options, SourceMap& sources, Device& device, DiagSink& diags);
+  State(ElaborateOptions session_options, SourceMap& sources, Device& device, DiagSink& diags);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   State(State&&) = delete;
   State& operator=(State&&) = delete;
 
+  const ElaborateOptions options;
   host::Context context;
   std::shared_ptr<host::Scope> scope;  // the top level of all its files
   // Of statements that were taken back: a device knows units by their addresses.

@@ -19,15 +19,15 @@ std::string joined_names(std::span<const ast::Name> names) {
 }
 
 // Messages and printed programs call a tensor as the user does.
-Value named(Context& c, Value value, const std::string& name) {
+Value named(const Units& units, Value value, const std::string& name) {
   auto* tensor = std::get_if<Tensor>(&value.node);
   if (tensor == nullptr) {
     return value;
   }
   tensor->name = name;
-  if (tensor->where == Where::kRecorded && !c.recordings.empty() &&
-      tensor->unit == c.recording().serial) {
-    mtf::Value& recorded = c.recording().program().at(ValueId{tensor->index});
+  if (tensor->where == Where::kRecorded && !units.recordings.empty() &&
+      tensor->unit == units.recording().serial) {
+    mtf::Value& recorded = units.recording().program().at(ValueId{tensor->index});
     if (recorded.op != nullptr && recorded.name.empty()) {
       recorded.name = name;
     }
@@ -37,7 +37,7 @@ Value named(Context& c, Value value, const std::string& name) {
 
 // One value per name; all unknown after an error.
 Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
-  const Restore name(c.call_name, joined_names(names));
+  const Restore name(c.variables.call_name, joined_names(names));
   const Value value = evaluate_bound(c, expr);
   Values none(names.size(), unknown());
   if (value.is<Unknown>()) {
@@ -46,8 +46,8 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
   const auto* results = value.get<Results>();
   const auto* list = value.get<List>();
   if (value.is<Nothing>()) {
-    c.error(DiagKind::kWrongType, expr.span,
-            "this returns nothing that could be bound to `" + names.front().text + "`");
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   "this returns nothing that could be bound to `" + names.front().text + "`");
     return none;
   }
   if (names.size() == 1 && results == nullptr) {
@@ -57,9 +57,10 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
                        : list != nullptr  ? *list->items
                                           : Values{value};
   if (items.size() != names.size()) {
-    c.error(DiagKind::kWrongType, expr.span,
-            std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") + " for " +
-                std::to_string(names.size()) + (names.size() == 1 ? " name" : " names"));
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") +
+                       " for " + std::to_string(names.size()) +
+                       (names.size() == 1 ? " name" : " names"));
     return none;
   }
   return items;
@@ -69,18 +70,18 @@ void run_binding(Context& c, const ast::Binding& binding) {
   const Values values = values_for(c, binding.names, binding.value);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ast::Name& name = binding.names[i];
-    c.scope->declare(name.text, {.value = named(c, values[i], name.text),
-                                 .kind = binding.rebindable ? NameKind::kVar : NameKind::kLet,
-                                 .span = name.span});
+    c.names.scope->declare(name.text, {.value = named(c.units, values[i], name.text),
+                                       .kind = binding.rebindable ? NameKind::kVar : NameKind::kLet,
+                                       .span = name.span});
   }
 }
 
 void run_assign(Context& c, const ast::Assign& assign) {
   const Values values = values_for(c, assign.names, assign.value);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Scope::Found found = c.scope->find(assign.names[i].text);
+    const Scope::Found found = c.names.scope->find(assign.names[i].text);
     if (found.binding != nullptr && found.binding->kind == NameKind::kVar) {
-      found.binding->value = named(c, values[i], assign.names[i].text);
+      found.binding->value = named(c.units, values[i], assign.names[i].text);
     }
   }
 }
@@ -88,9 +89,10 @@ void run_assign(Context& c, const ast::Assign& assign) {
 void run_dims(Context& c, const ast::Dims& dims) {
   for (const ast::Sized& sized : dims.dims) {
     const Value size = evaluate(c, sized.size);
-    const auto number = checked_size(c, size, "the dim `" + sized.name.text + "`", sized.size.span);
-    c.dim_names.insert(sized.name.text);
-    c.scope->declare(
+    const auto number =
+        checked_size(c.report, size, "the dim `" + sized.name.text + "`", sized.size.span);
+    c.names.dims.insert(sized.name.text);
+    c.names.scope->declare(
         sized.name.text,
         {.value = number ? make(Dim{.name = sized.name.text, .size = *number}) : unknown(),
          .kind = NameKind::kDim,
@@ -99,35 +101,36 @@ void run_dims(Context& c, const ast::Dims& dims) {
 }
 
 // The resolver has refused what stands where it cannot; its names are known from here on.
-void skip_misplaced(Context& c, const ast::Stmt& statement) {
-  c.fail();
+void skip_misplaced(Reporter& report, Names& names, const ast::Stmt& statement) {
+  report.fail();
   for (const ast::Name* name : names_declared_by(statement)) {
-    c.scope->declare(name->text, {.value = unknown(), .kind = NameKind::kLet, .span = name->span});
+    names.scope->declare(name->text,
+                         {.value = unknown(), .kind = NameKind::kLet, .span = name->span});
   }
 }
 
 Flow run_return(Context& c, const ast::Return& statement) {
   Values values;
   for (const ast::Expr& expr : statement.values) {
-    values.push_back(frozen(c, evaluate(c, expr), expr.span));
+    values.push_back(frozen(c.units, evaluate(c, expr), expr.span));
     if (is_unknown(values.back())) {
-      c.result = unknown();
+      c.control.result = unknown();
       return Flow::kReturn;
     }
   }
-  c.result = values.empty() ? nothing()
-             : values.size() == 1
-                 ? values.front()
-                 : make(Results{std::make_shared<const Values>(std::move(values))});
+  c.control.result = values.empty() ? nothing()
+                     : values.size() == 1
+                         ? values.front()
+                         : make(Results{std::make_shared<const Values>(std::move(values))});
   return Flow::kReturn;
 }
 
-void declare_fn(Context& c, const ast::Fn& fn) {
-  if (c.scope->own(fn.name.text) == nullptr) {
-    c.closures.push_back(c.scope);
-    c.scope->declare(fn.name.text, {.value = make(Function{.fn = &fn, .scope = c.scope}),
-                                    .kind = NameKind::kFunction,
-                                    .span = fn.name.span});
+void declare_fn(Names& names, const ast::Fn& fn) {
+  if (names.scope->own(fn.name.text) == nullptr) {
+    names.closures.push_back(names.scope);
+    names.scope->declare(fn.name.text, {.value = make(Function{.fn = &fn, .scope = names.scope}),
+                                        .kind = NameKind::kFunction,
+                                        .span = fn.name.span});
   }
 }
 
@@ -137,11 +140,11 @@ void run_expression(Context& c, const ast::Expr& expr) {
 
 Flow run_with_layout(Context& c, const ast::WithLayout& with) {
   const auto enter = [&c] {
-    if (!c.recordings.empty()) {
-      enter_region(c, c.recording());
+    if (!c.units.recordings.empty()) {
+      enter_region(c.layouts, c.units.recording());
     }
   };
-  const std::optional<Layout> layout = region_layout(c, with.layout);
+  const std::optional<Layout> layout = region_layout(c.report, c.layouts, with.layout);
   Flow flow = Flow::kNext;
   {
     const Restore region(c.layouts.region, layout ? layout : c.layouts.region);
@@ -152,21 +155,23 @@ Flow run_with_layout(Context& c, const ast::WithLayout& with) {
   return flow;
 }
 
-void later(Context& c, SourceSpan span, std::string_view what) {
-  c.error(DiagKind::kLaterFeature, span, std::string(what) + " is not built yet");
+void later(Reporter& report, SourceSpan span, std::string_view what) {
+  report.error(DiagKind::kLaterFeature, span, std::string(what) + " is not built yet");
 }
 
 Flow run_statement(Context& c, const ast::Stmt& statement) {
   const SourceSpan span = statement.span;
   Flow flow = Flow::kNext;
   match(
-      statement.node,                                             //
-      [&](const ast::Import&) { skip_misplaced(c, statement); },  // a file's own: modules.cpp
-      [&](const ast::Mesh&) { skip_misplaced(c, statement); },
-      [&](const ast::Layout&) { skip_misplaced(c, statement); },
-      [&](const ast::UseLayout&) { skip_misplaced(c, statement); },
+      statement.node,  //
+      [&](const ast::Import&) {
+        skip_misplaced(c.report, c.names, statement);
+      },  // a file's own: modules.cpp
+      [&](const ast::Mesh&) { skip_misplaced(c.report, c.names, statement); },
+      [&](const ast::Layout&) { skip_misplaced(c.report, c.names, statement); },
+      [&](const ast::UseLayout&) { skip_misplaced(c.report, c.names, statement); },
       [&](const ast::Dims& dims) { run_dims(c, dims); },
-      [&](const ast::Fn& fn) { declare_fn(c, fn); },
+      [&](const ast::Fn& fn) { declare_fn(c.names, fn); },
       [&](const ast::Binding& binding) { run_binding(c, binding); },
       [&](const ast::Assign& assign) { run_assign(c, assign); },
       [&](const ast::Update& update) { run_update(c, update, span); },
@@ -176,8 +181,8 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::If& choice) { flow = run_if(c, choice); },
       [&](const ast::Leave& leave) { flow = leave.for_next_turn ? Flow::kContinue : Flow::kBreak; },
       [&](const ast::Return& value) {
-        if (c.at_top_level()) {
-          skip_misplaced(c, statement);
+        if (c.units.at_top_level()) {
+          skip_misplaced(c.report, c.names, statement);
         } else {
           flow = run_return(c, value);
         }
@@ -186,10 +191,10 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
       [&](const ast::Checkpoint& checkpoint) {
-        later(c, span, checkpoint.restore ? "`restore`" : "`save`");
+        later(c.report, span, checkpoint.restore ? "`restore`" : "`save`");
       },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
-      [&](const ast::Recompute&) { later(c, span, "`recompute`"); },
+      [&](const ast::Recompute&) { later(c.report, span, "`recompute`"); },
       [&](const ast::Expect& expect) { run_expect(c, expect, span); },
       [&](const ast::Evaluate& evaluate) { run_expression(c, evaluate.value); });
   return flow;
@@ -199,7 +204,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
 
 Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
   for (const ast::Stmt& statement : statements) {
-    if (!c.may_go_on(statement.span)) {
+    if (!may_go_on(c.limits, c.units, statement.span)) {
       return Flow::kEnd;
     }
     const Flow flow = run_statement(c, statement);
@@ -211,8 +216,8 @@ Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
 }
 
 Flow run_block(Context& c, const ast::Block& block) {
-  const std::uint64_t unit = c.at_top_level() ? 0 : c.recording().serial;
-  const Restore scope(c.scope, std::make_shared<Scope>(c.scope, unit));
+  const std::uint64_t unit = c.units.serial();
+  const Restore scope(c.names.scope, std::make_shared<Scope>(c.names.scope, unit));
   return run_statements(c, block.statements);
 }
 

@@ -35,7 +35,7 @@ void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span);
 void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span);
 void run_update(Context& c, const ast::Update& update, SourceSpan span);
 // A value for a variable of the type; nullopt after an error.
-[[nodiscard]] std::optional<ValueId> fitted(Context& c, const Operand& operand,
+[[nodiscard]] std::optional<ValueId> fitted(Units& units, const Operand& operand,
                                             const TensorType& type);
 
 // differentiate.cpp

@@ -120,7 +120,7 @@ class Collector {
   }
 
   void dims_and_axes() {
-    for (const std::string& dim : repl_.planned().context().dim_names) {
+    for (const std::string& dim : repl_.planned().context().names.dims) {
       add(dim, "dim");
     }
     for (const Mesh& mesh : repl_.planned().session().meshes()) {
@@ -167,8 +167,8 @@ class Collector {
       }
     }
     const host::Context& context = repl_.planned().context();
-    if (!context.files.empty()) {
-      for (const auto& [name, binding] : context.files.back()->scope->names()) {
+    if (!context.modules.files.empty()) {
+      for (const auto& [name, binding] : context.modules.files.back()->scope->names()) {
         add(name, describe(binding.value));
       }
     }

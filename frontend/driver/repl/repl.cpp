@@ -264,7 +264,7 @@ void Repl::answer_names(const std::vector<std::string>& names) {
       continue;
     }
     if (host::is_unknown(*value) && running_ != nullptr) {
-      const host::Binding* ran = running_->context().files.back()->scope->own(name);
+      const host::Binding* ran = running_->context().modules.files.back()->scope->own(name);
       value = ran == nullptr ? value : &ran->value;
     }
     if (json_) {

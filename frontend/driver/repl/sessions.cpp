@@ -40,7 +40,7 @@ void PlannedSession::restore(PlannedState state) {
 }
 
 const host::Value* PlannedSession::value(std::string_view name) const {
-  const auto& files = context().files;
+  const auto& files = context().modules.files;
   const host::Binding* binding = files.empty() ? nullptr : files.back()->scope->own(name);
   return binding == nullptr ? nullptr : &binding->value;
 }

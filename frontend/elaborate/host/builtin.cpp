@@ -14,9 +14,9 @@ namespace {
 // The one argument, `x`; unknown after an error.
 Operand one_argument(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{{.name = "x"}};
-  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
   if (bound && bound->front().empty()) {
-    report_missing(c, self.name, formals, 0, span);
+    report_missing(c.report, self.name, formals, 0, span);
   }
   if (!bound || bound->front().empty()) {
     return {.value = unknown(), .span = span};
@@ -25,11 +25,11 @@ Operand one_argument(Context& c, const HostFn& self, const ast::Call& call, Sour
   return {.value = evaluate(c, expr), .span = expr.span};
 }
 
-Value wrong(Context& c, const HostFn& self, const Operand& x, std::string_view wanted) {
+Value wrong(Reporter& report, const HostFn& self, const Operand& x, std::string_view wanted) {
   if (!is_unknown(x.value)) {
-    c.error(DiagKind::kWrongType, x.span,
-            "`" + std::string(self.name) + "` takes " + std::string(wanted) + "; this is " +
-                kind_of(x.value));
+    report.error(DiagKind::kWrongType, x.span,
+                 "`" + std::string(self.name) + "` takes " + std::string(wanted) + "; this is " +
+                     kind_of(x.value));
   }
   return unknown();
 }
@@ -43,7 +43,7 @@ Value shape_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
     return make(Shape());
   }
   const std::optional<Shape> shape = as_shape(x.value);
-  return shape ? make(*shape) : wrong(c, self, x, "a tensor");
+  return shape ? make(*shape) : wrong(c.report, self, x, "a tensor");
 }
 
 Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -51,11 +51,12 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   const auto* tensor = x.value.get<Tensor>();
   const std::optional<Shape> shape = tensor != nullptr ? tensor->type.shape : as_shape(x.value);
   if (!shape) {
-    return wrong(c, self, x, "a tensor, a shape or a dim");
+    return wrong(c.report, self, x, "a tensor, a shape or a dim");
   }
   const std::optional<std::int64_t> volume = shape->checked_volume();
   if (!volume) {
-    c.error(DiagKind::kOverflow, span, mtf::to_string(*shape) + " has more than 2^62 elements");
+    c.report.error(DiagKind::kOverflow, span,
+                   mtf::to_string(*shape) + " has more than 2^62 elements");
   }
   return volume ? make(*volume) : unknown();
 }
@@ -63,7 +64,7 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
 Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   const auto* tensor = x.value.get<Tensor>();
-  return tensor != nullptr ? make(tensor->type.dtype) : wrong(c, self, x, "a tensor");
+  return tensor != nullptr ? make(tensor->type.dtype) : wrong(c.report, self, x, "a tensor");
 }
 
 Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -77,7 +78,7 @@ Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   if (const auto* text = x.value.get<std::string>()) {
     return make(static_cast<std::int64_t>(code_points(*text)));
   }
-  return wrong(c, self, x, "a list, a shape or a string");
+  return wrong(c.report, self, x, "a list, a shape or a string");
 }
 
 Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -90,12 +91,12 @@ Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   }
   const double* number = x.value.get<double>();
   if (number == nullptr) {
-    return wrong(c, self, x, "a number; `cast` converts tensors");
+    return wrong(c.report, self, x, "a number; `cast` converts tensors");
   }
   constexpr double kLimit = 9223372036854775808.0;  // 2^63
   if (!(*number > -kLimit && *number < kLimit)) {
-    c.error(DiagKind::kOverflow, x.span,
-            to_text(*number) + " is beyond the range of 64-bit whole numbers");
+    c.report.error(DiagKind::kOverflow, x.span,
+                   to_text(*number) + " is beyond the range of 64-bit whole numbers");
     return unknown();
   }
   return make(static_cast<std::int64_t>(*number));
@@ -105,25 +106,25 @@ Value float_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   const Operand x = one_argument(c, self, call, span);
   const bool* flag = x.value.get<bool>();
   const std::optional<double> number = flag != nullptr ? (*flag ? 1.0 : 0.0) : as_real(x.value);
-  return number ? make(*number) : wrong(c, self, x, "a number; `cast` converts tensors");
+  return number ? make(*number) : wrong(c.report, self, x, "a number; `cast` converts tensors");
 }
 
-Value part_of(Context& c, const Operand& x, const Dim& dim, std::int64_t index, std::int64_t size,
+Value part_of(Units& units, const Operand& x, const Dim& dim, std::int64_t index, std::int64_t size,
               SourceSpan span) {
   OpArgs args;
   args.set("dim", std::vector{dim});
   args.set("begin", index * size);
   args.set("end", (index + 1) * size);
-  return apply_op(c, op_of(c.options.ops, Primitive::kSlice), {&x, 1}, std::move(args), span);
+  return apply_op(units, op_of(units.ops, Primitive::kSlice), {&x, 1}, std::move(args), span);
 }
 
 // split(x, over = io, parts = 2): a list of equal ranges.
 Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{{.name = "x"}, {.name = "over"}, {.name = "parts"}};
-  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
   for (std::size_t i = 0; bound && i < formals.size(); ++i) {
     if ((*bound)[i].empty()) {
-      report_missing(c, self.name, formals, i, span);
+      report_missing(c.report, self.name, formals, i, span);
       return unknown();
     }
   }
@@ -134,27 +135,27 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   const Operand x{.value = evaluate(c, expr), .span = expr.span};
   const auto* tensor = x.value.get<Tensor>();
   if (tensor == nullptr) {
-    return wrong(c, self, x, "a tensor");
+    return wrong(c.report, self, x, "a tensor");
   }
   const Shape shape = tensor->type.shape;
   const ast::Expr& over = *(*bound)[1].front();
   const auto dims = evaluate_dims(c, over, {&shape, 1}, false);
   const ast::Expr& count = *(*bound)[2].front();
-  const auto parts = checked_size(c, evaluate(c, count), "the list of parts", count.span);
+  const auto parts = checked_size(c.report, evaluate(c, count), "the list of parts", count.span);
   if (!dims || !parts) {
     return unknown();
   }
   const Dim* dim = dims->size() == 1 ? shape.find(dims->front().name) : nullptr;
   if (dim == nullptr || dim->size % *parts != 0) {
-    c.error(dim == nullptr ? DiagKind::kUnknownDim : DiagKind::kBadArgument, over.span,
-            dim == nullptr ? "`split` over one dim of " + mtf::to_string(shape)
-                           : "`split` of " + dim->name + " " + std::to_string(dim->size) +
-                                 " into " + std::to_string(*parts) + " equal parts");
+    c.report.error(dim == nullptr ? DiagKind::kUnknownDim : DiagKind::kBadArgument, over.span,
+                   dim == nullptr ? "`split` over one dim of " + mtf::to_string(shape)
+                                  : "`split` of " + dim->name + " " + std::to_string(dim->size) +
+                                        " into " + std::to_string(*parts) + " equal parts");
     return unknown();
   }
   Values values;
   for (std::int64_t i = 0; i < *parts; ++i) {
-    values.push_back(part_of(c, x, *dim, i, dim->size / *parts, span));
+    values.push_back(part_of(c.units, x, *dim, i, dim->size / *parts, span));
   }
   return std::ranges::any_of(values, is_unknown) ? unknown() : make_list(std::move(values));
 }

@@ -24,7 +24,7 @@ struct HostFn {
 [[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,
                                  SourceSpan span);
 // Warns of settings on the command line that the program never asked for.
-void check_settings(Context& c);
+void check_settings(Reporter& report, const Settings& settings);
 // hardware_profile(flops = …), in hardware.cpp.
 [[nodiscard]] Value hardware_call(Context& c, const HostFn& self, const ast::Call& call,
                                   SourceSpan span);

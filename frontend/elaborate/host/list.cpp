@@ -33,14 +33,14 @@ class Measure {
 
 }  // namespace
 
-Value bounded_list(Context& c, Values items, SourceSpan span) {
+Value bounded_list(Reporter& report, Values items, SourceSpan span) {
   Measure measure;
   measure.take(items, 1);
   if (measure.is_long() || measure.is_deep()) {
-    c.error(DiagKind::kOverflow, span,
-            measure.is_deep()
-                ? "a list of lists nested more than " + std::to_string(kMaxDepth) + " deep"
-                : "a list of more than " + std::to_string(kMaxItems) + " elements");
+    report.error(DiagKind::kOverflow, span,
+                 measure.is_deep()
+                     ? "a list of lists nested more than " + std::to_string(kMaxDepth) + " deep"
+                     : "a list of more than " + std::to_string(kMaxItems) + " elements");
     return unknown();
   }
   return make_list(std::move(items));

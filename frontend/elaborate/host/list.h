@@ -8,6 +8,6 @@
 namespace mtf::host {
 
 // Unknown after an error.
-[[nodiscard]] Value bounded_list(Context& c, Values items, SourceSpan span);
+[[nodiscard]] Value bounded_list(Reporter& report, Values items, SourceSpan span);
 
 }  // namespace mtf::host

@@ -12,7 +12,7 @@ namespace {
 using ast::BinaryOp;
 
 struct Site {
-  Context& c;
+  Reporter& report;
   BinaryOp op;
   const Operand& a;
   const Operand& b;
@@ -25,21 +25,22 @@ std::string number_text(const Value& value) {
 }
 
 Value overflow(const Site& site) {
-  site.c.error(DiagKind::kOverflow, site.span,
-               "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
-                   number_text(site.b.value) + "` is beyond the range of 64-bit whole numbers");
+  site.report.error(DiagKind::kOverflow, site.span,
+                    "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
+                        number_text(site.b.value) +
+                        "` is beyond the range of 64-bit whole numbers");
   return unknown();
 }
 
 Value division_by_zero(const Site& site) {
-  site.c.error(DiagKind::kDivisionByZero, site.b.span, "the divisor is 0");
+  site.report.error(DiagKind::kDivisionByZero, site.b.span, "the divisor is 0");
   return unknown();
 }
 
 Value mismatch(const Site& site) {
-  site.c.error(DiagKind::kWrongType, site.span,
-               "`" + std::string(to_string(site.op)) + "` between " + kind_of(site.a.value) +
-                   " and " + kind_of(site.b.value));
+  site.report.error(DiagKind::kWrongType, site.span,
+                    "`" + std::string(to_string(site.op)) + "` between " + kind_of(site.a.value) +
+                        " and " + kind_of(site.b.value));
   return unknown();
 }
 
@@ -144,8 +145,8 @@ bool is_ordering(BinaryOp op) {
 Value join_shapes(const Site& site, Shape left, const Shape& right) {
   for (const Dim& dim : right.dims()) {
     if (left.has(dim.name)) {
-      site.c.error(DiagKind::kRepeatedDim, site.b.span,
-                   "the shape " + mtf::to_string(left) + " has `" + dim.name + "` already");
+      site.report.error(DiagKind::kRepeatedDim, site.b.span,
+                        "the shape " + mtf::to_string(left) + " has `" + dim.name + "` already");
       return unknown();
     }
     left = left.with(dim);
@@ -156,8 +157,9 @@ Value join_shapes(const Site& site, Shape left, const Shape& right) {
 Value remove_dims(const Site& site, Shape left, const Shape& right) {
   for (const Dim& dim : right.dims()) {
     if (!left.has(dim.name)) {
-      site.c.error(DiagKind::kDimMissing, site.b.span,
-                   "the shape " + mtf::to_string(left) + " has no `" + dim.name + "` to take away");
+      site.report.error(
+          DiagKind::kDimMissing, site.b.span,
+          "the shape " + mtf::to_string(left) + " has no `" + dim.name + "` to take away");
       return unknown();
     }
     left = left.without(dim.name);
@@ -166,8 +168,9 @@ Value remove_dims(const Site& site, Shape left, const Shape& right) {
 }
 
 Value too_long(const Site& site, std::string_view what, std::string_view of, std::size_t most) {
-  site.c.error(DiagKind::kOverflow, site.span,
-               std::string(what) + " of more than " + std::to_string(most) + " " + std::string(of));
+  site.report.error(
+      DiagKind::kOverflow, site.span,
+      std::string(what) + " of more than " + std::to_string(most) + " " + std::string(of));
   return unknown();
 }
 
@@ -199,7 +202,7 @@ std::optional<Value> joined(const Site& site) {
     }
     Values items = *a.get<List>()->items;
     items.insert(items.end(), b.get<List>()->items->begin(), b.get<List>()->items->end());
-    return bounded_list(site.c, std::move(items), site.span);
+    return bounded_list(site.report, std::move(items), site.span);
   }
   return std::nullopt;
 }
@@ -233,11 +236,12 @@ std::optional<Shape> as_shape(const Value& value) {
   return list != nullptr && list->items->empty() ? std::optional(Shape()) : std::nullopt;
 }
 
-Value host_binary(Context& c, BinaryOp op, const Operand& a, const Operand& b, SourceSpan span) {
+Value host_binary(Reporter& report, BinaryOp op, const Operand& a, const Operand& b,
+                  SourceSpan span) {
   if (is_unknown(a.value) || is_unknown(b.value)) {
     return unknown();
   }
-  const Site site{.c = c, .op = op, .a = a, .b = b, .span = span};
+  const Site site{.report = report, .op = op, .a = a, .b = b, .span = span};
   if (op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) {
     return make(equal(a.value, b.value) == (op == BinaryOp::kEqual));
   }
@@ -259,7 +263,7 @@ Value host_binary(Context& c, BinaryOp op, const Operand& a, const Operand& b, S
   return s != nullptr && t != nullptr && is_ordering(op) ? compare(site, *s, *t) : mismatch(site);
 }
 
-Value host_unary(Context& c, ast::UnaryOp op, const Operand& a, SourceSpan span) {
+Value host_unary(Reporter& report, ast::UnaryOp op, const Operand& a, SourceSpan span) {
   if (a.value.is<Unknown>()) {
     return unknown();
   }
@@ -269,12 +273,12 @@ Value host_unary(Context& c, ast::UnaryOp op, const Operand& a, SourceSpan span)
     }
   } else if (const std::optional<std::int64_t> number = as_int(a.value)) {
     const Operand zero{.value = make(std::int64_t{0}), .span = span};
-    return host_binary(c, BinaryOp::kSubtract, zero, a, span);
+    return host_binary(report, BinaryOp::kSubtract, zero, a, span);
   } else if (const double* real = a.value.get<double>()) {
     return make(-*real);
   }
-  c.error(DiagKind::kWrongType, a.span,
-          std::string(op == ast::UnaryOp::kNot ? "`not`" : "`-`") + " of " + kind_of(a.value));
+  report.error(DiagKind::kWrongType, a.span,
+               std::string(op == ast::UnaryOp::kNot ? "`not`" : "`-`") + " of " + kind_of(a.value));
   return unknown();
 }
 

@@ -4,7 +4,8 @@
 
 #include <optional>
 
-#include "frontend/elaborate/context.h"
+#include "frontend/elaborate/host/value.h"
+#include "frontend/elaborate/report.h"
 
 namespace mtf::host {
 
@@ -15,9 +16,10 @@ struct Operand {
 };
 
 // requires: no operand is a tensor.
-[[nodiscard]] Value host_binary(Context& c, ast::BinaryOp op, const Operand& a, const Operand& b,
-                                SourceSpan span);
-[[nodiscard]] Value host_unary(Context& c, ast::UnaryOp op, const Operand& a, SourceSpan span);
+[[nodiscard]] Value host_binary(Reporter& report, ast::BinaryOp op, const Operand& a,
+                                const Operand& b, SourceSpan span);
+[[nodiscard]] Value host_unary(Reporter& report, ast::UnaryOp op, const Operand& a,
+                               SourceSpan span);
 
 // Numbers, and dims as their size.
 [[nodiscard]] std::optional<std::int64_t> as_int(const Value& value);

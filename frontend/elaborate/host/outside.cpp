@@ -15,14 +15,14 @@ namespace {
 std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
                                               const std::vector<Formal>& formals,
                                               const ast::Call& call, SourceSpan span) {
-  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
   if (!bound) {
     return std::nullopt;
   }
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < formals.size(); ++i) {
     if ((*bound)[i].empty()) {
-      report_missing(c, self.name, formals, i, span);
+      report_missing(c.report, self.name, formals, i, span);
       return std::nullopt;
     }
     const ast::Expr& expr = *(*bound)[i].front();
@@ -34,11 +34,12 @@ std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
   return operands;
 }
 
-const std::string* text_of(Context& c, const HostFn& self, const Operand& operand) {
+const std::string* text_of(Reporter& report, const HostFn& self, const Operand& operand) {
   const auto* text = operand.value.get<std::string>();
   if (text == nullptr) {
-    c.error(DiagKind::kWrongType, operand.span,
-            "`" + std::string(self.name) + "` takes a string; this is " + kind_of(operand.value));
+    report.error(
+        DiagKind::kWrongType, operand.span,
+        "`" + std::string(self.name) + "` takes a string; this is " + kind_of(operand.value));
   }
   return text;
 }
@@ -47,26 +48,26 @@ const std::string* text_of(Context& c, const HostFn& self, const Operand& operan
 
 Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
-  const std::string* path = operands ? text_of(c, self, operands->front()) : nullptr;
+  const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (path == nullptr) {
     return unknown();
   }
   std::error_code ignored;
-  return make(c.written.contains(*path) || std::filesystem::exists(*path, ignored));
+  return make(c.execution.written.contains(*path) || std::filesystem::exists(*path, ignored));
 }
 
 namespace {
 
 // "name=text" each.
-std::vector<std::string_view> settings_of(const Context& c) {
-  const std::string_view all = c.options.settings;
-  std::vector<std::string_view> settings;
+std::vector<std::string_view> settings_of(const Settings& settings) {
+  const std::string_view all = settings.given;
+  std::vector<std::string_view> list;
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find(',', at), all.size());
-    settings.push_back(all.substr(at, end - at));
+    list.push_back(all.substr(at, end - at));
     at = end + 1;
   }
-  return settings;
+  return list;
 }
 
 // The text as a value of the same kind as `like`; nullopt: it is none.
@@ -93,19 +94,19 @@ std::optional<Value> read_as(const Value& like, std::string_view text) {
 
 Value setting_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const auto operands = evaluated(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
-  const std::string* name = operands ? text_of(c, self, operands->front()) : nullptr;
+  const std::string* name = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (name == nullptr) {
     return unknown();
   }
-  c.settings_asked.insert(*name);
-  for (const std::string_view one : settings_of(c)) {
+  c.settings.asked.insert(*name);
+  for (const std::string_view one : settings_of(c.settings)) {
     if (one.starts_with(*name + "=")) {
       const std::optional<Value> value =
           read_as(operands->back().value, one.substr(name->size() + 1));
       if (!value) {
-        c.error(DiagKind::kBadArgument, span,
-                "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +
-                    " is needed");
+        c.report.error(DiagKind::kBadArgument, span,
+                       "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +
+                           " is needed");
       }
       return value ? *value : unknown();
     }
@@ -113,13 +114,13 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
   return operands->back().value;
 }
 
-void check_settings(Context& c) {
-  const std::vector<std::string> asked(c.settings_asked.begin(), c.settings_asked.end());
-  for (const std::string_view one : settings_of(c)) {
+void check_settings(Reporter& report, const Settings& settings) {
+  const std::vector<std::string> asked(settings.asked.begin(), settings.asked.end());
+  for (const std::string_view one : settings_of(settings)) {
     const std::string name(one.substr(0, one.find('=')));
-    if (!c.settings_asked.contains(name)) {
+    if (!settings.asked.contains(name)) {
       const Suggestion suggestion = suggest(name, asked);
-      c.report.warning(
+      report.warning(
           DiagKind::kUnknownName, {},
           "the program asked for no setting `" + name + "`" +
               (suggestion.text.empty() && !asked.empty() ? "; it asked for " + quoted_list(asked)

@@ -66,13 +66,13 @@ std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
     const Value value = evaluate(c, part);
     const NumberFormat numbers = number_format(format).value_or(NumberFormat{});
     if (!format.empty() && !takes_format(value)) {
-      c.error(DiagKind::kWrongType, part.span,
-              "`:" + format + "` formats a number, and this is " + kind_of(value));
+      c.report.error(DiagKind::kWrongType, part.span,
+                     "`:" + format + "` formats a number, and this is " + kind_of(value));
       known = false;
     }
     known = known && !is_unknown(value);
     if (value.is<Nothing>()) {
-      c.error(DiagKind::kWrongType, part.span, "this has no value to show");
+      c.report.error(DiagKind::kWrongType, part.span, "this has no value to show");
       known = false;
     }
     add_value(pieces, {.value = value, .span = part.span}, numbers);
@@ -93,9 +93,9 @@ std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
     bytes += text == nullptr ? 0 : text->size();
   }
   if (bytes > kMaxText) {
-    c.error(DiagKind::kOverflow, expr.span,
-            "a text of " + std::to_string(bytes) + " bytes; " + std::to_string(kMaxText) +
-                " are the most");
+    c.report.error(DiagKind::kOverflow, expr.span,
+                   "a text of " + std::to_string(bytes) + " bytes; " + std::to_string(kMaxText) +
+                       " are the most");
     known = false;
   }
   return known ? std::optional(std::move(pieces)) : std::nullopt;
@@ -129,7 +129,7 @@ std::optional<std::string> text_of(Context& c, const Pieces& pieces) {
         [&](const std::string& part) { text += part; },
         [&](const Operand& operand) {
           // Asked of every tensor, known or not: all ranks take part in each.
-          const auto part = device_text(c, *operand.value.get<Tensor>(), piece.numbers);
+          const auto part = c.execution.text(operand.value.get<Tensor>()->handle, piece.numbers);
           known = known && part.has_value();
           text += part.value_or("");
         });
@@ -138,7 +138,7 @@ std::optional<std::string> text_of(Context& c, const Pieces& pieces) {
 }
 
 Value evaluate_string(Context& c, const ast::Expr& expr) {
-  if (!c.calls_are_units()) {
+  if (!c.units.calls_are_units()) {
     const std::optional<Pieces> pieces = evaluate_pieces(c, expr);
     if (!pieces) {
       return unknown();
@@ -146,9 +146,10 @@ Value evaluate_string(Context& c, const ast::Expr& expr) {
     std::string text;
     for (const Piece& piece : *pieces) {
       if (const auto* tensor = std::get_if<Operand>(&piece.node)) {
-        c.error(DiagKind::kWrongType, tensor->span,
-                "the elements of a tensor are not known while a function is built; `print` and "
-                "`assert` can show them");
+        c.report.error(
+            DiagKind::kWrongType, tensor->span,
+            "the elements of a tensor are not known while a function is built; `print` and "
+            "`assert` can show them");
         return unknown();
       }
       text += std::get<std::string>(piece.node);

@@ -23,7 +23,7 @@ AllRules all_rules(const Layout& layout) {
 // A glob that names no variable helps nobody.
 void check_globs(Context& c, const Layout& layout) {
   std::vector<std::string> paths;
-  for (const auto& [path, record] : c.variables) {
+  for (const auto& [path, record] : c.variables.by_path) {
     paths.push_back(path);
   }
   for (const VariableRules& block : layout.variables) {
@@ -60,13 +60,13 @@ void check_axes(Context& c, const Mesh& mesh) {
 }
 
 void check_dims(Context& c, const Layout& layout) {
-  const std::vector<std::string> dims(c.dim_names.begin(), c.dim_names.end());
+  const std::vector<std::string> dims(c.names.dims.begin(), c.names.dims.end());
   for (const Rule* rule : all_rules(layout)) {
     const Suggestion suggestion = suggest(rule->dim, dims);
-    if (!c.dim_names.contains(rule->dim) && !suggestion.text.empty()) {
+    if (!c.names.dims.contains(rule->dim) && !suggestion.text.empty()) {
       const bool in_file = rule->span.file.valid();
       c.report.warning(DiagKind::kUnknownDim, rule->span,
-                       (in_file ? "" : "`--rules " + c.options.rules + "`: ") +
+                       (in_file ? "" : "`--rules " + c.layouts.asked.rules + "`: ") +
                            "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
     }
   }

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "frontend/elaborate/context.h"
+#include "frontend/elaborate/report.h"
 
 namespace mtf::host {
 namespace {
@@ -23,7 +23,7 @@ std::int64_t number_of(const ast::Name& coordinate) {
 
 }  // namespace
 
-std::optional<std::vector<NamedCondition>> conditions_of(Context& c, const ast::Rule& rule,
+std::optional<std::vector<NamedCondition>> conditions_of(Reporter& report, const ast::Rule& rule,
                                                          const AxisCheck& exists) {
   std::vector<NamedCondition> conditions;
   for (const ast::Condition& written : rule.where) {
@@ -36,8 +36,8 @@ std::optional<std::vector<NamedCondition>> conditions_of(Context& c, const ast::
       const ast::Name& left = written.coordinates[i - 1];
       const ast::Name& right = written.coordinates[i];
       if (is_number(left) && is_number(right)) {
-        c.error(DiagKind::kLayoutConflict, written.span,
-                "a condition names an axis, as `where r == 0` or `where y == z`");
+        report.error(DiagKind::kLayoutConflict, written.span,
+                     "a condition names an axis, as `where r == 0` or `where y == z`");
         return std::nullopt;
       }
       const bool first = is_number(right);

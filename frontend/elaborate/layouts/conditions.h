@@ -11,13 +11,13 @@
 
 namespace mtf::host {
 
-struct Context;
+class Reporter;
 
 // Whether there is such an axis; an error if not.
 using AxisCheck = std::function<bool(const ast::Name&)>;
 
 // As they are written, a chain `x == y == z` taken apart; nullopt after an error.
-[[nodiscard]] std::optional<std::vector<NamedCondition>> conditions_of(Context& c,
+[[nodiscard]] std::optional<std::vector<NamedCondition>> conditions_of(Reporter& report,
                                                                        const ast::Rule& rule,
                                                                        const AxisCheck& exists);
 

@@ -88,7 +88,7 @@ class ClauseReader {
     if (!subject(clause_.subject) || !bound()) {
       return std::nullopt;
     }
-    const std::string& text = c_.sources.file(clause_.span.file).text;
+    const std::string& text = c_.modules.sources.file(clause_.span.file).text;
     result_.text = text.substr(clause_.span.begin, clause_.span.end - clause_.span.begin);
     return std::move(result_);
   }
@@ -97,9 +97,9 @@ class ClauseReader {
   bool subject(const ast::Expr& expr) {
     const std::optional<Form> form = form_of(expr);
     if (!form) {
-      c_.error(DiagKind::kSyntax, expr.span,
-               "`expect` knows collectives, as `all_reduce(cols)`, and " +
-                   quoted_list(names_of(kSubjects)));
+      c_.report.error(DiagKind::kSyntax, expr.span,
+                      "`expect` knows collectives, as `all_reduce(cols)`, and " +
+                          quoted_list(names_of(kSubjects)));
       return false;
     }
     const auto* measure = std::ranges::find(kMeasures, form->name, &Subject::name);
@@ -110,15 +110,15 @@ class ClauseReader {
       if (of && (of->name == "collectives" || is_kind(of->name))) {
         return collectives(*of);
       }
-      c_.error(DiagKind::kWrongType, inner.span,
-               "`" + form->name + "` is of collectives: `" + form->name + "(all_reduce)`");
+      c_.report.error(DiagKind::kWrongType, inner.span,
+                      "`" + form->name + "` is of collectives: `" + form->name + "(all_reduce)`");
       return false;
     }
     const auto* known = std::ranges::find(kSubjects, form->name, &Subject::name);
     if (known != kSubjects.end()) {
       result_.measure = known->measure;
       if (form->call != nullptr && form->name != "collectives") {
-        c_.error(DiagKind::kSyntax, expr.span, "`" + form->name + "` takes no axes");
+        c_.report.error(DiagKind::kSyntax, expr.span, "`" + form->name + "` takes no axes");
         return false;
       }
       return collectives(*form);
@@ -137,10 +137,11 @@ class ClauseReader {
   bool unknown_subject(const Form& form) {
     const std::vector<std::string> names = all_subjects();
     const Suggestion suggestion = suggest(form.name, names);
-    c_.error(DiagKind::kUnknownName, form.span,
-             "`expect` does not know `" + form.name + "`" +
-                 (suggestion.text.empty() ? "; it knows " + quoted_list(names) : suggestion.text),
-             {}, suggestion.fix);
+    c_.report.error(
+        DiagKind::kUnknownName, form.span,
+        "`expect` does not know `" + form.name + "`" +
+            (suggestion.text.empty() ? "; it knows " + quoted_list(names) : suggestion.text),
+        {}, suggestion.fix);
     return false;
   }
 
@@ -158,13 +159,14 @@ class ClauseReader {
     for (const ast::Argument& argument : form.call->arguments) {
       const auto* axis = std::get_if<ast::NameRef>(&argument.value.node);
       if (axis == nullptr) {
-        c_.error(DiagKind::kWrongType, argument.span, "an axis of a mesh is a name");
+        c_.report.error(DiagKind::kWrongType, argument.span, "an axis of a mesh is a name");
         return false;
       }
       if (std::ranges::find(known, axis->text) == known.end()) {
         const Suggestion suggestion = suggest(axis->text, known);
-        c_.error(DiagKind::kUnknownAxis, argument.span,
-                 "no mesh has an axis `" + axis->text + "`" + suggestion.text, {}, suggestion.fix);
+        c_.report.error(DiagKind::kUnknownAxis, argument.span,
+                        "no mesh has an axis `" + axis->text + "`" + suggestion.text, {},
+                        suggestion.fix);
         return false;
       }
       result_.axes->push_back(axis->text);
@@ -181,7 +183,7 @@ class ClauseReader {
     const auto* real = value.get<double>();
     const auto* dim = value.get<Dim>();
     if (whole == nullptr && real == nullptr && dim == nullptr) {
-      c_.error(DiagKind::kWrongType, clause_.bound.span, "what is expected is a number");
+      c_.report.error(DiagKind::kWrongType, clause_.bound.span, "what is expected is a number");
       return false;
     }
     result_.bound = whole != nullptr  ? static_cast<double>(*whole)
@@ -195,10 +197,11 @@ class ClauseReader {
     if (found == kUnits.end()) {
       const std::vector<std::string> names = names_of(kUnits);
       const Suggestion suggestion = suggest(name.text, names);
-      c_.error(DiagKind::kUnknownName, name.span,
-               "there is no unit `" + name.text + "`" +
-                   (suggestion.text.empty() ? "; there is " + quoted_list(names) : suggestion.text),
-               {}, suggestion.fix);
+      c_.report.error(
+          DiagKind::kUnknownName, name.span,
+          "there is no unit `" + name.text + "`" +
+              (suggestion.text.empty() ? "; there is " + quoted_list(names) : suggestion.text),
+          {}, suggestion.fix);
       return false;
     }
     const bool in_bytes =
@@ -207,11 +210,11 @@ class ClauseReader {
         found->measure == Measure::kBytes ? in_bytes : result_.measure == Measure::kFlops;
     if (!fits) {
       const std::string what = "`" + ast::to_string(clause_.subject) + "`";
-      c_.error(DiagKind::kWrongType, name.span,
-               what + " is " +
-                   (in_bytes                             ? "in bytes: `KiB`, `MiB`, `GiB`"
-                    : result_.measure == Measure::kFlops ? "in operations: `MFLOP`, `GFLOP`"
-                                                         : "a count, without a unit"));
+      c_.report.error(DiagKind::kWrongType, name.span,
+                      what + " is " +
+                          (in_bytes                             ? "in bytes: `KiB`, `MiB`, `GiB`"
+                           : result_.measure == Measure::kFlops ? "in operations: `MFLOP`, `GFLOP`"
+                                                                : "a count, without a unit"));
       return false;
     }
     result_.bound *= found->factor;
@@ -226,12 +229,13 @@ class ClauseReader {
 }  // namespace
 
 void run_expect(Context& c, const ast::Expect& expect, SourceSpan span) {
-  const bool inside = c.in_function() || c.frame >= 0;  // also in a call that a gradient takes in
+  const bool inside =
+      c.units.in_function() || c.units.frame >= 0;  // also in a call that a gradient takes in
   if (inside == expect.entry.has_value()) {
-    c.error(DiagKind::kSyntax, span,
-            inside ? "in a function, `expect { … }` is about that function and names none"
-                   : "at top level, `expect` names the entry that it is about: "
-                     "`expect train_step { … }`");
+    c.report.error(DiagKind::kSyntax, span,
+                   inside ? "in a function, `expect { … }` is about that function and names none"
+                          : "at top level, `expect` names the entry that it is about: "
+                            "`expect train_step { … }`");
     return;
   }
   Contract contract;
@@ -251,8 +255,8 @@ void run_expect(Context& c, const ast::Expect& expect, SourceSpan span) {
   }
   if (!inside) {
     c.contracts.push_back(std::move(contract));
-  } else if (c.frame < 0) {  // else another one called the function
-    c.recording().unit->contracts.push_back(std::move(contract));
+  } else if (c.units.frame < 0) {  // else another one called the function
+    c.units.recording().unit->contracts.push_back(std::move(contract));
   }
 }
 

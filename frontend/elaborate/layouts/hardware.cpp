@@ -160,23 +160,23 @@ constexpr std::array kBandwidths = std::to_array<Bandwidth>({
 });
 
 // Which one is given; null: an error.
-const Bandwidth* bandwidth_given(Context& c, const Bound& bound, SourceSpan span) {
+const Bandwidth* bandwidth_given(Reporter& report, const Bound& bound, SourceSpan span) {
   const Bandwidth* given = nullptr;
   for (const Bandwidth& one : kBandwidths) {
     const auto* field = std::ranges::find(kFields, one.name, &Field::name);
     const auto& arguments = bound[static_cast<std::size_t>(field - kFields.begin())];
     if (!arguments.empty() && given != nullptr) {
-      c.error(DiagKind::kBadArgument, arguments.front()->span,
-              "`" + std::string(given->name) + "` says it already; give one of them");
+      report.error(DiagKind::kBadArgument, arguments.front()->span,
+                   "`" + std::string(given->name) + "` says it already; give one of them");
       return nullptr;
     }
     given = arguments.empty() ? given : &one;
   }
   if (given == nullptr) {
-    c.error(DiagKind::kMissingArgument, span,
-            "`hardware_profile` needs what a rank receives from other machines: "
-            "`bandwidth_per_rank`, or `bandwidth_per_machine`, a network card's, which "
-            "its `near_ranks` ranks share");
+    report.error(DiagKind::kMissingArgument, span,
+                 "`hardware_profile` needs what a rank receives from other machines: "
+                 "`bandwidth_per_rank`, or `bandwidth_per_machine`, a network card's, which "
+                 "its `near_ranks` ranks share");
   }
   return given;
 }
@@ -205,11 +205,11 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   for (const Field& field : kFields) {
     formals.push_back({.name = std::string(field.name), .required = field.required});
   }
-  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
   if (!bound) {
     return unknown();
   }
-  const Bandwidth* bandwidth = bandwidth_given(c, *bound, span);
+  const Bandwidth* bandwidth = bandwidth_given(c.report, *bound, span);
   if (bandwidth == nullptr) {
     return unknown();
   }
@@ -219,7 +219,7 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   for (std::size_t i = 0; i < kFields.size(); ++i) {
     if ((*bound)[i].empty()) {
       if (kFields[i].required) {
-        report_missing(c, self.name, formals, i, span);
+        report_missing(c.report, self.name, formals, i, span);
         return unknown();
       }
       continue;
@@ -229,8 +229,8 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
     if (is_unknown(value)) {
       fits = false;
     } else if (!kFields[i].set(hardware, value)) {
-      c.error(DiagKind::kBadArgument, expr.span,
-              "`" + formals[i].name + "` takes " + std::string(kFields[i].wanted));
+      c.report.error(DiagKind::kBadArgument, expr.span,
+                     "`" + formals[i].name + "` takes " + std::string(kFields[i].wanted));
       fits = false;
     }
   }
@@ -247,7 +247,7 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
 }
 
 std::optional<HardwareChoice> hardware_named(Context& c, std::string_view name) {
-  const Scope::Found own = c.scope->find(name);
+  const Scope::Found own = c.names.scope->find(name);
   std::optional<HardwareChoice> found =
       own.binding == nullptr ? std::nullopt : as_hardware(&own.binding->value);
   if (!found) {
@@ -271,17 +271,18 @@ std::vector<std::string> hardware_names(Context& c) {
 }
 
 bool hardware_exists(Context& c, const ast::Name& name) {
-  const Scope::Found own = c.scope->find(name.text);
+  const Scope::Found own = c.names.scope->find(name.text);
   const bool is_unknown_here = own.binding != nullptr && is_unknown(own.binding->value);
   if (name.text == kThisMachine || is_unknown_here || hardware_named(c, name.text)) {
     return true;
   }
   const std::vector<std::string> names = hardware_names(c);
   const Suggestion suggestion = suggest(name.text, names);
-  c.error(DiagKind::kUnknownName, name.span,
-          "no hardware profile `" + name.text + "`" +
-              (suggestion.text.empty() ? "; there is " + quoted_list(names) : suggestion.text),
-          {}, suggestion.fix);
+  c.report.error(
+      DiagKind::kUnknownName, name.span,
+      "no hardware profile `" + name.text + "`" +
+          (suggestion.text.empty() ? "; there is " + quoted_list(names) : suggestion.text),
+      {}, suggestion.fix);
   return false;
 }
 

@@ -10,24 +10,25 @@
 namespace mtf::host {
 namespace {
 
-std::optional<bool> gather_again(Context& c, const ast::Name& value) {
+std::optional<bool> gather_again(Reporter& report, const ast::Name& value) {
   if (value.text != "keep" && value.text != "again") {
-    c.error(DiagKind::kBadArgument, value.span,
-            "`gather` is `keep`, for the backward pass, or `again`, which gathers a second time");
+    report.error(
+        DiagKind::kBadArgument, value.span,
+        "`gather` is `keep`, for the backward pass, or `again`, which gathers a second time");
     return std::nullopt;
   }
   return value.text == "again";
 }
 
-std::int64_t stream_pieces(Context& c, const ast::Name& value) {
+std::int64_t stream_pieces(Reporter& report, const ast::Name& value) {
   constexpr std::int64_t kMostPieces = 4096;
   std::int64_t pieces = 0;
   const char* end = value.text.data() + value.text.size();
   const auto [stop, problem] = std::from_chars(value.text.data(), end, pieces);
   if (problem != std::errc() || stop != end || pieces < 1 || pieces > kMostPieces) {
-    c.error(DiagKind::kBadArgument, value.span,
-            "`stream` is a number of pieces, from 1 to " + std::to_string(kMostPieces) +
-                ", in which a gathered operand passes through a product");
+    report.error(DiagKind::kBadArgument, value.span,
+                 "`stream` is a number of pieces, from 1 to " + std::to_string(kMostPieces) +
+                     ", in which a gathered operand passes through a product");
     return 1;
   }
   return pieces;
@@ -37,23 +38,23 @@ std::int64_t stream_pieces(Context& c, const ast::Name& value) {
 
 // What passes in pieces is gone when it is used, so `stream` means `gather = again` where nothing
 // else is said.
-void set_options(Context& c, const ast::Layout& declared, Layout& layout) {
+void set_options(Reporter& report, const ast::Layout& declared, Layout& layout) {
   std::optional<bool> again;
   std::set<std::string_view> given;
   for (const ast::LayoutOption& option : declared.options) {
     if (!given.insert(option.name.text).second) {
-      c.error(DiagKind::kDuplicateName, option.name.span,
-              "`" + option.name.text + "` is given twice in layout `" + layout.name + "`");
+      report.error(DiagKind::kDuplicateName, option.name.span,
+                   "`" + option.name.text + "` is given twice in layout `" + layout.name + "`");
     } else if (option.name.text == "gather") {
-      again = gather_again(c, option.value);
+      again = gather_again(report, option.value);
     } else if (option.name.text == "stream") {
-      layout.stream = stream_pieces(c, option.value);
+      layout.stream = stream_pieces(report, option.value);
     } else {
       const Suggestion suggestion =
           suggest(option.name.text, std::vector<std::string>{"gather", "stream"});
-      c.error(DiagKind::kUnknownName, option.name.span,
-              "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
-              suggestion.fix);
+      report.error(DiagKind::kUnknownName, option.name.span,
+                   "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
+                   suggestion.fix);
     }
   }
   layout.gather_again = again.value_or(layout.stream > 1);

@@ -7,6 +7,6 @@
 
 namespace mtf::host {
 
-void set_options(Context& c, const ast::Layout& declared, Layout& layout);
+void set_options(Reporter& report, const ast::Layout& declared, Layout& layout);
 
 }  // namespace mtf::host

@@ -13,14 +13,25 @@
 
 namespace mtf::host {
 
+class Execution;
+class Recording;
+class Reporter;
 struct Context;
 struct Module;
 struct Operand;
 struct Suggestion;
-class Recording;
 struct Value;
 
+// On the command line.
+struct LayoutsAsked {
+  std::string layout;
+  std::string mesh;
+  std::string rules;
+  bool one_rank = false;  // no layout is used, whatever the file says
+};
+
 struct Layouts {
+  LayoutsAsked asked = {};
   std::vector<Mesh> meshes;
   std::vector<Layout> layouts;
   std::optional<ast::Name> use;                   // `use layout`
@@ -44,16 +55,17 @@ void use_layout(Context& c, const Module& file, const ast::UseLayout& use);
 [[nodiscard]] Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin,
                                SourceSpan span);
 // The layout of `with layout`, or nullopt: an error, or nothing is split anyway.
-[[nodiscard]] std::optional<Layout> region_layout(Context& c, const ast::Name& name);
+[[nodiscard]] std::optional<Layout> region_layout(Reporter& report, Layouts& layouts,
+                                                  const ast::Name& name);
 // Makes the region the place of what is recorded next.
-void enter_region(Context& c, Recording& unit);
+void enter_region(const Layouts& layouts, Recording& unit);
 
 // Tells the device, once, which layout it holds everything in. False after an error.
-bool put_in_use(Context& c);
+bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution);
 // The layout in force by the rules of the language; null also for one rank.
-[[nodiscard]] const Layout* choose_layout(Context& c);
+[[nodiscard]] const Layout* choose_layout(Reporter& report, const Layouts& layouts);
 // "no layout `x`", and which there are.
-[[nodiscard]] std::string no_layout_text(const Context& c, std::string_view name,
+[[nodiscard]] std::string no_layout_text(const Layouts& layouts, std::string_view name,
                                          const Suggestion& suggestion);
 // Warnings of a check: axes no layout uses, rules for dims that no tensor has.
 void check_layouts(Context& c);

@@ -34,33 +34,33 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-void option_error(Context& c, DiagKind kind, std::string text) {
-  c.error(kind, SourceSpan(), std::move(text));
+void option_error(Reporter& report, DiagKind kind, std::string text) {
+  report.error(kind, SourceSpan(), std::move(text));
 }
 
-void check_mesh_option(Context& c) {
-  const AxisSizes sizes = parse_axis_sizes(c.options.mesh);
+void check_mesh_option(Reporter& report, Layouts& layouts) {
+  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
   if (!sizes.problem.empty()) {
-    option_error(c, DiagKind::kBadArgument,
-                 "`--mesh " + c.options.mesh + "`: " + sizes.problem +
+    option_error(report, DiagKind::kBadArgument,
+                 "`--mesh " + layouts.asked.mesh + "`: " + sizes.problem +
                      "; axes and their sizes are written as in `--mesh \"rows=4,cols=2\"`");
     return;
   }
-  if (c.layouts.meshes.empty()) {  // a mesh of its own
-    c.layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
+  if (layouts.meshes.empty()) {  // a mesh of its own
+    layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
     return;
   }
   for (const MeshAxis& axis : sizes.axes) {
     const bool is_known = std::ranges::any_of(
-        c.layouts.meshes, [&](const Mesh& mesh) { return mesh.find(axis.name).has_value(); });
+        layouts.meshes, [&](const Mesh& mesh) { return mesh.find(axis.name).has_value(); });
     if (!is_known) {
       std::vector<std::string> names;
-      for (const Mesh& mesh : c.layouts.meshes) {
+      for (const Mesh& mesh : layouts.meshes) {
         for (const MeshAxis& known : mesh.axes) {
           names.push_back(known.name);
         }
       }
-      option_error(c, DiagKind::kUnknownAxis,
+      option_error(report, DiagKind::kUnknownAxis,
                    "`--mesh` gives the axis `" + axis.name + "` a size; the meshes have " +
                        quoted_list(names));
       return;
@@ -69,21 +69,21 @@ void check_mesh_option(Context& c) {
 }
 
 // The first mesh that has every axis.
-const Mesh* mesh_with(const Context& c, const Pairs& rules) {
-  const auto found = std::ranges::find_if(c.layouts.meshes, [&](const Mesh& mesh) {
+const Mesh* mesh_with(const Layouts& layouts, const Pairs& rules) {
+  const auto found = std::ranges::find_if(layouts.meshes, [&](const Mesh& mesh) {
     return std::ranges::all_of(
         rules, [&](const auto& rule) { return mesh.find(rule.second).has_value(); });
   });
-  return found == c.layouts.meshes.end() ? nullptr : &*found;
+  return found == layouts.meshes.end() ? nullptr : &*found;
 }
 
 // Where none has them all.
-std::string why_no_mesh(const Context& c, const Pairs& rules) {
-  if (c.layouts.meshes.empty()) {
+std::string why_no_mesh(const Layouts& layouts, const Pairs& rules) {
+  if (layouts.meshes.empty()) {
     return "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one";
   }
   std::vector<std::string> names;
-  for (const Mesh& mesh : c.layouts.meshes) {
+  for (const Mesh& mesh : layouts.meshes) {
     std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
   }
   for (const auto& [dim, axis] : rules) {
@@ -94,22 +94,22 @@ std::string why_no_mesh(const Context& c, const Pairs& rules) {
   return "no mesh has all of these axes";
 }
 
-void declare_rules(Context& c) {
-  const auto& [pairs, problem] = parse_pairs(c.options.rules);
+void declare_rules(Reporter& report, Layouts& layouts) {
+  const auto& [pairs, problem] = parse_pairs(layouts.asked.rules);
   if (!problem.empty()) {
     option_error(
-        c, DiagKind::kBadArgument,
-        "`--rules " + c.options.rules + "`: " + problem +
+        report, DiagKind::kBadArgument,
+        "`--rules " + layouts.asked.rules + "`: " + problem +
             "; dims and their axes are written as in `--rules \"batch:rows;hidden:cols\"`");
     return;
   }
-  if (pairs.empty() && c.layouts.meshes.empty()) {
+  if (pairs.empty() && layouts.meshes.empty()) {
     return;  // no rules on one rank
   }
-  const Mesh* mesh = mesh_with(c, pairs);
+  const Mesh* mesh = mesh_with(layouts, pairs);
   if (mesh == nullptr) {
-    option_error(c, DiagKind::kUnknownAxis,
-                 "`--rules " + c.options.rules + "`: " + why_no_mesh(c, pairs));
+    option_error(report, DiagKind::kUnknownAxis,
+                 "`--rules " + layouts.asked.rules + "`: " + why_no_mesh(layouts, pairs));
     return;
   }
   Layout layout{.name = "rules", .mesh = *mesh, .rules = {}, .span = {}};
@@ -122,7 +122,7 @@ void declare_rules(Context& c) {
       same->axes.push_back(id);
     }
   }
-  c.layouts.layouts.push_back(std::move(layout));
+  layouts.layouts.push_back(std::move(layout));
 }
 
 }  // namespace
@@ -169,12 +169,12 @@ AxisSizes parse_axis_sizes(std::string_view text) {
   return result;
 }
 
-void declare_from_options(Context& c) {
-  if (!c.options.mesh.empty()) {
-    check_mesh_option(c);
+void declare_from_options(Reporter& report, Layouts& layouts) {
+  if (!layouts.asked.mesh.empty()) {
+    check_mesh_option(report, layouts);
   }
-  if (!c.options.rules.empty()) {
-    declare_rules(c);
+  if (!layouts.asked.rules.empty()) {
+    declare_rules(report, layouts);
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace mtf::host {
 
-struct Context;
+class Reporter;
+struct Layouts;
 
 // "rows=4,cols=2", or in Mesh-TensorFlow's spelling "rows:4 cols:2": pairs of `=` or `:`, between
 // which `,`, `;`, `.` and spaces may stand.
@@ -28,6 +29,6 @@ struct AxisSizes {
 [[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
 
 // Checks `--mesh` against the meshes, and declares the layout of `--rules`.
-void declare_from_options(Context& c);
+void declare_from_options(Reporter& report, Layouts& layouts);
 
 }  // namespace mtf::host

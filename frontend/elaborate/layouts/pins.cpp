@@ -9,9 +9,9 @@
 namespace mtf::host {
 namespace {
 
-bool axis_exists(Context& c, const ast::Name& axis) {
+bool axis_exists(Reporter& report, const Layouts& layouts, const ast::Name& axis) {
   std::vector<std::string> axes;
-  for (const Mesh& mesh : c.layouts.meshes) {
+  for (const Mesh& mesh : layouts.meshes) {
     const std::vector<std::string> names = names_of(mesh.axes);
     axes.insert(axes.end(), names.begin(), names.end());
   }
@@ -19,60 +19,65 @@ bool axis_exists(Context& c, const ast::Name& axis) {
     return true;
   }
   const Suggestion suggestion = suggest(axis.text, axes);
-  c.error(DiagKind::kUnknownAxis, axis.span,
-          axes.empty() ? "no mesh is declared, so there is no axis `" + axis.text + "`"
-                       : "no mesh has an axis `" + axis.text + "`" + suggestion.text,
-          {}, suggestion.fix);
+  report.error(DiagKind::kUnknownAxis, axis.span,
+               axes.empty() ? "no mesh is declared, so there is no axis `" + axis.text + "`"
+                            : "no mesh has an axis `" + axis.text + "`" + suggestion.text,
+               {}, suggestion.fix);
   return false;
 }
 
 // The axes of `all`: of the mesh in use.
-void add_all(Context& c, std::vector<std::string>& axes) {
-  c.layouts.pins_all = true;
-  if (const Layout* layout = choose_layout(c)) {
+void add_all(Reporter& report, Layouts& layouts, std::vector<std::string>& axes) {
+  layouts.pins_all = true;
+  if (const Layout* layout = choose_layout(report, layouts)) {
     const std::vector<std::string> names = names_of(layout->mesh.axes);
     axes.insert(axes.end(), names.begin(), names.end());
   }
 }
 
 // The tensor's dim of that name, or the one that a parameter of the name stands for.
-std::string dim_of(Context& c, const Shape& shape, const std::string& name) {
-  const std::optional<Dim> dim = shape.has(name) ? std::nullopt : find_dim(c, name);
+std::string dim_of(const Names& names, Units& units, const Shape& shape, const std::string& name) {
+  const std::optional<Dim> dim = shape.has(name) ? std::nullopt : find_dim(names, units, name);
   return dim ? dim->name : name;
 }
 
-std::optional<PinRule> pin_rule(Context& c, const Shape& shape, const ast::Rule& rule) {
-  PinRule pinned{
-      .dim = dim_of(c, shape, rule.dim.text), .axes = {}, .rest = false, .span = rule.span};
+std::optional<PinRule> pin_rule(Layouts& layouts, const Names& names, Units& units,
+                                const Shape& shape, const ast::Rule& rule) {
+  PinRule pinned{.dim = dim_of(names, units, shape, rule.dim.text),
+                 .axes = {},
+                 .rest = false,
+                 .span = rule.span};
   if (!shape.has(pinned.dim)) {
     std::vector<std::string> dims;
     std::ranges::transform(shape.dims(), std::back_inserter(dims), &Dim::name);
     const Suggestion suggestion = suggest(rule.dim.text, dims);
-    c.error(DiagKind::kUnknownDim, rule.dim.span,
-            "the tensor " + mtf::to_string(shape) + " has no dim `" + rule.dim.text + "`" +
-                suggestion.text,
-            {}, suggestion.fix);
+    units.report.error(DiagKind::kUnknownDim, rule.dim.span,
+                       "the tensor " + mtf::to_string(shape) + " has no dim `" + rule.dim.text +
+                           "`" + suggestion.text,
+                       {}, suggestion.fix);
     return std::nullopt;
   }
   for (const ast::Target& target : rule.targets) {
     const bool last = &target == &rule.targets.back();
     if (target.kind == ast::TargetKind::kUnused && !last) {
-      c.error(DiagKind::kLayoutConflict, target.axis.span,
-              "`*`, the axes that a tensor leaves unused, stands last");
+      units.report.error(DiagKind::kLayoutConflict, target.axis.span,
+                         "`*`, the axes that a tensor leaves unused, stands last");
       return std::nullopt;
     }
-    if (target.kind == ast::TargetKind::kAxis && !axis_exists(c, target.axis)) {
+    if (target.kind == ast::TargetKind::kAxis && !axis_exists(units.report, layouts, target.axis)) {
       return std::nullopt;
     }
     if (target.kind == ast::TargetKind::kUnused) {
       pinned.rest = true;
     } else if (target.kind == ast::TargetKind::kAll) {
-      add_all(c, pinned.axes);
+      add_all(units.report, layouts, pinned.axes);
     } else {
       pinned.axes.push_back(target.axis.text);
     }
   }
-  auto where = conditions_of(c, rule, [&c](const ast::Name& axis) { return axis_exists(c, axis); });
+  auto where = conditions_of(units.report, rule, [&](const ast::Name& axis) {
+    return axis_exists(units.report, layouts, axis);
+  });
   if (!where) {
     return std::nullopt;
   }
@@ -89,61 +94,62 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
   }
   const auto* of = tensor.value.get<Tensor>();
   if (of == nullptr) {
-    c.error(DiagKind::kWrongType, tensor.span,
-            "`@` lays out a tensor; this is " + kind_of(tensor.value));
+    c.report.error(DiagKind::kWrongType, tensor.span,
+                   "`@` lays out a tensor; this is " + kind_of(tensor.value));
     return unknown();
   }
   Pin layout{.rules = {}, .open = pin.open};
   for (const ast::Rule& rule : pin.rules) {
-    std::optional<PinRule> pinned = pin_rule(c, of->type.shape, rule);
+    std::optional<PinRule> pinned = pin_rule(c.layouts, c.names, c.units, of->type.shape, rule);
     if (!pinned) {
       return unknown();
     }
     if (std::ranges::find(layout.rules, pinned->dim, &PinRule::dim) != layout.rules.end()) {
-      c.error(DiagKind::kDuplicateName, rule.dim.span,
-              "`" + rule.dim.text + "` has a rule in this `@` already");
+      c.report.error(DiagKind::kDuplicateName, rule.dim.span,
+                     "`" + rule.dim.text + "` has a rule in this `@` already");
       return unknown();
     }
     layout.rules.push_back(*std::move(pinned));
   }
   OpArgs args;
   args.set("layout", std::move(layout));
-  return apply_op(c, op_of(c.options.ops, Primitive::kPin), {&tensor, 1}, std::move(args), span);
+  return apply_op(c.units, op_of(c.units.ops, Primitive::kPin), {&tensor, 1}, std::move(args),
+                  span);
 }
 
-std::optional<Layout> region_layout(Context& c, const ast::Name& name) {
-  const auto found = std::ranges::find(c.layouts.layouts, name.text, &Layout::name);
-  if (found == c.layouts.layouts.end()) {
-    const Suggestion suggestion = suggest(name.text, names_of(c.layouts.layouts));
-    c.error(DiagKind::kUnknownLayout, name.span, no_layout_text(c, name.text, suggestion), {},
-            suggestion.fix);
+std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const ast::Name& name) {
+  const auto found = std::ranges::find(layouts.layouts, name.text, &Layout::name);
+  if (found == layouts.layouts.end()) {
+    const Suggestion suggestion = suggest(name.text, names_of(layouts.layouts));
+    report.error(DiagKind::kUnknownLayout, name.span,
+                 no_layout_text(layouts, name.text, suggestion), {}, suggestion.fix);
     return std::nullopt;
   }
-  c.layouts.in_regions.insert(name.text);
-  const Layout* in_use = choose_layout(c);
+  layouts.in_regions.insert(name.text);
+  const Layout* in_use = choose_layout(report, layouts);
   if (in_use == nullptr) {
     return std::nullopt;
   }
   if (in_use->mesh.axes != found->mesh.axes) {
-    c.error(DiagKind::kMeshSize, name.span,
-            "the layout `" + name.text + "` is on the mesh " + mtf::to_string(found->mesh) +
-                ", and the program runs under `" + in_use->name + "` on " +
-                mtf::to_string(in_use->mesh) + "; `with layout` stays on one mesh",
-            {{.span = found->span, .text = "declared here"}});
+    report.error(DiagKind::kMeshSize, name.span,
+                 "the layout `" + name.text + "` is on the mesh " + mtf::to_string(found->mesh) +
+                     ", and the program runs under `" + in_use->name + "` on " +
+                     mtf::to_string(in_use->mesh) + "; `with layout` stays on one mesh",
+                 {{.span = found->span, .text = "declared here"}});
     return std::nullopt;
   }
   return *found;
 }
 
-void enter_region(Context& c, Recording& unit) {
-  if (!c.layouts.region || unit.kind == UnitKind::kInitial) {
+void enter_region(const Layouts& layouts, Recording& unit) {
+  if (!layouts.region || unit.kind == UnitKind::kInitial) {
     unit.builder.within(-1);
     return;
   }
   std::vector<Layout>& regions = unit.program().regions;
-  auto found = std::ranges::find(regions, c.layouts.region->name, &Layout::name);
+  auto found = std::ranges::find(regions, layouts.region->name, &Layout::name);
   if (found == regions.end()) {
-    found = regions.insert(regions.end(), *c.layouts.region);
+    found = regions.insert(regions.end(), *layouts.region);
   }
   unit.builder.within(static_cast<std::int32_t>(found - regions.begin()));
 }

@@ -1,12 +1,16 @@
-// A file of functions and values that another file can import.
+// Files of functions and values that another file can import.
 
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "frontend/elaborate/names/scope.h"
+#include "ir/support/source.h"
 
 namespace mtf::host {
 
@@ -22,6 +26,18 @@ struct Module {
   std::string folder;  // canonical; empty: of the process
   // By statement of the file, what its imports brought; null after an error.
   std::vector<std::pair<const ast::Import*, std::shared_ptr<Module>>> imports;
+};
+
+// Those of a session.
+struct Modules {
+  SourceMap& sources;
+  // Of the standard library: the text of one, or nullopt; and what there is, for suggestions.
+  std::function<std::optional<std::string>(std::string_view)> standard_text;
+  std::vector<std::string> standard_names;
+
+  std::vector<std::unique_ptr<Module>> files;             // what the session was given, in order
+  std::map<std::string, std::shared_ptr<Module>> by_key;  // by name or canonical path
+  std::vector<std::string> loading;                       // chain of imports
 };
 
 }  // namespace mtf::host

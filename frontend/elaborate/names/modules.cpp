@@ -23,8 +23,8 @@ struct Source {
   SourceFile file;
 };
 
-std::nullopt_t bad_import(Context& c, const ast::Import& import, std::string text) {
-  c.error(DiagKind::kBadImport, import.module.span, std::move(text));
+std::nullopt_t bad_import(Reporter& report, const ast::Import& import, std::string text) {
+  report.error(DiagKind::kBadImport, import.module.span, std::move(text));
   return std::nullopt;
 }
 
@@ -43,13 +43,14 @@ std::optional<std::string> read_text(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
-std::optional<Source> find_file(Context& c, const Module& from, const ast::Import& import) {
+std::optional<Source> find_file(const Modules& modules, Reporter& report, const Module& from,
+                                const ast::Import& import) {
   const std::string& name = import.module.text;
   if (from.is_standard) {
-    return bad_import(c, import, "a standard module imports only standard modules");
+    return bad_import(report, import, "a standard module imports only standard modules");
   }
   if (fs::path(name).is_absolute()) {
-    return bad_import(c, import,
+    return bad_import(report, import,
                       "the path is absolute; imports are relative to the importing file");
   }
   std::error_code problem;
@@ -57,17 +58,17 @@ std::optional<Source> find_file(Context& c, const Module& from, const ast::Impor
       fs::weakly_canonical(from.folder.empty() ? fs::path(".") : fs::path(from.folder), problem);
   const fs::path path = fs::weakly_canonical(folder / name, problem);
   if (problem || !is_inside(path, folder)) {
-    return bad_import(c, import,
+    return bad_import(report, import,
                       "`" + name +
                           "` is outside the folder of the importing file; imports stay "
                           "inside it");
   }
   std::optional<std::string> text = read_text(path);
   if (!text) {
-    c.error(DiagKind::kFile, import.module.span, "there is no file `" + name + "` to read");
+    report.error(DiagKind::kFile, import.module.span, "there is no file `" + name + "` to read");
     return std::nullopt;
   }
-  const fs::path shown = fs::path(c.sources.file(from.file.id).name).parent_path() / name;
+  const fs::path shown = fs::path(modules.sources.file(from.file.id).name).parent_path() / name;
   return Source{.key = path.string(),
                 .folder = path.parent_path().string(),
                 .file = {.name = shown.lexically_normal().string(),
@@ -75,18 +76,19 @@ std::optional<Source> find_file(Context& c, const Module& from, const ast::Impor
                          .text = *std::move(text)}};
 }
 
-std::optional<Source> find_standard(Context& c, const ast::Import& import) {
+std::optional<Source> find_standard(const Modules& modules, Reporter& report,
+                                    const ast::Import& import) {
   const std::string& name = import.module.text;
   std::optional<std::string> text =
-      c.options.module_text ? c.options.module_text(name) : std::nullopt;
+      modules.standard_text ? modules.standard_text(name) : std::nullopt;
   if (!text) {
-    const Suggestion suggestion = suggest(name, c.options.module_names);
-    c.error(DiagKind::kBadImport, import.module.span,
-            "there is no standard module `" + name + "`" +
-                (suggestion.text.empty()
-                     ? "; a file is imported as `import \"" + name + ".mtf\" as " + name + "`"
-                     : suggestion.text),
-            {}, suggestion.fix);
+    const Suggestion suggestion = suggest(name, modules.standard_names);
+    report.error(DiagKind::kBadImport, import.module.span,
+                 "there is no standard module `" + name + "`" +
+                     (suggestion.text.empty()
+                          ? "; a file is imported as `import \"" + name + ".mtf\" as " + name + "`"
+                          : suggestion.text),
+                 {}, suggestion.fix);
     return std::nullopt;
   }
   return Source{.key = name,
@@ -94,37 +96,39 @@ std::optional<Source> find_standard(Context& c, const ast::Import& import) {
                 .file = {.name = name + ".mtf", .path = "", .text = *std::move(text)}};
 }
 
-void import_cycle(Context& c, const ast::Import& import, const std::string& key) {
-  const auto first = std::ranges::find(c.loading, key);
+void import_cycle(const Modules& modules, Reporter& report, const ast::Import& import,
+                  const std::string& key) {
+  const auto first = std::ranges::find(modules.loading, key);
   std::string chain;
-  for (auto at = first; at != c.loading.end(); ++at) {
+  for (auto at = first; at != modules.loading.end(); ++at) {
     chain += fs::path(*at).filename().string() + " imports ";
   }
-  c.error(DiagKind::kImportCycle, import.module.span,
-          "this closes a cycle: " + chain + fs::path(key).filename().string());
+  report.error(DiagKind::kImportCycle, import.module.span,
+               "this closes a cycle: " + chain + fs::path(key).filename().string());
 }
 
 // Null after an error.
-std::shared_ptr<Module> load(Context& c, const Module& from, const ast::Import& import) {
-  const std::optional<Source> source =
-      import.is_file ? find_file(c, from, import) : find_standard(c, import);
+std::shared_ptr<Module> load(Modules& modules, Reporter& report, const Module& from,
+                             const ast::Import& import) {
+  const std::optional<Source> source = import.is_file ? find_file(modules, report, from, import)
+                                                      : find_standard(modules, report, import);
   if (!source) {
     return nullptr;
   }
-  if (std::ranges::find(c.loading, source->key) != c.loading.end()) {
-    import_cycle(c, import, source->key);
+  if (std::ranges::find(modules.loading, source->key) != modules.loading.end()) {
+    import_cycle(modules, report, import, source->key);
     return nullptr;
   }
-  if (const auto found = c.modules.find(source->key); found != c.modules.end()) {
+  if (const auto found = modules.by_key.find(source->key); found != modules.by_key.end()) {
     return found->second;
   }
-  const FileId id = c.sources.add(source->file);
+  const FileId id = modules.sources.add(source->file);
   DiagSink diags;
-  std::optional<ast::File> file = parse(id, c.sources, diags);
-  c.report.forward(diags, false);
+  std::optional<ast::File> file = parse(id, modules.sources, diags);
+  report.forward(diags, false);
   if (!file) {
-    c.fail();
-    c.modules[source->key] = nullptr;
+    report.fail();
+    modules.by_key[source->key] = nullptr;
     return nullptr;
   }
   auto module = std::make_shared<Module>();
@@ -135,10 +139,10 @@ std::shared_ptr<Module> load(Context& c, const Module& from, const ast::Import& 
   module->path = import.is_file ? source->key : "";
   module->folder = source->folder;
   module->members = declared_names(module->file);
-  c.modules[source->key] = module;
-  c.loading.push_back(source->key);
-  load_imports(c, *module);
-  c.loading.pop_back();
+  modules.by_key[source->key] = module;
+  modules.loading.push_back(source->key);
+  load_imports(modules, report, *module);
+  modules.loading.pop_back();
   return module;
 }
 
@@ -148,15 +152,17 @@ std::shared_ptr<Module> loaded(Context& c, std::string_view name) {
   const ast::Import import{
       .module = {.text = std::string(name), .span = {}}, .is_file = false, .alias = std::nullopt};
   std::shared_ptr<Module> module;
-  if (const auto known = c.modules.find(import.module.text); known != c.modules.end()) {
+  if (const auto known = c.modules.by_key.find(import.module.text);
+      known != c.modules.by_key.end()) {
     module = known->second;
-  } else if (c.options.module_text && c.options.module_text(name)) {
-    module = load(c, Module{}, import);
+  } else if (c.modules.standard_text && c.modules.standard_text(name)) {
+    module = load(c.modules, c.report, Module{}, import);
   }
   if (module != nullptr && !module->ran) {
     module->ran = true;
-    const Restore ended(c.ended, false);  // it is there though the program has gone on for too long
-    const Restore<std::size_t> statements(c.statements, 0);
+    const Restore ended(c.limits.ended,
+                        false);  // it is there though the program has gone on for too long
+    const Restore<std::size_t> statements(c.limits.statements, 0);
     run_module(c, *module);
   }
   return module;
@@ -175,24 +181,26 @@ std::vector<std::string> standard_names(Context& c, std::string_view module) {
   return found == nullptr ? std::vector<std::string>() : found->members;
 }
 
-void no_member(Context& c, const Module& module, std::string_view called, const ast::Name& member) {
+void no_member(Reporter& report, const Module& module, std::string_view called,
+               const ast::Name& member) {
   const Suggestion suggestion = suggest(member.text, module.members);
-  c.error(DiagKind::kUnknownName, member.span,
-          "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,
-          {{.span = {},
-            .text = module.members.empty() ? "it has nothing"
-                                           : "it has " + quoted_list(module.members)}},
-          suggestion.fix);
+  report.error(
+      DiagKind::kUnknownName, member.span,
+      "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,
+      {{.span = {},
+        .text =
+            module.members.empty() ? "it has nothing" : "it has " + quoted_list(module.members)}},
+      suggestion.fix);
 }
 
 const ast::Name& name_of(const ast::Import& import) {
   return import.alias ? *import.alias : import.module;
 }
 
-void load_imports(Context& c, Module& module) {
+void load_imports(Modules& modules, Reporter& report, Module& module) {
   for (const ast::Stmt& statement : module.file.statements) {
     if (const auto* import = std::get_if<ast::Import>(&statement.node)) {
-      module.imports.emplace_back(import, load(c, module, *import));
+      module.imports.emplace_back(import, load(modules, report, module, *import));
     }
   }
 }
@@ -205,9 +213,9 @@ void run_import(Context& c, const Module& from, const ast::Import& import) {
       from.imports, &import, &std::pair<const ast::Import*, std::shared_ptr<Module>>::first);
   const std::shared_ptr<Module> module = found == from.imports.end() ? nullptr : found->second;
   const ast::Name& name = name_of(import);
-  c.scope->declare(name.text, {.value = module == nullptr ? unknown() : make(module),
-                               .kind = NameKind::kModule,
-                               .span = name.span});
+  c.names.scope->declare(name.text, {.value = module == nullptr ? unknown() : make(module),
+                                     .kind = NameKind::kModule,
+                                     .span = name.span});
   if (module != nullptr && !module->ran) {
     module->ran = true;
     run_module(c, *module);
@@ -233,16 +241,17 @@ Flow run_in_file(Context& c, const Module& file, const ast::Stmt& statement) {
 }  // namespace
 
 void run_module(Context& c, Module& module) {
-  const Restore scope(c.scope, module.scope);
+  const Restore scope(c.names.scope, module.scope);
   if (!resolve(c, module)) {
-    c.fail();
+    c.report.fail();
   }
   for (const ast::Stmt& statement : module.file.statements) {
     const auto* fn = std::get_if<ast::Fn>(&statement.node);
     if (fn == nullptr) {
       continue;
     }
-    c.closures.push_back(module.scope);  // functions may be called above their place in the file
+    c.names.closures.push_back(
+        module.scope);  // functions may be called above their place in the file
     module.scope->declare(fn->name.text, {.value = make(Function{.fn = fn, .scope = module.scope}),
                                           .kind = NameKind::kFunction,
                                           .span = fn->name.span});

@@ -7,7 +7,7 @@
 namespace mtf::host {
 
 // Reads, parses and resolves what the file imports, before any of its statements runs.
-void load_imports(Context& c, Module& module);
+void load_imports(Modules& modules, Reporter& report, Module& module);
 // Resolves and runs the statements of a file.
 void run_module(Context& c, Module& module);
 
@@ -18,7 +18,8 @@ void run_module(Context& c, Module& module);
 [[nodiscard]] std::vector<std::string> standard_names(Context& c, std::string_view module);
 
 // Reports a member that the module, known here as `called`, does not have.
-void no_member(Context& c, const Module& module, std::string_view called, const ast::Name& member);
+void no_member(Reporter& report, const Module& module, std::string_view called,
+               const ast::Name& member);
 
 // The name that an import declares.
 [[nodiscard]] const ast::Name& name_of(const ast::Import& import);

@@ -96,7 +96,7 @@ Resolver::Found Resolver::find(std::string_view name) const {
 }
 
 bool Resolver::is_known(std::string_view name) const {
-  return find(name).known != nullptr || find_op(c_.options.ops, name) != nullptr ||
+  return find(name).known != nullptr || find_op(c_.units.ops, name) != nullptr ||
          find_host_fn(name) != nullptr || find_dtype(name).has_value();
 }
 

@@ -72,7 +72,7 @@ bool has_tensors(const OpDef& op) {
 
 // What is said of a name that is a module, or in one.
 std::string Resolver::in_module(std::string_view name) const {
-  if (std::ranges::find(c_.options.module_names, name) != c_.options.module_names.end()) {
+  if (std::ranges::find(c_.modules.standard_names, name) != c_.modules.standard_names.end()) {
     return "; `import " + std::string(name) + "` makes the module known";
   }
   for (const auto& [import, module] : module_.imports) {
@@ -81,7 +81,7 @@ std::string Resolver::in_module(std::string_view name) const {
              "." + std::string(name) + "`";
     }
   }
-  for (const std::string& module : c_.options.module_names) {
+  for (const std::string& module : c_.modules.standard_names) {
     const std::vector<std::string> members = standard_names(c_, module);
     if (std::ranges::find(members, name) != members.end()) {
       return "; the module `" + module + "` has it: `import " + module + "`, then `" + module +
@@ -118,7 +118,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
     return;
   }
   std::vector<std::string> candidates = visible();
-  for (const OpDef* op : c_.options.ops) {
+  for (const OpDef* op : c_.units.ops) {
     candidates.emplace_back(op->name);
   }
   for (const HostFn& fn : host_functions()) {
@@ -220,7 +220,7 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
         std::ranges::find(module->members, member.name.text) != module->members.end()) {
       continue;
     }
-    no_member(c_, *module, base->text, member.name);
+    no_member(c_.report, *module, base->text, member.name);
   }
 }
 
@@ -228,7 +228,7 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   expr(*postfix.base);
   const ast::NameRef* base = ast::as_name(*postfix.base);
   const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
-  const OpDef* op = is_builtin ? find_op(c_.options.ops, base->text) : nullptr;
+  const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
   const bool is_split =
       is_builtin && op == nullptr && find_host_fn(base->text) != nullptr && base->text == "split";
   for (const ast::Suffix& suffix : postfix.suffixes) {

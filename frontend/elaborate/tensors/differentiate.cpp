@@ -17,51 +17,52 @@ struct Target {
   std::vector<ValueId> versions;
 };
 
-std::optional<ValueId> loss_of(Context& c, const Operand& loss) {
+std::optional<ValueId> loss_of(Units& units, const Operand& loss) {
   if (is_unknown(loss.value)) {
     return std::nullopt;
   }
   const auto* tensor = loss.value.get<Tensor>();
   if (tensor == nullptr) {
-    c.error(DiagKind::kWrongType, loss.span,
-            "the loss is a scalar tensor; this is " + kind_of(loss.value));
+    units.report.error(DiagKind::kWrongType, loss.span,
+                       "the loss is a scalar tensor; this is " + kind_of(loss.value));
     return std::nullopt;
   }
   if (tensor->type.shape.rank() > 0) {
-    c.error(DiagKind::kNotDifferentiable, loss.span,
-            "the loss is " + mtf::to_string(tensor->type) +
-                "; a scalar is needed, as `mean(…)` or `sum(…)` gives");
+    units.report.error(DiagKind::kNotDifferentiable, loss.span,
+                       "the loss is " + mtf::to_string(tensor->type) +
+                           "; a scalar is needed, as `mean(…)` or `sum(…)` gives");
     return std::nullopt;
   }
   if (!is_float(tensor->type.dtype)) {
-    c.error(DiagKind::kNotDifferentiable, loss.span,
-            "the loss is " + mtf::to_string(tensor->type) + "; only floats have gradients");
+    units.report.error(
+        DiagKind::kNotDifferentiable, loss.span,
+        "the loss is " + mtf::to_string(tensor->type) + "; only floats have gradients");
     return std::nullopt;
   }
-  return record(c, *tensor, loss.span);
+  return record(units, *tensor, loss.span);
 }
 
-const VariableUse* use_of(Context& c, const std::shared_ptr<VariableRecord>& variable) {
-  const std::vector<VariableUse>& uses = c.recording().variables();
+const VariableUse* use_of(Units& units, const std::shared_ptr<VariableRecord>& variable) {
+  const std::vector<VariableUse>& uses = units.recording().variables();
   const auto found = std::ranges::find(uses, variable, &VariableUse::variable);
   return found == uses.end() ? nullptr : &*found;
 }
 
 // The gradient by the latest version of each target that the loss depends on; invalid if by none.
-std::vector<ValueId> gradients_by(Context& c, ValueId loss, const std::vector<Target>& targets,
-                                  SourceSpan span) {
+std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
+                                  const std::vector<Target>& targets, SourceSpan span) {
   std::vector<ValueId> flat;
   for (const Target& target : targets) {
     flat.insert(flat.end(), target.versions.begin(), target.versions.end());
   }
-  Builder& builder = c.recording().builder;
+  Builder& builder = units.recording().builder;
   constexpr std::size_t kValuesPerStatement = 16;  // it walks the whole program: as long as these
-  if (!c.may_go_on(span, builder.program().values.size() / kValuesPerStatement)) {
+  if (!may_go_on(limits, units, span, builder.program().values.size() / kValuesPerStatement)) {
     return std::vector<ValueId>(targets.size());
   }
-  builder.at(span, c.frame);
+  builder.at(span, units.frame);
   const std::vector<ValueId> all = gradients(builder, loss, flat);
-  c.take_diags();
+  units.take_diags();
   std::vector<ValueId> result;
   std::size_t at = 0;
   for (const Target& target : targets) {
@@ -78,64 +79,65 @@ std::vector<ValueId> gradients_by(Context& c, ValueId loss, const std::vector<Ta
   return result;
 }
 
-std::optional<Target> target_of(Context& c, const Value& value, SourceSpan span) {
+std::optional<Target> target_of(Units& units, const Value& value, SourceSpan span) {
   const auto* tensor = value.get<Tensor>();
   if (tensor == nullptr) {
     if (!is_unknown(value)) {
-      c.error(DiagKind::kWrongType, span,
-              "gradients are taken by tensors; this is " + kind_of(value));
+      units.report.error(DiagKind::kWrongType, span,
+                         "gradients are taken by tensors; this is " + kind_of(value));
     }
     return std::nullopt;
   }
   Target target{.operand = {.value = value, .span = span}, .versions = {}};
-  const std::optional<ValueId> id = record(c, *tensor, span);
+  const std::optional<ValueId> id = record(units, *tensor, span);
   if (!id) {
     return std::nullopt;
   }
   target.versions = {*id};
   if (tensor->where == Where::kVariable) {
-    if (const VariableUse* use = use_of(c, tensor->variable)) {
+    if (const VariableUse* use = use_of(units, tensor->variable)) {
       target.versions = use->versions;
     }
   }
   return target;
 }
 
-void independent(Context& c, const Target& target) {
+void independent(Units& units, const Target& target) {
   const auto& tensor = *target.operand.value.get<Tensor>();
   const std::string name = tensor.name.empty() ? "this tensor" : "`" + tensor.name + "`";
-  c.error(DiagKind::kNoGradient, target.operand.span,
-          "the loss does not depend on " + name +
-              (c.in_function()
-                   ? ""
-                   : "; at top level, `grad` has to hold the whole computation of the loss"));
+  units.report.error(
+      DiagKind::kNoGradient, target.operand.span,
+      "the loss does not depend on " + name +
+          (units.in_function()
+               ? ""
+               : "; at top level, `grad` has to hold the whole computation of the loss"));
 }
 
 Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_expr,
                   SourceSpan span) {
-  const Restore inline_calls(c.recording().inline_calls, true);
+  const Restore inline_calls(c.units.recording().inline_calls, true);
   const Operand loss{.value = evaluate(c, loss_expr), .span = loss_expr.span};
   const Value by = evaluate(c, by_expr);
-  const std::optional<ValueId> of = loss_of(c, loss);
+  const std::optional<ValueId> of = loss_of(c.units, loss);
   const auto* list = by.get<List>();
   const Values values = list != nullptr ? *list->items : Values{by};
   std::vector<Target> targets;
   for (const Value& value : values) {
-    if (std::optional<Target> target = target_of(c, value, by_expr.span)) {
+    if (std::optional<Target> target = target_of(c.units, value, by_expr.span)) {
       targets.push_back(*std::move(target));
     }
   }
   if (!of || targets.size() != values.size()) {
     return unknown();
   }
-  const std::vector<ValueId> ids = gradients_by(c, *of, targets, span);
+  const std::vector<ValueId> ids = gradients_by(c.units, c.limits, *of, targets, span);
   Values results;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {
-      independent(c, targets[i]);
+      independent(c.units, targets[i]);
       return unknown();
     }
-    results.push_back(recorded(c, ids[i]));
+    results.push_back(recorded(c.units, ids[i]));
   }
   return list != nullptr ? make_list(std::move(results)) : results.front();
 }
@@ -148,13 +150,14 @@ std::optional<Arguments> rule_options(Context& c, const Function& rule,
   std::vector<Formal> formals = formals_of(*rule.fn);
   const std::string& name = rule.fn->name.text;
   if (formals.size() < 2) {
-    c.error(DiagKind::kWrongType, minimize.rule.span,
-            "`" + name + "` takes " + std::to_string(formals.size()) +
-                " arguments; the param and its gradient are passed to it");
+    c.report.error(DiagKind::kWrongType, minimize.rule.span,
+                   "`" + name + "` takes " + std::to_string(formals.size()) +
+                       " arguments; the param and its gradient are passed to it");
     return std::nullopt;
   }
   formals.erase(formals.begin(), formals.begin() + 2);
-  const std::optional<Bound> bound = bind_arguments(c, name, formals, minimize.options);
+  const std::optional<Bound> bound =
+      bind_arguments(c.report, c.names, name, formals, minimize.options);
   if (!bound) {
     return std::nullopt;
   }
@@ -163,7 +166,7 @@ std::optional<Arguments> rule_options(Context& c, const Function& rule,
     arguments.emplace_back();
     if ((*bound)[i].empty()) {
       if (formals[i].required) {
-        report_missing(c, name, formals, i, minimize.rule.span);
+        report_missing(c.report, name, formals, i, minimize.rule.span);
         return std::nullopt;
       }
       continue;
@@ -178,8 +181,8 @@ std::optional<Arguments> rule_options(Context& c, const Function& rule,
 }
 
 // The trained variables that the unit reads, in the order in which they were declared.
-std::vector<Target> trained_variables(Context& c, SourceSpan span) {
-  std::vector<VariableUse> uses = c.recording().variables();
+std::vector<Target> trained_variables(Units& units, SourceSpan span) {
+  std::vector<VariableUse> uses = units.recording().variables();
   std::ranges::sort(uses, {}, [](const VariableUse& use) { return use.variable->ordinal; });
   std::vector<Target> targets;
   for (const VariableUse& use : uses) {
@@ -198,31 +201,31 @@ std::vector<Target> trained_variables(Context& c, SourceSpan span) {
   return targets;
 }
 
-void watch_for_nan(Context& c, const Operand& loss) {
-  const OpDef& op = op_of(c.options.ops, Primitive::kCheckFinite);
-  static_cast<void>(apply_op(c, op, {&loss, 1}, {}, loss.span));
+void watch_for_nan(Units& units, const Operand& loss) {
+  const OpDef& op = op_of(units.ops, Primitive::kCheckFinite);
+  static_cast<void>(apply_op(units, op, {&loss, 1}, {}, loss.span));
 }
 
 void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
-  const Restore inline_calls(c.recording().inline_calls, true);
+  const Restore inline_calls(c.units.recording().inline_calls, true);
   const Operand loss{.value = evaluate(c, minimize.loss), .span = minimize.loss.span};
   const Value rule = evaluate(c, minimize.rule);
   const auto* function = rule.get<Function>();
   if (function == nullptr) {
     if (!is_unknown(rule)) {
-      c.error(DiagKind::kWrongType, minimize.rule.span,
-              "`minimize … with` needs a function of a param and its gradient; this is " +
-                  kind_of(rule));
+      c.report.error(DiagKind::kWrongType, minimize.rule.span,
+                     "`minimize … with` needs a function of a param and its gradient; this is " +
+                         kind_of(rule));
     }
     return;
   }
   std::optional<Arguments> arguments = rule_options(c, *function, minimize);
-  const std::optional<ValueId> of = loss_of(c, loss);
+  const std::optional<ValueId> of = loss_of(c.units, loss);
   if (!of || !arguments) {
     return;
   }
-  const std::vector<Target> targets = trained_variables(c, span);
-  const std::vector<ValueId> ids = gradients_by(c, *of, targets, span);
+  const std::vector<Target> targets = trained_variables(c.units, span);
+  const std::vector<ValueId> ids = gradients_by(c.units, c.limits, *of, targets, span);
   bool any = false;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {
@@ -230,7 +233,7 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     }
     any = true;
     (*arguments)[0] = targets[i].operand;
-    (*arguments)[1] = Operand{.value = recorded(c, ids[i]), .span = span};
+    (*arguments)[1] = Operand{.value = recorded(c.units, ids[i]), .span = span};
     const CallSite site{
         .span = minimize.rule.span,
         .name = {},
@@ -238,25 +241,26 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     static_cast<void>(call_inline(c, *function, *arguments, site));
   }
   if (!any) {
-    c.error(DiagKind::kNoGradient, loss.span,
-            std::string("the loss depends on no param") +
-                (c.in_function() ? "" : "; a function has to compute it and `minimize` it"));
+    c.report.error(
+        DiagKind::kNoGradient, loss.span,
+        std::string("the loss depends on no param") +
+            (c.units.in_function() ? "" : "; a function has to compute it and `minimize` it"));
     return;
   }
-  watch_for_nan(c, loss);
+  watch_for_nan(c.units, loss);
 }
 
 }  // namespace
 
 Value grad_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{{.name = "loss"}, {.name = "by"}};
-  const std::optional<Bound> bound = bind_arguments(c, self.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
   if (!bound) {
     return unknown();
   }
   for (std::size_t i = 0; i < formals.size(); ++i) {
     if ((*bound)[i].empty()) {
-      report_missing(c, self.name, formals, i, span);
+      report_missing(c.report, self.name, formals, i, span);
       return unknown();
     }
   }
@@ -264,7 +268,7 @@ Value grad_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
 }
 
 void run_minimize(Context& c, const ast::Minimize& minimize, SourceSpan span) {
-  if (!c.at_top_level()) {
+  if (!c.units.at_top_level()) {
     minimize_here(c, minimize, span);
     return;
   }

@@ -18,7 +18,7 @@ std::optional<Dim> dim_of(std::span<const Shape> operands, std::string_view name
   return std::nullopt;
 }
 
-void unknown_dim(Context& c, std::string_view name, SourceSpan span,
+void unknown_dim(Reporter& report, const Names& names, std::string_view name, SourceSpan span,
                  std::span<const Shape> operands) {
   std::vector<std::string> candidates;
   std::vector<std::string> seen;
@@ -31,7 +31,7 @@ void unknown_dim(Context& c, std::string_view name, SourceSpan span,
       candidates.push_back(dim.name);
     }
   }
-  for (const Scope* scope = c.scope.get(); scope != nullptr; scope = scope->parent().get()) {
+  for (const Scope* scope = names.scope.get(); scope != nullptr; scope = scope->parent().get()) {
     for (const auto& [known, binding] : scope->names()) {
       if (binding.value.is<Dim>()) {
         candidates.push_back(known);
@@ -43,20 +43,20 @@ void unknown_dim(Context& c, std::string_view name, SourceSpan span,
   for (const std::string& text : seen) {
     where += (where.empty() ? ", and it is not in " : " or ") + text;
   }
-  c.error(DiagKind::kUnknownDim, span,
-          "no dim `" + std::string(name) + "` is declared" + where + suggestion.text, {},
-          suggestion.fix);
+  report.error(DiagKind::kUnknownDim, span,
+               "no dim `" + std::string(name) + "` is declared" + where + suggestion.text, {},
+               suggestion.fix);
 }
 
 Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> operands) {
   const ast::NameRef* name = ast::as_name(expr);
-  if (name == nullptr || operands.empty() || c.scope->find(name->text).binding != nullptr) {
+  if (name == nullptr || operands.empty() || c.names.scope->find(name->text).binding != nullptr) {
     return evaluate(c, expr);
   }
   if (const std::optional<Dim> dim = dim_of(operands, name->text)) {
     return make(*dim);
   }
-  unknown_dim(c, name->text, expr.span, operands);
+  unknown_dim(c.report, c.names, name->text, expr.span, operands);
   return unknown();
 }
 
@@ -71,13 +71,13 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
         [&](const ast::Sized& sized) {
           const std::optional<Dim> dim = evaluate_sized(c, sized);
           if (dim) {
-            declare_inline(c, *dim, sized.name.span);
+            declare_inline(c.names, *dim, sized.name.span);
           }
           return dim ? make(*dim) : unknown();
         },
         [&](const ast::Rest&) {
-          c.error(DiagKind::kBadArgument, element.span,
-                  "`..` stands for the other dims of a type; here every dim must be named");
+          c.report.error(DiagKind::kBadArgument, element.span,
+                         "`..` stands for the other dims of a type; here every dim must be named");
           return unknown();
         });
     known = known && !value.is<Unknown>();
@@ -86,13 +86,14 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
   return known ? std::optional(std::move(values)) : std::nullopt;
 }
 
-std::optional<Shape> shape_of_dims(Context& c, const Values& dims, const ast::Bracket& bracket) {
+std::optional<Shape> shape_of_dims(Reporter& report, const Values& dims,
+                                   const ast::Bracket& bracket) {
   Shape shape;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const Dim& dim = *dims[i].get<Dim>();
     if (shape.has(dim.name)) {
-      c.error(DiagKind::kRepeatedDim, bracket.elements[i].span,
-              "`" + dim.name + "` is in this shape twice; rename one of the two");
+      report.error(DiagKind::kRepeatedDim, bracket.elements[i].span,
+                   "`" + dim.name + "` is in this shape twice; rename one of the two");
       return std::nullopt;
     }
     shape = shape.with(dim);
@@ -107,7 +108,7 @@ std::optional<Shape> type_part(Context& c, const ast::Element& element) {
     if (!dim) {
       return std::nullopt;
     }
-    declare_inline(c, *dim, sized->name.span);
+    declare_inline(c.names, *dim, sized->name.span);
     return Shape({*dim});
   }
   const auto& expr = std::get<ast::Expr>(element.node);
@@ -117,28 +118,29 @@ std::optional<Shape> type_part(Context& c, const ast::Element& element) {
   }
   const std::optional<Shape> shape = as_shape(value);
   if (!shape) {
-    c.error(DiagKind::kWrongType, expr.span, "a type is made of dims; this is " + kind_of(value));
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   "a type is made of dims; this is " + kind_of(value));
   }
   return shape;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> checked_size(Context& c, const Value& size, std::string_view what,
+std::optional<std::int64_t> checked_size(Reporter& report, const Value& size, std::string_view what,
                                          SourceSpan span) {
   if (size.is<Unknown>()) {
     return std::nullopt;
   }
   const std::optional<std::int64_t> number = as_int(size);
   if (!number) {
-    c.error(DiagKind::kWrongType, span,
-            "the size of " + std::string(what) + " is " + kind_of(size) + ", not an int");
+    report.error(DiagKind::kWrongType, span,
+                 "the size of " + std::string(what) + " is " + kind_of(size) + ", not an int");
     return std::nullopt;
   }
   if (*number < 1) {
-    c.error(DiagKind::kBadArgument, span,
-            "the size of " + std::string(what) + " is " + std::to_string(*number) +
-                "; it must be at least 1");
+    report.error(DiagKind::kBadArgument, span,
+                 "the size of " + std::string(what) + " is " + std::to_string(*number) +
+                     "; it must be at least 1");
     return std::nullopt;
   }
   return number;
@@ -146,32 +148,34 @@ std::optional<std::int64_t> checked_size(Context& c, const Value& size, std::str
 
 std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized) {
   const std::optional<std::int64_t> size = checked_size(
-      c, evaluate(c, sized.size), "the dim `" + sized.name.text + "`", sized.size.span);
+      c.report, evaluate(c, sized.size), "the dim `" + sized.name.text + "`", sized.size.span);
   if (!size) {
     return std::nullopt;
   }
-  const Scope::Found found = c.scope->find(sized.name.text);
+  const Scope::Found found = c.names.scope->find(sized.name.text);
   if (found.binding != nullptr && found.binding->kind == NameKind::kDim) {
     const Dim* known = found.binding->value.get<Dim>();
     if (known != nullptr && known->name == sized.name.text && known->size != *size) {
-      c.error(DiagKind::kDimSize, sized.name.span,
-              "`" + sized.name.text + "` is " + std::to_string(*size) + " here and " +
-                  std::to_string(known->size) + " where it is declared",
-              {{.span = found.binding->span, .text = "declared here"}});
+      c.report.error(DiagKind::kDimSize, sized.name.span,
+                     "`" + sized.name.text + "` is " + std::to_string(*size) + " here and " +
+                         std::to_string(known->size) + " where it is declared",
+                     {{.span = found.binding->span, .text = "declared here"}});
       return std::nullopt;
     }
   }
   return Dim{.name = sized.name.text, .size = *size};
 }
 
-void declare_inline(Context& c, const Dim& dim, SourceSpan span) {
-  c.dim_names.insert(dim.name);
-  const Scope::Found found = c.scope->find(dim.name);
+void declare_inline(Names& names, const Dim& dim, SourceSpan span) {
+  names.dims.insert(dim.name);
+  const Scope::Found found = names.scope->find(dim.name);
   if (found.binding == nullptr) {
-    c.scope->declare(dim.name, {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
+    names.scope->declare(dim.name,
+                         {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
   } else if (found.binding->kind == NameKind::kInlineDim && found.binding->value.is<Dim>() &&
              !(*found.binding->value.get<Dim>() == dim)) {
-    c.scope->declare(dim.name, {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
+    names.scope->declare(dim.name,
+                         {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
   }
 }
 
@@ -185,9 +189,9 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
     return value.is<Dim>();
   });
   if (!is_shape) {
-    return bounded_list(c, *std::move(values), span);
+    return bounded_list(c.report, *std::move(values), span);
   }
-  std::optional<Shape> shape = shape_of_dims(c, *values, bracket);
+  std::optional<Shape> shape = shape_of_dims(c.report, *values, bracket);
   return shape ? make(std::move(*shape)) : unknown();
 }
 
@@ -203,8 +207,8 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   }
   std::optional<Shape> shape = as_shape(value);
   if (!shape) {
-    c.error(DiagKind::kWrongType, expr.span,
-            std::string(wanted) + ", is needed; this is " + kind_of(value));
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   std::string(wanted) + ", is needed; this is " + kind_of(value));
   }
   return shape;
 }
@@ -219,12 +223,12 @@ std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
 std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                               std::span<const Shape> operands, bool may_be_new) {
   if (const ast::NameRef* name = ast::as_name(expr)) {
-    std::optional<Dim> dim = find_dim(c, name->text);
+    std::optional<Dim> dim = find_dim(c.names, c.units, name->text);
     const std::optional<Dim> operand = dim_of(operands, dim ? dim->name : name->text);
     if (operand && !may_be_new) {
       return std::vector{*operand};  // of the operand's size, as after x[batch: 0..8]
     }
-    const Scope::Found found = c.scope->find(name->text);
+    const Scope::Found found = c.names.scope->find(name->text);
     if (!dim && may_be_new && (found.binding == nullptr || !found.binding->value.is<Unknown>())) {
       dim = Dim{.name = name->text, .size = 0};
     }
@@ -232,7 +236,7 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
       return std::vector{*dim};
     }
     if (found.binding == nullptr) {
-      unknown_dim(c, name->text, expr.span, operands);
+      unknown_dim(c.report, c.names, name->text, expr.span, operands);
       return std::nullopt;
     }
   }
@@ -261,7 +265,8 @@ std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type)
     known = known && part.has_value();
     for (const Dim& dim : part ? part->dims() : std::span<const Dim>()) {
       if (declared.type.shape.has(dim.name)) {
-        c.error(DiagKind::kRepeatedDim, element.span, "`" + dim.name + "` is in this shape twice");
+        c.report.error(DiagKind::kRepeatedDim, element.span,
+                       "`" + dim.name + "` is in this shape twice");
         return std::nullopt;
       }
       declared.type.shape = declared.type.shape.with(dim);
@@ -272,14 +277,14 @@ std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type)
   }
   constexpr std::size_t kMostDims = 256;  // as of a result: stdlib/ops/rules.cpp
   if (declared.type.shape.dims().size() > kMostDims) {
-    c.error(DiagKind::kOverflow, type.span,
-            std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
-                std::to_string(kMostDims) + " at most");
+    c.report.error(DiagKind::kOverflow, type.span,
+                   std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
+                       std::to_string(kMostDims) + " at most");
     return std::nullopt;
   }
   if (!declared.type.shape.checked_volume()) {
-    c.error(DiagKind::kOverflow, type.span,
-            mtf::to_string(declared.type.shape) + " has more than 2^62 elements");
+    c.report.error(DiagKind::kOverflow, type.span,
+                   mtf::to_string(declared.type.shape) + " has more than 2^62 elements");
     return std::nullopt;
   }
   return declared;

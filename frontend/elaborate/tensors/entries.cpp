@@ -21,9 +21,9 @@ bool is_closed_type(const ast::TypeExpr& type) {
 }
 
 // Functions of the session's own files that no later one has replaced.
-std::vector<const ast::Fn*> entry_functions(const Context& c) {
+std::vector<const ast::Fn*> entry_functions(const Modules& modules) {
   std::vector<const ast::Fn*> list;
-  for (const std::unique_ptr<Module>& file : c.files) {
+  for (const std::unique_ptr<Module>& file : modules.files) {
     for (const ast::Stmt& stmt : file->file.statements) {
       const auto* fn = std::get_if<ast::Fn>(&stmt.node);
       const Binding* binding = fn == nullptr ? nullptr : file->scope->own(fn->name.text);
@@ -37,8 +37,8 @@ std::vector<const ast::Fn*> entry_functions(const Context& c) {
 }
 
 // The entry of that name; null if there is none.
-const ast::Fn* entry_called(const Context& c, std::string_view name) {
-  const Binding* binding = c.files.back()->scope->own(name);
+const ast::Fn* entry_called(const Modules& modules, std::string_view name) {
+  const Binding* binding = modules.files.back()->scope->own(name);
   const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
   const bool found = function != nullptr && function->fn->name.text == name;
   return found && is_entry(*function->fn) ? function->fn : nullptr;
@@ -60,7 +60,7 @@ std::set<std::string, std::less<>> words_of(const ast::Block& body) {
 
 // The tensors an entry takes, by their declared types; nullopt after an error.
 std::optional<Arguments> abstract_arguments(Context& c, const Function& function) {
-  const Restore scope(c.scope, std::make_shared<Scope>(function.scope));
+  const Restore scope(c.names.scope, std::make_shared<Scope>(function.scope));
   Arguments arguments;
   for (const ast::Parameter& parameter : function.fn->parameters) {
     arguments.emplace_back();
@@ -86,7 +86,7 @@ std::optional<Arguments> abstract_arguments(Context& c, const Function& function
 }
 
 const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
-  const Binding* binding = c.files.back()->scope->own(fn.name.text);
+  const Binding* binding = c.modules.files.back()->scope->own(fn.name.text);
   const auto* function = binding->value.get<Function>();
   const std::optional<Arguments> arguments = abstract_arguments(c, *function);
   return arguments ? build_entry(c, *function, *arguments) : nullptr;
@@ -100,8 +100,8 @@ bool is_entry(const ast::Fn& fn) {
   });
 }
 
-std::vector<Entry> entries_of(const Context& c) {
-  const std::vector<const ast::Fn*> functions = entry_functions(c);
+std::vector<Entry> entries_of(const Modules& modules) {
+  const std::vector<const ast::Fn*> functions = entry_functions(modules);
   std::set<std::string_view> names;
   for (const ast::Fn* fn : functions) {
     names.insert(fn->name.text);
@@ -125,9 +125,9 @@ namespace {
 
 // As the program itself called it first: with these defaults left out, these numbers captured, in
 // this region. Null if it never did.
-const BuiltFunction* first_called(const Context& c, const ast::Fn& fn) {
-  const auto found = c.built.find(&fn);
-  if (found == c.built.end()) {
+const BuiltFunction* first_called(const Units& units, const ast::Fn& fn) {
+  const auto found = units.built.find(&fn);
+  if (found == units.built.end()) {
     return nullptr;
   }
   for (const std::unique_ptr<BuiltFunction>& built : found->second) {
@@ -141,33 +141,34 @@ const BuiltFunction* first_called(const Context& c, const ast::Fn& fn) {
 }  // namespace
 
 const Unit* build_named(Context& c, std::string_view name) {
-  if (const ast::Fn* fn = entry_called(c, name)) {
-    const BuiltFunction* called = first_called(c, *fn);
+  if (const ast::Fn* fn = entry_called(c.modules, name)) {
+    const BuiltFunction* called = first_called(c.units, *fn);
     const BuiltFunction* built = called != nullptr ? called : build_function(c, *fn);
     return built == nullptr ? nullptr : built->unit.get();
   }
   std::vector<std::string> names;
-  for (const ast::Fn* fn : entry_functions(c)) {
+  for (const ast::Fn* fn : entry_functions(c.modules)) {
     names.push_back(fn->name.text);
   }
   const Suggestion suggestion = suggest(name, names);
-  c.error(DiagKind::kUnknownEntry, SourceSpan(),
-          "no entry `" + std::string(name) + "`" +
-              (!suggestion.text.empty() ? suggestion.text
-               : names.empty()          ? "; the file has no function with fully typed parameters"
-                                        : "; there is " + quoted_list(names)));
+  c.report.error(DiagKind::kUnknownEntry, SourceSpan(),
+                 "no entry `" + std::string(name) + "`" +
+                     (!suggestion.text.empty() ? suggestion.text
+                      : names.empty() ? "; the file has no function with fully typed parameters"
+                                      : "; there is " + quoted_list(names)));
   return nullptr;
 }
 
 void check_entries(Context& c) {
-  for (const ast::Fn* fn : entry_functions(c)) {
-    const auto built = c.built.find(fn);
-    if (built != c.built.end() && !built->second.empty()) {
+  for (const ast::Fn* fn : entry_functions(c.modules)) {
+    const auto built = c.units.built.find(fn);
+    if (built != c.units.built.end() && !built->second.empty()) {
       continue;
     }
-    const Restore ended(c.ended, false);  // a long loop at top level leaves it unseen, not unbuilt
+    const Restore ended(c.limits.ended,
+                        false);  // a long loop at top level leaves it unseen, not unbuilt
     const BuiltFunction* function = build_function(c, *fn);
-    if (function != nullptr && function->runs && !c.dry) {
+    if (function != nullptr && function->runs && !c.execution.is_dry()) {
       std::vector<TensorHandle> arguments;
       for (const Input& input : function->unit->program.inputs) {
         if (!input.is_variable()) {
@@ -175,7 +176,7 @@ void check_entries(Context& c) {
               std::make_shared<const DeviceTensor>(function->unit->program.at(input.value).type));
         }
       }
-      static_cast<void>(run_unit(c, *function->unit, arguments));
+      static_cast<void>(run_unit(c.report, c.layouts, c.execution, *function->unit, arguments));
     }
   }
 }

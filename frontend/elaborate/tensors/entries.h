@@ -15,7 +15,7 @@ namespace mtf::host {
 [[nodiscard]] inline bool owns_variables(const ast::Fn& fn) {
   return fn.is_model || is_entry(fn);
 }
-[[nodiscard]] std::vector<Entry> entries_of(const Context& c);
+[[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
 // Null after an error; an unknown name is one.
 [[nodiscard]] const Unit* build_named(Context& c, std::string_view name);
 // Builds the entries that the program has not called, for their errors.

@@ -12,9 +12,9 @@ struct IndexSite {
 };
 
 void wrong_index(const IndexSite& site, std::int64_t at, std::size_t size, std::string_view what) {
-  site.c.error(DiagKind::kBadIndex, site.item.value.span,
-               "index " + std::to_string(at) + " of " + std::string(what) + " of " +
-                   std::to_string(size) + "; they are numbered from 0");
+  site.c.report.error(DiagKind::kBadIndex, site.item.value.span,
+                      "index " + std::to_string(at) + " of " + std::string(what) + " of " +
+                          std::to_string(size) + "; they are numbered from 0");
 }
 
 // From the end, if negative, as in Python.
@@ -23,8 +23,9 @@ std::optional<std::size_t> position(const IndexSite& site, const Value& index, s
   const std::optional<std::int64_t> at = as_int(index);
   if (!at) {
     if (!index.is<Unknown>()) {
-      site.c.error(DiagKind::kWrongType, site.item.value.span,
-                   "the index of " + std::string(what) + " is an int; this is " + kind_of(index));
+      site.c.report.error(
+          DiagKind::kWrongType, site.item.value.span,
+          "the index of " + std::string(what) + " is an int; this is " + kind_of(index));
     }
     return std::nullopt;
   }
@@ -51,9 +52,9 @@ Values elements_of(const Value& value) {
 Value index_list(const IndexSite& site, const Value& list) {
   const std::string_view what = list.is<Shape>() ? "a shape" : "a list";
   if (site.item.dim) {
-    site.c.error(DiagKind::kBadIndex, site.item.dim->span,
-                 "`" + site.item.dim->text + ":` picks from a tensor; " + std::string(what) +
-                     " is indexed by number");
+    site.c.report.error(DiagKind::kBadIndex, site.item.dim->span,
+                        "`" + site.item.dim->text + ":` picks from a tensor; " + std::string(what) +
+                            " is indexed by number");
     return unknown();
   }
   const Values items = elements_of(list);
@@ -75,18 +76,18 @@ Value index_list(const IndexSite& site, const Value& list) {
 }
 
 // The dim that the name stands for, if it is a parameter, say; else the name itself.
-std::string dim_name(Context& c, const ast::Name& name, const Shape& shape) {
-  const std::optional<Dim> dim = find_dim(c, name.text);
+std::string dim_name(const Names& names, Units& units, const ast::Name& name, const Shape& shape) {
+  const std::optional<Dim> dim = find_dim(names, units, name.text);
   return dim && shape.has(dim->name) ? dim->name : name.text;
 }
 
 Value index_range(const IndexSite& site, const Operand& base, const Dim& dim, const Range& range) {
   Context& c = site.c;
   if (range.begin < 0 || range.end > dim.size || range.begin >= range.end) {
-    c.error(DiagKind::kBadIndex, site.item.value.span,
-            to_string(make(range)) + " of `" + dim.name + "`, which has size " +
-                std::to_string(dim.size) +
-                (range.begin >= range.end ? "; the range is empty" : ""));
+    c.report.error(DiagKind::kBadIndex, site.item.value.span,
+                   to_string(make(range)) + " of `" + dim.name + "`, which has size " +
+                       std::to_string(dim.size) +
+                       (range.begin >= range.end ? "; the range is empty" : ""));
     return unknown();
   }
   OpArgs args;
@@ -94,12 +95,12 @@ Value index_range(const IndexSite& site, const Operand& base, const Dim& dim, co
   args.set("begin", range.begin);
   args.set("end", range.end);
   if (site.item.as) {
-    const Dim as = find_dim(c, site.item.as->text)
+    const Dim as = find_dim(c.names, c.units, site.item.as->text)
                        .value_or(Dim{.name = site.item.as->text, .size = range.end - range.begin});
-    c.dim_names.insert(as.name);
+    c.names.dims.insert(as.name);
     args.set("to", std::vector{as});
   }
-  return apply_op(c, op_of(c.options.ops, Primitive::kSlice), {&base, 1}, std::move(args),
+  return apply_op(c.units, op_of(c.units.ops, Primitive::kSlice), {&base, 1}, std::move(args),
                   site.span);
 }
 
@@ -107,18 +108,18 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
   Context& c = site.c;
   const Shape& shape = tensor.type.shape;
   if (!site.item.dim) {
-    c.error(DiagKind::kBadIndex, site.item.span,
-            "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
-                (shape.rank() > 0 ? shape[0].name : "batch") + ": 0]");
+    c.report.error(DiagKind::kBadIndex, site.item.span,
+                   "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
+                       (shape.rank() > 0 ? shape[0].name : "batch") + ": 0]");
     return unknown();
   }
-  const std::string name = dim_name(c, *site.item.dim, shape);
+  const std::string name = dim_name(c.names, c.units, *site.item.dim, shape);
   const Dim* dim = shape.find(name);
   if (dim == nullptr) {
     const Suggestion suggestion = suggest(name, names_of(shape.dims()));
-    c.error(DiagKind::kUnknownDim, site.item.dim->span,
-            "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
-            suggestion.fix);
+    c.report.error(DiagKind::kUnknownDim, site.item.dim->span,
+                   "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
+                   suggestion.fix);
     return unknown();
   }
   const Value index = evaluate(c, site.item.value);
@@ -129,13 +130,14 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
     return index_range(site, base, *dim, *range);
   }
   if (site.item.as) {
-    c.error(DiagKind::kBadIndex, site.item.as->span,
-            "`as` renames a range; one index leaves no dim");
+    c.report.error(DiagKind::kBadIndex, site.item.as->span,
+                   "`as` renames a range; one index leaves no dim");
     return unknown();
   }
   if (index.is<Tensor>()) {
-    c.error(DiagKind::kWrongType, site.item.value.span,
-            "the index is a tensor; `gather(x, index, over = " + name + ")` looks elements up");
+    c.report.error(
+        DiagKind::kWrongType, site.item.value.span,
+        "the index is a tensor; `gather(x, index, over = " + name + ")` looks elements up");
     return unknown();
   }
   const auto at =
@@ -146,7 +148,7 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
   OpArgs args;
   args.set("dim", std::vector{*dim});
   args.set("at", static_cast<std::int64_t>(*at));
-  return apply_op(c, op_of(c.options.ops, Primitive::kIndex), {&base, 1}, std::move(args),
+  return apply_op(c.units, op_of(c.units.ops, Primitive::kIndex), {&base, 1}, std::move(args),
                   site.span);
 }
 
@@ -165,8 +167,8 @@ Value evaluate_index(Context& c, const Operand& base, const ast::Index& index, S
     } else if (current.value.is<List>() || current.value.is<Shape>()) {
       current.value = index_list(site, current.value);
     } else {
-      c.error(DiagKind::kWrongType, base.span,
-              kind_of(current.value) + " has no elements to pick from");
+      c.report.error(DiagKind::kWrongType, base.span,
+                     kind_of(current.value) + " has no elements to pick from");
       return unknown();
     }
   }

@@ -25,9 +25,9 @@ void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
   if (is_unknown(value)) {
     return;
   }
-  site.c.error(DiagKind::kWrongType, span,
-               "`" + std::string(param.name) + "` of `" + std::string(site.op.name) + "` is " +
-                   std::string(wanted) + "; this is " + kind_of(value));
+  site.c.report.error(DiagKind::kWrongType, span,
+                      "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                          "` is " + std::string(wanted) + "; this is " + kind_of(value));
 }
 
 std::string extents_text(const std::vector<std::size_t>& extents) {
@@ -61,9 +61,9 @@ bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth, Row
     const std::optional<double> number =
         flag != nullptr ? std::optional(*flag ? 1.0 : 0.0) : as_real(data.value);
     if (!number || depth != extents.size()) {
-      site.c.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
-                   number ? "these lists are not nested equally deep"
-                          : "data is made of numbers, not of " + kind_of(data.value));
+      site.c.report.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
+                          number ? "these lists are not nested equally deep"
+                                 : "data is made of numbers, not of " + kind_of(data.value));
       return false;
     }
     append(row, data.value, *number);
@@ -73,8 +73,8 @@ bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth, Row
     extents.push_back(list->items->size());
   }
   if (depth >= extents.size() || extents[depth] != list->items->size()) {
-    site.c.error(DiagKind::kBadArgument, data.span,
-                 "these lists differ in length, or are not nested equally deep");
+    site.c.report.error(DiagKind::kBadArgument, data.span,
+                        "these lists differ in length, or are not nested equally deep");
     return false;
   }
   return std::ranges::all_of(*list->items, [&](const Value& item) {
@@ -103,7 +103,7 @@ std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, c
           return dim.size == static_cast<std::int64_t>(extent);
         });
     if (!fits) {
-      site.c.error(
+      site.c.report.error(
           DiagKind::kBadArgument, expr.span,
           "data of " + extents_text(row.extents) + " for the shape " + mtf::to_string(*shape));
       return std::nullopt;
@@ -168,13 +168,13 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
         return std::nullopt;
       }
       if (param.kind != ParamKind::kDims && dims->size() != 1) {
-        site.c.error(DiagKind::kBadArgument, expr.span,
-                     "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
-                         "` is one dim, not " + std::to_string(dims->size()));
+        site.c.report.error(DiagKind::kBadArgument, expr.span,
+                            "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                                "` is one dim, not " + std::to_string(dims->size()));
         return std::nullopt;
       }
       for (const Dim& dim : *dims) {
-        site.c.dim_names.insert(dim.name);
+        site.c.names.dims.insert(dim.name);
       }
       return *std::move(dims);
     }
@@ -212,14 +212,15 @@ std::vector<Operand> evaluate_operands(Context& c, const OpDef& op, const Bound&
 }
 
 // What the type of a variable says about its initial value: `normal(stddev = 0.1)`.
-std::optional<ArgValue> from_type(const Context& c, const OpParam& param) {
-  if (c.fill == nullptr) {
+std::optional<ArgValue> from_type(const Variables& variables, const OpParam& param) {
+  if (variables.initial_type == nullptr) {
     return std::nullopt;
   }
   if (param.kind == ParamKind::kDType) {
-    return c.fill->dtype;
+    return variables.initial_type->dtype;
   }
-  return param.kind == ParamKind::kShape ? std::optional<ArgValue>(c.fill->shape) : std::nullopt;
+  return param.kind == ParamKind::kShape ? std::optional<ArgValue>(variables.initial_type->shape)
+                                         : std::nullopt;
 }
 
 bool has_operands(const OpDef& op) {
@@ -236,11 +237,11 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
     const OpParam& param = site.op.params[i];
     if (bound[i].empty()) {
       std::optional<ArgValue> filled =
-          has_operands(site.op) ? std::nullopt : from_type(site.c, param);
+          has_operands(site.op) ? std::nullopt : from_type(site.c.variables, param);
       if (filled) {
         args.set(param.name, *std::move(filled));
       } else if (param.required) {
-        report_missing(site.c, site.op.name, formals, i, site.span);
+        report_missing(site.c.report, site.op.name, formals, i, site.span);
         return std::nullopt;
       }
       continue;
@@ -267,12 +268,12 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
                        .many = param.kind == ParamKind::kTensors});
   }
   if (call.name) {
-    c.error(DiagKind::kBadArgument, call.name->span,
-            "`as` names the variables of a function's call; `" + std::string(op.name) +
-                "` is an operation and has none");
+    c.report.error(DiagKind::kBadArgument, call.name->span,
+                   "`as` names the variables of a function's call; `" + std::string(op.name) +
+                       "` is an operation and has none");
     return unknown();
   }
-  const std::optional<Bound> bound = bind_arguments(c, op.name, formals, call);
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, op.name, formals, call);
   if (!bound) {
     return unknown();
   }
@@ -294,7 +295,7 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
   if (is_free && site.written == DType::kBool) {
     args->set(dtype->name, DType::kBool);
   }
-  Value result = apply_op(c, op, operands, *std::move(args), span);
+  Value result = apply_op(c.units, op, operands, *std::move(args), span);
   if (auto* tensor = std::get_if<Tensor>(&result.node); tensor != nullptr) {
     tensor->whole = is_free && site.written == DType::kI32;
   }

@@ -7,11 +7,12 @@
 namespace mtf::host {
 
 Recording::Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name,
-                     OpTable ops)
+                     OpTable ops, std::size_t failures)
     : kind(unit_kind),
       serial(number),
       unit(std::make_unique<Unit>()),
-      builder(unit->program, ops, diags) {
+      builder(unit->program, ops, diags),
+      failures_before(failures) {
   unit->program.name = std::move(program_name);
   unit->is_entry = unit_kind == UnitKind::kFunction;
 }
@@ -89,6 +90,59 @@ bool Recording::acts() const {
          std::ranges::any_of(program.values, [](const mtf::Value& value) {
            return value.op != nullptr && value.op->effect;
          });
+}
+
+Units::Units(OpTable table, Execution& runs_on, Reporter& reporter)
+    : ops(table), execution(runs_on), report(reporter) {}
+
+bool Units::in_function() const {
+  return !recordings.empty() && recordings.back()->kind != UnitKind::kStatement;
+}
+
+bool Units::calls_are_units() const {
+  return recordings.empty() ||
+         (recordings.back()->kind == UnitKind::kStatement && !recordings.back()->inline_calls);
+}
+
+std::uint64_t Units::serial() const {
+  return recordings.empty() ? 0 : recordings.back()->serial;
+}
+
+bool Units::failed(const Recording& unit) const {
+  return report.failures() > unit.failures_before;
+}
+
+Recording& Units::open(UnitKind kind, std::string name) {
+  recordings.push_back(
+      std::make_unique<Recording>(kind, next_++, std::move(name), ops, report.failures()));
+  return *recordings.back();
+}
+
+std::unique_ptr<Recording> Units::close() {
+  take_diags();
+  std::unique_ptr<Recording> closed = std::move(recordings.back());
+  recordings.pop_back();
+  return closed;
+}
+
+void Units::note_read(const Scope::Found& found) {
+  for (const std::unique_ptr<Recording>& unit : recordings) {
+    if (unit->kind != UnitKind::kFunction || found.scope->unit() >= unit->serial) {
+      continue;
+    }
+    if (std::ranges::find(unit->reads, found.binding, &OutsideRead::binding) != unit->reads.end()) {
+      return;
+    }
+    unit->reads.push_back({.scope = found.scope->shared_from_this(),
+                           .binding = found.binding,
+                           .value = found.binding->value});
+  }
+}
+
+void Units::take_diags() {
+  Recording& unit = recording();
+  report.forward(unit.diags, true);
+  unit.diags = DiagSink();
 }
 
 }  // namespace mtf::host

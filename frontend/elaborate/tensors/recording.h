@@ -1,4 +1,5 @@
-// A unit under construction: the program so far, and what it reads from outside.
+// Units under construction, each the program so far and what it reads from outside; and those that
+// are built.
 
 #pragma once
 
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "frontend/elaborate/names/scope.h"
+#include "frontend/elaborate/report.h"
+#include "frontend/elaborate/tensors/execution.h"
 #include "ir/builder.h"
 
 namespace mtf::host {
@@ -34,14 +37,15 @@ struct OutsideRead {
 
 class Recording {
  public:
-  Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name, OpTable ops);
+  Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name, OpTable ops,
+            std::size_t failures);
 
   const UnitKind kind;
   const std::uint64_t serial;
   std::unique_ptr<Unit> unit;
   DiagSink diags;  // of the builder; forwarded with the calls that led there
   Builder builder;
-  bool failed = false;
+  const std::size_t failures_before;
   std::size_t statements = 0;  // run so far; a measure of the work in it
   bool inline_calls = false;   // a statement that differentiates: its calls are part of it
   bool rooted = false;         // declares variables under the path of the call at top level
@@ -76,6 +80,58 @@ class Recording {
   std::vector<ValueId> argument_values_;
   std::unordered_map<const DeviceTensor*, std::size_t> captured_;  // slots
   std::vector<VariableUse> variables_;
+};
+
+// A function that was built for one signature.
+struct BuiltFunction {
+  std::shared_ptr<Scope> scope;
+  std::vector<std::optional<Value>> arguments;  // tensors are slots
+  std::vector<OutsideRead> reads;               // tensors are slots
+  std::size_t slots = 0;
+  bool rooted = false;
+  std::string name;    // of the call
+  std::string region;  // the layout of `with layout`, or empty
+  SourceSpan call;     // matters if rooted
+  bool failed = false;
+  bool runs = false;
+  std::unique_ptr<Unit> unit;
+  Value result;  // tensors are outputs or slots
+};
+
+class Units {
+ public:
+  Units(OpTable table, Execution& runs_on, Reporter& reporter);
+
+  const OpTable ops;
+  Execution& execution;
+  Reporter& report;
+
+  std::vector<std::unique_ptr<Recording>> recordings;  // under construction, the innermost last
+  std::int32_t frame = -1;                             // in the program of the innermost
+  std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
+  std::unordered_map<std::string, std::unique_ptr<Unit>> of_statements;  // by text and place
+
+  [[nodiscard]] bool at_top_level() const { return recordings.empty(); }
+  // requires: not at top level; `evaluate` opens a unit where there is none.
+  [[nodiscard]] Recording& recording() const { return *recordings.back(); }
+  // The body of a function, rather than tensor work of a top-level statement.
+  [[nodiscard]] bool in_function() const;
+  // Whether the calls of functions become units of their own.
+  [[nodiscard]] bool calls_are_units() const;
+  // Of the innermost, to which what is local belongs; 0 at top level.
+  [[nodiscard]] std::uint64_t serial() const;
+  // An error since the unit was opened: it is not to be run.
+  [[nodiscard]] bool failed(const Recording& unit) const;
+
+  Recording& open(UnitKind kind, std::string name);
+  [[nodiscard]] std::unique_ptr<Recording> close();
+  // A name from outside was read: the functions under construction depend on it.
+  void note_read(const Scope::Found& found);
+  // Moves what the builder recorded to the reporter.
+  void take_diags();
+
+ private:
+  std::uint64_t next_ = 1;
 };
 
 }  // namespace mtf::host

@@ -43,7 +43,7 @@ Value number_like(const OpDef& op, std::span<const Operand> operands, double num
 }
 
 // On plain numbers an operation stays on the host: `sqrt(from)`.
-std::optional<Value> on_host(Context& c, const OpDef& op, std::span<const Operand> operands,
+std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const Operand> operands,
                              const OpArgs& args, SourceSpan span) {
   if (op.host == nullptr || operands.empty() || !args.entries.empty()) {
     return std::nullopt;
@@ -59,10 +59,10 @@ std::optional<Value> on_host(Context& c, const OpDef& op, std::span<const Operan
   const double result = op.host(numbers);
   const bool was_finite = std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
   if (was_finite && !std::isfinite(result)) {
-    c.error(DiagKind::kBadArgument, span,
-            "`" + std::string(op.name) + "` of " + to_string(operands[0].value) +
-                (operands.size() > 1 ? " and " + to_string(operands[1].value) : "") + " is " +
-                to_text(result));
+    report.error(DiagKind::kBadArgument, span,
+                 "`" + std::string(op.name) + "` of " + to_string(operands[0].value) +
+                     (operands.size() > 1 ? " and " + to_string(operands[1].value) : "") + " is " +
+                     to_text(result));
     return unknown();
   }
   return number_like(op, operands, result);
@@ -83,19 +83,20 @@ DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands) {
   return is_real ? DType::kF32 : DType::kI32;
 }
 
-std::optional<ValueId> operand_id(Context& c, const OpDef& op, const Operand& operand,
+std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& operand,
                                   DType numbers) {
   if (const auto* tensor = operand.value.get<Tensor>()) {
-    return record(c, *tensor, operand.span);
+    return record(units, *tensor, operand.span);
   }
   if (!is_number(operand.value)) {
-    c.error(DiagKind::kWrongType, operand.span,
-            "`" + std::string(op.name) + "` works on tensors; this is " + kind_of(operand.value));
+    units.report.error(
+        DiagKind::kWrongType, operand.span,
+        "`" + std::string(op.name) + "` works on tensors; this is " + kind_of(operand.value));
     return std::nullopt;
   }
   const bool by_element = op.tile != nullptr || op.expand != nullptr;
   const bool keeps_int = !by_element && is_float(numbers) && as_int(operand.value);
-  return lift(c, operand,
+  return lift(units, operand,
               operand.value.is<bool>() ? DType::kBool
               : keeps_int              ? DType::kI32
                                        : numbers);
@@ -116,7 +117,7 @@ std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
 // Whole numbers that were written without a dtype serve as labels, too: where the operation
 // refuses them as they are, those that it refuses are cast to what it takes. The others stay
 // floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
-void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> operands,
+void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> operands,
                        const OpArgs& args, std::vector<ValueId>& ids) {
   const auto is_whole = [](const Operand& operand) {
     const auto* tensor = operand.value.get<Tensor>();
@@ -124,7 +125,7 @@ void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> ope
   };
   std::vector<TensorType> types;
   for (const ValueId id : ids) {
-    types.push_back(c.recording().builder.type_of(id));
+    types.push_back(units.recording().builder.type_of(id));
   }
   if (op.type == nullptr || std::ranges::none_of(operands, is_whole) ||
       type_with(op, args, types)) {
@@ -142,7 +143,7 @@ void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> ope
       std::swap(cast[i], types[i]);  // as written, if the operation takes it so
       if (!type_with(op, args, cast)) {
         std::swap(cast[i], types[i]);
-        ids[i] = as_dtype(c, ids[i], dtype);
+        ids[i] = as_dtype(units, ids[i], dtype);
       }
     }
     return;
@@ -151,11 +152,12 @@ void fit_whole_numbers(Context& c, const OpDef& op, std::span<const Operand> ope
 
 // A check writes no files. What the program will read of those that it writes is known all the
 // same: some tensor of that dtype.
-std::optional<ValueId> read_back(Context& c, const OpDef& op, const OpArgs& args) {
+std::optional<ValueId> read_back(Units& units, const OpDef& op, const OpArgs& args) {
   const auto* path = args.get<std::string>("path");
   const auto* shape = args.get<Shape>("shape");
-  const auto found = path == nullptr ? c.written.end() : c.written.find(*path);
-  if (op.file != FileUse::kReads || shape == nullptr || found == c.written.end()) {
+  const auto found =
+      path == nullptr ? units.execution.written.end() : units.execution.written.find(*path);
+  if (op.file != FileUse::kReads || shape == nullptr || found == units.execution.written.end()) {
     return std::nullopt;
   }
   const auto* dtype = args.get<DType>("dtype");
@@ -163,34 +165,36 @@ std::optional<ValueId> read_back(Context& c, const OpDef& op, const OpArgs& args
   like.set("shape", *shape);
   like.set("value", 0.0);
   like.set("dtype", dtype == nullptr ? found->second : *dtype);
-  return c.recording().builder.emit(Primitive::kFill, {}, like);
+  return units.recording().builder.emit(Primitive::kFill, {}, like);
 }
 
-void note_write(Context& c, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
+void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
   const auto* path = args.get<std::string>("path");
-  if (c.checks_only() && op.file == FileUse::kWrites && path != nullptr && !ids.empty()) {
-    c.written.insert_or_assign(*path, c.recording().builder.type_of(ids.front()).dtype);
+  if (units.execution.checks_only() && op.file == FileUse::kWrites && path != nullptr &&
+      !ids.empty()) {
+    units.execution.written.insert_or_assign(*path,
+                                             units.recording().builder.type_of(ids.front()).dtype);
   }
 }
 
 }  // namespace
 
-ValueId as_dtype(Context& c, ValueId id, DType dtype) {
+ValueId as_dtype(Units& units, ValueId id, DType dtype) {
   OpArgs args;
   args.set("dtype", dtype);
-  return c.recording().builder.emit(Primitive::kCast, {id}, args);
+  return units.recording().builder.emit(Primitive::kCast, {id}, args);
 }
 
 bool is_number(const Value& value) {
   return value.is<bool>() || value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
 }
 
-std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype) {
+std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
   const double value = number_of(number.value).value_or(0);
   if (!is_float(dtype) && number.value.is<double>()) {
-    c.error(DiagKind::kDtypeMismatch, number.span,
-            "the float " + to_string(number.value) + " beside a tensor of " +
-                std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
+    units.report.error(DiagKind::kDtypeMismatch, number.span,
+                       "the float " + to_string(number.value) + " beside a tensor of " +
+                           std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
     return std::nullopt;
   }
   const bool is_small = dtype == DType::kU8 || dtype == DType::kBool;
@@ -199,26 +203,26 @@ std::optional<ValueId> lift(Context& c, const Operand& number, DType dtype) {
                       : is_small            ? 255
                                             : std::numeric_limits<std::int32_t>::max();
   if (!is_float(dtype) && dtype != DType::kI64 && (value < low || value > high)) {
-    c.error(
+    units.report.error(
         DiagKind::kOverflow, number.span,
         to_string(number.value) + " is beyond the range of " + std::string(mtf::to_string(dtype)));
     return std::nullopt;
   }
-  Recording& unit = c.recording();
-  unit.builder.at(number.span, c.frame);
+  Recording& unit = units.recording();
+  unit.builder.at(number.span, units.frame);
   return unit.builder.scalar(value, dtype);
 }
 
-std::optional<ValueId> record(Context& c, const Tensor& tensor, SourceSpan span) {
-  Recording& unit = c.recording();
-  unit.builder.at(span, c.frame);
+std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan span) {
+  Recording& unit = units.recording();
+  unit.builder.at(span, units.frame);
   if (tensor.where == Where::kRecorded && tensor.unit == unit.serial) {
     return ValueId{tensor.index};
   }
   if (unit.kind == UnitKind::kInitial) {
-    c.error(DiagKind::kBadArgument, span,
-            "an initial value is computed before anything else; it cannot use " +
-                (tensor.name.empty() ? "a tensor" : "the tensor `" + tensor.name + "`"));
+    units.report.error(DiagKind::kBadArgument, span,
+                       "an initial value is computed before anything else; it cannot use " +
+                           (tensor.name.empty() ? "a tensor" : "the tensor `" + tensor.name + "`"));
     return std::nullopt;
   }
   switch (tensor.where) {
@@ -231,71 +235,73 @@ std::optional<ValueId> record(Context& c, const Tensor& tensor, SourceSpan span)
     case Where::kOutput:
       break;
   }
-  c.error(DiagKind::kBadArgument, span, "this tensor belongs to a function that has ended");
+  units.report.error(DiagKind::kBadArgument, span,
+                     "this tensor belongs to a function that has ended");
   return std::nullopt;
 }
 
-Value recorded(Context& c, ValueId id) {
+Value recorded(Units& units, ValueId id) {
   return make(Tensor{.where = Where::kRecorded,
-                     .type = c.recording().builder.type_of(id),
+                     .type = units.recording().builder.type_of(id),
                      .handle = nullptr,
                      .variable = nullptr,
                      .index = id.index,
-                     .unit = c.recording().serial,
+                     .unit = units.recording().serial,
                      .name = {},
                      .whole = false});
 }
 
-Value apply_op(Context& c, const OpDef& op, std::span<const Operand> operands, OpArgs args,
+Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands, OpArgs args,
                SourceSpan span) {
   if (std::ranges::any_of(operands, [](const Operand& x) { return is_unknown(x.value); })) {
     return unknown();
   }
-  if (std::optional<Value> value = on_host(c, op, operands, args, span)) {
+  if (std::optional<Value> value = on_host(units.report, op, operands, args, span)) {
     return *value;
   }
   const DType numbers = dtype_for_numbers(op, operands);
   std::vector<ValueId> ids;
   std::vector<SourceSpan> spans;
   for (const Operand& operand : operands) {
-    const std::optional<ValueId> id = operand_id(c, op, operand, numbers);
+    const std::optional<ValueId> id = operand_id(units, op, operand, numbers);
     if (!id) {
       return unknown();
     }
     ids.push_back(*id);
     spans.push_back(operand.span);
   }
-  Recording& unit = c.recording();
-  unit.builder.at(span, c.frame);
-  if (const std::optional<ValueId> known = read_back(c, op, args)) {
-    return recorded(c, *known);
+  Recording& unit = units.recording();
+  unit.builder.at(span, units.frame);
+  if (const std::optional<ValueId> known = read_back(units, op, args)) {
+    return recorded(units, *known);
   }
-  fit_whole_numbers(c, op, operands, args, ids);
-  note_write(c, op, args, ids);
+  fit_whole_numbers(units, op, operands, args, ids);
+  note_write(units, op, args, ids);
   const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);
-  c.take_diags();
+  units.take_diags();
   if (!result) {
-    c.fail();
+    units.report.fail();
     return unknown();
   }
-  return op.effect ? nothing() : recorded(c, *result);
+  return op.effect ? nothing() : recorded(units, *result);
 }
 
-Value apply_operator(Context& c, std::string_view symbol, std::span<const Operand> operands,
+Value apply_operator(Units& units, std::string_view symbol, std::span<const Operand> operands,
                      SourceSpan span) {
   if (std::ranges::any_of(operands, [](const Operand& x) { return is_unknown(x.value); })) {
     return unknown();
   }
-  const OpDef* op = find_operator(c.options.ops, symbol);
+  const OpDef* op = find_operator(units.ops, symbol);
   for (const Operand& operand : operands) {
     if (op == nullptr || (!operand.value.is<Tensor>() && !is_number(operand.value))) {
-      c.error(DiagKind::kWrongType, operand.span,
-              "`" + std::string(symbol) + "` between " + kind_of(operands.front().value) + " and " +
-                  kind_of(operands.back().value));
+      units.report.error(DiagKind::kWrongType, operand.span,
+                         "`" + std::string(symbol) + "` between " +
+                             kind_of(operands.front().value) + " and " +
+                             kind_of(operands.back().value));
       return unknown();
     }
   }
-  return apply_op(c, *op, operands, {}, span);
+  return apply_op(units, *op, operands, {}, span);
 }
 
 }  // namespace mtf::host

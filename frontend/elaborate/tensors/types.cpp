@@ -12,8 +12,8 @@ struct Checked {
   std::string_view what;
 
   Value wrong(DiagKind kind, std::string text) const {
-    c.error(kind, operand.span, std::string(what) + " " + std::move(text),
-            {{.span = type.span, .text = "declared here"}});
+    c.report.error(kind, operand.span, std::string(what) + " " + std::move(text),
+                   {{.span = type.span, .text = "declared here"}});
     return unknown();
   }
 };
@@ -80,9 +80,9 @@ Value checked_tensor(const Checked& checked) {
     return unknown();
   }
   if (wants_scalar(checked.type, checked.operand.value)) {
-    const std::optional<ValueId> id = lift(c, checked.operand, declared->type.dtype);
-    c.take_diags();
-    return id ? recorded(c, *id) : unknown();
+    const std::optional<ValueId> id = lift(c.units, checked.operand, declared->type.dtype);
+    c.units.take_diags();
+    return id ? recorded(c.units, *id) : unknown();
   }
   const auto* tensor = checked.operand.value.get<Tensor>();
   if (tensor == nullptr) {
@@ -91,12 +91,12 @@ Value checked_tensor(const Checked& checked) {
                                                    " is declared");
   }
   if (tensor->whole && takes_whole(declared->type.dtype)) {
-    const std::optional<ValueId> id = record(c, *tensor, checked.operand.span);
-    c.take_diags();
+    const std::optional<ValueId> id = record(c.units, *tensor, checked.operand.span);
+    c.units.take_diags();
     if (!id) {
       return unknown();
     }
-    const Operand cast{.value = recorded(c, as_dtype(c, *id, declared->type.dtype)),
+    const Operand cast{.value = recorded(c.units, as_dtype(c.units, *id, declared->type.dtype)),
                        .span = checked.operand.span};
     return checked_dims({.c = c, .operand = cast, .type = checked.type, .what = checked.what},
                         *cast.value.get<Tensor>(), *declared);

@@ -21,7 +21,7 @@ Tensor held(TensorHandle handle, const Tensor& from) {
 }
 
 // The same text from the same place is the same unit, in every turn of a loop.
-const Unit& cached(Context& c, std::unique_ptr<Unit> unit) {
+const Unit& cached(Units& units, std::unique_ptr<Unit> unit) {
   SourceSpan span;
   for (const mtf::Value& value : unit->program.values) {
     if (value.op != nullptr) {
@@ -34,7 +34,7 @@ const Unit& cached(Context& c, std::unique_ptr<Unit> unit) {
   }
   const std::string key = std::to_string(span.file.index) + ":" + std::to_string(span.begin) + ":" +
                           std::to_string(span.end) + regions + "\n" + mtf::to_string(unit->program);
-  return *c.statement_units.try_emplace(key, std::move(unit)).first->second;
+  return *units.of_statements.try_emplace(key, std::move(unit)).first->second;
 }
 
 // Adds the outputs that the values need. A tensor that came in as it is needs none.
@@ -70,27 +70,27 @@ void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
 
 }  // namespace
 
-Value frozen(Context& c, Value value, SourceSpan span) {
+Value frozen(Units& units, Value value, SourceSpan span) {
   return map_tensors(std::move(value), [&](Tensor& tensor) {
     if (tensor.where == Where::kVariable) {
-      if (const std::optional<ValueId> id = record(c, tensor, span)) {
-        tensor = *recorded(c, *id).get<Tensor>();
+      if (const std::optional<ValueId> id = record(units, tensor, span)) {
+        tensor = *recorded(units, *id).get<Tensor>();
       }
     }
   });
 }
 
 Values compute(Context& c, const std::function<Values()>& evaluate, bool freeze) {
-  c.open(UnitKind::kStatement, "top level");
-  const Restore frame(c.frame, std::int32_t{-1});
+  enter_region(c.layouts, c.units.open(UnitKind::kStatement, "top level"));
+  const Restore frame(c.units.frame, std::int32_t{-1});
   Values values = evaluate();
   if (freeze) {
     for (Value& value : values) {
-      value = frozen(c, std::move(value), c.recording().builder.span());
+      value = frozen(c.units, std::move(value), c.units.recording().builder.span());
     }
   }
-  const std::unique_ptr<Recording> unit = c.close();
-  if (unit->failed) {
+  const std::unique_ptr<Recording> unit = c.units.close();
+  if (c.units.failed(*unit)) {
     return all_unknown(values.size());
   }
   add_outputs(*unit, values);
@@ -99,7 +99,8 @@ Values compute(Context& c, const std::function<Values()>& evaluate, bool freeze)
     return values;
   }
   const std::vector<TensorHandle> arguments = unit->arguments();
-  const auto handles = run_unit(c, cached(c, std::move(unit->unit)), arguments);
+  const auto handles =
+      run_unit(c.report, c.layouts, c.execution, cached(c.units, std::move(unit->unit)), arguments);
   if (!handles) {
     return all_unknown(values.size());
   }
@@ -145,43 +146,22 @@ std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> expr
 }
 
 Value evaluate_bound(Context& c, const ast::Expr& expr) {
-  return c.at_top_level() ? compute(c, expr) : frozen(c, evaluate(c, expr), expr.span);
+  return c.units.at_top_level() ? compute(c, expr) : frozen(c.units, evaluate(c, expr), expr.span);
 }
 
-std::optional<std::vector<TensorHandle>> run_unit(Context& c, const Unit& unit,
+std::optional<std::vector<TensorHandle>> run_unit(Reporter& report, Layouts& layouts,
+                                                  Execution& execution, const Unit& unit,
                                                   std::span<const TensorHandle> arguments) {
-  if (!put_in_use(c)) {
+  if (!put_in_use(report, layouts, execution)) {
     return std::nullopt;
   }
-  if (c.dry) {
-    std::vector<TensorHandle> handles;
-    for (const ValueId output : unit.program.outputs) {
-      handles.push_back(std::make_shared<const DeviceTensor>(unit.program.at(output).type));
-    }
-    return handles;
-  }
-  DiagSink diags;
-  std::optional<std::vector<TensorHandle>> handles = c.device.run(unit, arguments, diags);
-  c.report.forward(diags, true);
-  if (!handles) {
-    c.fail();
-  }
-  return handles;
-}
-
-std::optional<std::string> device_text(Context& c, const Tensor& tensor,
-                                       const NumberFormat& numbers) {
-  return c.dry ? std::nullopt : c.device.text(tensor.handle, numbers);
-}
-
-std::optional<double> device_scalar(Context& c, const Tensor& tensor) {
-  return c.dry ? std::nullopt : c.device.scalar(tensor.handle);
+  return execution.run(unit, arguments);
 }
 
 std::optional<TensorHandle> device_number(Context& c, const Operand& number, DType dtype) {
   const auto make_number = [&]() -> Values {
-    const std::optional<ValueId> id = lift(c, number, dtype);
-    return {id ? recorded(c, *id) : unknown()};
+    const std::optional<ValueId> id = lift(c.units, number, dtype);
+    return {id ? recorded(c.units, *id) : unknown()};
   };
   const Value value = compute(c, make_number).front();
   const auto* tensor = value.get<Tensor>();

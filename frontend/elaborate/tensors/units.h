@@ -24,14 +24,12 @@ namespace mtf::host {
 // that the device holds.
 [[nodiscard]] Value evaluate_bound(Context& c, const ast::Expr& expr);
 // A variable as of now; other values as they are.
-[[nodiscard]] Value frozen(Context& c, Value value, SourceSpan span);
+[[nodiscard]] Value frozen(Units& units, Value value, SourceSpan span);
 
-// Runs a finished unit; nullopt after an error. In a dry run the results have a type and no more.
+// Runs a finished unit in the layout of the program; nullopt after an error.
 [[nodiscard]] std::optional<std::vector<TensorHandle>> run_unit(
-    Context& c, const Unit& unit, std::span<const TensorHandle> arguments);
-[[nodiscard]] std::optional<std::string> device_text(Context& c, const Tensor& tensor,
-                                                     const NumberFormat& numbers);
-[[nodiscard]] std::optional<double> device_scalar(Context& c, const Tensor& tensor);
+    Reporter& report, Layouts& layouts, Execution& execution, const Unit& unit,
+    std::span<const TensorHandle> arguments);
 // A scalar tensor that the device holds.
 [[nodiscard]] std::optional<TensorHandle> device_number(Context& c, const Operand& number,
                                                         DType dtype);

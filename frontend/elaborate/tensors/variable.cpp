@@ -22,7 +22,7 @@ std::string_view word(bool trained) {
 
 void bind(const Declaration& declaration, Value value) {
   const ast::Name& name = declaration.variable.name;
-  declaration.c.scope->declare(
+  declaration.c.names.scope->declare(
       name.text, {.value = std::move(value), .kind = NameKind::kVariable, .span = name.span});
 }
 
@@ -39,7 +39,7 @@ Value as_value(const std::shared_ptr<VariableRecord>& record, const std::string&
 void declared_twice(const Declaration& declaration, SourceSpan first) {
   const bool same_place = first == declaration.call;
   std::vector<Note> notes{{.span = first, .text = "first declared under this call"}};
-  declaration.c.error(
+  declaration.c.report.error(
       DiagKind::kDuplicateParameter,
       declaration.call.file.valid() ? declaration.call : declaration.variable.name.span,
       "`" + declaration.path + "` is declared " +
@@ -51,14 +51,15 @@ void declared_twice(const Declaration& declaration, SourceSpan first) {
 // The variable that this declaration stands for, if it exists. False in `fits` after an error.
 std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bool& fits) {
   Context& c = declaration.c;
-  const auto found = c.variables.find(declaration.path);
-  if (found == c.variables.end()) {
+  const auto found = c.variables.by_path.find(declaration.path);
+  if (found == c.variables.by_path.end()) {
     return nullptr;
   }
   const std::shared_ptr<VariableRecord>& record = found->second;
   const bool same_declaration = record->variable.span == declaration.variable.name.span;
   const bool same_root =
-      record->owner == c.root->owner && (c.root->owner != nullptr || record->root == c.root->call);
+      record->owner == c.variables.root->owner &&
+      (c.variables.root->owner != nullptr || record->root == c.variables.root->call);
   if (!same_root || !same_declaration) {
     fits = false;
     declared_twice(declaration, record->call);
@@ -74,26 +75,26 @@ Value apply_initial_op(Context& c, const OpDef& op, SourceSpan span) {
 std::optional<mtf::Variable> build_initial(const Declaration& declaration, const TensorType* type) {
   Context& c = declaration.c;
   const ast::Expr& initial = *declaration.variable.initial;
-  c.open(UnitKind::kInitial, declaration.path);
-  const Restore frame(c.frame, std::int32_t{-1});
-  const Restore fill(c.fill, type);
-  const Restore name(c.call_name, std::string());
+  enter_region(c.layouts, c.units.open(UnitKind::kInitial, declaration.path));
+  const Restore frame(c.units.frame, std::int32_t{-1});
+  const Restore fill(c.variables.initial_type, type);
+  const Restore name(c.variables.call_name, std::string());
   Operand operand{.value = evaluate(c, initial), .span = initial.span};
   if (const auto* op = operand.value.get<const OpDef*>()) {
     operand.value = apply_initial_op(c, **op, initial.span);
   }
   if (type == nullptr && is_number(operand.value)) {
     const std::optional<ValueId> id =
-        lift(c, operand, operand.value.is<double>() ? DType::kF32 : DType::kI32);
-    operand.value = id ? recorded(c, *id) : unknown();
+        lift(c.units, operand, operand.value.is<double>() ? DType::kF32 : DType::kI32);
+    operand.value = id ? recorded(c.units, *id) : unknown();
   }
   const auto* tensor = operand.value.get<Tensor>();
   const TensorType wanted = type != nullptr     ? *type
                             : tensor != nullptr ? tensor->type
                                                 : TensorType();
-  const std::optional<ValueId> id = fitted(c, operand, wanted);
-  const std::unique_ptr<Recording> unit = c.close();
-  if (!id || unit->failed) {
+  const std::optional<ValueId> id = fitted(c.units, operand, wanted);
+  const std::unique_ptr<Recording> unit = c.units.close();
+  if (!id || c.units.failed(*unit)) {
     return std::nullopt;
   }
   unit->program().outputs = {*id};
@@ -108,19 +109,20 @@ std::optional<mtf::Variable> build_initial(const Declaration& declaration, const
 bool may_be_declared(const Declaration& declaration, const std::optional<DeclaredType>& type) {
   Context& c = declaration.c;
   const ast::Variable& variable = declaration.variable;
-  if (!c.recordings.empty() && c.recording().kind == UnitKind::kInitial) {
-    c.error(DiagKind::kBadArgument, declaration.span,
-            "a " + std::string(word(variable.trained)) + " inside the initial value of another");
+  if (!c.units.recordings.empty() && c.units.recording().kind == UnitKind::kInitial) {
+    c.report.error(
+        DiagKind::kBadArgument, declaration.span,
+        "a " + std::string(word(variable.trained)) + " inside the initial value of another");
     return false;
   }
   if (type && type->open) {
-    c.error(DiagKind::kBadArgument, variable.type->span, "a variable needs all of its dims");
+    c.report.error(DiagKind::kBadArgument, variable.type->span, "a variable needs all of its dims");
     return false;
   }
   if (!variable.initial) {
-    c.error(DiagKind::kMissingArgument, variable.name.span,
-            "`" + variable.name.text +
-                "` has no initial value; for example `= zeros` or `= normal(stddev = 0.1)`");
+    c.report.error(DiagKind::kMissingArgument, variable.name.span,
+                   "`" + variable.name.text +
+                       "` has no initial value; for example `= zeros` or `= normal(stddev = 0.1)`");
     return false;
   }
   return true;
@@ -133,34 +135,33 @@ std::shared_ptr<VariableRecord> create(const Declaration& declaration, const Ten
     return nullptr;
   }
   if (variable->trained && !is_float(variable->type.dtype)) {
-    c.error(DiagKind::kDtypeMismatch, declaration.variable.name.span,
-            "the param `" + declaration.path + "` is " + mtf::to_string(variable->type) +
-                "; only floats are trained; `state` keeps other values");
+    c.report.error(DiagKind::kDtypeMismatch, declaration.variable.name.span,
+                   "the param `" + declaration.path + "` is " + mtf::to_string(variable->type) +
+                       "; only floats are trained; `state` keeps other values");
     return nullptr;
   }
-  if (!put_in_use(c)) {
+  if (!put_in_use(c.report, c.layouts, c.execution)) {
     return nullptr;
   }
-  auto record = std::make_shared<VariableRecord>(VariableRecord{.variable = *std::move(variable),
-                                                                .ordinal = c.variables.size(),
-                                                                .owner = c.root->owner,
-                                                                .root = c.root->call,
-                                                                .call = declaration.call});
-  c.variables.emplace(declaration.path, record);
-  if (!c.dry) {
-    c.device.declare(record->variable);
-  }
+  auto record =
+      std::make_shared<VariableRecord>(VariableRecord{.variable = *std::move(variable),
+                                                      .ordinal = c.variables.by_path.size(),
+                                                      .owner = c.variables.root->owner,
+                                                      .root = c.variables.root->call,
+                                                      .call = declaration.call});
+  c.variables.by_path.emplace(declaration.path, record);
+  c.execution.declare(record->variable);
   return record;
 }
 
 Value declared_value(const Declaration& declaration, const std::optional<DeclaredType>& type) {
   Context& c = declaration.c;
-  const auto earlier = c.root->declared.find(declaration.path);
-  if (earlier != c.root->declared.end()) {
+  const auto earlier = c.variables.root->declared.find(declaration.path);
+  if (earlier != c.variables.root->declared.end()) {
     declared_twice(declaration, earlier->second);
     return unknown();
   }
-  c.root->declared.emplace(declaration.path, declaration.call);
+  c.variables.root->declared.emplace(declaration.path, declaration.call);
   bool fits = true;
   std::shared_ptr<VariableRecord> record = find_existing(declaration, fits);
   if (!fits) {
@@ -169,9 +170,9 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
   if (record == nullptr) {
     record = create(declaration, type ? &type->type : nullptr);
   } else if (type && !(record->variable.type == type->type)) {
-    c.error(DiagKind::kDuplicateParameter, declaration.variable.name.span,
-            "`" + declaration.path + "` is " + mtf::to_string(type->type) + " here and was " +
-                mtf::to_string(record->variable.type) + " before");
+    c.report.error(DiagKind::kDuplicateParameter, declaration.variable.name.span,
+                   "`" + declaration.path + "` is " + mtf::to_string(type->type) +
+                       " here and was " + mtf::to_string(record->variable.type) + " before");
     return unknown();
   }
   return record == nullptr ? unknown() : as_value(record, declaration.variable.name.text);
@@ -180,7 +181,7 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
 // Whether the call says whose the variable is, once and no more; each call is told of it once.
 bool has_one_name(const Declaration& declaration) {
   Context& c = declaration.c;
-  Root& root = *c.root;
+  Root& root = *c.variables.root;
   const bool is_owned = root.owner != nullptr;
   if (is_owned ? !root.as.file.valid() : root.is_named) {
     return true;
@@ -193,51 +194,54 @@ bool has_one_name(const Declaration& declaration) {
   std::vector<Note> notes{{.span = name.span, .text = "declared here"}};
   if (is_owned) {
     const std::string& owner = root.owner->name.text;
-    c.error(DiagKind::kBadArgument, root.as,
-            "all calls of `" + owner + "` use the same `" + declaration.path + "`, because " +
-                (root.owner->is_model ? "a model owns it" : "all of its parameters have types") +
-                "; `as` names the variables of a function with a parameter that has none",
-            std::move(notes));
+    c.report.error(
+        DiagKind::kBadArgument, root.as,
+        "all calls of `" + owner + "` use the same `" + declaration.path + "`, because " +
+            (root.owner->is_model ? "a model owns it" : "all of its parameters have types") +
+            "; `as` names the variables of a function with a parameter that has none",
+        std::move(notes));
   } else {
     const std::string callee = c.report.calls.empty() ? "f" : c.report.calls.front().function;
-    c.error(DiagKind::kBadArgument, root.call,
-            "this call of `" + callee + "` has no name for the " +
-                std::string(word(declaration.variable.trained)) + " `" + name.text + "`; write `" +
-                callee +
-                "(…) as \"name\"`, or call it in a `model`, which owns "
-                "its variables",
-            std::move(notes));
+    c.report.error(DiagKind::kBadArgument, root.call,
+                   "this call of `" + callee + "` has no name for the " +
+                       std::string(word(declaration.variable.trained)) + " `" + name.text +
+                       "`; write `" + callee +
+                       "(…) as \"name\"`, or call it in a `model`, which owns "
+                       "its variables",
+                   std::move(notes));
   }
   return false;
 }
 
 }  // namespace
 
-std::optional<ValueId> fitted(Context& c, const Operand& operand, const TensorType& type) {
+std::optional<ValueId> fitted(Units& units, const Operand& operand, const TensorType& type) {
   if (is_unknown(operand.value)) {
     return std::nullopt;
   }
   std::optional<Value> value = operand.value;
   if (is_number(operand.value)) {
-    const std::optional<ValueId> id = lift(c, operand, type.dtype);
-    value = id ? std::optional(recorded(c, *id)) : std::nullopt;
+    const std::optional<ValueId> id = lift(units, operand, type.dtype);
+    value = id ? std::optional(recorded(units, *id)) : std::nullopt;
   }
   const auto* tensor = value ? value->get<Tensor>() : nullptr;
   if (tensor == nullptr) {
     if (value) {
-      c.error(DiagKind::kWrongType, operand.span,
-              "this is " + kind_of(operand.value) + "; " + mtf::to_string(type) + " is needed");
+      units.report.error(
+          DiagKind::kWrongType, operand.span,
+          "this is " + kind_of(operand.value) + "; " + mtf::to_string(type) + " is needed");
     }
     return std::nullopt;
   }
   if (tensor->type == type) {
-    return record(c, *tensor, operand.span);
+    return record(units, *tensor, operand.span);
   }
   const Shape& shape = tensor->type.shape;
   if (tensor->type.dtype != type.dtype || (shape.rank() > 0 && !same_dims(shape, type.shape))) {
-    c.error(tensor->type.dtype != type.dtype ? DiagKind::kDtypeMismatch : DiagKind::kDimSize,
-            operand.span,
-            "this is " + mtf::to_string(tensor->type) + "; " + mtf::to_string(type) + " is needed");
+    units.report.error(
+        tensor->type.dtype != type.dtype ? DiagKind::kDtypeMismatch : DiagKind::kDimSize,
+        operand.span,
+        "this is " + mtf::to_string(tensor->type) + "; " + mtf::to_string(type) + " is needed");
     return std::nullopt;
   }
   OpArgs args;
@@ -245,30 +249,31 @@ std::optional<ValueId> fitted(Context& c, const Operand& operand, const TensorTy
   const Algebra op = shape.rank() == 0 ? Algebra::kBroadcast : Algebra::kTranspose;
   const Operand from{.value = *value, .span = operand.span};
   const Value result =
-      apply_op(c, op_of(c.options.ops, op), {&from, 1}, std::move(args), operand.span);
+      apply_op(units, op_of(units.ops, op), {&from, 1}, std::move(args), operand.span);
   const auto* moved = result.get<Tensor>();
   return moved == nullptr ? std::nullopt : std::optional(ValueId{moved->index});
 }
 
 void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span) {
-  const Binding* twin = c.scope->own(variable.name.text);
+  const Binding* twin = c.names.scope->own(variable.name.text);
   if (twin != nullptr && twin->kind == NameKind::kVariable && !(twin->span == variable.name.span)) {
     return;  // the resolver has said so
   }
   Root at_top{.call = span};
-  const Restore root(c.root, c.root == nullptr ? &at_top : c.root);
+  const Restore root(c.variables.root, c.variables.root == nullptr ? &at_top : c.variables.root);
   const std::vector<CallFrame>& calls = c.report.calls;
-  const Declaration declaration{
-      .c = c,
-      .variable = variable,
-      .span = span,
-      .path = c.path.empty() ? variable.name.text : c.path + "/" + variable.name.text,
-      .call = calls.empty() ? variable.name.span : calls.back().call};
+  const Declaration declaration{.c = c,
+                                .variable = variable,
+                                .span = span,
+                                .path = c.variables.path.empty()
+                                            ? variable.name.text
+                                            : c.variables.path + "/" + variable.name.text,
+                                .call = calls.empty() ? variable.name.span : calls.back().call};
   std::optional<DeclaredType> type;
   const bool is_tensor_type =
       variable.type && variable.type->dims && find_dtype(variable.type->name.text);
   if (is_tensor_type) {
-    if (!c.at_top_level()) {
+    if (!c.units.at_top_level()) {
       type = evaluate_type(c, *variable.type);
     } else {  // sizes may be computed, though never by tensors
       static_cast<void>(compute(c, [&] {
@@ -281,8 +286,8 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
     bind(declaration, unknown());
     return;
   }
-  if (c.root->owner == nullptr) {
-    for (const std::unique_ptr<Recording>& unit : c.recordings) {
+  if (c.variables.root->owner == nullptr) {
+    for (const std::unique_ptr<Recording>& unit : c.units.recordings) {
       unit->rooted = true;
     }
   }
@@ -298,20 +303,20 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
     }
     const auto* tensor = target.get<Tensor>();
     if (tensor == nullptr || tensor->where != Where::kVariable) {
-      c.error(DiagKind::kWrongType, update.target.span,
-              "`<-` assigns to a param or state; this is " + kind_of(target));
+      c.report.error(DiagKind::kWrongType, update.target.span,
+                     "`<-` assigns to a param or state; this is " + kind_of(target));
       return {};
     }
-    if (c.recording().kind == UnitKind::kInitial) {
-      c.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
+    if (c.units.recording().kind == UnitKind::kInitial) {
+      c.report.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
       return {};
     }
-    if (const std::optional<ValueId> id = fitted(c, value, tensor->type)) {
-      c.recording().assign(tensor->variable, *id);
+    if (const std::optional<ValueId> id = fitted(c.units, value, tensor->type)) {
+      c.units.recording().assign(tensor->variable, *id);
     }
     return {};
   };
-  if (c.at_top_level()) {
+  if (c.units.at_top_level()) {
     static_cast<void>(compute(c, assign));
   } else {
     static_cast<void>(assign());

@@ -121,15 +121,15 @@ std::map<std::string, Placed> places(Repl& repl) {
   std::map<std::string, Placed> result;
   const PlanDevice& device = repl.planned().device();
   const host::Context& context = repl.planned().context();
-  if (context.files.empty()) {
+  if (context.modules.files.empty()) {
     return result;
   }
-  for (const auto& [name, binding] : context.files.back()->scope->names()) {
+  for (const auto& [name, binding] : context.modules.files.back()->scope->names()) {
     if (const std::optional<Placed> tensor = placed(binding.value, device)) {
       result.emplace(name, *tensor);
     }
   }
-  for (const auto& [path, record] : context.variables) {
+  for (const auto& [path, record] : context.variables.by_path) {
     if (const ValueLayout* layout = device.variable(path)) {
       result.emplace(path, Placed{.type = record->variable.type, .layout = *layout});
     }

@@ -111,7 +111,7 @@ bool repl_vars(Repl& repl, const std::string& /*rest*/) {
       }
     }
   }
-  for (const auto& [path, record] : context.variables) {
+  for (const auto& [path, record] : context.variables.by_path) {
     answer(path, host::make(host::Tensor{.where = host::Where::kVariable,
                                          .type = record->variable.type,
                                          .handle = nullptr,

@@ -1,0 +1,20 @@
+// The names that a program has given by now.
+
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/elaborate/names/scope.h"
+
+namespace mtf::host {
+
+struct Names {
+  std::shared_ptr<Scope> scope;                // where evaluation stands
+  std::set<std::string> dims;                  // every dim a tensor may have
+  std::vector<std::weak_ptr<Scope>> closures;  // scopes that functions keep alive
+};
+
+}  // namespace mtf::host

@@ -1,0 +1,59 @@
+#include "frontend/elaborate/tensors/execution.h"
+
+#include <memory>
+
+namespace mtf::host {
+
+Execution::Execution(Device& device, bool is_check, Reporter& report)
+    : device_(device), is_check_(is_check), report_(report) {}
+
+bool Execution::use(const Layout* chosen, std::span<const Layout> declared) {
+  if (is_dry()) {
+    return true;
+  }
+  DiagSink diags;
+  const bool usable = device_.use(chosen, declared, diags);
+  report_.forward(diags, false);
+  return usable;
+}
+
+void Execution::declare(const mtf::Variable& variable) {
+  if (!is_dry()) {
+    device_.declare(variable);
+  }
+}
+
+std::optional<std::vector<TensorHandle>> Execution::run(const Unit& unit,
+                                                        std::span<const TensorHandle> arguments) {
+  if (is_dry()) {
+    std::vector<TensorHandle> handles;
+    for (const ValueId output : unit.program.outputs) {
+      handles.push_back(std::make_shared<const DeviceTensor>(unit.program.at(output).type));
+    }
+    return handles;
+  }
+  DiagSink diags;
+  std::optional<std::vector<TensorHandle>> handles = device_.run(unit, arguments, diags);
+  report_.forward(diags, true);
+  if (!handles) {
+    report_.fail();
+  }
+  return handles;
+}
+
+void Execution::print(std::string_view line) {
+  if (!is_dry()) {
+    device_.print(line);
+  }
+}
+
+std::optional<double> Execution::scalar(const TensorHandle& tensor) {
+  return is_dry() ? std::nullopt : device_.scalar(tensor);
+}
+
+std::optional<std::string> Execution::text(const TensorHandle& tensor,
+                                           const NumberFormat& numbers) {
+  return is_dry() ? std::nullopt : device_.text(tensor, numbers);
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,46 @@
+// The device, as long as it may compute. In a check, and after an error, only types are known.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/device.h"
+#include "frontend/elaborate/report.h"
+
+namespace mtf::host {
+
+class Execution {
+ public:
+  Execution(Device& device, bool is_check, Reporter& report);
+
+  // After an error in a run: checks go on, nothing is computed.
+  [[nodiscard]] bool is_dry() const { return !is_check_ && report_.failures() > 0; }
+  // Nothing that is computed now has a value that could be read.
+  [[nodiscard]] bool checks_only() const { return is_check_ || is_dry(); }
+
+  // Each as of `Device`; in a dry run it does nothing. False, nullopt: after an error.
+  [[nodiscard]] bool use(const Layout* chosen, std::span<const Layout> declared);
+  void declare(const mtf::Variable& variable);
+  // In a dry run the results have a type and no more.
+  [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
+      const Unit& unit, std::span<const TensorHandle> arguments);
+  void print(std::string_view line);
+  // nullopt: nobody knows.
+  [[nodiscard]] std::optional<double> scalar(const TensorHandle& tensor);
+  [[nodiscard]] std::optional<std::string> text(const TensorHandle& tensor,
+                                                const NumberFormat& numbers);
+
+  std::map<std::string, DType> written;  // files, by a check that writes none
+
+ private:
+  Device& device_;
+  const bool is_check_;
+  Reporter& report_;
+};
+
+}  // namespace mtf::host

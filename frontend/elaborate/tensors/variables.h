@@ -1,0 +1,36 @@
+// The variables of a program, by path, and whose they are.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "frontend/ast.h"
+#include "frontend/elaborate/host/value.h"
+
+namespace mtf::host {
+
+// Whose variables are declared: a model or another entry, an optimizer for one param, or a call at
+// top level. Within one run of its body each path is declared once.
+struct Root {
+  const ast::Fn* owner = nullptr;              // null for a call at top level
+  SourceSpan call;                             // at top level
+  bool is_named = true;                        // false: a call at top level without `as`
+  SourceSpan as;                               // a name given to a call of what owns its variables
+  std::map<std::string, SourceSpan> declared;  // path to the call that declared it
+  bool is_refused = false;                     // an error was reported; nothing can be declared
+};
+
+struct Variables {
+  std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> by_path;
+
+  // Of what is declared here.
+  Root* root = nullptr;
+  std::string path;
+  std::string call_name;                     // what the value of the next call is bound to
+  const TensorType* initial_type = nullptr;  // of the variable whose initial value this is
+};
+
+}  // namespace mtf::host
