@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/golden/fold_json.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,7 +99,8 @@ Output run_all(const Case& test, const std::string& mtf, const std::string& rank
   Output all;
   for (const std::string& command : test.commands) {
     const Output one = run(launcher + mtf + " " + command);
-    all.text += (test.commands.size() > 1 ? "$ mtf " + command + "\n" : "") + one.text;
+    all.text += (test.commands.size() > 1 ? "$ mtf " + command + "\n" : "") +
+                mtf::golden::with_json_folded(one.text);
     // 1 is an error in the program, 2 wrong usage; anything else is a crash, whatever is expected.
     const bool failed = one.status == 1 || one.status == 2;
     const bool as_expected = test.must_fail ? failed : one.status == 0;
