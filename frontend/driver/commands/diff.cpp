@@ -15,9 +15,16 @@ namespace {
 
 constexpr std::string_view kOneRank = "none";  // unless the program has a layout of that name
 
+// That the program has no layout of a name that was asked for, which `knows_layouts` says better.
+bool is_of_asked_layout(const Diag& diag) {
+  return diag.kind == DiagKind::kUnknownLayout && !diag.span.file.valid();
+}
+
 void add_all(const DiagSink& from, DiagSink& to) {
   for (const Diag& diag : from.diags()) {
-    to.add(diag);
+    if (!is_of_asked_layout(diag)) {
+      to.add(diag);
+    }
   }
 }
 
@@ -134,7 +141,10 @@ Outcome diff_outcome(Workspace& workspace) {
   std::unique_ptr<CheckedProgram> built =
       file ? build_under(workspace, *file, layout_to_begin_with(workspace.options.layouts), diags)
            : nullptr;
-  if (built != nullptr && !knows_layouts(workspace, built->session)) {
+  const bool is_sound = std::ranges::none_of(diags.diags(), [](const Diag& diag) {
+    return diag.severity == Severity::kError && !is_of_asked_layout(diag);
+  });
+  if (built != nullptr && is_sound && !knows_layouts(workspace, built->session)) {
     return outcome_of(workspace, workspace.diags);
   }
   if (built == nullptr || !diags.ok() || !knows_hardware(workspace, built->session)) {
