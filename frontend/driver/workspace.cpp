@@ -22,7 +22,7 @@
 #include "frontend/report/json.h"
 #include "runtime/ranks/communicator_process.h"
 #include "runtime/ranks/world.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -70,4 +70,14 @@ void vector_pow(std::span<const double> x, std::span<const double> y, Isa isa,
   math_of(isa).doubles.pow(x.data(), y.data(), x.size(), out.data());
 }
 
+void vector_atan2(std::span<const float> y, std::span<const float> x, Isa isa,
+                  std::span<float> out) {
+  math_of(isa).floats.atan2(y.data(), x.data(), y.size(), out.data());
+}
+
+void vector_atan2(std::span<const double> y, std::span<const double> x, Isa isa,
+                  std::span<double> out) {
+  math_of(isa).doubles.atan2(y.data(), x.data(), y.size(), out.data());
+}
+
 }  // namespace mtf

@@ -9,8 +9,10 @@ namespace mtf {
 
 inline constexpr double kLargeAngle = 0x1p20;
 
-// sin(x + shift * pi/2), shift 0 or 1, of any finite |x| >= kLargeAngle.
-[[nodiscard]] double sine_of_large(double x, std::uint64_t shift);
+// Of any finite |x| >= kLargeAngle.
+[[nodiscard]] double sine_of_large(double x);
+[[nodiscard]] double cosine_of_large(double x);
+[[nodiscard]] double tangent_of_large(double x);
 
 template <typename V>
 struct Angles : Core<V> {
@@ -68,8 +70,21 @@ struct Angles : Core<V> {
     return choose(sine_series(angle.rest), cosine_series(angle.rest), angle.quadrant);
   }
 
-  // sin(x + shift * pi/2) to 2^-32 of itself for floats |x| < 2^40.
-  static D sine_short(D x, std::uint64_t shift) {
+  // tan(rest + quadrant * pi/2)
+  static D tangent_of(Angle angle) {
+    const D sine = sine_of(angle);
+    angle.quadrant = angle.quadrant + 1;
+    return sine / sine_of(angle);
+  }
+
+  // The sine and cosine of the rest, to 2^-32 of themselves for floats |x| < 2^40.
+  struct Circle {
+    D sine;
+    D cosine;
+    U quadrant;
+  };
+
+  static Circle circle_short(D x) {
     const auto n = Base::nearest(x * set(0x1.45f306dc9c883p-1));
     const D first = V::fma(n.value, set(-0x1.921fb54442d18p+0), x);
     const D r = V::fma(n.value, set(-0x1.1a62633145c07p-54), first);
@@ -79,7 +94,19 @@ struct Angles : Core<V> {
         r);
     const D cosine = Base::polynomial(z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720,
                                       1.0 / 24, -0.5, 1.0);
-    return choose(sine, cosine, n.bits + shift);
+    return {sine, cosine, n.bits};
+  }
+
+  // sin(x + shift * pi/2)
+  static D sine_short(D x, std::uint64_t shift) {
+    const Circle at = circle_short(x);
+    return choose(at.sine, at.cosine, at.quadrant + shift);
+  }
+
+  static D tangent_short(D x) {
+    const Circle at = circle_short(x);
+    const auto odd = (at.quadrant & 1) != 0;
+    return Base::select(odd, -at.cosine, at.sine) / Base::select(odd, at.sine, at.cosine);
   }
 };
 

@@ -3,13 +3,13 @@
 
 #pragma once
 
-#include "runtime/vector_math/vector_math_angle.h"
+#include "runtime/vector_math/vector_math_arc.h"
 
 namespace mtf {
 
 template <typename V>
-struct DoubleMath : Angles<V> {
-  using Base = Angles<V>;
+struct DoubleMath : Arcs<V> {
+  using Base = Arcs<V>;
   using Base::abs;
   using Base::select;
   using Base::set;
@@ -55,6 +55,26 @@ struct DoubleMath : Angles<V> {
     auto angle = Base::reduce(x);
     angle.quadrant = angle.quadrant + 1;
     return Base::sine_of(angle);
+  }
+
+  static D tan(D x) { return select(x == 0.0, x, Base::tangent_of(Base::reduce(x))); }
+
+  // exp(x) / 2, which is finite a little longer than exp(x).
+  static D half_exp(D x) {
+    const Exponential e = Base::exponential({Base::at_most(x, 720), set(0)});
+    return Base::scale(set(0.5) * (set(1) + e.rest), e.n);
+  }
+
+  static D sinh(D x) {
+    const D size = abs(x);
+    const D e = expm1_sum(size);
+    const D near = set(0.5) * (e + e / (e + set(1)));
+    return Base::copy_sign(select(size > 22.0, half_exp(size), near), x);
+  }
+
+  static D cosh(D x) {
+    const D half = half_exp(abs(x));
+    return half + set(0.25) / half;
   }
 
   static D tanh(D x) {

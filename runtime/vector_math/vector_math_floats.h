@@ -3,13 +3,13 @@
 
 #pragma once
 
-#include "runtime/vector_math/vector_math_angle.h"
+#include "runtime/vector_math/vector_math_arc.h"
 
 namespace mtf {
 
 template <typename V>
-struct FloatMath : Angles<V> {
-  using Base = Angles<V>;
+struct FloatMath : Arcs<V> {
+  using Base = Arcs<V>;
   using Base::abs;
   using Base::exp_short;
   using Base::select;
@@ -38,6 +38,17 @@ struct FloatMath : Angles<V> {
   static D reciprocal(D x) { return set(1) / x; }
   static D sin(D x) { return select(x == 0.0, x, Base::sine_short(x, 0)); }
   static D cos(D x) { return Base::sine_short(x, 1); }
+  static D tan(D x) { return select(x == 0.0, x, Base::tangent_short(x)); }
+
+  static D sinh(D x) {
+    const D e = Base::expm1_short(abs(x));
+    return Base::copy_sign(set(0.5) * (e + e / (e + set(1))), x);
+  }
+
+  static D cosh(D x) {
+    const D e = exp_short(abs(x));
+    return set(0.5) * (e + set(1) / e);
+  }
 
   static D tanh(D x) {
     const D t = Base::expm1_short(set(2) * Base::at_most(abs(x), 20));
@@ -70,7 +81,7 @@ struct FloatMath : Angles<V> {
     return Base::with_power_limits(x, y, exp_short(exponent));
   }
 
-  // What sin and cos do not cover.
+  // What sin, cos and tan do not cover.
   static constexpr double kLarge = 0x1p40;
 };
 

@@ -11,7 +11,7 @@
 
 namespace mtf {
 
-inline constexpr std::size_t kMathFns = 14;
+inline constexpr std::size_t kMathFns = 20;
 
 template <typename T>
 struct VectorMath {
@@ -20,6 +20,7 @@ struct VectorMath {
 
   std::array<Each, kMathFns> each = {};  // in the order of MathFn
   Pairs pow = nullptr;
+  Pairs atan2 = nullptr;
 };
 
 struct AllVectorMath {
@@ -78,7 +79,7 @@ void apply_pairs(const T* x, const T* y, std::size_t n, T* out) {
 }
 
 // Large angles are rare and done again, one by one.
-template <typename V, typename M, auto kFn, std::uint64_t kShift, typename T>
+template <typename V, typename M, auto kFn, double (*kOfLarge)(double), typename T>
 void apply_angles(const T* x, std::size_t n, T* out) {
   constexpr std::size_t kPiece = 256;
   constexpr T kLarge = static_cast<T>(M::kLarge);
@@ -95,7 +96,7 @@ void apply_angles(const T* x, std::size_t n, T* out) {
       const T x_i = angles[i];
       const bool finite = x_i - x_i == 0;
       if (finite && (x_i >= kLarge || x_i <= -kLarge)) {
-        out[begin + i] = static_cast<T>(sine_of_large(static_cast<double>(x_i), kShift));
+        out[begin + i] = static_cast<T>(kOfLarge(static_cast<double>(x_i)));
       }
     }
   }
@@ -104,14 +105,28 @@ void apply_angles(const T* x, std::size_t n, T* out) {
 // `W` loads and stores for M's functions: M's register type, or one that converts floats.
 template <typename T, typename W, typename M>
 constexpr VectorMath<T> make_vector_math() {
-  return {
-      .each = {apply_each<W, M::exp, T>, apply_each<W, M::expm1, T>, apply_each<W, M::log, T>,
-               apply_each<W, M::log1p, T>, apply_each<W, M::sqrt, T>, apply_each<W, M::rsqrt, T>,
-               apply_each<W, M::reciprocal, T>, apply_angles<W, M, M::sin, 0, T>,
-               apply_angles<W, M, M::cos, 1, T>, apply_each<W, M::tanh, T>,
-               apply_each<W, M::sigmoid, T>, apply_each<W, M::gelu, T>, apply_each<W, M::silu, T>,
-               apply_each<W, M::softplus, T>},
-      .pow = apply_pairs<W, M::pow, T>};
+  return {.each = {apply_each<W, M::exp, T>,
+                   apply_each<W, M::expm1, T>,
+                   apply_each<W, M::log, T>,
+                   apply_each<W, M::log1p, T>,
+                   apply_each<W, M::sqrt, T>,
+                   apply_each<W, M::rsqrt, T>,
+                   apply_each<W, M::reciprocal, T>,
+                   apply_angles<W, M, M::sin, sine_of_large, T>,
+                   apply_angles<W, M, M::cos, cosine_of_large, T>,
+                   apply_angles<W, M, M::tan, tangent_of_large, T>,
+                   apply_each<W, M::asin, T>,
+                   apply_each<W, M::acos, T>,
+                   apply_each<W, M::atan, T>,
+                   apply_each<W, M::sinh, T>,
+                   apply_each<W, M::cosh, T>,
+                   apply_each<W, M::tanh, T>,
+                   apply_each<W, M::sigmoid, T>,
+                   apply_each<W, M::gelu, T>,
+                   apply_each<W, M::silu, T>,
+                   apply_each<W, M::softplus, T>},
+          .pow = apply_pairs<W, M::pow, T>,
+          .atan2 = apply_pairs<W, M::atan2, T>};
 }
 
 template <typename V>

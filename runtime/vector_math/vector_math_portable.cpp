@@ -109,11 +109,20 @@ Math::Angle reduce_large(double x) {
 
 constinit const AllVectorMath kVectorMathPortable = make_all_vector_math<Scalar>();
 
-double sine_of_large(double x, std::uint64_t shift) {
+double sine_of_large(double x) {
+  const double sine = Math::sine_of(reduce_large(std::fabs(x)));
+  return x < 0 ? -sine : sine;
+}
+
+double cosine_of_large(double x) {
   Math::Angle angle = reduce_large(std::fabs(x));
-  angle.quadrant += shift;
-  const double sine = Math::sine_of(angle);
-  return x < 0 && shift == 0 ? -sine : sine;
+  angle.quadrant += 1;
+  return Math::sine_of(angle);
+}
+
+double tangent_of_large(double x) {
+  const double tangent = Math::tangent_of(reduce_large(std::fabs(x)));
+  return x < 0 ? -tangent : tangent;
 }
 
 }  // namespace mtf

@@ -34,12 +34,21 @@ extern const OpDef kGreaterEqual;
 extern const OpDef kEqual;
 extern const OpDef kNotEqual;
 extern const OpDef kIsFinite;
+extern const OpDef kIsInf;
+extern const OpDef kIsNan;
 // close.cpp
 extern const OpDef kClose;
 // logic.cpp
 extern const OpDef kAnd;
 extern const OpDef kOr;
 extern const OpDef kNot;
+// bits.cpp
+extern const OpDef kBitAnd;
+extern const OpDef kBitOr;
+extern const OpDef kBitXor;
+extern const OpDef kBitNot;
+extern const OpDef kLeftShift;
+extern const OpDef kRightShift;
 // exponential.cpp
 extern const OpDef kExp;
 extern const OpDef kExpm1;
@@ -50,14 +59,31 @@ extern const OpDef kRsqrt;
 // trigonometric.cpp
 extern const OpDef kSin;
 extern const OpDef kCos;
+extern const OpDef kTan;
+extern const OpDef kSinh;
+extern const OpDef kCosh;
 extern const OpDef kTanh;
-extern const OpDef kErf;  // erf.cpp
+// arc.cpp
+extern const OpDef kAsin;
+extern const OpDef kAcos;
+extern const OpDef kAtan;
+extern const OpDef kAtan2;
+// erf.cpp
+extern const OpDef kErf;
+extern const OpDef kErfc;
+extern const OpDef kLogAddExp;  // logaddexp.cpp
+// rounding.cpp
+extern const OpDef kFloor;
+extern const OpDef kCeil;
+extern const OpDef kRound;
+extern const OpDef kTrunc;
 // identity.cpp
 extern const OpDef kIdentity;
 extern const OpDef kStopGradient;
 extern const OpDef kPin;
 extern const OpDef kAbs;
 extern const OpDef kSign;
+extern const OpDef kClip;  // clip.cpp
 // where.cpp
 extern const OpDef kWhere;
 // cast.cpp
@@ -68,6 +94,13 @@ extern const OpDef kSigmoid;
 extern const OpDef kGelu;
 extern const OpDef kSilu;
 extern const OpDef kSoftplus;
+// bend.cpp
+extern const OpDef kLeakyRelu;
+extern const OpDef kElu;
+extern const OpDef kSelu;
+extern const OpDef kHardTanh;
+extern const OpDef kHardSigmoid;
+extern const OpDef kHardSwish;
 // sum.cpp
 extern const OpDef kSum;
 // mean.cpp
@@ -130,8 +163,5 @@ extern const OpDef kAssert;
 extern const OpDef kCheckFinite;
 
 }  // namespace ops
-
-// All of them, in the order of this file.
-[[nodiscard]] OpTable op_table();
 
 }  // namespace mtf

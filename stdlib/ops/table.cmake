@@ -25,6 +25,7 @@ file(WRITE ${OUT} "// Written by stdlib/ops/table.cmake from stdlib/ops/ops.h.
 #include <array>
 
 #include \"stdlib/ops/ops.h\"
+#include \"stdlib/ops/table.h\"
 
 namespace mtf {
 namespace {

@@ -4,6 +4,7 @@
     numpy_test.py MTF      exits with 77 (skipped) where NumPy is missing
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -56,6 +57,14 @@ def scatter(n):
     sums = np.zeros((V, B), np.float32)
     np.add.at(sums, n.ids, n.x)
     return sums
+
+
+def elu(x, alpha=1.0, scale=1.0):
+    return (scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))).astype(x.dtype)
+
+
+def erfc(x):
+    return np.vectorize(math.erfc)(x.astype(np.float64)).astype(x.dtype)
 
 
 def one_hot(ids, size):
@@ -117,6 +126,54 @@ CASES = [
     ("silu(x)", lambda n: n.x * sigmoid(n.x)),
     ("gelu(x)", lambda n: n.x / 2 * (1 + np.tanh(0.7978845608 * (n.x + 0.044715 * n.x**3)))),
     ("softplus(x)", lambda n: np.log1p(np.exp(n.x))),
+    ("tan(x)", lambda n: np.tan(n.x)),
+    ("tan(d)", lambda n: np.tan(n.d)),
+    ("asin(x / 4)", lambda n: np.arcsin(n.x / 4)),
+    ("acos(d / 4)", lambda n: np.arccos(n.d / 4)),
+    ("acos(s)", lambda n: np.arccos(n.s)),
+    ("atan(s)", lambda n: np.arctan(n.s)),
+    ("atan(d)", lambda n: np.arctan(n.d)),
+    ("atan2(s, v)", lambda n: np.arctan2(n.s, n.v)),
+    ("atan2(d, v64)", lambda n: np.arctan2(n.d, n.v.astype(np.float64))),
+    ("atan2(s, s)", lambda n: np.arctan2(n.s, n.s)),
+    ("sinh(s)", lambda n: np.sinh(n.s)),
+    ("sinh(d)", lambda n: np.sinh(n.d)),
+    ("cosh(s)", lambda n: np.cosh(n.s)),
+    ("cosh(d)", lambda n: np.cosh(n.d)),
+    ("erfc(s)", lambda n: erfc(n.s)),
+    ("erfc(d * 4)", lambda n: erfc(n.d * 4)),
+    ("floor(s)", lambda n: np.floor(n.s)),
+    ("ceil(d)", lambda n: np.ceil(n.d)),
+    ("round(x * 2) / 2 + round(cast(i, f32) / 2)",
+     lambda n: np.round(n.x * 2) / 2 + np.round(n.i.astype(np.float32) / 2)),
+    ("round(i)", lambda n: n.i),
+    ("trunc(s * 3)", lambda n: np.trunc(n.s * 3)),
+    ("clip(s, -0.5, v)", lambda n: np.clip(n.s, np.float32(-0.5), n.v)),
+    ("clip(i, -3, 4)", lambda n: np.clip(n.i, -3, 4)),
+    ("logaddexp(x, v)", lambda n: np.logaddexp(n.x, n.v)),
+    ("logaddexp(s, s)", lambda n: np.logaddexp(n.s, n.s)),
+    ("logaddexp(s, y)", lambda n: np.logaddexp(n.s, n.y)),
+    ("isnan(s)", lambda n: np.isnan(n.s)),
+    ("isinf(s)", lambda n: np.isinf(n.s)),
+    ("elu(s)", lambda n: elu(n.s)),
+    ("elu(d, alpha = 0.5)", lambda n: elu(n.d, 0.5)),
+    ("selu(x)", lambda n: elu(n.x, 1.6732632423543772, 1.0507009873554805)),
+    ("leaky_relu(s)", lambda n: np.where(n.s > 0, n.s, n.s * np.float32(0.01))),
+    ("leaky_relu(x, alpha = 0.2)", lambda n: np.where(n.x > 0, n.x, n.x * np.float32(0.2))),
+    ("hard_tanh(s)", lambda n: np.clip(n.s, -1, 1)),
+    ("hard_sigmoid(4 * s)", lambda n: np.clip(4 * n.s / 6 + np.float32(0.5), 0, 1)),
+    ("hard_swish(4 * x)", lambda n: 4 * n.x * np.clip(4 * n.x / 6 + np.float32(0.5), 0, 1)),
+    ("bitwise_and(i, j)", lambda n: n.i & n.j),
+    ("bitwise_or(i, 5)", lambda n: n.i | 5),
+    ("bitwise_xor(l, 12345)", lambda n: n.l ^ 12345),
+    ("bitwise_not(i)", lambda n: ~n.i),
+    ("bitwise_not(u)", lambda n: ~n.u),
+    ("bitwise_and(u, u)", lambda n: n.u),
+    ("left_shift(i, j)", lambda n: n.i << n.j),
+    ("right_shift(i, j)", lambda n: n.i >> n.j),
+    ("right_shift(l, 70) + left_shift(l, 64)", lambda n: (n.l >> 70) + (n.l << 64)),
+    ("right_shift(u, u)", lambda n: n.u >> n.u),
+    ("grad(sum(atan2(x, y) * v), y)", lambda n: -n.x / (n.x**2 + n.y**2) * n.v),
     ("where(t, x, y)", lambda n: np.where(n.t, n.x, n.y)),
     ("where(q, s, 0)", lambda n: np.where(n.q, n.s, np.float32(0))),
     ("cast(x * 10, i32)", lambda n: (n.x * 10).astype(np.int32)),

@@ -18,7 +18,7 @@
 #include "ir/support/file.h"
 #include "ir/support/number.h"
 #include "runtime/ranks/world.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

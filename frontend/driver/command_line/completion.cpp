@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "frontend/driver/command_line/pages.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

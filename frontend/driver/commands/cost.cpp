@@ -11,7 +11,7 @@
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/cost_table.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

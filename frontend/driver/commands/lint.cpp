@@ -8,7 +8,7 @@
 
 #include "frontend/report/lint/lint.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -20,7 +20,7 @@
 #include "frontend/report/run/profile_text.h"
 #include "frontend/report/run/trace.h"
 #include "runtime/ranks/world.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

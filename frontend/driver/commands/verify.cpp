@@ -14,8 +14,8 @@
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/parse/parse.h"
-#include "stdlib/ops/ops.h"
 #include "stdlib/ops/source/npy.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

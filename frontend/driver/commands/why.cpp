@@ -12,7 +12,7 @@
 #include "frontend/report/why/why_json.h"
 #include "frontend/report/why/why_text.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "frontend/report/plan/spmd_text.h"
 #include "ir/rewrite/rewrite.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

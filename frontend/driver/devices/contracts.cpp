@@ -7,7 +7,7 @@
 
 #include "frontend/report/expect/broken.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

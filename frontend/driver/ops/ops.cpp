@@ -1,7 +1,5 @@
 // `mtf ops`: what the table of operations says, for people.
 
-#include "stdlib/ops/ops.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "frontend/driver/workspace.h"
 #include "ir/kernel.h"
 #include "ir/support/columns.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

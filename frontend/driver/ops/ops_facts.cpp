@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "frontend/driver/devices/checked.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -7,7 +7,7 @@
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

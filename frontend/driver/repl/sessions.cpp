@@ -1,7 +1,7 @@
 #include "frontend/driver/repl/sessions.h"
 
 #include "frontend/driver/workspace.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -1,5 +1,5 @@
 // Comparisons: two tensors of one dtype to bools. NaN equals nothing, not even itself. And
-// isfinite.
+// isfinite, isinf, isnan.
 
 #include <cmath>
 
@@ -59,9 +59,24 @@ struct IsFinite {
   }
 };
 
-void isfinite_tile(const TileCall& call, std::span<const void* const> in, void* out,
-                   std::size_t n) {
-  with_float(call.dtype, [&](auto type) { unary_loop<IsFinite, decltype(type)>(in, out, n); });
+struct IsInf {
+  template <typename T>
+  std::uint8_t operator()(T x) const {
+    return std::isinf(x);
+  }
+};
+
+struct IsNan {
+  template <typename T>
+  std::uint8_t operator()(T x) const {
+    return std::isnan(x);
+  }
+};
+
+template <typename F>
+void number_test_tile(const TileCall& call, std::span<const void* const> in, void* out,
+                      std::size_t n) {
+  with_float(call.dtype, [&](auto type) { unary_loop<F, decltype(type)>(in, out, n); });
 }
 
 std::optional<TensorType> bools(std::optional<TensorType> type) {
@@ -82,12 +97,13 @@ std::optional<TensorType> equal_type(OpCall& call, DiagSink& diags) {
   return bools(any_elements(call, diags));
 }
 
-std::optional<TensorType> isfinite_type(OpCall& call, DiagSink& diags) {
+std::optional<TensorType> number_test_type(OpCall& call, DiagSink& diags) {
   return bools(float_elements(call, diags));
 }
 
-double isfinite_host(std::span<const double> x) {
-  return std::isfinite(x[0]) ? 1 : 0;
+template <typename F>
+double number_test_host(std::span<const double> x) {
+  return F{}(x[0]);
 }
 double less_host(std::span<const double> x) {
   return x[0] < x[1] ? 1 : 0;
@@ -114,6 +130,19 @@ OpDef comparison(OpDef def) {
   def.shape_rule = kUnionOfDims;
   def.space = kept_space;
   def.flops = one_flop_each;
+  return def;
+}
+
+template <typename F>
+OpDef number_test(OpDef def) {
+  def.family = "comparisons";
+  def.params = one_operand();
+  def.shape_rule = kSameDims;
+  def.type = number_test_type;
+  def.space = kept_space;
+  def.flops = one_flop_each;
+  def.tile = number_test_tile<F>;
+  def.host = number_test_host<F>;
   return def;
 }
 
@@ -174,18 +203,24 @@ const OpDef kNotEqual = comparison({.name = "not_equal",
                                     .tile = binary_any<NotEqual>,
                                     .host = not_equal_host});
 
-const OpDef kIsFinite{.name = "isfinite",
-                      .summary = "whether each element is a number, neither infinite nor NaN",
-                      .family = "comparisons",
-                      .params = one_operand(),
-                      .shape_rule = kSameDims,
-                      .example = R"(dim io = 3
+const OpDef kIsFinite =
+    number_test<IsFinite>({.name = "isfinite",
+                           .summary = "whether each element is a number, neither infinite nor NaN",
+                           .example = R"(dim io = 3
 print isfinite(log(const([io], [-1, 0, 1])))
-)",
-                      .type = isfinite_type,
-                      .space = kept_space,
-                      .flops = one_flop_each,
-                      .tile = isfinite_tile,
-                      .host = isfinite_host};
+)"});
+
+const OpDef kIsInf =
+    number_test<IsInf>({.name = "isinf",
+                        .summary = "whether each element is infinite, of either sign",
+                        .example = R"(dim io = 3
+print isinf(log(const([io], [-1, 0, 1])))
+)"});
+
+const OpDef kIsNan = number_test<IsNan>({.name = "isnan",
+                                         .summary = "whether each element is NaN, not a number",
+                                         .example = R"(dim io = 3
+print isnan(log(const([io], [-1, 0, 1])))
+)"});
 
 }  // namespace mtf::ops

@@ -1,5 +1,5 @@
-// erf, the error function: rational functions by range (Sun's fdlibm, s_erf.c),
-// in double.
+// erf, the error function, and erfc, which is 1 - erf: rational functions by range (Sun's fdlibm,
+// s_erf.c), in double.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ double polynomial(double x, double first, Rest... rest) {
   return sum;
 }
 
-// To 27/32: x + x P(x^2) / Q(x^2).
+// To 27/32: P(x^2) / Q(x^2) of x + x P/Q.
 double near_zero(double x) {
   const double z = x * x;
   const double p = polynomial(z, -2.37630166566501626084e-05, -5.77027029648944159157e-03,
@@ -35,7 +35,7 @@ double near_zero(double x) {
   const double q = polynomial(z, -3.96022827877536812320e-06, 1.32494738004321644526e-04,
                               5.08130628187576562776e-03, 6.50222499887672944485e-02,
                               3.97917223959155352819e-01, 1.0);
-  return x + x * (p / q);
+  return p / q;
 }
 
 // To 5/4, by the distance from 1.
@@ -48,8 +48,10 @@ double near_one(double size) {
   const double q = polynomial(s, 1.19844998467991074170e-02, 1.36370839120290507362e-02,
                               1.26171219808761642112e-01, 7.18286544141962662868e-02,
                               5.40397917702171048937e-01, 1.06420880400844228286e-01, 1.0);
-  return 8.45062911510467529297e-01 + p / q;
+  return p / q;
 }
+
+constexpr double kNearOne = 8.45062911510467529297e-01;  // erf(1), but for its last digits
 
 // Further out erf(x) = 1 - exp(-x^2 - 9/16 + R(1/x^2) / S(1/x^2)) / x: R/S to
 // 1/0.35 and beyond.
@@ -82,57 +84,89 @@ struct Exponents {
   std::array<double, kPiece> small;
 };
 
-void set_exponents(double x, std::size_t i, Exponents& exponents) {
-  const double size = std::clamp(std::abs(x), 1.25, 6.0);
+void set_exponents(double x, double last, std::size_t i, Exponents& exponents) {
+  const double size = std::clamp(std::abs(x), 1.25, last);
   const double top = std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & 0xffffffff00000000);
   exponents.large[i] = -top * top - 0.5625;
   exponents.small[i] = (top - size) * (top + size) + tail(size);
 }
 
+// Where the values are 1 and 0 for good.
+constexpr double kLastErf = 6;
+constexpr double kLastErfc = 28;
+
 double erf_of(double x, double exponential) {
   const double size = std::abs(x);
   if (!(size >= 0.84375)) {  // NaN as well
-    return near_zero(x);
+    return x + x * near_zero(x);
   }
-  const double value = size < 1.25 ? near_one(size) : 1 - exponential / std::min(size, 6.0);
+  const double value =
+      size < 1.25 ? kNearOne + near_one(size) : 1 - exponential / std::min(size, kLastErf);
   return std::copysign(value, x);
 }
 
-template <typename T>
-void erf_piece(const T* x, std::size_t n, T* y) {
+double erfc_of(double x, double exponential) {
+  const double size = std::abs(x);
+  if (!(size >= 0.84375)) {
+    const double more = x * near_zero(x);
+    return x < 0.25 ? 1 - (x + more) : 0.5 - (x - 0.5 + more);
+  }
+  if (size < 1.25) {
+    const double rest = near_one(size);
+    return x > 0 ? 1 - kNearOne - rest : 1 + (kNearOne + rest);
+  }
+  const double tail_of = exponential / std::min(size, kLastErfc);
+  return x > 0 ? tail_of : 2 - tail_of;
+}
+
+template <double (*kOf)(double, double), typename T>
+void erf_piece(const T* x, std::size_t n, double last, T* y) {
   Exponents exponents;
   for (std::size_t i = 0; i < n; ++i) {
-    set_exponents(static_cast<double>(x[i]), i, exponents);
+    set_exponents(static_cast<double>(x[i]), last, i, exponents);
   }
   for (auto* exponent : {&exponents.large, &exponents.small}) {
     const std::span<double> part(exponent->data(), n);
     vector_math(MathFn::kExp, part, local_isa(), part);
   }
   for (std::size_t i = 0; i < n; ++i) {
-    y[i] =
-        static_cast<T>(erf_of(static_cast<double>(x[i]), exponents.large[i] * exponents.small[i]));
+    y[i] = static_cast<T>(kOf(static_cast<double>(x[i]), exponents.large[i] * exponents.small[i]));
   }
 }
 
+template <double (*kOf)(double, double)>
 void erf_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
+  constexpr double kLast = kOf == erf_of ? kLastErf : kLastErfc;
   with_float(call.dtype, [&](auto type) {
     using T = decltype(type);
     for (std::size_t begin = 0; begin < n; begin += kPiece) {
-      erf_piece(static_cast<const T*>(in[0]) + begin, std::min(kPiece, n - begin),
-                static_cast<T*>(out) + begin);
+      erf_piece<kOf>(static_cast<const T*>(in[0]) + begin, std::min(kPiece, n - begin), kLast,
+                     static_cast<T*>(out) + begin);
     }
   });
 }
 
-// 2 / sqrt(pi) exp(-x^2)
-void erf_grad(GradBuilder& b) {
+// The slope of erf is 2 / sqrt(pi) exp(-x^2).
+void bell_grad(GradBuilder& b, double sign) {
   const ValueId bell = b.emit("exp", {b.emit("neg", {b.emit("square", {b.operand(0)})})});
-  const ValueId slope = b.emit("mul", {bell, b.scalar(2 * std::numbers::inv_sqrtpi)});
+  const ValueId slope = b.emit("mul", {bell, b.scalar(sign * 2 * std::numbers::inv_sqrtpi)});
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
+}
+
+void erf_grad(GradBuilder& b) {
+  bell_grad(b, 1);
+}
+
+void erfc_grad(GradBuilder& b) {
+  bell_grad(b, -1);
 }
 
 double erf_host(std::span<const double> x) {
   return std::erf(x[0]);
+}
+
+double erfc_host(std::span<const double> x) {
+  return std::erfc(x[0]);
 }
 
 }  // namespace
@@ -150,7 +184,23 @@ assert all(abs(y - const([io], [-0.84270079, 0, 0.52049988])) < 0.000001)
                  .space = kept_space,
                  .grad = erf_grad,
                  .flops = one_flop_each,
-                 .tile = erf_tile,
+                 .tile = erf_tile<erf_of>,
                  .host = erf_host};
+
+const OpDef kErfc{.name = "erfc",
+                  .summary = "1 - erf(x), exact far to the right",
+                  .family = "element-wise functions",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = R"(dim io = 3
+let y = erfc(const([io], [-1, 0.5, 4]))
+assert all(abs(y / const([io], [1.84270079, 0.47950012, 1.54172579e-8]) - 1) < 0.000001)
+)",
+                  .type = float_elements,
+                  .space = kept_space,
+                  .grad = erfc_grad,
+                  .flops = one_flop_each,
+                  .tile = erf_tile<erfc_of>,
+                  .host = erfc_host};
 
 }  // namespace mtf::ops

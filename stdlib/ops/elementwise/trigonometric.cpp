@@ -1,4 +1,4 @@
-// sin, cos and tanh.
+// sin, cos, tan, and the hyperbolic ones.
 
 #include <cmath>
 
@@ -19,6 +19,19 @@ void cos_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
 }
 
+void tan_grad(GradBuilder& b) {
+  const ValueId slope = b.emit("add", {b.scalar(1), b.emit("square", {b.result()})});
+  b.add_to(0, b.emit("mul", {b.upstream(), slope}));
+}
+
+void sinh_grad(GradBuilder& b) {
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("cosh", {b.operand(0)})}));
+}
+
+void cosh_grad(GradBuilder& b) {
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("sinh", {b.operand(0)})}));
+}
+
 void tanh_grad(GradBuilder& b) {
   const ValueId slope = b.emit("sub", {b.scalar(1), b.emit("square", {b.result()})});
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
@@ -29,6 +42,15 @@ double sin_host(std::span<const double> x) {
 }
 double cos_host(std::span<const double> x) {
   return std::cos(x[0]);
+}
+double tan_host(std::span<const double> x) {
+  return std::tan(x[0]);
+}
+double sinh_host(std::span<const double> x) {
+  return std::sinh(x[0]);
+}
+double cosh_host(std::span<const double> x) {
+  return std::cosh(x[0]);
 }
 double tanh_host(std::span<const double> x) {
   return std::tanh(x[0]);
@@ -61,6 +83,45 @@ const OpDef kCos{.name = "cos",
                  .flops = one_flop_each,
                  .tile = math_tile<MathFn::kCos>,
                  .host = cos_host};
+
+const OpDef kTan{.name = "tan",
+                 .summary = "the tangent of each element, in radians",
+                 .family = "element-wise functions",
+                 .params = one_operand(),
+                 .shape_rule = kSameDims,
+                 .example = "dim io = 3\nprint tan(const([io], [0, 1, 2]))\n",
+                 .type = float_elements,
+                 .space = kept_space,
+                 .grad = tan_grad,
+                 .flops = one_flop_each,
+                 .tile = math_tile<MathFn::kTan>,
+                 .host = tan_host};
+
+const OpDef kSinh{.name = "sinh",
+                  .summary = "the hyperbolic sine of each element",
+                  .family = "element-wise functions",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = "dim io = 3\nprint sinh(const([io], [-1, 0, 1]))\n",
+                  .type = float_elements,
+                  .space = kept_space,
+                  .grad = sinh_grad,
+                  .flops = one_flop_each,
+                  .tile = math_tile<MathFn::kSinh>,
+                  .host = sinh_host};
+
+const OpDef kCosh{.name = "cosh",
+                  .summary = "the hyperbolic cosine of each element",
+                  .family = "element-wise functions",
+                  .params = one_operand(),
+                  .shape_rule = kSameDims,
+                  .example = "dim io = 3\nprint cosh(const([io], [-1, 0, 1]))\n",
+                  .type = float_elements,
+                  .space = kept_space,
+                  .grad = cosh_grad,
+                  .flops = one_flop_each,
+                  .tile = math_tile<MathFn::kCosh>,
+                  .host = cosh_host};
 
 const OpDef kTanh{.name = "tanh",
                   .summary = "the hyperbolic tangent of each element",

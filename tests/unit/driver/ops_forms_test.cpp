@@ -6,7 +6,7 @@
 
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/parse/parse.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::elaborate_test {
 

@@ -5,7 +5,7 @@
 #include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "ir/rewrite/rewrite.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {

@@ -9,7 +9,7 @@
 
 #include "lowering/lower.h"
 #include "lowering/partition/stages.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {

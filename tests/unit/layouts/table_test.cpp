@@ -2,6 +2,8 @@
 // forward and backward, under every layout of its dims, with sizes that axes divide and sizes that
 // they do not. No operation is listed, so that none can be left out.
 
+#include "stdlib/ops/table.h"
+
 #include <map>
 #include <set>
 #include <string>
@@ -10,7 +12,6 @@
 
 #include "ir/rewrite/autodiff.h"
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/ops/calls.h"
 
@@ -44,6 +45,26 @@ ValueId operand(Builder& builder, const TensorType& type, std::int64_t seed) {
                                      : cast(builder, drawn, type.dtype);
 }
 
+// Of matrices, the diagonal is raised, so that they have what can be computed of them.
+ValueId with_raised_diagonal(Builder& builder, const DrawnCall& call, ValueId x) {
+  const TensorType type = builder.type_of(x);
+  const auto* rows = call.args.get<std::vector<Dim>>("rows");
+  const auto* cols = call.args.get<std::vector<Dim>>("cols");
+  if (!is_of_matrices(*call.op) || rows == nullptr || cols == nullptr || !is_float(type.dtype) ||
+      !type.shape.has(rows->front().name) || !type.shape.has(cols->front().name) ||
+      rows->front().name == cols->front().name) {
+    return x;
+  }
+  OpArgs along;
+  along.set("dim", *rows);
+  OpArgs hot;
+  hot.set("dim", *cols);
+  hot.set("dtype", type.dtype);
+  const ValueId one = builder.emit("one_hot", {builder.emit("range", {}, along)}, hot);
+  const auto size = static_cast<double>(2 * rows->front().size);
+  return builder.emit("add", {x, builder.emit("mul", {one, builder.scalar(size, type.dtype)})});
+}
+
 // The call, and the gradients of a weighted sum of its result.
 Program program_of(const DrawnCall& call, std::int64_t seed) {
   Program program;
@@ -53,7 +74,8 @@ Program program_of(const DrawnCall& call, std::int64_t seed) {
   std::vector<ValueId> operands;
   std::vector<ValueId> targets;
   for (const TensorType& type : call.operands) {
-    operands.push_back(operand(builder, type, seed + 2 * std::ssize(operands)));
+    const ValueId drawn = operand(builder, type, seed + 2 * std::ssize(operands));
+    operands.push_back(operands.empty() ? with_raised_diagonal(builder, call, drawn) : drawn);
     if (is_float(type.dtype)) {
       targets.push_back(operands.back());
     }

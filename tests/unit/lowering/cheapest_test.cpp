@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/reshard/reshard_parts.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/lowering/exhaustive.h"
 
 namespace mtf::tests {

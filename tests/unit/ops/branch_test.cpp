@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/ops/evaluate.h"
 
 namespace mtf::tests {

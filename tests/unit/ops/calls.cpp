@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::tests {
 namespace {
@@ -100,8 +100,30 @@ class Drawer {
         call.operands.push_back(operand(call.operands));
       }
     }
+    const std::optional<SquareDims> square =
+        is_of_matrices(op_) && chance(80) ? squared(call.operands.front()) : std::nullopt;
     arguments(call);
+    if (square) {
+      call.args.set("rows", std::vector<Dim>{square->rows});
+      call.args.set("cols", std::vector<Dim>{square->cols});
+    }
     return call;
+  }
+
+  struct SquareDims {
+    Dim rows;
+    Dim cols;
+  };
+
+  // Gives the tensor one dim more, of the size of one that it has.
+  std::optional<SquareDims> squared(TensorType& type) {
+    if (type.shape.rank() == 0) {
+      return std::nullopt;
+    }
+    const Dim rows = one_of(dims_of(type));
+    const Dim cols{.name = "t", .size = rows.size};
+    type.shape = type.shape.with(cols);
+    return SquareDims{.rows = rows, .cols = cols};
   }
 
   void arguments(DrawnCall& call) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ struct DrawOptions {
   DType floats = DType::kF32;
   std::size_t count = 6;  // at most
 };
+
+// Whether operand 0 is matrices, whose rows and columns are arguments: then most calls have square
+// ones.
+[[nodiscard]] inline bool is_of_matrices(const OpDef& op) {
+  return std::ranges::find(op.params, "cols", &OpParam::name) != op.params.end();
+}
 
 // Whether the operation can be called without a file.
 [[nodiscard]] bool is_callable(const OpDef& op);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "ir/kernel.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::tests {
 namespace {

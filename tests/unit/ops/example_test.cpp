@@ -8,7 +8,7 @@
 #include "frontend/driver/devices/execute_device.h"
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::tests {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/ops/evaluate.h"
 
 namespace mtf::tests {

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/kernel.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/ops/evaluate.h"
 #include "tests/unit/ops/split_box.h"
 

@@ -1,11 +1,11 @@
 // What holds for every operation.
 
+#include "stdlib/ops/table.h"
+
 #include <algorithm>
 #include <set>
 
 #include <catch2/catch.hpp>
-
-#include "stdlib/ops/ops.h"
 
 namespace mtf::tests {
 namespace {

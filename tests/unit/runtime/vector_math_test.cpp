@@ -122,6 +122,22 @@ const std::vector<Limit>& limits() {
                                          {MathFn::kSin, -kInf, kNan},
                                          {MathFn::kCos, -0.0, 1},
                                          {MathFn::kCos, kInf, kNan},
+                                         {MathFn::kTan, -0.0, -0.0},
+                                         {MathFn::kTan, kInf, kNan},
+                                         {MathFn::kAsin, -0.0, -0.0},
+                                         {MathFn::kAsin, 2, kNan},
+                                         {MathFn::kAsin, -kInf, kNan},
+                                         {MathFn::kAcos, 1, 0},
+                                         {MathFn::kAcos, -2, kNan},
+                                         {MathFn::kAcos, kInf, kNan},
+                                         {MathFn::kAtan, -0.0, -0.0},
+                                         {MathFn::kAtan, kInf, 1.5707963267948966},
+                                         {MathFn::kAtan, -kInf, -1.5707963267948966},
+                                         {MathFn::kSinh, -0.0, -0.0},
+                                         {MathFn::kSinh, kInf, kInf},
+                                         {MathFn::kSinh, -kInf, -kInf},
+                                         {MathFn::kCosh, -0.0, 1},
+                                         {MathFn::kCosh, -kInf, kInf},
                                          {MathFn::kTanh, -0.0, -0.0},
                                          {MathFn::kTanh, 0, 0},
                                          {MathFn::kTanh, kInf, 1},
@@ -159,51 +175,81 @@ TEMPLATE_TEST_CASE("functions have the right limits on every instruction set", "
   }
 }
 
-TEMPLATE_TEST_CASE("powers are near the true value and have C's limits", "[math]", float, double) {
-  using Limits = std::numeric_limits<TestType>;
-  std::vector<TestType> x;
-  std::vector<TestType> y;
-  const TestType ends[] = {0,
-                           1,
-                           2,
-                           3,
-                           0.5,
-                           TestType(1e30),
-                           Limits::denorm_min(),
-                           Limits::max(),
-                           Limits::infinity(),
-                           Limits::quiet_NaN()};
-  for (const TestType a : ends) {
-    for (const TestType b : ends) {
+// All pairs of the numbers where something happens, of either sign.
+template <typename T>
+void add_ends(std::vector<T>& x, std::vector<T>& y) {
+  using Limits = std::numeric_limits<T>;
+  const T ends[] = {0,
+                    1,
+                    2,
+                    3,
+                    0.5,
+                    T(1e30),
+                    Limits::denorm_min(),
+                    Limits::max(),
+                    Limits::infinity(),
+                    Limits::quiet_NaN()};
+  for (const T a : ends) {
+    for (const T b : ends) {
       for (const int signs : {0, 1, 2, 3}) {
         x.push_back((signs & 1) != 0 ? -a : a);
         y.push_back((signs & 2) != 0 ? -b : b);
       }
     }
   }
+}
+
+// Of two arguments: near the true value, with the same bits on every instruction set.
+template <typename T, typename F>
+void check_pairs(const char* name, const F& fn, Real (*value)(Real, Real), const std::vector<T>& x,
+                 const std::vector<T>& y) {
+  const auto values_by = [&](Isa isa) {
+    std::vector<T> out(x.size());
+    fn(std::span<const T>(x), std::span<const T>(y), isa, std::span<T>(out));
+    return out;
+  };
+  const std::vector<T> found = values_by(widest_isa());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    INFO(name << "(" << std::hexfloat << x[i] << ", " << y[i] << ") = " << found[i]);
+    REQUIRE(ulps_between(found[i], value(Real{x[i]}, Real{y[i]})) <= 2);
+  }
+  for (const Isa isa : usable_isas()) {
+    REQUIRE(same_bits<T>(values_by(isa), found));
+  }
+}
+
+TEMPLATE_TEST_CASE("powers are near the true value and have C's limits", "[math]", float, double) {
+  std::vector<TestType> x;
+  std::vector<TestType> y;
+  add_ends(x, y);
   std::mt19937 random(8);
   for (int i = 0; i < 100000; ++i) {
     const auto exponent = std::uniform_real_distribution<TestType>(-30, 30)(random);
     x.push_back(std::exp2(exponent) * (i % 8 == 0 ? -1 : 1));
-    const TestType most =
-        TestType(Limits::max_exponent) / std::max(TestType(1), std::abs(exponent));
+    const TestType most = TestType(std::numeric_limits<TestType>::max_exponent) /
+                          std::max(TestType(1), std::abs(exponent));
     const auto power = std::uniform_real_distribution<TestType>(-most, most)(random);
     y.push_back(i % 8 == 0 ? std::round(power) : power);
   }
-  std::vector<TestType> found(x.size());
-  vector_pow(std::span<const TestType>(x), std::span<const TestType>(y), widest_isa(),
-             std::span<TestType>(found));
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const Real expected = std::pow(Real{x[i]}, Real{y[i]});
-    INFO("pow(" << std::hexfloat << x[i] << ", " << y[i] << ") = " << found[i]);
-    REQUIRE(ulps_between(found[i], expected) <= 2);
+  check_pairs<TestType>(
+      "pow", [](auto... all) { vector_pow(all...); }, [](Real a, Real b) { return std::pow(a, b); },
+      x, y);
+}
+
+TEMPLATE_TEST_CASE("angles of points are near the true value and have C's limits", "[math]", float,
+                   double) {
+  std::vector<TestType> y;
+  std::vector<TestType> x;
+  add_ends(y, x);
+  std::mt19937 random(9);
+  for (int i = 0; i < 100000; ++i) {
+    std::uniform_real_distribution<TestType> exponent(-20, 20);
+    y.push_back(std::exp2(exponent(random)) * (i % 2 == 0 ? -1 : 1));
+    x.push_back(std::exp2(exponent(random)) * (i % 3 == 0 ? -1 : 1));
   }
-  for (const Isa isa : usable_isas()) {
-    std::vector<TestType> other(x.size());
-    vector_pow(std::span<const TestType>(x), std::span<const TestType>(y), isa,
-               std::span<TestType>(other));
-    REQUIRE(same_bits<TestType>(other, found));
-  }
+  check_pairs<TestType>(
+      "atan2", [](auto... all) { vector_atan2(all...); },
+      [](Real a, Real b) { return std::atan2(a, b); }, y, x);
 }
 
 TEMPLATE_TEST_CASE("an element's bits do not depend on its place or the instruction set", "[math]",

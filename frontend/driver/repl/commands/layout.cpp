@@ -12,7 +12,7 @@
 #include "frontend/elaborate/layouts/mesh_text.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/quantity.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

@@ -16,7 +16,7 @@
 #include "frontend/elaborate/names/module.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/show/blocks.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {

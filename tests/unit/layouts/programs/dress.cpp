@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ir/builder.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/layouts/programs/generate.h"
 

@@ -12,7 +12,7 @@
 #include "lowering/lower.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::tests {
 namespace {

@@ -7,9 +7,10 @@
 
 #include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/vocabulary.h"
 #include "tests/unit/layouts/programs/whole.h"
+#include "tests/unit/ops/calls.h"
 
 namespace mtf::tests {
 namespace {
@@ -153,13 +154,52 @@ class Generator {
         }
       }
     }
+    const std::optional<SquareDims> square =
+        is_of_matrices(op) && !options_.whole ? squared(operands) : std::nullopt;
     for (int i = 0; i < 6; ++i) {
-      const std::optional<OpArgs> args = arguments(op, operands);
+      std::optional<OpArgs> args = arguments(op, operands);
+      if (args && square) {
+        args->set("rows", std::vector<Dim>{square->rows});
+        args->set("cols", std::vector<Dim>{square->cols});
+      }
       if (args && append(op, operands, *args)) {
         return true;
       }
     }
     return false;
+  }
+
+  struct SquareDims {
+    Dim rows;
+    Dim cols;
+  };
+
+  // In place of the first operand x the matrices x x^T + 1; a second one is x.
+  std::optional<SquareDims> squared(std::vector<ValueId>& operands) {
+    const TensorType type = program_.at(operands.front()).type;
+    const std::vector<Dim> dims = operand_dims({operands.front()});
+    if (dims.empty() || !is_float(type.dtype) || chance(0.2)) {
+      return std::nullopt;
+    }
+    const Dim rows = one_of(dims);
+    const Dim cols{.name = "t" + rows.name, .size = rows.size};
+    if (type.shape.has(cols.name) || type.shape.volume() * cols.size > kMaxElements) {
+      return std::nullopt;
+    }
+    const ValueId x = operands.front();
+    OpArgs turn;
+    turn.set("dim", std::vector<Dim>{rows});
+    turn.set("to", std::vector<Dim>{cols});
+    const ValueId outer = builder_.emit("mul", {x, builder_.emit("rename", {x}, turn)});
+    OpArgs along;
+    along.set("dim", std::vector<Dim>{rows});
+    OpArgs hot;
+    hot.set("dim", std::vector<Dim>{cols});
+    hot.set("dtype", type.dtype);
+    const ValueId one = builder_.emit("one_hot", {builder_.emit("range", {}, along)}, hot);
+    operands.assign(operands.size(), x);
+    operands.front() = builder_.emit("add", {outer, one});
+    return SquareDims{.rows = rows, .cols = cols};
   }
 
   bool append(const OpDef& op, const std::vector<ValueId>& operands, const OpArgs& args) {

@@ -4,7 +4,7 @@
 
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
