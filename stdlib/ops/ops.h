@@ -151,9 +151,55 @@ extern const OpDef kFill;
 extern const OpDef kZeros;
 extern const OpDef kOnes;
 extern const OpDef kConst;
-// random.cpp
+// random/random.cpp
 extern const OpDef kNormal;
 extern const OpDef kUniform;
+// random/quantile.cpp
+extern const OpDef kTruncatedNormal;
+extern const OpDef kGumbel;
+extern const OpDef kIntegers;  // random/integers.cpp
+// random/chance.cpp
+extern const OpDef kBernoulli;
+extern const OpDef kDropout;
+extern const OpDef kPermutation;
+extern const OpDef kCategorical;
+// order/sort.cpp
+extern const OpDef kSort;
+extern const OpDef kArgsort;
+// order/top_k.cpp
+extern const OpDef kTopK;
+extern const OpDef kTopKPlaces;
+extern const OpDef kNthLargest;
+// order/count.cpp
+extern const OpDef kArgmin;
+extern const OpDef kBincount;
+// linear_algebra/triangle.cpp
+extern const OpDef kTril;
+extern const OpDef kTriu;
+extern const OpDef kDiag;
+extern const OpDef kTrace;
+// linear_algebra/norm.cpp
+extern const OpDef kNorm;
+extern const OpDef kOuter;
+// linear_algebra/cholesky.cpp
+extern const OpDef kCholesky;
+// linear_algebra/solve.cpp
+extern const OpDef kSolve;
+extern const OpDef kTriangularSolve;
+extern const OpDef kInverse;
+// linear_algebra/det.cpp
+extern const OpDef kDet;
+extern const OpDef kLogDet;
+// linear_algebra/eigh.cpp
+extern const OpDef kEigh;
+extern const OpDef kEighVectors;
+// linear_algebra/qr.cpp
+extern const OpDef kQr;
+extern const OpDef kQrR;
+// linear_algebra/svd.cpp
+extern const OpDef kSvd;
+extern const OpDef kSvdU;
+extern const OpDef kSvdV;
 // file.cpp
 extern const OpDef kLoad;
 extern const OpDef kWrite;

@@ -16,7 +16,8 @@ except ImportError:
     sys.exit(77)
 
 A, B, C, V = 7, 5, 3, 6
-DIMS = f"dim a = {A}, b = {B}, c = {C}, vocab = {V}, joined = {A * B}, twice = {2 * A}\n"
+DIMS = (f"dim a = {A}, b = {B}, c = {C}, vocab = {V}, joined = {A * B}, twice = {2 * A}\n"
+        f"dim row = {B}, col = {B}, best = 3\n")
 
 
 def inputs():
@@ -39,6 +40,10 @@ def inputs():
         "u": ("a", draw.integers(0, 255, size=A, dtype=np.uint8)),
         "t": ("a, b", draw.integers(0, 2, size=(A, B)).astype(bool)),
         "q": ("b", draw.integers(0, 2, size=B).astype(bool)),
+        "ties": ("a, b", draw.integers(0, 3, size=(A, B)).astype(np.float32)),
+        "m": ("c, row, col", draw.normal(size=(C, B, B)) + 3 * np.eye(B)),
+        "tall": ("c, a, col", draw.normal(size=(C, A, B))),
+        "side": ("c, row", draw.normal(size=(C, B))),
         "ids": ("a", draw.integers(0, V, size=A, dtype=np.int32)),
         "table": ("vocab, c", draw.normal(size=(V, C)).astype(np.float32)),
     }
@@ -220,7 +225,12 @@ CASES = [
     ("stack([x, y], pair)", lambda n: np.stack([n.x, n.y])),
     ("shift(x, over = a, by = 2, wrap = true)", lambda n: np.roll(n.x, 2, 0)),
     ("gather(table, ids, over = vocab)", lambda n: n.table[n.ids]),
+    ("gather(table, j - 2, over = vocab, clip = true)",
+     lambda n: n.table[np.clip(n.j - 2, 0, V - 1)]),
+    ("gather(table, 3 * j - 2, over = vocab)",
+     lambda n: np.concatenate([n.table, np.zeros((20, C), np.float32)])[3 * n.j - 2]),
     ("scatter_add(x, ids, over = vocab)", scatter),
+    ("einsum(one_hot(ids, vocab), table -> [c, a])", lambda n: n.table[n.ids].T),
     ("one_hot(ids, vocab)", lambda n: one_hot(n.ids, V)),
     ("range(a)", lambda n: np.arange(A, dtype=np.int32)),
     ("fill([a], 0.5)", lambda n: np.full(A, 0.5, np.float32)),
@@ -265,6 +275,94 @@ CASES = [
 ]
 
 
+def fixed_signs(u):
+    """1 or -1 for each column: that of its largest element."""
+    largest = np.take_along_axis(u, np.abs(u).argmax(-2)[..., None, :], -2)
+    return np.sign(largest)
+
+
+def positive_definite(n):
+    return n.m @ n.m.swapaxes(1, 2)
+
+
+def svd(n, part):
+    u, values, vt = np.linalg.svd(n.tall, full_matrices=False)
+    signs = fixed_signs(u)
+    return {"u": u * signs, "s": values, "v": vt.swapaxes(1, 2) * signs}[part]
+
+
+def qr(n, part):
+    q, r = np.linalg.qr(n.tall)
+    signs = np.sign(np.diagonal(r, axis1=1, axis2=2))
+    return q * signs[:, None, :] if part == "q" else r * signs[:, :, None]
+
+
+def eigenvectors(n):
+    vectors = np.linalg.eigh(n.m + n.m.swapaxes(1, 2))[1]
+    return vectors * fixed_signs(vectors)
+
+
+def largest(x, count):
+    return np.sort(x, 1)[:, ::-1][:, :count]
+
+
+SPD = "einsum(m, rename(m, row -> row2) -> [c, row, row2])"
+CASES += [
+    ("sort(x, over = b)", lambda n: np.sort(n.x, 1)),
+    ("sort(s, over = a)", lambda n: np.sort(n.s, 0)),
+    ("sort(i, over = b, descending = true)", lambda n: np.sort(n.i, 1)[:, ::-1]),
+    ("sort(u, over = a)", lambda n: np.sort(n.u)),
+    ("sort(l, over = a)", lambda n: np.sort(n.l)),
+    ("sort(d, over = a)", lambda n: np.sort(n.d, 0)),
+    ("argsort(ties, over = b)", lambda n: n.ties.argsort(1, kind="stable").astype(np.int32)),
+    ("argsort(ties, over = a, descending = true)",
+     lambda n: (-n.ties).argsort(0, kind="stable").astype(np.int32)),
+    ("argsort(s, over = b)", lambda n: n.s.argsort(1, kind="stable").astype(np.int32)),
+    ("argsort(normal([big: 5000], seed = 3), over = big) * 0", lambda n: np.zeros(5000, np.int32)),
+    ("sort(const([c], [3, 1, 2]), over = c)", lambda n: np.array([1, 2, 3], np.float32)),
+    ("top_k(x -> [a, best], over = b)", lambda n: largest(n.x, 3)),
+    ("top_k_places(ties -> [a, best], over = b)",
+     lambda n: (-n.ties).argsort(1, kind="stable")[:, :3].astype(np.int32)),
+    ("nth_largest(d, over = b, n = 2)", lambda n: largest(n.d, 3)[:, 2]),
+    ("argmin(s, over = b)", lambda n: n.s.argmin(1).astype(np.int32)),
+    ("argmin(ties, over = a)", lambda n: n.ties.argmin(0).astype(np.int32)),
+    ("bincount(ids, vocab)", lambda n: np.bincount(n.ids, minlength=V).astype(np.int32)),
+    ("bincount(j, vocab)", lambda n: np.bincount(n.j.ravel(), minlength=V).astype(np.int32)),
+    ("tril(m, rows = row, cols = col)", lambda n: np.tril(n.m)),
+    ("triu(m, rows = row, cols = col, diagonal = -1)", lambda n: np.triu(n.m, -1)),
+    ("diag(m, rows = row, cols = col)", lambda n: np.diagonal(n.m, axis1=1, axis2=2)),
+    ("diag(side, rows = row, cols = col)", lambda n: n.side[:, :, None] * np.eye(B)),
+    ("trace(m, rows = row, cols = col)", lambda n: np.trace(n.m, axis1=1, axis2=2)),
+    ("norm(x, over = b)", lambda n: np.linalg.norm(n.x, axis=1)),
+    ("norm(d)", lambda n: np.linalg.norm(n.d)),
+    ("outer(v, w)", lambda n: np.outer(n.v, n.w)),
+    ("det(m, rows = row, cols = col)", lambda n: np.linalg.det(n.m)),
+    ("logdet(m, rows = row, cols = col)", lambda n: np.linalg.slogdet(n.m)[1]),
+    ("inverse(m, rows = row, cols = col)", lambda n: np.linalg.inv(n.m)),
+    ("solve(m, side, rows = row, cols = col)",
+     lambda n: np.linalg.solve(n.m, n.side[:, :, None])[:, :, 0]),
+    ("solve(m, einsum(side, v64 -> [row, b]), rows = row, cols = col)",
+     lambda n: np.linalg.solve(
+         n.m, np.broadcast_to(np.outer(n.side.sum(0), n.v.astype(np.float64)), (C, B, B)))),
+    ("triangular_solve(m, side, rows = row, cols = col, upper = true)",
+     lambda n: np.linalg.solve(np.triu(n.m), n.side[:, :, None])[:, :, 0]),
+    (f"cholesky({SPD}, rows = row, cols = row2)",
+     lambda n: np.linalg.cholesky(positive_definite(n))),
+    ("eigh(m + rename(rename(rename(m, row -> tmp), col -> row), tmp -> col),"
+     " rows = row, cols = col, to = k)",
+     lambda n: np.linalg.eigvalsh(n.m + n.m.swapaxes(1, 2))),
+    ("eigh_vectors(m, rows = row, cols = col, to = k)", eigenvectors),
+    ("qr(tall, rows = a, cols = col, to = k)", lambda n: qr(n, "q")),
+    ("qr_r(tall, rows = a, cols = col, to = k)", lambda n: qr(n, "r")),
+    ("svd(tall, rows = a, cols = col, to = k)", lambda n: svd(n, "s")),
+    ("svd_u(tall, rows = a, cols = col, to = k)", lambda n: svd(n, "u")),
+    ("svd_v(tall, rows = a, cols = col, to = k)", lambda n: svd(n, "v")),
+    ("dropout(p, rate = 0)", lambda n: n.p),
+    ("sort(permutation(a), over = a)", lambda n: np.arange(A, dtype=np.int32)),
+    ("categorical(x, over = b, temperature = 0)", lambda n: n.x.argmax(1).astype(np.int32)),
+]
+
+
 class Names:
     """The inputs as attributes."""
 
@@ -280,6 +378,39 @@ def program(data):
     for number, (expression, _) in enumerate(CASES):
         text += f'write("out{number}.npy", {expression})\n'
     return text
+
+
+# How random numbers are spread: a sample, its mean, to four standard errors, and variance, to 3 %.
+DRAWS = 200_000
+SPREADS = [
+    ("truncated_normal([n])", 0, 0.773741),
+    ("gumbel([n])", 0.577216, np.pi**2 / 6),
+    ("cast(bernoulli([n], p = 0.3), f32)", 0.3, 0.21),
+    ("cast(integers([n], low = -3, high = 7), f32)", 1.5, 8.25),
+    ("dropout(ones([n]), rate = 0.2)", 1, 0.25),
+    ("cast(categorical(log(const([k: 2], [0.75, 0.25])) + zeros([n]), over = k), f32)", 0.25, 0.1875),
+    ("cast(abs(permutation(n) - range(n)), f32) / size(n)", 1 / 3, 1 / 18),
+]
+
+
+def wrong_spreads(mtf, folder):
+    text = f"dim n = {DRAWS}\n"
+    for number, (sample, _, _) in enumerate(SPREADS):
+        x = f"x{number}"
+        text += f"let {x} = {sample}\nprint mean({x}), mean(square({x} - mean({x})))\n"
+    with open(os.path.join(folder, "spread.mtf"), "w", encoding="utf-8") as file:
+        file.write(text)
+    done = subprocess.run([mtf, "run", "spread.mtf"], cwd=folder, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(done.stdout + done.stderr)
+    numbers = np.array(done.stdout.split(), float).reshape(-1, 2)
+    wrong = 0
+    for (sample, mean, variance), (found, spread) in zip(SPREADS, numbers, strict=True):
+        if abs(found - mean) > 4 * (variance / DRAWS) ** 0.5 or abs(spread / variance - 1) > 0.03:
+            wrong += 1
+            print(f"{sample}: mean {found}, variance {spread}; wanted {mean}, {variance}")
+    return wrong
 
 
 def same(found, wanted):
@@ -307,6 +438,7 @@ def main():
                               check=False)
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
+        wrong += wrong_spreads(mtf, folder)
         for number, (expression, reference) in enumerate(CASES):
             found = np.load(os.path.join(folder, f"out{number}.npy"))
             wanted = np.asarray(reference(names))

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
@@ -43,6 +44,24 @@ std::optional<TensorType> gather_type(OpCall& call, DiagSink& diags) {
 
 IterationSpace gather_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
+}
+
+// `clip`: by the nearest row that there is; without, an invalid id: the call stands for itself.
+std::optional<ValueId> gather_expand(Builder& b, const OpCall& call,
+                                     std::span<const ValueId> operands) {
+  if (!bool_arg(call.args, "clip", false)) {
+    return ValueId{};
+  }
+  const Dim over = dim_arg(call.args, "over");
+  const std::int64_t rows = call.operands[0].shape.find(over.name)->size;
+  OpArgs wide;
+  wide.set("dtype", DType::kI64);
+  const ValueId ids = b.emit("cast", {operands[1]}, std::move(wide));
+  const ValueId last = b.scalar(static_cast<double>(rows - 1), DType::kI64);
+  const ValueId inside = b.emit("clip", {ids, b.scalar(0, DType::kI64), last});
+  OpArgs args;
+  args.set("over", one_dim(over));
+  return b.emit("gather", {operands[0], inside}, std::move(args));
 }
 
 void gather_grad(GradBuilder& b) {
@@ -167,7 +186,11 @@ const OpDef kGather{
     .family = "indexing",
     .params = {{.name = "table", .kind = ParamKind::kTensor, .help = "the table"},
                {.name = "ids", .kind = ParamKind::kTensor, .help = "row numbers, i32 or i64"},
-               {.name = "over", .kind = ParamKind::kDim, .help = "the table's dim of rows"}},
+               {.name = "over", .kind = ParamKind::kDim, .help = "the table's dim of rows"},
+               {.name = "clip",
+                .kind = ParamKind::kBool,
+                .required = false,
+                .help = "the nearest row for a number outside (false: zeros)"}},
     .shape_rule = "the dims of ids, then the table's other dims",
     .example = R"(dim vocab = 4, d_model = 2, length = 3
 let table = const([vocab, d_model], [[0, 1], [10, 11], [20, 21], [30, 31]])
@@ -175,6 +198,7 @@ let ids = const([length], [3, 0, 3], dtype = i32)
 print gather(table, ids, over = vocab)
 )",
     .type = gather_type,
+    .expand = gather_expand,
     .space = gather_space,
     .grad = gather_grad,
     .kernel = gather_kernel};

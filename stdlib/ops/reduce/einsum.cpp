@@ -2,7 +2,8 @@
 //
 // It is built of steps that have one meaning each: a dim that only one operand has is summed first;
 // more than two operands are multiplied from left to right, each dim summed at its last use;
-// products without a sum are `mul`. What remains is one product of two tensors, for the kernel.
+// products without a sum are `mul`, and what a one_hot picks is a gather. What remains is one
+// product of two tensors, for the kernel.
 //
 // With `terms`, operands two by two are products of one shape that are added up inside of one sum:
 // one reduction over ranks serves them all, with the same bits on every layout.
@@ -10,6 +11,7 @@
 #include <algorithm>
 
 #include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/index/pick.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/reduce/product_kernel.h"
 #include "stdlib/ops/rules.h"
@@ -194,6 +196,9 @@ std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
     return ValueId{};
   }
   const Shape to = shape_arg(call.args, "to");
+  if (const std::optional<ValueId> found = picked(b, operands, to)) {
+    return found;
+  }
   std::vector<ValueId> factors(operands.begin(), operands.end());
   for (std::size_t i = 0; i < factors.size(); ++i) {
     std::vector<ValueId> others = factors;

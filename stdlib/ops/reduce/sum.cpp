@@ -1,12 +1,24 @@
 // sum: add a tensor up over dims.
 
 #include "ir/rewrite/autodiff.h"
+#include "stdlib/ops/index/pick.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/reduce/reductions.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
 namespace {
+
+// Of a product with a one_hot, what it picks; an invalid id: the call stands for itself.
+std::optional<ValueId> sum_expand(Builder& b, const OpCall& call,
+                                  std::span<const ValueId> operands) {
+  const Value& product = b.program().at(operands[0]);
+  if (product.op == nullptr || product.op->algebra != Algebra::kProduct) {
+    return ValueId{};
+  }
+  const std::vector<ValueId> factors = product.operands;
+  return picked(b, factors, call.result.shape).value_or(ValueId{});
+}
 
 IterationSpace sum_space(const OpCall& call) {
   return space_by_name(call, DimRole::kReduced, Combine::kSum);
@@ -33,6 +45,7 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print sum(x, over = io), sum(x -> [io]), sum(x)
 )",
                  .type = reduced_numbers,
+                 .expand = sum_expand,
                  .space = sum_space,
                  .grad = sum_grad,
                  .flops = flops_of_operand,

@@ -57,7 +57,7 @@ void raise_diagonal(const DrawnCall& call, std::vector<double>& numbers) {
       }
       return i / inner % static_cast<std::size_t>(shape[dim].size);
     };
-    numbers[i] += at(*rows) == at(*cols) ? 4 : 0;
+    numbers[i] += at(*rows) == at(*cols) ? 4.0 + 2.0 * static_cast<double>(at(*rows)) : 0.0;
   }
 }
 

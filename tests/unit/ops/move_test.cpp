@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "stdlib/ops/source/philox.h"
+#include "stdlib/ops/random/philox.h"
 #include "tests/unit/ops/evaluate.h"
 
 namespace mtf::tests {

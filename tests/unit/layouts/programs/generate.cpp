@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ir/builder.h"
-#include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/table.h"
+#include "tests/unit/layouts/programs/square.h"
 #include "tests/unit/layouts/programs/vocabulary.h"
 #include "tests/unit/layouts/programs/whole.h"
 #include "tests/unit/ops/calls.h"
@@ -169,11 +169,6 @@ class Generator {
     return false;
   }
 
-  struct SquareDims {
-    Dim rows;
-    Dim cols;
-  };
-
   // In place of the first operand x the matrices x x^T + 1; a second one is x.
   std::optional<SquareDims> squared(std::vector<ValueId>& operands) {
     const TensorType type = program_.at(operands.front()).type;
@@ -186,20 +181,11 @@ class Generator {
     if (type.shape.has(cols.name) || type.shape.volume() * cols.size > kMaxElements) {
       return std::nullopt;
     }
+    const SquareDims square{.rows = rows, .cols = cols};
     const ValueId x = operands.front();
-    OpArgs turn;
-    turn.set("dim", std::vector<Dim>{rows});
-    turn.set("to", std::vector<Dim>{cols});
-    const ValueId outer = builder_.emit("mul", {x, builder_.emit("rename", {x}, turn)});
-    OpArgs along;
-    along.set("dim", std::vector<Dim>{rows});
-    OpArgs hot;
-    hot.set("dim", std::vector<Dim>{cols});
-    hot.set("dtype", type.dtype);
-    const ValueId one = builder_.emit("one_hot", {builder_.emit("range", {}, along)}, hot);
     operands.assign(operands.size(), x);
-    operands.front() = builder_.emit("add", {outer, one});
-    return SquareDims{.rows = rows, .cols = cols};
+    operands.front() = square_of(builder_, x, square);
+    return square;
   }
 
   bool append(const OpDef& op, const std::vector<ValueId>& operands, const OpArgs& args) {
@@ -392,38 +378,6 @@ bool drawable(const OpDef& op) {
 
 Program random_program(std::uint64_t seed, const GenerateOptions& options) {
   return Generator(seed, options).run();
-}
-
-Program with_gradients(Program program, bool whole) {
-  WholeNumbers wholes;
-  (void)wholes.follow(program);
-  DiagSink diags;
-  const std::vector<ValueId> ends = program.outputs;
-  for (const ValueId end : ends) {
-    if (!is_float(program.at(end).type.dtype)) {
-      continue;
-    }
-    Program result = program;
-    Builder builder(result, op_table(), diags);
-    OpArgs all;
-    all.set("to", Shape());
-    const ValueId total = builder.emit("sum", {end}, all);
-    std::vector<ValueId> targets;
-    for (std::int32_t i = 0; targets.size() < 3 && i < end.index; ++i) {
-      if (is_float(result.values[static_cast<std::size_t>(i)].type.dtype)) {
-        targets.push_back({i});
-      }
-    }
-    for (const ValueId gradient : gradients(builder, total, targets)) {
-      if (gradient.valid()) {
-        result.outputs.push_back(gradient);
-      }
-    }
-    if (!whole || wholes.follow(result)) {
-      return result;
-    }
-  }
-  return program;
 }
 
 }  // namespace mtf::tests

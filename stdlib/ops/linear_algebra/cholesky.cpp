@@ -1,0 +1,92 @@
+// cholesky: the triangular factor of symmetric positive definite matrices.
+
+#include "runtime/products/factor.h"
+#include "stdlib/ops/linear_algebra/matrix.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+std::optional<TensorType> cholesky_type(OpCall& call, DiagSink& diags) {
+  if (!check_operand(call, 0, Accepts::kFloats, diags) || !check_matrix(call, true, diags)) {
+    return std::nullopt;
+  }
+  return call.operands[0];
+}
+
+IterationSpace cholesky_space(const OpCall& call) {
+  const MatrixDims dims = matrix_dims(call);
+  return matrix_space(call, {dims.rows, dims.cols});
+}
+
+// Of (a + a^T) / 2, so that all elements of `a` count alike.
+void cholesky_kernel(const KernelCall& call) {
+  const MatrixDims dims = matrix_dims(call.call);
+  const auto n = static_cast<std::size_t>(dims.rows.size);
+  const Shape batch = local_dims(call.out, dims.batch);
+  const Places from = places_in(call.in[0], batch);
+  const Places to = places_in(call.out, batch);
+  const Places rows = places_in(call.in[0], Shape({dims.rows}));
+  const Places cols = places_in(call.in[0], Shape({dims.cols}));
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::vector<double> matrix = load(call.in[0], from[i], rows, cols);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t c = 0; c < r; ++c) {
+        matrix[r * n + c] = (matrix[r * n + c] + matrix[c * n + r]) / 2;
+      }
+    }
+    cholesky(n, matrix);
+    store(matrix, call.out, to[i], rows, cols);
+  }
+}
+
+double cholesky_flops(const OpCall& call) {
+  return static_cast<double>(call.result.shape.volume() * matrix_dims(call).rows.size) / 3;
+}
+
+// With P = phi(L^T dL), phi the lower triangle with half the diagonal: L^-T P L^-1, symmetric
+// (Murray, arXiv 1602.07527).
+void cholesky_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const Shape shape = b.type_of(b.operand(0)).shape;
+  const Dim rows = *shape.find(dim_arg(args, "rows").name);
+  const Dim cols = *shape.find(dim_arg(args, "cols").name);
+  const Dim aside = beside(cols);
+  const Dim below = beside(rows);
+  const Shape square = shape.without(rows.name).without(cols.name).with(cols).with(aside);
+  const ValueId p = product(b, {b.result(), renamed(b, b.upstream(), cols, aside)}, square);
+  OpArgs triangle = matrix_args(cols, aside);
+  const ValueId whole = b.emit("tril", {p}, triangle);
+  triangle.set("diagonal", std::int64_t{-1});
+  const ValueId strict = b.emit("tril", {p}, triangle);
+  const ValueId phi = b.emit("mul", {b.emit("add", {whole, strict}), b.scalar(0.5)});
+  OpArgs turned = matrix_args(cols, rows);
+  turned.set("upper", true);
+  const ValueId left = b.emit("triangular_solve", {b.result(), phi}, turned);  // [rows, aside]
+  OpArgs again = matrix_args(aside, below);
+  again.set("upper", true);
+  const ValueId factor = renamed(b, renamed(b, b.result(), cols, aside), rows, below);
+  const ValueId both = b.emit("triangular_solve", {factor, left}, again);  // [rows, below]
+  b.add_to(0, symmetric(b, renamed(b, both, below, cols), rows, cols));
+}
+
+}  // namespace
+
+const OpDef kCholesky{
+    .name = "cholesky",
+    .summary = "lower triangular L with a = L L^T; NaN for an a that is not positive definite",
+    .family = "linear algebra",
+    .params = matrix_params(),
+    .shape_rule = "the dims of a",
+    .example = R"(dim row = 2, col = 2
+let a = const([row, col], [[4, 2], [2, 5]])
+assert all(cholesky(a, rows = row, cols = col) == const([row, col], [[2, 0], [1, 2]]))
+)",
+    .type = cholesky_type,
+    .space = cholesky_space,
+    .grad = cholesky_grad,
+    .flops = cholesky_flops,
+    .kernel = cholesky_kernel};
+
+}  // namespace mtf::ops

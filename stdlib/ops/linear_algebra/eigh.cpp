@@ -1,0 +1,152 @@
+// eigh and eigh_vectors: of (a + a^T) / 2.
+
+#include "runtime/products/factor.h"
+#include "stdlib/ops/linear_algebra/matrix.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+std::optional<TensorType> values_type(OpCall& call, DiagSink& diags) {
+  const std::optional<MatrixDims> dims = check_matrix(call, true, diags);
+  if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
+      !fit_new_dim(call, "to", dims->rows.size, diags)) {
+    return std::nullopt;
+  }
+  const Dim to = dim_arg(call.args, "to");
+  if (call.operands[0].shape.has(to.name)) {
+    diags.error(DiagKind::kRepeatedDim, call.span,
+                spelled(call) + " to " + in_backticks(to.name) + ", which is a dim of " +
+                    to_string(call.operands[0].shape) + "; values need one of their own");
+    return std::nullopt;
+  }
+  return result_type(call, call.operands[0].dtype, dims->batch.with(to), diags);
+}
+
+std::optional<TensorType> vectors_type(OpCall& call, DiagSink& diags) {
+  const std::optional<TensorType> values = values_type(call, diags);
+  if (!values) {
+    return std::nullopt;
+  }
+  const MatrixDims dims = matrix_dims(call);
+  const Shape shape = dims.batch.with(dims.rows).with(dim_arg(call.args, "to"));
+  return result_type(call, call.operands[0].dtype, shape, diags);
+}
+
+IterationSpace eigh_space(const OpCall& call) {
+  const MatrixDims dims = matrix_dims(call);
+  return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
+}
+
+template <bool kVectors>
+void eigh_kernel(const KernelCall& call) {
+  const MatrixDims dims = matrix_dims(call.call);
+  const auto n = static_cast<std::size_t>(dims.rows.size);
+  const Shape batch = local_dims(call.out, dims.batch);
+  const Places from = places_in(call.in[0], batch);
+  const Places to = places_in(call.out, batch);
+  const Places rows = places_in(call.in[0], Shape({dims.rows}));
+  const Places cols = places_in(call.in[0], Shape({dims.cols}));
+  const Places out_rows = places_in(call.out, Shape({dims.rows}));
+  const Places out_cols = places_in(call.out, Shape({dim_arg(call.call.args, "to")}));
+  std::vector<double> values(n);
+  std::vector<double> vectors(n * n);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::vector<double> matrix = load(call.in[0], from[i], rows, cols);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t c = 0; c < r; ++c) {
+        matrix[r * n + c] = matrix[c * n + r] = (matrix[r * n + c] + matrix[c * n + r]) / 2;
+      }
+    }
+    eigh(n, matrix, values, vectors);
+    if constexpr (kVectors) {
+      store(vectors, call.out, to[i], out_rows, out_cols);
+    } else {
+      store(values, call.out, to[i], {0}, out_cols);
+    }
+  }
+}
+
+double eigh_flops(const OpCall& call) {
+  const double n = static_cast<double>(matrix_dims(call).rows.size);
+  return 9 * n * static_cast<double>(call.operands[0].shape.volume());
+}
+
+// V diag(dw) V^T
+void values_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const Dim rows = dim_arg(args, "rows");
+  const ValueId vectors = b.emit("eigh_vectors", {b.operand(0)}, args);
+  const Dim cols = *b.type_of(b.operand(0)).shape.find(dim_arg(args, "cols").name);
+  const ValueId turned = renamed(b, vectors, rows, cols);
+  b.add_to(0, product(b, {vectors, b.upstream(), turned}, b.type_of(b.operand(0)).shape));
+}
+
+// V (F * V^T dV) V^T, symmetric, with F = 1 / (w_l - w_k), 0 on the diagonal.
+void vectors_grad(GradBuilder& b) {
+  const OpArgs args = b.args();
+  const Shape shape = b.type_of(b.operand(0)).shape;
+  const Dim rows = *shape.find(dim_arg(args, "rows").name);
+  const Dim cols = *shape.find(dim_arg(args, "cols").name);
+  const Dim to = dim_arg(args, "to");
+  const Dim other = beside(to);
+  const ValueId values = b.emit("eigh", {b.operand(0)}, args);
+  const ValueId gap = b.emit("sub", {renamed(b, values, to, other), values});
+  OpArgs hot;
+  hot.set("dim", one_dim(other));
+  hot.set("dtype", DType::kBool);
+  OpArgs along;
+  along.set("dim", one_dim(to));
+  const ValueId same = b.emit("one_hot", {b.emit("range", {}, along)}, hot);
+  const ValueId safe = b.emit("where", {same, b.scalar(1), gap});
+  const ValueId f = b.emit("where", {same, b.scalar(0), b.emit("reciprocal", {safe})});
+  const Shape square = shape.without(rows.name).without(cols.name).with(to).with(other);
+  const ValueId p = product(b, {b.result(), renamed(b, b.upstream(), to, other)}, square);
+  const ValueId turned = renamed(b, renamed(b, b.result(), to, other), rows, cols);
+  const ValueId all = product(b, {b.result(), b.emit("mul", {p, f}), turned}, shape);
+  b.add_to(0, symmetric(b, all, rows, cols));
+}
+
+std::vector<OpParam> eigh_params() {
+  std::vector<OpParam> params = matrix_params();
+  params.push_back(
+      {.name = "to", .kind = ParamKind::kNewDim, .help = "the new dim that counts the values"});
+  return params;
+}
+
+}  // namespace
+
+const OpDef kEigh{.name = "eigh",
+                  .summary = "the eigenvalues of symmetric matrices, smallest first",
+                  .family = "linear algebra",
+                  .params = eigh_params(),
+                  .shape_rule = "the dims of a without rows and columns, then the new one",
+                  .example = R"(dim row = 2, col = 2
+let a = const([row, col], [[2, 1], [1, 2]])
+let w = eigh(a, rows = row, cols = col, to = k)
+assert close(w, const([k: 2], [1, 3]))
+)",
+                  .type = values_type,
+                  .space = eigh_space,
+                  .grad = values_grad,
+                  .flops = eigh_flops,
+                  .kernel = eigh_kernel<false>};
+
+const OpDef kEighVectors{
+    .name = "eigh_vectors",
+    .summary = "the eigenvectors of symmetric matrices, the largest element of each positive",
+    .family = "linear algebra",
+    .params = eigh_params(),
+    .shape_rule = "the dims of a without columns, then the new one",
+    .example = R"(dim row = 2, col = 2
+let a = const([row, col], [[3, 0], [0, 2]])
+assert all(eigh_vectors(a, rows = row, cols = col, to = k) == const([row, k: 2], [[0, 1], [1, 0]]))
+)",
+    .type = vectors_type,
+    .space = eigh_space,
+    .grad = vectors_grad,
+    .flops = eigh_flops,
+    .kernel = eigh_kernel<true>};
+
+}  // namespace mtf::ops

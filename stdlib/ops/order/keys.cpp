@@ -1,0 +1,128 @@
+// Radix sort, lowest digit first: it keeps equal keys in their order.
+
+#include "stdlib/ops/order/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "stdlib/ops/move/strided.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kShort = 1024;  // below, comparing is quicker
+constexpr unsigned kDigit = 11;       // bits
+constexpr std::size_t kValues = std::size_t{1} << kDigit;
+
+template <typename Key>
+inline constexpr unsigned kDigits = (8 * sizeof(Key) + kDigit - 1) / kDigit;
+
+template <typename Key>
+std::size_t digit_of(Key key, unsigned digit) {
+  return static_cast<std::size_t>(key >> (digit * kDigit)) & (kValues - 1);
+}
+
+template <typename Key>
+using Counts = std::array<std::array<std::uint32_t, kValues>, kDigits<Key>>;
+
+template <typename Key>
+void by_radix(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
+  other.resize(line.size());
+  const auto counts = std::make_unique<Counts<Key>>();
+  for (const Keyed<Key>& element : line) {
+    for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
+      ++(*counts)[digit][digit_of(element.key, digit)];
+    }
+  }
+  for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
+    auto& places = (*counts)[digit];
+    if (places[digit_of(line.front().key, digit)] == line.size()) {
+      continue;  // all have the same
+    }
+    std::uint32_t place = 0;
+    for (std::uint32_t& count : places) {
+      place += std::exchange(count, place);
+    }
+    for (const Keyed<Key>& element : line) {
+      other[places[digit_of(element.key, digit)]++] = element;
+    }
+    line.swap(other);
+  }
+}
+
+template <typename Key>
+bool comes_first(const Keyed<Key>& a, const Keyed<Key>& b) {
+  return a.key != b.key ? a.key < b.key : a.at < b.at;
+}
+
+template <typename Key>
+void sort_line(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
+  if (line.size() < kShort) {
+    std::ranges::sort(line, comes_first<Key>);
+  } else {
+    by_radix(line, other);
+  }
+}
+
+template <typename Key>
+void sort_head(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other, std::size_t count) {
+  if (count * 8 > line.size()) {
+    return sort_line(line, other);
+  }
+  const auto head = line.begin() + static_cast<std::ptrdiff_t>(count);
+  std::ranges::nth_element(line, head, comes_first<Key>);
+  std::sort(line.begin(), head, comes_first<Key>);
+}
+
+std::vector<std::int64_t> starts_of(const Shape& shape, std::size_t without,
+                                    const std::vector<std::int64_t>& strides) {
+  std::vector<std::int64_t> starts = {0};
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (i == without) {
+      continue;
+    }
+    std::vector<std::int64_t> next;
+    next.reserve(starts.size() * static_cast<std::size_t>(shape[i].size));
+    for (const std::int64_t start : starts) {
+      for (std::int64_t j = 0; j < shape[i].size; ++j) {
+        next.push_back(start + j * strides[i]);
+      }
+    }
+    starts = std::move(next);
+  }
+  return starts;
+}
+
+}  // namespace
+
+void sort_keys(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::uint32_t>>& other) {
+  sort_line(line, other);
+}
+
+void sort_keys(std::vector<Keyed<std::uint64_t>>& line, std::vector<Keyed<std::uint64_t>>& other) {
+  sort_line(line, other);
+}
+
+void sort_first(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::uint32_t>>& other,
+                std::size_t count) {
+  sort_head(line, other, count);
+}
+
+void sort_first(std::vector<Keyed<std::uint64_t>>& line, std::vector<Keyed<std::uint64_t>>& other,
+                std::size_t count) {
+  sort_head(line, other, count);
+}
+
+Lines lines_of(const TensorView& from, std::string_view from_dim, const TensorView& to,
+               std::string_view to_dim) {
+  const std::size_t at = from.shape.index_of(from_dim).value();
+  const std::vector<std::int64_t> own = strides_of(from.shape);
+  return {.from = starts_of(from.shape, at, own),
+          .to = starts_of(from.shape, at, strides_by_name(to.shape, from.shape)),
+          .from_step = own[at],
+          .to_step = strides_of(to.shape)[to.shape.index_of(to_dim).value()]};
+}
+
+}  // namespace mtf

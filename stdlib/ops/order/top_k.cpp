@@ -1,0 +1,198 @@
+// top_k and nth_largest: the largest elements along a dim, by their places.
+
+#include <limits>
+
+#include "ir/builder.h"
+#include "stdlib/ops/move/cut.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/order/keys.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf::ops {
+namespace {
+
+// The one dim of "to" that x lacks: it counts what is taken.
+std::optional<Dim> taken_dim(const OpCall& call) {
+  const Shape to = shape_arg(call.args, "to");
+  std::optional<Dim> taken;
+  for (const Dim& dim : to.dims()) {
+    if (!call.operands[0].shape.has(dim.name)) {
+      if (taken) {
+        return std::nullopt;
+      }
+      taken = dim;
+    }
+  }
+  return taken;
+}
+
+std::optional<TensorType> places_type(OpCall& call, DiagSink& diags) {
+  const std::optional<Dim> over = find_dim(call, 0, dim_arg(call.args, "over").name, diags);
+  if (!over) {
+    return std::nullopt;
+  }
+  const Shape& x = call.operands[0].shape;
+  const auto* to = call.args.get<Shape>("to");
+  const std::optional<Dim> taken = to == nullptr ? std::nullopt : taken_dim(call);
+  const Shape rest = x.without(over->name);
+  if (!taken || to->rank() != rest.rank() + 1 || !contains(*to, rest)) {
+    diags.error(DiagKind::kDimMissing, call.span,
+                spelled(call) + " of " + to_string(x) + " over " + in_backticks(over->name) +
+                    (to == nullptr ? "" : " to " + to_string(*to)) +
+                    "; behind `->` it needs the other dims and one new one, as many as are taken");
+    return std::nullopt;
+  }
+  if (taken->size > over->size || over->size > std::numeric_limits<std::int32_t>::max()) {
+    diags.error(DiagKind::kDimSize, call.span,
+                spelled(call) + " of " + std::to_string(taken->size) + " of the " +
+                    std::to_string(over->size) + " elements along " + in_backticks(over->name));
+    return std::nullopt;
+  }
+  return result_type(call, DType::kI32, *to, diags);
+}
+
+std::optional<TensorType> top_k_type(OpCall& call, DiagSink& diags) {
+  std::optional<TensorType> type = places_type(call, diags);
+  if (type) {
+    type->dtype = call.operands[0].dtype;
+  }
+  return type;
+}
+
+CutDim taken_cut(const OpCall& call) {
+  return {.operand = dim_arg(call.args, "over").name, .result = taken_dim(call)->name};
+}
+
+IterationSpace places_space(const OpCall& call) {
+  return cut_space(call, taken_cut(call), DimRole::kWhole);
+}
+
+template <typename T>
+void top_places(const KernelCall& call) {
+  const CutDim cut = taken_cut(call.call);
+  const Extent want = extent_of(call.out, cut.result);
+  const auto count = static_cast<std::size_t>(extent_of(call.in[0], cut.operand).extent);
+  const Lines lines = lines_of(call.in[0], cut.operand, call.out, cut.result);
+  const T* x = elements<const T>(call.in[0]).data();
+  auto* out = elements<std::int32_t>(call.out).data();
+  std::vector<Keyed<KeyOf<T>>> line(count);
+  std::vector<Keyed<KeyOf<T>>> other;
+  for (std::size_t l = 0; l < lines.from.size(); ++l) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const T element = x[lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step];
+      line[i] = {.key = key_of(element, true), .at = static_cast<std::uint32_t>(i)};
+    }
+    sort_first(line, other, static_cast<std::size_t>(want.offset + want.extent));
+    for (std::int64_t i = 0; i < want.extent; ++i) {
+      const Keyed<KeyOf<T>>& chosen = line[static_cast<std::size_t>(want.offset + i)];
+      out[lines.to[l] + i * lines.to_step] = static_cast<std::int32_t>(chosen.at);
+    }
+  }
+}
+
+void places_kernel(const KernelCall& call) {
+  with_type(call.in[0].dtype, [&](auto type) { top_places<decltype(type)>(call); });
+}
+
+double places_flops(const OpCall& call) {
+  return static_cast<double>(call.operands[0].shape.volume());
+}
+
+// The elements at the places, which a gather brings gradients back to.
+ValueId elements_at(Builder& b, const OpCall& call, ValueId x, ValueId places) {
+  OpArgs over;
+  over.set("over", one_dim(dim_arg(call.args, "over")));
+  const ValueId found = b.emit("gather", {x, places}, over);
+  return b.emit("transpose", {found}, to_shape(call.result.shape));
+}
+
+std::optional<ValueId> top_k_expand(Builder& b, const OpCall& call,
+                                    std::span<const ValueId> operands) {
+  const ValueId places = b.emit("top_k_places", {operands[0]}, call.args);
+  return elements_at(b, call, operands[0], places);
+}
+
+// ---- nth_largest -------------------------------------------------------------------------------
+
+std::optional<TensorType> nth_largest_type(OpCall& call, DiagSink& diags) {
+  const std::optional<Dim> over = find_dim(call, 0, dim_arg(call.args, "over").name, diags);
+  if (!over) {
+    return std::nullopt;
+  }
+  const std::int64_t n = int_arg(call.args, "n", 0);
+  if (n < 0 || n >= over->size) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`nth_largest` number " + std::to_string(n) + " of the " +
+                    std::to_string(over->size) + " elements along " + in_backticks(over->name) +
+                    ", counted from 0");
+    return std::nullopt;
+  }
+  return TensorType{.dtype = call.operands[0].dtype,
+                    .shape = call.operands[0].shape.without(over->name)};
+}
+
+std::optional<ValueId> nth_largest_expand(Builder& b, const OpCall& call,
+                                          std::span<const ValueId> operands) {
+  const std::int64_t n = int_arg(call.args, "n", 0);
+  const Dim taken{.name = dim_arg(call.args, "over").name + "~", .size = n + 1};
+  OpArgs args = to_shape(call.result.shape.with(taken));
+  args.set("over", one_dim(dim_arg(call.args, "over")));
+  const ValueId places = b.emit("top_k_places", {operands[0]}, args);
+  OpArgs last;
+  last.set("dim", one_dim(taken));
+  last.set("at", n);
+  return elements_at(b, call, operands[0], b.emit("index", {places}, last));
+}
+
+std::vector<OpParam> top_k_params() {
+  return {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+          {.name = "over", .kind = ParamKind::kDim, .help = "the dim to take from"},
+          {.name = "to",
+           .kind = ParamKind::kShape,
+           .help = "the other dims, and one of as many elements as are taken"}};
+}
+
+}  // namespace
+
+const OpDef kTopK{.name = "top_k",
+                  .summary = "the largest elements along a dim, largest first; NaN counts as such",
+                  .family = "order",
+                  .params = top_k_params(),
+                  .shape_rule = "the dims behind `->`",
+                  .example = R"(dim io = 5, best = 2
+let x = const([io], [3, 1, 4, 1, 5])
+assert all(top_k(x -> [best], over = io) == const([best], [5, 4]))
+)",
+                  .type = top_k_type,
+                  .expand = top_k_expand};
+
+const OpDef kTopKPlaces{
+    .name = "top_k_places",
+    .summary = "where the largest elements along a dim are; of equal ones the first first",
+    .family = "order",
+    .params = top_k_params(),
+    .shape_rule = "the dims behind `->`, as i32",
+    .example = R"(dim io = 5, best = 3
+let x = const([io], [3, 1, 5, 1, 5])
+assert all(top_k_places(x -> [best], over = io) == const([best], [2, 4, 0], dtype = i32))
+)",
+    .type = places_type,
+    .space = places_space,
+    .flops = places_flops,
+    .kernel = places_kernel};
+
+const OpDef kNthLargest{
+    .name = "nth_largest",
+    .summary = "the element along a dim that n others come before, largest first",
+    .family = "order",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+               {.name = "over", .kind = ParamKind::kDim, .help = "the dim"},
+               {.name = "n", .kind = ParamKind::kInt, .help = "0 for the largest"}},
+    .shape_rule = "the dims of x without `over`",
+    .example = R"(dim io = 5
+assert nth_largest(const([io], [3, 1, 4, 1, 5]), over = io, n = 1) == 4
+)",
+    .type = nth_largest_type,
+    .expand = nth_largest_expand};
+
+}  // namespace mtf::ops

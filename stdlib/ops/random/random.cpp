@@ -1,0 +1,135 @@
+// normal and uniform: of each Philox block four f32 or two f64.
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/random/draw.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+std::optional<TensorType> normal_type(OpCall& call, DiagSink& diags) {
+  const double stddev = real_arg(call.args, "stddev", 1);
+  if (!(stddev >= 0)) {
+    diags.error(DiagKind::kBadArgument, call.span, "`normal` with a negative `stddev`");
+    return std::nullopt;
+  }
+  return drawn_float_type(call, diags);
+}
+
+std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
+  if (real_arg(call.args, "low", 0) > real_arg(call.args, "high", 1)) {
+    diags.error(DiagKind::kBadArgument, call.span, "`uniform` with `low` above `high`");
+    return std::nullopt;
+  }
+  return drawn_float_type(call, diags);
+}
+
+// Uniform in [0, 1), on a grid that the type holds exactly.
+std::array<float, 4> unit_floats(const PhiloxCounter& bits, float /*tag*/) {
+  std::array<float, 4> u{};
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    u[i] = static_cast<float>(bits[i] >> 8U) * 0x1p-24F;
+  }
+  return u;
+}
+
+std::array<double, 2> unit_floats(const PhiloxCounter& bits, double /*tag*/) {
+  std::array<double, 2> u{};
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const std::uint64_t word = (std::uint64_t{bits[2 * i + 1]} << 32U) | bits[2 * i];
+    u[i] = static_cast<double>(word >> 11U) * 0x1p-53;
+  }
+  return u;
+}
+
+template <typename T>
+inline constexpr std::size_t kPerBlock = std::tuple_size_v<decltype(unit_floats({}, T{}))>;
+
+template <typename T>
+void draw_units(const Stream& stream, std::uint64_t first_block, std::span<T> units) {
+  for (std::size_t i = 0; i < units.size(); i += kPerBlock<T>) {
+    const auto u = unit_floats(draw(stream, first_block + i / kPerBlock<T>), T{});
+    std::copy(u.begin(), u.end(), units.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// Box and Muller: two uniform numbers become two normal ones.
+template <typename T>
+void to_normal(std::span<T> units) {
+  std::array<T, kRun / 2> radius{};
+  std::array<T, kRun / 2> angle{};
+  std::array<T, kRun / 2> cosine{};
+  const std::size_t pairs = units.size() / 2;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    radius[i] = T{1} - units[2 * i];  // in (0, 1], so that its logarithm is finite
+    angle[i] = units[2 * i + 1] * (T{2} * std::numbers::pi_v<T>);
+  }
+  const auto part = [&](std::array<T, kRun / 2>& all) { return std::span<T>(all).first(pairs); };
+  vector_math(MathFn::kLog, part(radius), local_isa(), part(radius));
+  vector_math(MathFn::kCos, part(angle), local_isa(), part(cosine));
+  vector_math(MathFn::kSin, part(angle), local_isa(), part(angle));
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const T length = std::sqrt(T{-2} * radius[i]);
+    units[2 * i] = length * cosine[i];
+    units[2 * i + 1] = length * angle[i];
+  }
+}
+
+template <Distribution kDistribution>
+void random_kernel(const KernelCall& call) {
+  constexpr bool kNormal = kDistribution == Distribution::kGauss;
+  const OpArgs& args = call.call.args;
+  const Stream stream = stream_of(call, kDistribution);
+  with_float(call.out.dtype, [&](auto type) {
+    using T = decltype(type);
+    const auto shift = static_cast<T>(real_arg(args, kNormal ? "mean" : "low", 0));
+    const auto scale = kNormal ? static_cast<T>(real_arg(args, "stddev", 1))
+                               : static_cast<T>(real_arg(args, "high", 1)) - shift;
+    fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
+      draw_units(stream, block, run);
+      if constexpr (kNormal) {
+        to_normal(run);
+      }
+      for (T& number : run) {
+        number = shift + scale * number;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+const OpDef kNormal{
+    .name = "normal",
+    .summary = "numbers drawn from a normal distribution",
+    .family = "random numbers",
+    .params = random_params(
+        {real_param("stddev", "standard deviation (1)"), real_param("mean", "(0)")}, "(f32)"),
+    .shape_rule = "the shape",
+    .example = "dim batch = 2, io = 3\nprint normal([batch, io], seed = 7)\n",
+    .type = normal_type,
+    .space = kept_space,
+    .flops = one_flop_each,
+    .kernel = random_kernel<Distribution::kGauss>,
+    .random = true};
+
+const OpDef kUniform{.name = "uniform",
+                     .summary = "numbers drawn evenly from low to high",
+                     .family = "random numbers",
+                     .params = random_params({real_param("low", "the least (0)"),
+                                              real_param("high", "just above the greatest (1)")},
+                                             "(f32)"),
+                     .shape_rule = "the shape",
+                     .example = "dim batch = 2, io = 3\nprint uniform([batch, io], seed = 7)\n",
+                     .type = uniform_type,
+                     .space = kept_space,
+                     .flops = one_flop_each,
+                     .kernel = random_kernel<Distribution::kEven>,
+                     .random = true};
+
+}  // namespace mtf::ops
