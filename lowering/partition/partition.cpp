@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
 #include "lowering/partition/forms.h"
 #include "lowering/partition/reason.h"
@@ -27,6 +28,7 @@ class Partitioner {
 
   void run() {
     for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      stop_point();
       const ValueId id{static_cast<std::int32_t>(i)};
       forms_.enter(id);
       if (source_.at(id).op == nullptr) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
 #include "lowering/partition/split.h"
 #include "lowering/reshard/reshard.h"
@@ -28,6 +29,7 @@ class Verifier {
   std::string run() {
     inputs();
     for (std::size_t s = 0; s < program_.steps.size() && problem_.empty(); ++s) {
+      stop_point();
       where_ = "step " + std::to_string(s);
       step(program_.steps[s]);
     }
