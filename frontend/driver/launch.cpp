@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
@@ -221,22 +222,27 @@ std::vector<std::string> line_here(const Options& options) {
   return line;
 }
 
-// The process of mpirun; negative: none. `input`: null for this process's own. `output`: the two
-// ends of a pipe, or zeros.
-pid_t start(std::vector<std::string> line, std::FILE* input, std::array<int, 2> output) {
+// The process of mpirun; negative: none. Of `streams`, -1 stands for this process's own.
+struct Streams {
+  int input = -1;
+  int output = -1;
+  int error = -1;
+};
+
+pid_t start(std::vector<std::string> line, Streams streams) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child != 0) {
     return child;
   }
-  if (input != nullptr) {
-    dup2(fileno(input), STDIN_FILENO);
-  }
-  if (output[1] != 0) {
-    dup2(output[1], STDOUT_FILENO);
-    close(output[0]);
-    close(output[1]);
-  }
+  const auto put = [](int stream, int in_place_of) {
+    if (stream >= 0) {
+      dup2(stream, in_place_of);
+    }
+  };
+  put(streams.input, STDIN_FILENO);
+  put(streams.output, STDOUT_FILENO);
+  put(streams.error, STDERR_FILENO);
   become_mpirun(std::move(line));
 }
 
@@ -258,11 +264,12 @@ int start_ranks(const Options& options) {
       });
     }
   }
-  std::array<int, 2> output{};
-  if (options.json && pipe(output.data()) != 0) {
+  std::array<int, 2> output = {-1, -1};
+  if (options.json && pipe2(output.data(), O_CLOEXEC) != 0) {
     return kProgramError;
   }
-  const pid_t child = start(std::move(line), input, output);
+  const pid_t child =
+      start(std::move(line), {.input = input == nullptr ? -1 : fileno(input), .output = output[1]});
   if (child < 0) {
     return kProgramError;
   }
@@ -275,6 +282,14 @@ int start_ranks(const Options& options) {
   const int status = status_of(child);
   complete_json(options, last_line, status);
   return status;
+}
+
+pid_t start_mpirun(const Options& options, int output) {
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const pid_t child =
+      start(line_here(options), {.input = nothing, .output = output, .error = output});
+  close(nothing);
+  return child;
 }
 
 std::optional<std::string> output_of_ranks(const Options& options) {

@@ -8,6 +8,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "frontend/driver/options.h"
@@ -31,6 +32,9 @@ namespace mtf {
 
 // Makes this process another program; returns where it cannot be started, with `errno`.
 void become(std::vector<std::string> line);
+// Starts `options.ranks` of them, which read nothing; all that is said goes to a file that is open
+// as `output`. The process of mpirun.
+[[nodiscard]] pid_t start_mpirun(const Options& options, int output);
 
 // In the process that becomes mpirun: what the environment must say.
 void prepare_for_mpirun();

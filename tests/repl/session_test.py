@@ -4,12 +4,14 @@
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
-SESSION = pathlib.Path("tests/golden/repl/fail_session.mtf").read_text(encoding="utf-8")
+RECORDED = [pathlib.Path("tests/golden/repl", name).read_text(encoding="utf-8")
+            for name in ("fail_session.mtf", "fail_ranks.mtf")]
 
 
 def repl(text, *words, folder="."):
@@ -76,10 +78,10 @@ def waiting():
     check("answers", re.findall(r"^[0-9]+$", output, re.MULTILINE), ["21", "2"])
 
 
-def saved():
+def saved(session):
     """The saved program prints what the session showed, and so does the program it saves."""
     lines = []
-    for line in SESSION.splitlines():
+    for line in session.splitlines():
         if line.startswith(("1 +", ":quit", ":s", "print \"not")):
             continue
         lines.append(line)
@@ -158,5 +160,21 @@ let y = x + 1
           (0, "y : f32[batch 1000000/x, d 1000000/y]   15625x15625 a rank, 931.3 MiB"))
 
 
-for test in (pipe, taken_back, waiting, saved, switched, reload, as_json, large):
+def interrupted():
+    """Ctrl-C ends what is read from a pipe, with the status that a shell gives it."""
+    with subprocess.Popen([MTF, "repl"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        process.stdin.write("print 1\nwhile true { print 2 }\nprint 3\n")
+        process.stdin.flush()
+        check("before", process.stdout.readline() + process.stdout.readline(), "1\n2\n")
+        process.send_signal(signal.SIGINT)
+        output, mistakes = process.communicate(timeout=300)
+        check("status", process.returncode, 130)
+        check("the rest", set(output.splitlines()) - {"2"}, set())
+        check("said", mistakes, "interrupted; the session is as it was before\n")
+
+
+for test in (pipe, taken_back, waiting, switched, reload, as_json, large, interrupted):
     test()
+for recorded in RECORDED:
+    saved(recorded)

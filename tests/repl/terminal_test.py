@@ -1,234 +1,232 @@
 #!/usr/bin/python3
-"""`mtf repl` on a terminal: keys, completion, history, Ctrl-C, Ctrl-D, paste, other widths."""
+"""`mtf repl` on a terminal: keys, completion, history, Ctrl-C, Ctrl-D, paste, other widths, ranks.
 
-import fcntl
+A scenario is a list of steps in a session of its own; `terminal_test.py MTF NAME…` runs some. Each
+step waits for what the screen must get; nothing depends on how long that takes.
+"""
+
 import os
 import pathlib
-import pty
-import re
-import select
 import signal
-import struct
 import sys
 import tempfile
-import termios
-import time
+
+from terminal import PROMPT, Failed, Terminal
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
-PROMPT = "mtf> "
-LIMIT = 60  # seconds, for what hangs
+ENDLESS = "1_000_000_000"
 
 
-class Terminal:
-    """A session on a terminal of its own; `keys` answers with what the screen got up to a text."""
+# ---- steps --------------------------------------------------------------------------------------
 
-    def __init__(self, folder, *words, columns=80, command="repl"):
-        environment = dict(os.environ, TERM="xterm", HOME=folder, LC_ALL="C.UTF-8",
-                           XDG_CONFIG_HOME=folder + "/config", XDG_STATE_HOME=folder + "/state",
-                           NO_COLOR="1")
-        self.process, self.screen = pty.fork()
-        if self.process == 0:
-            os.chdir(folder)
-            os.execve(MTF, [MTF] + ([command] if command else []) + list(words), environment)
-        self.resize(columns)
-        self.seen = ""
-        self.wait(PROMPT)
-
-    def resize(self, columns):
-        fcntl.ioctl(self.screen, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-
-    def wait(self, text):
-        until = time.monotonic() + LIMIT
-        while text not in self.seen:
-            ready, _, _ = select.select([self.screen], [], [], max(0, until - time.monotonic()))
-            data = b""
-            if ready:
-                try:
-                    data = os.read(self.screen, 65536)
-                except OSError:
-                    pass
-            if not data:
-                sys.exit(f"no {text!r} in {self.seen!r}")
-            self.seen += data.decode("utf-8", "replace")
-        before, _, self.seen = self.seen.partition(text)
-        return before
-
-    def edited(self):
-        """Waits until keys are the editor's: the prompt is there a moment earlier."""
-        until = time.monotonic() + LIMIT
-        while termios.tcgetattr(self.screen)[3] & termios.ICANON:
-            if time.monotonic() > until:
-                sys.exit("no line is edited")
-            time.sleep(0.005)
-
-    def settle(self):
-        """All that the screen gets until nothing comes for a second."""
-        while select.select([self.screen], [], [], 1)[0]:
-            self.seen += os.read(self.screen, 65536).decode("utf-8", "replace")
-        seen, self.seen = self.seen, ""
-        return seen
-
-    def keys(self, text, until=PROMPT):
-        self.edited()
-        os.write(self.screen, text.encode())
-        return self.wait(until)
-
-    def ask(self, text):
-        """What is answered to a line, without the line itself."""
-        self.edited()
-        os.write(self.screen, (text + "\r").encode())
-        self.wait("\r\n")
-        return self.wait(PROMPT)
-
-    def end(self, text="\x04"):
-        self.edited()
-        os.write(self.screen, text.encode())
-        until = time.monotonic() + LIMIT
-        while time.monotonic() < until:
-            done, status = os.waitpid(self.process, os.WNOHANG)
-            if done:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.01)
-        return sys.exit("it does not end")
+def ask(line, *wanted):
+    """A line, and what its answer has."""
+    return lambda term: [term.contains(line, shown, text) for shown in [term.ask(line)]
+                         for text in wanted]
 
 
-def check(what, found, wanted):
-    if wanted not in found:
-        sys.exit(f"{what}: no {wanted!r} in {found!r}")
+def keys(text, wanted="", until=PROMPT):
+    """Keys, and what the screen has before it comes to `until`."""
+    return lambda term: term.contains(text, term.keys(text, until), wanted)
 
 
-def keys(folder):
-    term = Terminal(folder)
-    check("a value", term.ask("1 + 1"), "2\r\n")
-    check("a binding", term.ask("dim größe = 4, batch = 8"), "größe : dim 4\r\nbatch : dim 8\r\n")
-    check("UTF-8 erased", term.ask("größe + ü\x7f1"), "5\r\n")
-    check("begin of line", term.ask("+ 2\x0140 \x05"), "42\r\n")
-    check("word erased", term.ask("40 + wrong\x172"), "42\r\n")
-    check("a mistake", term.ask("hiden"), "error: nothing is called `hiden` here")
-    check("and on", term.ask("batch"), "8\r\n")
-    check("several lines", term.keys("fn f(x) {\r", "...> "), "")
-    term.keys("return x + 1\r", "...> ")
-    check("are one", term.keys("}\r"), "f : fn(x)")
-    check("used", term.ask("f(2)"), "3\r\n")
-    check("up", term.keys("\x1b[A\r", "3\r\n"), "f(2)")
-    term.wait(PROMPT)
-    check("search", term.keys("\x12größe + \r", "5\r\n"), "")
-    term.wait(PROMPT)
-    check("the end", str(term.end()), "0")
-
-
-def history(folder):
-    """Another session has what was typed in the first."""
-    term = Terminal(folder)
-    check("before", term.keys("\x12größe + \r", "error:"), "")
-    check("quit", str(term.end(":quit\r")), "0")
-
-
-def completion(folder):
-    term = Terminal(folder)
-    term.ask("dim batch = 8, hidden_units = 4")
-    term.ask("mesh grid = [rows: 2, cols: 2]")
-    term.ask("layout wide on grid { batch -> rows }")
-    term.ask("let weights = ones([batch, hidden_units])")
-    check("a name", term.ask("sum(weig\t)"), "32\r\n")
-    check("a dim", term.ask("sum(weights, over = hid\t)"), "f32[batch 8]")
-    term.ask("import optim")
-    check("a command", term.ask(":va\t"), "weights : f32[batch 8/rows, hidden_units 4]")
-    check("a layout", term.ask(":layout wi\t"), "in use: wide")
-    listed = term.keys("optim.\t", PROMPT)
-    check("members", listed, "optim.sgd")
-    check("dropped", term.keys("\x03"), "^C")
-    listed = term.keys("sum(weights, o\t", PROMPT)
-    check("an option", listed, "over = ")
-    term.keys("\x03")
-    listed = term.keys("w\t", PROMPT)
-    check("with its type", listed, "weights  f32[batch 8/rows, hidden_units 4]")
-    check("an operation", listed, "where")
-    term.keys("\x03")
-    pathlib.Path(folder, "saved_long_name.mtf").write_text("let loaded = 3\n", encoding="utf-8")
-    check("a file", term.ask(":load saved_lo\t"), "1 statement")
-    check("its name", term.ask("loaded"), "3\r\n")
-    check("axes", term.keys(":what-if batch -> c\t", "ols"), "")
-    term.keys("\x03")
-    check("an indent", term.ask("\t1 + 1"), "2\r\n")
-    term.end()
-
-
-def interrupted(folder):
-    """Ctrl-C ends what runs, also a loop without tensors, and the session is as it was."""
-    term = Terminal(folder)
-    term.ask("dim n = 4")
-    term.ask("var i = 5")
-    for loop in ("for k in 0..1_000_000_000 { i = i + 1 }",
-                 "for k in 0..1_000_000_000 { print sum(ones([n])) }",
-                 "while true { }"):
+def interrupted(line, first=""):
+    """Ctrl-C while the line runs, which has printed `first`."""
+    def step(term):
         term.edited()
-        os.write(term.screen, (loop + "\r").encode())
+        term.send(line + "\r")
         term.wait("\r\n")
-        time.sleep(0.5)
-        os.write(term.screen, b"\x03")
-        check(loop, term.wait(PROMPT), "interrupted; the session is as it was before")
-        check("as it was", term.ask("i"), "5\r\n")
-    check("a line", term.keys("1 +\x03"), "^C")
-    term.keys("fn f(x) {\r", "...> ")
-    check("half a function", term.keys("\x03"), "^C")
-    check("forgotten", term.ask("1 + 1"), "2\r\n")
-    check("the end", str(term.end()), "0")
+        term.runs()
+        if first:
+            term.wait(first)
+        term.send("\x03")
+        term.contains(line, term.wait(PROMPT), "interrupted; the session is as it was before")
+    return step
 
 
-def pasted(folder):
-    term = Terminal(folder)
-    os.write(term.screen, b"let a = [1,\r  2,\r  3]\rfn g(x) {\r  return x * 2\r}\rg(21)\r")
-    shown = term.settle()
-    check("a script", shown, "a : list = [1, 2, 3]")
-    check("its answer", shown, "42\r\n")
-    os.write(term.screen, b"mtf> let b = 20\rb : int = 20\rmtf> b + \r...> 1\r21\rmtf> b * 2\r40\r")
-    shown = term.settle()
-    check("a transcript", shown, "21\r\n")
-    if "error" in shown:
-        sys.exit(f"answers of a transcript are read: {shown!r}")
-    check("and on", term.ask("b + 3"), "23\r\n")
-    os.write(term.screen, ("x" * 5000 + "\r").encode())
-    check("a long line", term.settle(), "error: nothing is called")
-    check("and on", term.ask("1 + 1"), "2\r\n")
-    term.end()
+def pasted(text, *wanted):
+    """All at once, and what comes in this order."""
+    def step(term):
+        term.edited()
+        term.send(text)
+        for one in wanted:
+            term.wait(one)
+        term.wait(PROMPT)
+    return step
 
 
-def widths(folder):
-    for columns in (40, 200):
-        term = Terminal(folder, columns=columns)
-        term.ask("let value = 3")
-        listed = term.keys("w\t", PROMPT)
-        longest = max(len(line) for line in listed.splitlines())
+def lists(text, columns, *wanted):
+    """Keys that list candidates, in lines that fit; the line is dropped then."""
+    def step(term):
+        shown = term.keys(text, PROMPT)
+        longest = max(len(line) for line in shown.splitlines())
         if longest > columns:
-            sys.exit(f"{longest} columns on {columns}: {listed!r}")
+            raise Failed(f"{longest} columns on {columns}: {shown!r}")
+        for one in wanted:
+            term.contains(text, shown, one)
         term.keys("\x03")
-        term.resize(100)
+    return step
+
+
+def resized(columns):
+    def step(term):
+        term.edited()
+        term.resize(columns)
         os.kill(term.process, signal.SIGWINCH)
-        check("resized", term.ask("value + 1"), "4\r\n")
-        term.end()
+    return step
 
 
-def settings(folder):
-    pathlib.Path(folder, "config/mtf").mkdir(parents=True)
-    pathlib.Path(folder, "config/mtf/replrc").write_text("let mine = 11\n", encoding="utf-8")
-    pathlib.Path(folder, "program.mtf").write_text("dim n = 3\nprint n\n", encoding="utf-8")
-    term = Terminal(folder, "program.mtf")
-    check("replrc", term.ask("mine"), "11\r\n")
-    check("the file", term.ask("n"), "3\r\n")
-    term.end()
-    term = Terminal(folder, command="")
-    check("mtf alone", term.ask("mine"), "11\r\n")
-    check("the end", str(term.end()), "0")
+def again(*words):
+    """Another session of the same user."""
+    def step(term):
+        term.ends("\x04", 0)
+        term.start(words)
+    return step
+
+
+def ends(text="\x04", status=0):
+    return lambda term: term.ends(text, status)
+
+
+def file(name, text):
+    def step(term):
+        path = pathlib.Path(term.folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return step
+
+
+def children(process):
+    text = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8")
+    return [int(word) for word in text.split()]
+
+
+def rank_dies(term):
+    mpirun, = children(term.process)
+    os.kill(children(mpirun)[1], signal.SIGKILL)
+
+
+def ended_by(number, status):
+    """A signal, once a program runs that does not end."""
+    def step(term):
+        term.edited()
+        term.send("while true { }\r")
+        term.wait("\r\n")
+        term.runs()
+        os.kill(term.process, number)
+        term.ends("", status)
+    return step
+
+
+SPLIT = [ask("dim n = 8"), ask("mesh line = [x: 2]"), ask("layout split on line { n -> x }"),
+         ask(":layout split", "in use: split"), ask("let v = ones([n])")]
+NAMED = [ask("dim batch = 8, hidden_units = 4"), ask("mesh grid = [rows: 2, cols: 2]"),
+         ask("layout wide on grid { batch -> rows }"), ask("layout thin on grid { }"),
+         ask(":layout wide"), ask("let weights = ones([batch, hidden_units])"), ask("import optim")]
+COUNTER = [ask("dim n = 4"), ask("var i = 5")]
+
+# ---- scenarios ----------------------------------------------------------------------------------
+
+SCENARIOS = {
+    # Lines and keys.
+    "a value": [ask("1 + 1", "2\r\n"), ends()],
+    "several bindings": [ask("dim größe = 4, batch = 8", "größe : dim 4\r\nbatch : dim 8\r\n")],
+    "a letter of two bytes is erased": [ask("let größe = 4"), ask("größe + ü\x7f1", "5\r\n")],
+    "the cursor moves by letters": [ask("let größe = 4"), ask("gröe\x1b[Dß\x05 + 1", "5\r\n")],
+    "begin and end of the line": [ask("+ 2\x0140 \x05", "42\r\n")],
+    "a word erased": [ask("40 + wrong\x172", "42\r\n")],
+    "the rest erased, and back": [ask("40 + 2\x01\x0b\x19", "42\r\n")],
+    "a mistake": [ask("hiden", "error: nothing is called `hiden` here"), ask("1 + 1", "2\r\n")],
+    "several lines": [keys("fn f(x) {\r", until="...> "), keys("return x + 1\r", until="...> "),
+                      keys("}\r", "f : fn(x)"), ask("f(2)", "3\r\n")],
+    # History.
+    "up": [ask("20 + 1"), keys("\x1b[A\r", "20 + 1", "21\r\n")],
+    "up and down": [ask("20 + 1"), ask("20 + 2"), keys("\x1b[A\x1b[A\x1b[B\r", "20 + 2", "22\r\n")],
+    "search": [ask("20 + 1"), ask("1"), keys("\x1220 +\r", until="21\r\n")],
+    "history of another session": [ask("20 + 1"), again(), keys("\x1220 +\r", until="21\r\n")],
+    # Completion.
+    "a name": [*NAMED, ask("sum(weig\t)", "32\r\n")],
+    "a dim": [*NAMED, ask("sum(weights, over = hid\t)", "f32[batch 8]\r\n")],
+    "an axis": [*NAMED, ask(":layout wide"), keys(":what-if batch -> c\t", until="ols")],
+    "a command": [*NAMED, ask(":va\t", "weights : f32[batch 8/rows, hidden_units 4]")],
+    "a layout": [*NAMED, ask(":layout th\t", "in use: thin")],
+    "members of a module": [*NAMED, lists("optim.\t", 80, "optim.sgd")],
+    "an option of an operation": [*NAMED, lists("sum(weights, o\t", 80, "over = ")],
+    "with its type": [*NAMED, lists("w\t", 80, "weights  f32[batch 8/rows, hidden_units 4]", "where")],
+    "a file": [file("saved_long_name.mtf", "let loaded = 3\n"),
+               ask(":load saved_lo\t", "1 statement"), ask("loaded", "3\r\n")],
+    "an indent": [ask("\t1 + 1", "2\r\n")],
+    # Ctrl-C and Ctrl-D.
+    "Ctrl-C in a loop": [*COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ i = i + 1 }}"),
+                         ask("i", "5\r\n"), ends()],
+    "Ctrl-C in a loop of tensors": [
+        *COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ print sum(ones([n])) }}", "4\r\n"),
+        ask("i", "5\r\n")],
+    "Ctrl-C in an endless loop": [*COUNTER, interrupted("while true { }"), ask("i", "5\r\n")],
+    "Ctrl-C on ranks": [
+        *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("state s : f32[n] = zeros"),
+        ask("s <- s + v"),
+        interrupted(f"for k in 0..{ENDLESS} {{ s <- s + v\nprint sum(v) }}", "8\r\n"),
+        ask("sum(s)", "8\r\n"), ask(":ranks", "runs on 2 MPI ranks"), ends()],
+    "Ctrl-C while it plans": [
+        *COUNTER, keys("fn big(x) {\r", until="...> "), keys("var y = x\r", until="...> "),
+        keys("for k in 0..60_000 { y = relu(y) + x }\r", until="...> "),
+        keys("return y }\r", "big : fn"), interrupted("let z = big(ones([n]))"),
+        ask("z", "nothing is called `z`"), ask("i", "5\r\n")],
+    "Ctrl-C drops a line": [keys("1 +\x03", "^C"), ask("1 + 1", "2\r\n")],
+    "Ctrl-C drops half a function": [keys("fn f(x) {\r", until="...> "), keys("\x03", "^C"),
+                                     ask("1 + 1", "2\r\n")],
+    "Ctrl-D": [ends()],
+    "Ctrl-D in half a function": [keys("fn f(x) {\r", until="...> "), ends()],
+    ":quit": [ends(":quit\r")],
+    "a batch system's signal": [ended_by(signal.SIGTERM, 143)],
+    "a terminal that goes": [ended_by(signal.SIGHUP, 129)],
+    # Paste.
+    "a script": [pasted("let a = [1,\r  2,\r  3]\rfn g(x) {\r  return x * 2\r}\rg(21)\r",
+                        "a : list = [1, 2, 3]", "g : fn(x)", "42\r\n"), ask("g(2)", "4\r\n")],
+    "a transcript": [pasted("mtf> let b = 20\rb : int = 20\rmtf> b + \r...> 1\r21\rmtf> b * 2\r40\r"
+                            "mtf> b * 3\r", "b : int = 20", "21\r\n", "40\r\n", "60\r\n"),
+                     ask("b + 3", "23\r\n")],
+    "a long line": [pasted("x" * 5000 + "\r", "error: nothing is called"), ask("1 + 1", "2\r\n")],
+    # Widths.
+    "40 columns": [resized(40), *NAMED, lists("w\t", 40, "weights"), ask("1 + 1", "2\r\n")],
+    "200 columns": [resized(200), *NAMED, lists("w\t", 200, "weights  f32[batch 8/rows, hidden_units 4]")],
+    "a window resized": [*NAMED, lists("w\t", 80, "where"), resized(40), lists("w\t", 40, "where"),
+                         resized(120), lists("w\t", 120, "where"), ask("1 + 1", "2\r\n")],
+    # What it begins with.
+    "settings": [file("config/mtf/replrc", "let mine = 11\n"), again(), ask("mine", "11\r\n")],
+    "a program": [file("program.mtf", "dim n = 3\nprint n\n"), again("repl", "program.mtf"),
+                  ask("n", "3\r\n")],
+    "mtf alone": [again(), ask("1 + 1", "2\r\n"), ends()],
+    # Ranks.
+    "ranks on a terminal": [*SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"),
+                            ask(":ranks off", "runs in this process"), ask("sum(v)", "8\r\n"),
+                            ends()],
+    "a rank that dies": [
+        *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"), rank_dies,
+        ask("print sum(v) + 1", "was killed by signal 9 (Killed); the session is as it was",
+            "runs in this process. Lost, and computed again when it is needed: v"),
+        ask("sum(v)", "8\r\n"),
+        ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"), ends()],
+}
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        keys(folder)
-        history(folder)
-    for test in (completion, interrupted, pasted, widths, settings):
+    failures = 0
+    for name, steps in SCENARIOS.items():
+        if len(sys.argv) > 2 and name not in sys.argv[2:]:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            test(folder)
+            term = Terminal(MTF, folder)
+            try:
+                for step in steps:
+                    step(term)
+            except Failed as failed:
+                failures += 1
+                print(f"{name}: {failed}", flush=True)
+            term.close()
+    print(f"{len(SCENARIOS)} scenarios, {failures} failed")
+    return min(failures, 1)
 
 
-main()
+sys.exit(main())

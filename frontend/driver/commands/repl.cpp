@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/repl/ranks/worker.h"
 #include "frontend/driver/repl/reader.h"
 #include "frontend/driver/repl/terminal.h"
 #include "frontend/driver/workspace.h"
+#include "ir/support/stop.h"
 #include "runtime/ranks/interruption.h"
 #include "runtime/ranks/world.h"
 
@@ -50,7 +52,7 @@ bool read_lines(Repl& repl, std::istream& stream, const std::string& name, bool 
       echo(chunk);
     }
     is_right = repl.take(name, chunk.line, std::move(chunk.text)) && is_right;
-    return (is_right || is_transcript) && !repl.is_over();
+    return (is_right || is_transcript) && !repl.is_over() && repl.interrupted() == 0;
   };
   for (std::string line; std::getline(stream, line);) {
     for (Chunk& chunk : reader.add(line)) {
@@ -136,11 +138,18 @@ void talk(Repl& repl) {
 
 int repl_command(const Options& options) {
   const std::optional<Launch> launch = launched();
+  const char* socket = std::getenv(kSessionSocket);
+  if (launch && socket != nullptr) {
+    return serve_session(socket, *launch);
+  }
   if (launch) {
-    return show_alone("mtf: repl: a session runs in one process; start it without mpirun\n",
-                      kUsageError);
+    return show_alone(
+        "mtf: repl: a session starts its ranks itself, by `:ranks N`; start it without "
+        "mpirun\n",
+        kUsageError);
   }
   note_interruptions();
+  ask_at_stop_points(throw_if_interrupted);
   Repl repl(options, {.answer = show_answer,
                       .mistake = options.script.empty() ? show_mistake : show_answer});
   repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);
@@ -156,12 +165,13 @@ int repl_command(const Options& options) {
       read_settings(repl);
       std::fputs("mtf; `:help` lists commands, Ctrl-D ends\n", stdout);
       talk(repl);
-      is_right = true;
+      is_right = repl.interrupted() == 0 || repl.interrupted() == kCtrlC;
     } else if (is_right && !repl.is_over()) {
       is_right = read_lines(repl, std::cin, "stdin", /*is_transcript=*/false);
     }
   }
-  Outcome outcome{.status = is_right ? kDone : kProgramError, .message = {}};
+  const int failure = repl.interrupted() == 0 ? kProgramError : repl.interrupted();
+  Outcome outcome{.status = is_right ? kDone : failure, .message = {}};
   flush_output(outcome);
   std::fputs(outcome.message.c_str(), stderr);
   return outcome.status;

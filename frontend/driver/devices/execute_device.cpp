@@ -47,12 +47,6 @@ void add_warnings(const DiagSink& found, const std::string& step, DiagSink& diag
 
 }  // namespace
 
-struct ExecuteDevice::Held final : DeviceTensor {
-  explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
-
-  mutable RankTensor tensor;  // the executor writes variables only, but takes all inputs alike
-};
-
 ExecuteDevice::ExecuteDevice(ExecuteOptions options, Communicator* world)
     : options_(std::move(options)),
       communicator_(world),

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/device.h"
+#include "frontend/driver/devices/holding_device.h"
 #include "frontend/report/run/counts.h"
 #include "frontend/report/run/timeline.h"
 #include "ir/host_tensor.h"
@@ -45,7 +45,7 @@ struct ExecuteOptions {
   Interruption* interruption = nullptr;                  // asked before each run
 };
 
-class ExecuteDevice final : public Device {
+class ExecuteDevice final : public HoldingDevice {
  public:
   // `world`: the ranks that this process was started among; null: the mesh is simulated here.
   ExecuteDevice(ExecuteOptions options, Communicator* world);
@@ -74,18 +74,25 @@ class ExecuteDevice final : public Device {
   [[nodiscard]] const std::string& last_step() const { return last_step_; }
   // Of programs, so far.
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
-  // From here on, `undo` makes variables what they are now. requires: a layout is in use.
-  void begin();
-  void undo();
-  // Another layout on the same mesh from here on: variables move to where they are wanted, other
-  // tensors when they are read. False: an error, and nothing has changed.
-  bool switch_to(const Layout& layout, const HeldLayouts& wanted, DiagSink& diags);
+  void begin() override;
+  void undo() override;
+  bool switch_to(const Layout& layout, const HeldLayouts& wanted, DiagSink& diags) override;
+  HeldState state() override;
+  HeldTensor read(const TensorHandle& tensor) override;
+  HeldTensor read_variable(const std::string& path) override;
+  void take_over(const HeldState& state) override;
+  TensorHandle hold(const HeldTensor& tensor) override;
+  void hold_variable(const std::string& path, const HeldTensor& tensor) override;
   // Every param and state by its path. Collective.
   [[nodiscard]] std::map<std::string, HostTensor> variables();
 
  private:
   struct Compiled;
-  struct Held;
+  struct Held final : DeviceTensor {
+    explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
+
+    mutable RankTensor tensor;  // the executor writes variables only, but takes all inputs alike
+  };
   // What variables were, those that existed; the old value of one that was updated since.
   struct Undo {
     std::vector<Variable> declared;

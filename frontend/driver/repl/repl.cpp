@@ -15,6 +15,8 @@ namespace mtf {
 namespace {
 
 constexpr std::size_t kMostUndone = 1000;
+constexpr std::size_t kMostKept = 200'000;   // statements, in all that can be undone
+constexpr std::size_t kMostAtOnce = 10'000;  // statements of one file, or of one line
 // A piece of text has as many empty lines above it as stood there, so that its places are those of
 // the whole; behind so many lines they are counted anew.
 constexpr std::size_t kMostAbove = 2000;
@@ -121,10 +123,12 @@ bool Repl::guarded(const std::function<bool()>& body) {
   try {
     return body();
   } catch (const Interrupted& stop) {
-    constexpr int kCtrlC = 130;
     forget_interruptions();
+    interrupted_ = stop.status;
     over_ = stop.status != kCtrlC;
     output_.mistake("interrupted; the session is as it was before\n");
+  } catch (const RanksLost& lost) {
+    lose_ranks(lost);
   } catch (const Failure& failure) {
     show({&failure.diag, 1});
   } catch (const std::bad_alloc&) {
@@ -138,6 +142,11 @@ bool Repl::statements(FileId file) {
   const std::optional<ast::File> tree = parse(file, sources_, diags);
   if (!show(diags.diags()) || !tree) {
     return false;
+  }
+  if (tree->statements.size() > kMostAtOnce) {
+    return refuse(DiagKind::kBadArgument, "these are " + std::to_string(tree->statements.size()) +
+                                              " statements; a session takes " +
+                                              std::to_string(kMostAtOnce) + " at once");
   }
   for (const Statement& input : Script::inputs_of(*tree)) {
     if (!statement(input)) {
@@ -159,11 +168,6 @@ bool Repl::statement(const Statement& input) {
   return rebuild(std::move(next), &input);
 }
 
-ast::File Repl::file_of(const Statement& input) {
-  DiagSink known;
-  return program_of({&input, 1}, sources_, known);
-}
-
 bool Repl::extend(Script next, Statement input) {
   const PlannedState state = planned_->save();
   const std::size_t said = planned_->diags().diags().size();
@@ -175,7 +179,7 @@ bool Repl::extend(Script next, Statement input) {
     return false;
   };
   try {
-    ast::File file = file_of(input);
+    ast::File file = trees_.take(input, sources_);
     const ast::Stmt& statement = file.statements.front();
     bool waits = may_wait(statement);
     const bool is_expectation = std::holds_alternative<ast::Expect>(statement.node);
@@ -216,7 +220,8 @@ bool Repl::extend(Script next, Statement input) {
       return take_back();
     }
     before_.push_back(std::exchange(script_, std::move(next)));
-    if (before_.size() > kMostUndone) {
+    const std::size_t most = std::min(kMostUndone, kMostKept / script_.inputs().size());
+    while (before_.size() > std::max<std::size_t>(most, 1)) {
       before_.erase(before_.begin());
     }
     answer_names(names);
@@ -229,9 +234,9 @@ bool Repl::extend(Script next, Statement input) {
 
 bool Repl::run_waiting() {
   if (running_ == nullptr) {
-    auto running =
-        std::make_unique<RunningSession>(options_for(script_.inputs()), sources_,
-                                         [this](std::string_view line) { say_value(line); });
+    auto running = std::make_unique<RunningSession>(
+        options_for(script_.inputs()), sources_, [this](std::string_view line) { say_value(line); },
+        workers_.get());
     DiagSink known;
     ast::File before = program_of(replayed_, sources_, known);
     before.id = before.id.valid() ? before.id : FileId{0};
@@ -242,7 +247,7 @@ bool Repl::run_waiting() {
   }
   while (!waiting_.empty()) {
     const std::size_t said = running_->diags().diags().size();
-    const bool ran = running_->run(file_of(waiting_.front()));
+    const bool ran = running_->run(trees_.take(waiting_.front(), sources_));
     show(running_->diags().diags().subspan(said));
     if (!ran) {
       return false;
@@ -341,6 +346,10 @@ void Repl::follow(std::unique_ptr<PlannedSession> planned, bool may_switch) {
   if (may_switch && running_ != nullptr && running_->switch_to(*planned_)) {
     return;
   }
+  begin_anew();
+}
+
+void Repl::begin_anew() {
   running_.reset();
   replayed_ = script_.inputs();
   waiting_.clear();

@@ -17,6 +17,8 @@
 
 namespace mtf {
 
+inline constexpr int kCtrlC = 130;  // the status of what it ends
+
 struct ReplOutput {
   std::function<void(std::string_view)> answer;   // whole lines
   std::function<void(std::string_view)> mistake;  // diagnostics
@@ -31,6 +33,8 @@ class Repl {
   bool take(const std::string& name, std::size_t line, std::string text);
 
   [[nodiscard]] bool is_over() const { return over_; }
+  // The status of what was interrupted last; 0: nothing was.
+  [[nodiscard]] int interrupted() const { return interrupted_; }
   // Bindings are not answered: of a file that is read.
   void set_quiet(bool quiet) { quiet_ = quiet; }
   void set_color(ColorMode color) { color_ = color; }
@@ -61,6 +65,9 @@ class Repl {
   // What was priced since the statements changed last.
   [[nodiscard]] KnownCosts& known_costs() { return known_costs_; }
   [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
+  // Runs on so many ranks of their own from here on; 1: in this process (ranks/ranks.cpp).
+  bool set_ranks(std::int64_t ranks);
+  [[nodiscard]] std::int64_t ranks() const { return workers_ == nullptr ? 1 : workers_->ranks(); }
 
  private:
   struct Loaded {
@@ -77,17 +84,20 @@ class Repl {
   void follow(std::unique_ptr<PlannedSession> planned, bool may_switch);
   bool run_waiting();
   bool guarded(const std::function<bool()>& body);
+  void begin_anew();
+  void lose_ranks(const RanksLost& lost);
   void say_value(std::string_view text);
   void answer_names(const std::vector<std::string>& names);
-  [[nodiscard]] ast::File file_of(const Statement& input);
 
   Options options_;
   ReplOutput output_;
   SourceMap sources_;
   Script script_;
+  Trees trees_;
   std::vector<Script> before_;  // what it was, for `:undo`
   std::vector<Loaded> loaded_;
   std::unique_ptr<PlannedSession> planned_;
+  std::unique_ptr<Workers> workers_;  // null: what runs, runs in this process
   std::unique_ptr<RunningSession> running_;
   std::vector<Statement> replayed_;  // what `running_` starts with
   std::vector<Statement> waiting_;   // and what it has not run yet
@@ -97,6 +107,7 @@ class Repl {
   bool loading_ = false;
   bool json_ = false;
   bool over_ = false;
+  int interrupted_ = 0;
 };
 
 }  // namespace mtf

@@ -241,6 +241,28 @@ ast::File program_of(std::span<const Statement> inputs, const SourceMap& sources
   return result;
 }
 
+ast::File Trees::take(const Statement& input, const SourceMap& sources) {
+  if (!(input.file == file_)) {
+    trees_.clear();
+    file_ = input.file;
+  }
+  const std::pair part(input.statement, input.dim.value_or(0));
+  auto tree =
+      std::ranges::find_if(trees_, [&](const Tree& one) { return !one.taken.contains(part); });
+  if (tree == trees_.end()) {
+    DiagSink known;
+    trees_.push_back({.file = parse(input.file, sources, known), .taken = {}});
+    tree = trees_.end() - 1;
+  }
+  tree->taken.insert(part);
+  ast::File result;
+  result.id = input.file;
+  if (tree->file) {
+    result.statements.push_back(taken(tree->file->statements[input.statement], input));
+  }
+  return result;
+}
+
 std::string text_of(const Statement& input, const SourceMap& sources) {
   const std::string text(slice(sources, input.span));
   const std::size_t blank = text.find_first_of(" \t");

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/ast.h"
@@ -74,6 +76,21 @@ class Script {
 // Their tree, made anew at each call. requires: they parse
 [[nodiscard]] ast::File program_of(std::span<const Statement> inputs, const SourceMap& sources,
                                    DiagSink& diags);
+// The same for one statement after the other: a file of a thousand is not parsed a thousand times.
+class Trees {
+ public:
+  [[nodiscard]] ast::File take(const Statement& input, const SourceMap& sources);
+
+ private:
+  struct Tree {
+    std::optional<ast::File> file;
+    std::set<std::pair<std::size_t, std::size_t>> taken;  // statements, and of one its dims
+  };
+
+  FileId file_;  // of all of them
+  std::vector<Tree> trees_;
+};
+
 // As it stands in the program.
 [[nodiscard]] std::string text_of(const Statement& input, const SourceMap& sources);
 

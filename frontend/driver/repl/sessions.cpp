@@ -45,14 +45,15 @@ const host::Value* PlannedSession::value(std::string_view name) const {
   return binding == nullptr ? nullptr : &binding->value;
 }
 
-RunningSession::RunningSession(const Options& options, SourceMap& sources, Print print)
+RunningSession::RunningSession(const Options& options, SourceMap& sources, Print print,
+                               Workers* workers)
     : print_(std::move(print)) {
   const auto show = [this](std::string_view line) {
     if (!quiet_) {
       print_(line);
     }
   };
-  device_ = std::make_unique<ExecuteDevice>(ExecuteOptions{.ops = op_table(),
+  device_ = std::make_unique<SessionDevice>(ExecuteOptions{.ops = op_table(),
                                                            .exact = !options.fast,
                                                            .nan_is_error = options.nan_is_error,
                                                            .seed = options.seed,
@@ -61,7 +62,7 @@ RunningSession::RunningSession(const Options& options, SourceMap& sources, Print
                                                            .after_run = {},
                                                            .observe = {},
                                                            .interruption = &interruption_},
-                                            nullptr);
+                                            workers);
   session_ =
       std::make_unique<Session>(one_by_one(options, /*check=*/false), sources, *device_, diags_);
 }
@@ -107,6 +108,22 @@ bool RunningSession::switch_to(PlannedSession& planned) {
   }
   session_->switch_to(*to, planned.session().layouts());
   return true;
+}
+
+std::vector<std::string> RunningSession::held() const {
+  std::vector<std::string> names;
+  const host::Context& context = session_->context();
+  if (!context.modules.files.empty()) {
+    for (const auto& [name, binding] : context.modules.files.back()->scope->names()) {
+      if (host::has_tensor(binding.value)) {
+        names.push_back(name);
+      }
+    }
+  }
+  for (const auto& [path, record] : context.variables.by_path) {
+    names.push_back(path);
+  }
+  return names;
 }
 
 }  // namespace mtf

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/driver/devices/execute_device.h"
 #include "frontend/driver/options.h"
 #include "frontend/driver/repl/plan_device.h"
+#include "frontend/driver/repl/ranks/session_device.h"
 #include "frontend/driver/repl/script.h"
 #include "frontend/elaborate/context.h"
 
@@ -50,10 +50,11 @@ class PlannedSession {
 
 using Print = std::function<void(std::string_view)>;
 
-// Runs on the mesh, simulated in this process, what has to be run.
+// Runs on the mesh what has to be run: simulated in this process, or on ranks of their own.
 class RunningSession {
  public:
-  RunningSession(const Options& options, SourceMap& sources, Print print);
+  // `workers`: null for none.
+  RunningSession(const Options& options, SourceMap& sources, Print print, Workers* workers);
 
   // The statements of a program that ran before, or of which nothing is to be shown.
   bool replay(ast::File file);
@@ -62,6 +63,10 @@ class RunningSession {
   // Goes on as `planned` lays things out, if that is on the same mesh and nothing that was built
   // depends on it. False: it has to begin anew.
   bool switch_to(PlannedSession& planned);
+  // Goes on there; null: in this process. The bytes that moved.
+  std::int64_t move_to(Workers* workers) { return device_->move_to(workers); }
+  // Of tensors: what is bound, and the paths of variables.
+  [[nodiscard]] std::vector<std::string> held() const;
 
   [[nodiscard]] DiagSink& diags() { return diags_; }
   [[nodiscard]] const host::Context& context() const { return session_->context(); }
@@ -71,7 +76,7 @@ class RunningSession {
   Print print_;
   bool quiet_ = false;
   Interruption interruption_;
-  std::unique_ptr<ExecuteDevice> device_;
+  std::unique_ptr<SessionDevice> device_;
   std::unique_ptr<Session> session_;
 };
 

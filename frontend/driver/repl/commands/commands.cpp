@@ -77,6 +77,7 @@ constexpr std::array kCommands = std::to_array<ReplCommand>({
     {"ops", "[NAME]", "the operations, or one of them", repl_ops},
     {"plan", "[ENTRY] [--rank N]", "what one rank does, step by step", repl_plan},
     {"quit", "", "the end; so does Ctrl-D", quit},
+    {"ranks", "[N | off]", "runs on N MPI processes, which take over what is held", repl_ranks},
     {"reload", "", "reads changed files again, and says what changed", repl_reload},
     {"save", "FILE", "the session as a program that `mtf run` runs", repl_save},
     {"show", "EXPRESSION [--rank N] [--ascii]", "draws which ranks hold which blocks", repl_show},

@@ -51,6 +51,7 @@ bool repl_save(Repl& repl, const std::string& rest);
 bool repl_load(Repl& repl, const std::string& rest);
 bool repl_reload(Repl& repl, const std::string& rest);
 bool repl_time(Repl& repl, const std::string& rest);
+bool repl_ranks(Repl& repl, const std::string& rest);
 
 [[nodiscard]] std::vector<std::string> words_in(std::string_view text);
 

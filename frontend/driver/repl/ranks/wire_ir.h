@@ -1,0 +1,80 @@
+// What units, layouts and diagnostics are as bytes.
+//
+// An operation is its place in the table, and the name of an argument is that of a parameter: both
+// live as long as the process.
+
+#pragma once
+
+#include "frontend/device.h"
+#include "frontend/driver/devices/holding_device.h"
+#include "frontend/driver/repl/ranks/wire.h"
+
+namespace mtf::wire {
+
+template <>
+inline constexpr int kMembers<FileId> = 1;
+template <>
+inline constexpr int kMembers<SourceSpan> = 3;
+template <>
+inline constexpr int kMembers<Note> = 2;
+template <>
+inline constexpr int kMembers<Diag> = 6;
+template <>
+inline constexpr int kMembers<NumberFormat> = 5;
+template <>
+inline constexpr int kMembers<Dim> = 2;
+template <>
+inline constexpr int kMembers<TensorType> = 2;
+template <>
+inline constexpr int kMembers<MeshAxis> = 2;
+template <>
+inline constexpr int kMembers<Mesh> = 5;
+template <>
+inline constexpr int kMembers<Condition> = 3;
+template <>
+inline constexpr int kMembers<NamedCondition> = 3;
+template <>
+inline constexpr int kMembers<Rule> = 5;
+template <>
+inline constexpr int kMembers<VariableRules> = 3;
+template <>
+inline constexpr int kMembers<Layout> = 8;
+template <>
+inline constexpr int kMembers<ValueLayout> = 3;
+template <>
+inline constexpr int kMembers<PinRule> = 5;
+template <>
+inline constexpr int kMembers<Pin> = 2;
+template <>
+inline constexpr int kMembers<ValueId> = 1;
+template <>
+inline constexpr int kMembers<Frame> = 3;
+template <>
+inline constexpr int kMembers<Value> = 11;
+template <>
+inline constexpr int kMembers<Input> = 3;
+template <>
+inline constexpr int kMembers<Update> = 2;
+template <>
+inline constexpr int kMembers<Program> = 7;
+template <>
+inline constexpr int kMembers<Variable> = 5;
+template <>
+inline constexpr int kMembers<HeldTensor> = 3;
+template <>
+inline constexpr int kMembers<HeldState> = 3;
+
+template <>
+void Writer::put(const Shape& shape);
+template <>
+void Reader::get(Shape& shape);
+template <>
+void Writer::put(const OpArgs& args);
+template <>
+void Reader::get(OpArgs& args);
+template <>
+void Writer::put(const OpDef* const& op);
+template <>
+void Reader::get(const OpDef*& op);
+
+}  // namespace mtf::wire

@@ -1,0 +1,290 @@
+#include "frontend/driver/repl/ranks/workers.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frontend/driver/launch.h"
+#include "frontend/driver/repl/ranks/worker.h"
+#include "runtime/ranks/interruption.h"
+
+namespace mtf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kToStart{120};
+constexpr std::chrono::seconds kToEnd{5};
+constexpr std::chrono::seconds kToFollow{2};  // for ranks whose work another has broken off
+constexpr int kMoment = 20;                   // milliseconds
+constexpr int kSignalled = 128;
+
+// Of a process of this one. nullopt: it has not ended.
+std::optional<int> ended(pid_t child) {
+  int status = 0;
+  return waitpid(child, &status, WNOHANG) == child ? std::optional(status) : std::nullopt;
+}
+
+std::optional<int> ended_until(pid_t child, Clock::time_point until) {
+  std::optional<int> status = ended(child);
+  while (!status && Clock::now() < until) {
+    poll(nullptr, 0, kMoment);
+    status = ended(child);
+  }
+  return status;
+}
+
+// "was killed by signal 9 (Killed)": of a rank, by the status of its mpirun.
+std::string end_text(std::optional<int> status) {
+  if (!status) {
+    return "ended";
+  }
+  const int code = WIFSIGNALED(*status) ? kSignalled + WTERMSIG(*status) : WEXITSTATUS(*status);
+  const int signal = code - kSignalled;
+  return signal > 0 && signal < NSIG
+             ? "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"
+             : "ended with status " + std::to_string(code);
+}
+
+// What mpirun said, without its frames and empty lines.
+std::string said_by(std::FILE* output) {
+  std::rewind(output);
+  std::string text;
+  std::array<char, 1024> line{};
+  while (std::fgets(line.data(), line.size(), output) != nullptr) {
+    std::string one(line.data());
+    one.erase(one.find_last_not_of(" \n\r") + 1);
+    if (one.find_first_not_of("-") != std::string::npos) {
+      text += (text.empty() ? "" : "\n  ") + one;
+    }
+  }
+  return text;
+}
+
+// A folder with the socket that ranks connect to, as long as they do.
+struct Meeting {
+  Meeting() {
+    std::error_code problem;
+    const auto base = std::filesystem::temp_directory_path(problem);
+    folder = (base / "mtf-XXXXXX").string();
+    if (problem || mkdtemp(folder.data()) == nullptr) {
+      folder.clear();
+    }
+  }
+  ~Meeting() {
+    std::error_code problem;
+    std::filesystem::remove_all(folder, problem);
+  }
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+  Meeting(Meeting&&) = delete;
+  Meeting& operator=(Meeting&&) = delete;
+
+  std::string folder;
+};
+
+wire::Answer answer_in(std::string_view message) {
+  return wire::Reader(message).take<wire::Answer>();
+}
+
+bool is_readable(int socket, int milliseconds) {
+  pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
+  return poll(&one, 1, milliseconds) == 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacle) {
+  const Meeting meeting;
+  const std::string path = meeting.folder + "/ranks";
+  const Channel listener(meeting.folder.empty() ? -1 : listen_at(path, static_cast<int>(ranks)));
+  std::FILE* output = std::tmpfile();
+  if (listener.socket() < 0 || output == nullptr) {
+    obstacle = "no socket can be made in the folder for temporary files: " +
+               std::string(std::strerror(errno));
+    return nullptr;
+  }
+  Options options;
+  options.ranks = ranks;
+  options.words = {"repl"};
+  options.color = ColorChoice::kNever;
+  setenv(kSessionSocket, path.c_str(), /*overwrite=*/1);
+  std::unique_ptr<Workers> workers(new Workers);
+  workers->mpirun_ = start_mpirun(options, fileno(output));
+  unsetenv(kSessionSocket);
+  std::vector<std::optional<Channel>> found(static_cast<std::size_t>(ranks));
+  workers->processes_.resize(found.size());
+  workers->posted_.resize(found.size());
+  const Clock::time_point until = Clock::now() + kToStart;
+  std::int64_t there = 0;
+  std::optional<int> status;
+  while (there < ranks && !status && Clock::now() < until) {
+    throw_if_interrupted();
+    if (!is_readable(listener.socket(), kMoment)) {
+      status = ended(workers->mpirun_);
+      continue;
+    }
+    Channel channel(accept(listener.socket(), nullptr, nullptr));
+    const std::optional<std::string> message = channel.receive();
+    const wire::Answer answer = message ? answer_in(*message) : wire::Answer();
+    if (const auto* hello = std::get_if<wire::Hello>(&answer); message && hello != nullptr) {
+      const auto rank = static_cast<std::size_t>(hello->rank);
+      workers->processes_[rank] = static_cast<pid_t>(hello->process);
+      found[rank].emplace(std::move(channel));
+      ++there;
+    }
+  }
+  const std::string said = said_by(output);
+  std::fclose(output);
+  if (there < ranks) {
+    workers->mpirun_ = status ? 0 : workers->mpirun_;
+    obstacle = said.empty() ? "mpirun " + (status ? end_text(status) : "does not start them")
+                            : "mpirun says\n  " + said;
+    return nullptr;
+  }
+  for (std::optional<Channel>& channel : found) {
+    workers->channels_.push_back(*std::move(channel));
+  }
+  return workers;
+}
+
+Workers::~Workers() {
+  stop();
+}
+
+// Asked to go, they go; otherwise they are ended.
+void Workers::stop() {
+  const bool are_asked = !channels_.empty();
+  channels_.clear();
+  if (mpirun_ <= 0 || (are_asked && ended_until(mpirun_, Clock::now() + kToEnd))) {
+    mpirun_ = 0;
+    return;
+  }
+  for (const pid_t process : processes_) {
+    if (process > 0) {
+      kill(process, SIGKILL);
+    }
+  }
+  kill(mpirun_, SIGTERM);
+  if (!ended_until(mpirun_, Clock::now() + kToEnd)) {
+    kill(mpirun_, SIGKILL);
+    waitpid(mpirun_, nullptr, 0);
+  }
+  mpirun_ = 0;
+}
+
+void Workers::lose(const std::string& why) {
+  channels_.clear();  // so that nobody is asked to go: some could not
+  stop();
+  throw RanksLost{.why = why};
+}
+
+void Workers::post(const wire::Request& request) {
+  for (wire::Writer& writer : posted_) {
+    writer.put(request);
+  }
+  ++count_;
+}
+
+void Workers::post_to(std::int64_t rank, const wire::Request& request) {
+  posted_[static_cast<std::size_t>(rank)].put(request);
+  count_ += rank == 0 ? 1 : 0;
+}
+
+// Answers that have come, and those that have not.
+struct Workers::Waiting {
+  std::vector<std::optional<wire::Reply>> replies;
+  std::size_t missing = 0;
+  const wire::Reply* thrown = nullptr;  // the first that was
+  std::size_t thrower = 0;
+
+  void add(std::size_t rank, wire::Reply reply) {
+    replies[rank] = std::move(reply);
+    --missing;
+    if (replies[rank]->thrown && thrown == nullptr) {
+      thrown = &*replies[rank];
+      thrower = rank;
+    }
+  }
+};
+
+std::vector<wire::Reply> Workers::ask(const wire::Request& request,
+                                      const std::function<void(std::string_view)>& print) {
+  post(request);
+  wire::Writer header;
+  header.put(std::exchange(count_, 0));
+  const std::string count = header.take();
+  for (std::size_t rank = 0; rank < channels_.size(); ++rank) {
+    channels_[rank].send(count + posted_[rank].take());  // who is gone does not answer
+  }
+  Waiting waiting{.replies = std::vector<std::optional<wire::Reply>>(channels_.size()),
+                  .missing = channels_.size()};
+  Clock::time_point until = Clock::time_point::max();
+  while (waiting.missing > 0) {
+    hear(waiting, print);
+    const bool is_alone = waiting.thrown != nullptr && waiting.missing > 0;
+    until = is_alone ? std::min(until, Clock::now() + kToFollow) : until;
+    if (is_alone && Clock::now() >= until) {
+      lose("rank " + std::to_string(waiting.thrower) +
+           " cannot go on: " + waiting.thrown->diags.front().text);
+    }
+  }
+  if (waiting.thrown != nullptr) {
+    throw Failure{waiting.thrown->diags.front()};
+  }
+  std::vector<wire::Reply> replies;
+  for (std::optional<wire::Reply>& reply : waiting.replies) {
+    replies.push_back(*std::move(reply));
+  }
+  return replies;
+}
+
+// What comes next from those that have not answered, or nothing for a moment.
+void Workers::hear(Waiting& waiting, const std::function<void(std::string_view)>& print) {
+  std::vector<pollfd> sockets;
+  for (std::size_t rank = 0; rank < channels_.size(); ++rank) {
+    const bool has_answered = waiting.replies[rank].has_value();
+    sockets.push_back({.fd = has_answered ? -1 : channels_[rank].socket(), .events = POLLIN});
+  }
+  if (poll(sockets.data(), sockets.size(), kMoment) <= 0) {
+    return;
+  }
+  for (std::size_t rank = 0; rank < sockets.size(); ++rank) {
+    if (sockets[rank].revents == 0) {
+      continue;
+    }
+    const std::optional<std::string> message = channels_[rank].receive();
+    if (!message) {
+      lose_rank(rank);
+    }
+    wire::Answer answer = answer_in(*message);
+    if (const auto* line = std::get_if<wire::Line>(&answer)) {
+      print(line->text);
+    } else if (auto* reply = std::get_if<wire::Reply>(&answer)) {
+      waiting.add(rank, std::move(*reply));
+    }
+  }
+}
+
+// Its connection has ended. mpirun, which ends the others, knows why.
+void Workers::lose_rank(std::size_t rank) {
+  const bool is_alone = std::ranges::none_of(channels_, [&](const Channel& other) {
+    char byte = 0;
+    return &other != &channels_[rank] &&
+           recv(other.socket(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  });
+  const std::optional<int> status = ended_until(mpirun_, Clock::now() + kToEnd);
+  mpirun_ = status ? 0 : mpirun_;
+  lose((is_alone ? "rank " + std::to_string(rank) : "a rank") + " " + end_text(status));
+}
+
+}  // namespace mtf
