@@ -213,19 +213,18 @@ SCENARIOS = {
 
 def main():
     failures = 0
-    for name, steps in SCENARIOS.items():
-        if len(sys.argv) > 2 and name not in sys.argv[2:]:
-            continue
+    chosen = sys.argv[2:] or list(SCENARIOS)
+    for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
             term = Terminal(MTF, folder)
             try:
-                for step in steps:
+                for step in SCENARIOS[name]:
                     step(term)
             except Failed as failed:
                 failures += 1
                 print(f"{name}: {failed}", flush=True)
             term.close()
-    print(f"{len(SCENARIOS)} scenarios, {failures} failed")
+    print(f"{len(chosen)} scenarios, {failures} failed")
     return min(failures, 1)
 
 
