@@ -55,12 +55,23 @@ int command_line(std::span<const std::string> words) {
   return execute(std::get<Options>(parsed));
 }
 
-std::size_t output_columns() {
-  constexpr std::size_t kOtherwise = 80;
+std::optional<std::size_t> terminal_columns() {
   constexpr std::size_t kNarrowest = 20;
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kNarrowest;
-  return known ? size.ws_col : kOtherwise;
+  return known ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
+}
+
+std::size_t output_columns() {
+  constexpr std::size_t kOtherwise = 80;
+  return terminal_columns().value_or(kOtherwise);
+}
+
+bool colors_output(ColorChoice choice) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool wanted = no_color == nullptr || *no_color == '\0';
+  return choice == ColorChoice::kAlways ||
+         (choice == ColorChoice::kAuto && wanted && isatty(STDOUT_FILENO) == 1);
 }
 
 }  // namespace mtf

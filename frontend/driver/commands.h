@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,7 +38,11 @@ struct Workspace;
 [[nodiscard]] Outcome why_outcome(Workspace& workspace);
 [[nodiscard]] Outcome verify_outcome(Workspace& workspace);
 
-// Columns of the terminal; 80 where the output is none.
+// Columns of the terminal; none where the output goes elsewhere.
+[[nodiscard]] std::optional<std::size_t> terminal_columns();
+// The same; 80 where the output goes elsewhere.
 [[nodiscard]] std::size_t output_columns();
+// Whether the output may have colours: it is a terminal, unless a choice was made.
+[[nodiscard]] bool colors_output(ColorChoice choice);
 
 }  // namespace mtf

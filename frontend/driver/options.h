@@ -60,6 +60,10 @@ struct Options {
   std::optional<Emit> emit;
   ColorChoice color = ColorChoice::kAuto;
   std::optional<std::int64_t> marked;  // the rank whose block a picture marks
+  std::string only;                    // what a plan is to show of itself; empty: everything
+  std::optional<int> depth;            // and how much of it
+  bool all = false;                    // repeated blocks as often as they are there
+  std::optional<std::size_t> width;    // columns of the output; none: those of the terminal
   bool ascii = false;
   bool json = false;
   bool json_lines = false;  // beside `json`: an object a line, as they come

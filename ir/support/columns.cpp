@@ -13,12 +13,14 @@ constexpr std::size_t kNarrowest = 24;  // columns, below which a cell is not wr
 
 std::vector<std::size_t> widths_of(std::span<const Row> rows, std::size_t widest) {
   std::vector<std::size_t> widths;
+  const bool alone = std::ranges::all_of(rows, [](const Row& row) { return row.size() <= 1; });
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::size_t width = display_width(row[i]);
-      // One cell beyond the limit does not widen the column for all.
-      widths[i] = std::max(widths[i], width > widest ? std::size_t{0} : width);
+      // One cell beyond the limit does not widen the column for all, nor does a line of one cell.
+      const bool counts = width <= widest && (row.size() > 1 || alone);
+      widths[i] = std::max(widths[i], counts ? width : std::size_t{0});
       widths[i] = std::max(widths[i], std::min(width, std::size_t{1}));
     }
   }

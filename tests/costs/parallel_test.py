@@ -74,7 +74,7 @@ def diagonal():
                 path = pathlib.Path(folder, "layer.mtf")
                 path.write_text(text, encoding="utf-8")
                 page = subprocess.run([MTF, "plan", path, "layer", "--layout", "cube_diagonal", "--mesh",
-                                       mesh, "--rank", str(rank)], capture_output=True, text=True,
+                                       mesh, "--rank", str(rank), "--all"], capture_output=True, text=True,
                                       timeout=600).stdout
             held = re.findall(r"f32\[(?:qkv 3, )?\w+ (\d+)/(\d+)(?:, head \d+)?\] .*where y == z +param .*holds (\w+)",
                               page)

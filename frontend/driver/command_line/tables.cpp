@@ -216,6 +216,17 @@ bool set_rank(Options& options, std::string_view text) {
   return read;
 }
 
+bool set_depth(Options& options, std::string_view text) {
+  options.depth = 0;
+  return read_number(text, *options.depth) && *options.depth >= 1 && *options.depth <= 4;
+}
+
+bool set_width(Options& options, std::string_view text) {
+  constexpr std::size_t kNarrowest = 40;
+  options.width = 0;
+  return read_number(text, *options.width) && *options.width >= kNarrowest;
+}
+
 bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
@@ -273,6 +284,17 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
      kCost | kDiff | kRun, set_text<&Options::hardware>},
     {"--rank", "", "N", "the rank to show", kPlan | kPicture, set_rank},
+    {"--only", "", "WHAT",
+     "of a plan: `collectives`, `kernels`, or what is called so: \"layer_0/*\"", kPlan,
+     set_text<&Options::only>},
+    {"--depth", "", "N",
+     "of a plan: 1, its repeated blocks; 2, what is in them; 3, products and collectives; 4, all "
+     "steps",
+     kPlan, set_depth, Offer::kChoices, "1 2 3 4"},
+    {"--all", "", "", "of a plan: repeated blocks as often as they are there", kPlan,
+     set_flag<&Options::all>},
+    {"--width", "", "N", "columns of the output, instead of the terminal's", kPlan | kPicture,
+     set_width},
     {"--ascii", "", "", "no lines but of `+`, `-` and `|`", kPicture, set_flag<&Options::ascii>},
     {"--script", "", "FILE", "read the file as if it were typed, with an echo: a transcript", kRepl,
      set_text<&Options::script>, Offer::kFiles},

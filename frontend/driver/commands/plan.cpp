@@ -16,7 +16,7 @@ namespace mtf {
 namespace {
 
 // Several layouts and none of them chosen: the plan is that of one rank, and says so.
-std::string layouts_note(const Session& session) {
+std::string layouts_note(const Workspace& workspace, const Session& session) {
   if (session.layout() != nullptr || session.layouts().empty()) {
     return "";
   }
@@ -24,12 +24,21 @@ std::string layouts_note(const Session& session) {
   for (const Layout& layout : session.layouts()) {
     names += (names.empty() ? "" : ", ") + layout.name;
   }
-  return "no layout is chosen; `--layout` takes " + names + "\n\n";
+  const bool typed = static_cast<bool>(workspace.program);
+  return "no layout is chosen; `" + std::string(typed ? ":layout" : "--layout") + "` takes " +
+         names + "\n\n";
+}
+
+PlanView view_of(const Options& options) {
+  return {.only = options.only,
+          .depth = options.depth,
+          .unfolded = options.all,
+          .width = options.width ? *options.width : terminal_columns().value_or(0)};
 }
 
 std::string plan_text(Workspace& workspace, CheckedProgram& program,
                       const std::vector<std::string>& names) {
-  std::string text = workspace.options.json ? "" : layouts_note(program.session);
+  std::string text = workspace.options.json ? "" : layouts_note(workspace, program.session);
   bool first = true;
   for (const std::string& name : names) {
     const std::optional<SpmdProgram> spmd = plan_of(workspace, program, name);
@@ -41,7 +50,8 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
                                             top_entries(program.session)));
       return "";
     }
-    text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank);
+    text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank,
+                                              view_of(workspace.options));
     first = false;
   }
   return text;

@@ -1,4 +1,5 @@
-// `mtf show`: which ranks hold which blocks of a value. Nothing is executed.
+// `mtf show`: which ranks hold which blocks of a value, and how they came to it. Nothing is
+// executed.
 
 #include <algorithm>
 #include <string>
@@ -9,38 +10,53 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/report/plan/value_names.h"
-#include "frontend/report/show/blocks.h"
+#include "frontend/report/show/shown.h"
 #include "frontend/report/why/why_find.h"
 
 namespace mtf {
 namespace {
 
-// Every form of a value that the plan has: pending, moved, at rest.
-std::vector<Picture> pictures_of(const SpmdProgram& program, const SourceMap& sources,
-                                 const std::string& wanted) {
-  const ValueNames names(program);
-  const Asked asked = find_asked(program, sources, names, wanted);
-  std::vector<Picture> pictures;
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const SpmdId id{static_cast<std::int32_t>(i)};
-    const SpmdValue& value = program.at(id);
-    const bool is_form = std::ranges::find(asked.values, value.origin) != asked.values.end() ||
-                         names.of(id) == wanted;
-    if (is_form && !is_sum_of_blocks(program, id)) {
-      pictures.push_back(
-          {.name = names.of(id), .type = value.type, .layout = value.layout, .mesh = program.mesh});
-    }
-  }
-  return pictures;
+PictureOptions picture_options(const Options& options) {
+  return {.ascii = options.ascii,
+          .color = colors_output(options.color),
+          .rank = options.marked,
+          .columns = options.width.value_or(output_columns())};
 }
 
-void show_all(Workspace& workspace, const std::vector<Picture>& pictures) {
+// `mtf show FILE mesh [NAME]`.
+Outcome show_meshes(Workspace& workspace, const Session& session) {
   const Options& options = workspace.options;
+  std::vector<Mesh> meshes;
+  for (const Mesh& mesh : session.meshes()) {
+    if (options.name.empty() || mesh.name == options.name) {
+      meshes.push_back(mesh);
+    }
+  }
   std::string text;
-  for (const Picture& picture : pictures) {
-    text += text.empty() ? "" : "\n";
-    text += picture_text(
-        picture, {.ascii = options.ascii, .rank = options.marked, .columns = output_columns()});
+  for (const Mesh& mesh : meshes) {
+    if (auto missing = missing_rank(options.marked.value_or(0), mesh)) {
+      workspace.diags.add(*std::move(missing));
+      return outcome_of(workspace, workspace.diags);
+    }
+    text += (text.empty() ? "" : "\n") + mesh_picture_text(mesh, picture_options(options));
+  }
+  if (meshes.empty()) {
+    const std::string what =
+        options.name.empty() ? "no mesh is declared" : "no mesh is called `" + options.name + "`";
+    workspace.diags.error(DiagKind::kUnknownName, {},
+                          what + did_you_mean(options.name, names_of(session.meshes())));
+  } else if (options.json) {
+    workspace.answers.push_back(mesh_picture_json(meshes));
+  } else {
+    say(workspace, text);
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
+void show_all(Workspace& workspace, const std::vector<Shown>& forms) {
+  std::string text;
+  for (const Shown& shown : forms) {
+    text += (text.empty() ? "" : "\n") + shown_text(shown, picture_options(workspace.options));
   }
   say(workspace, text);
 }
@@ -52,12 +68,15 @@ Outcome show_outcome(Workspace& workspace) {
   if (program == nullptr || !workspace.diags.ok()) {
     return outcome_of(workspace, workspace.diags);
   }
-  std::vector<Picture> pictures;
+  if (options.value == "mesh") {  // a word of the language, which no value can have as its name
+    return show_meshes(workspace, program->session);
+  }
+  std::vector<Shown> forms;
   std::vector<std::string> known;
   for (const std::string& entry : chosen_entries(workspace, program->session)) {
     if (const std::optional<SpmdProgram> plan = plan_of(workspace, *program, entry)) {
-      std::ranges::copy(pictures_of(*plan, workspace.sources, options.value),
-                        std::back_inserter(pictures));
+      std::ranges::copy(shown_forms(*plan, workspace.sources, options.value),
+                        std::back_inserter(forms));
       std::ranges::copy(askable(*plan, ValueNames(*plan)), std::back_inserter(known));
     }
   }
@@ -67,14 +86,14 @@ Outcome show_outcome(Workspace& workspace) {
   const Mesh mesh = program->layout().mesh;
   if (auto missing = missing_rank(options.marked.value_or(0), mesh)) {
     workspace.diags.add(*std::move(missing));
-  } else if (pictures.empty()) {
+  } else if (forms.empty()) {
     workspace.diags.error(DiagKind::kUnknownName, {},
                           "no value is called `" + options.value + "`" +
                               did_you_mean(options.value, known, "; `mtf plan` lists them"));
   } else if (options.json) {
-    workspace.answers.push_back(pictures_json(pictures));
+    workspace.answers.push_back(shown_json(forms));
   } else {
-    show_all(workspace, pictures);
+    show_all(workspace, forms);
   }
   return outcome_of(workspace, workspace.diags);
 }

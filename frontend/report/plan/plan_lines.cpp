@@ -29,6 +29,13 @@ std::string_view word(InputKind kind) {
   return "";
 }
 
+// Whether it multiplies several operands and sums.
+bool is_product(const LocalCall& call) {
+  return call.operands.size() > 1 && std::ranges::any_of(call.space.loops, [](const auto& loop) {
+           return loop.role == DimRole::kReduced;
+         });
+}
+
 struct Nested {
   std::string text;
   int precedence = 0;
@@ -92,6 +99,7 @@ class Lines {
     line.amount = step.kind == StepKind::kSlice ? "" : bytes_text(step.bytes);
     line.why = reasons_.of(index, sources_);
     line.step = index;
+    line.is_main = is_collective(step.kind);
     lines_.push_back(std::move(line));
   }
 
@@ -132,6 +140,7 @@ class Lines {
     line.op = text.text;
     line.step = step;
     line.aside = !literal.empty();
+    line.is_main = is_product(call);
     lines_.push_back(std::move(line));
   }
 

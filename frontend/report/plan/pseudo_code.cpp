@@ -1,4 +1,4 @@
-// The text of the plan: a title, its lines in columns, and the totals.
+// What stands above and below the lines of a plan: its title, and the totals.
 
 #include "frontend/report/plan/pseudo_code.h"
 
@@ -41,17 +41,6 @@ std::string totals_text(const Totals& totals, const Mesh& mesh) {
                     bytes_text(total.bytes) + " received"});
   }
   return in_columns(rows);
-}
-
-std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank) {
-  std::vector<Row> rows;
-  for (const PlanLine& line : plan_lines(program, sources, rank)) {
-    if (!line.aside) {
-      rows.push_back({line.name, line.type, line.partial, line.op, line.amount, line.why});
-    }
-  }
-  return plan_title(program, rank) + "\n\n" + in_columns(rows) + "\nper rank\n" +
-         totals_text(program.totals, program.mesh);
 }
 
 }  // namespace mtf

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct PlanLine {
   std::string why;       // the reason of a collective; of an input, which part the rank holds
   std::size_t step = 0;  // kStep: in SpmdProgram::steps; a step may have several lines
   bool aside = false;    // kStep: a number that its users show in place
+  bool is_main = false;  // kStep: of a collective, or of a product
 };
 
 // `rank` is the one whose part of each input is shown.
@@ -38,8 +40,22 @@ struct PlanLine {
 // Compute, memory, parameters, and one line for each kind of collective and its axes.
 [[nodiscard]] std::string totals_text(const Totals& totals, const Mesh& mesh);
 
+// How much of a plan its text has.
+struct PlanView {
+  static constexpr int kBlocks = 1;  // a line for each block that is repeated, and what is between
+  static constexpr int kOpened = 2;  // of each such block the products and collectives
+  static constexpr int kMain = 3;    // and of the rest, too
+  static constexpr int kAllSteps = 4;  // every step, of what is repeated the first time
+  static constexpr std::size_t kMostLines = 80;
+
+  std::string only;          // "collectives", "kernels", a glob of names; empty: everything
+  std::optional<int> depth;  // none: the deepest that takes no more than kMostLines, if any repeats
+  bool unfolded = false;     // repeated blocks as often as they are there
+  std::size_t width = 0;     // lines are cut behind so many columns; 0: they go on below
+};
+
 // Title, lines and totals.
 [[nodiscard]] std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources,
-                                      std::int64_t rank);
+                                      std::int64_t rank, const PlanView& view = {});
 
 }  // namespace mtf

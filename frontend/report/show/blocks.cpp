@@ -55,6 +55,24 @@ Blocks blocks_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh
   return result;
 }
 
+Replicas replicas_of(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
+  Axes unused;
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
+    const auto axis = static_cast<AxisId>(i);
+    const bool splits =
+        std::ranges::any_of(layout.dims, [axis](const Axes& axes) { return has(axes, axis); });
+    if (!splits && !has(layout.partial, axis)) {
+      unused.push_back(axis);
+    }
+  }
+  Replicas result{.same = mesh.group_of(rank, unused),
+                  .terms = mesh.group_of(rank, layout.partial)};
+  const auto holds_none = [&](std::int64_t other) { return !holds(layout, mesh, other); };
+  std::erase_if(result.same, holds_none);
+  std::erase_if(result.terms, holds_none);
+  return result;
+}
+
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {
   constexpr std::size_t kRun = 3;
   constexpr std::size_t kMostPieces = 4;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ inline constexpr std::int64_t kMostRanksShown = 65'536;
 
 struct Block {
   Slice slice;
-  // Who holds it, in order. Of a pending sum, those of one inner list hold the terms of one sum.
+  // Who holds it, in order. Of a partial sum, those of one inner list hold the terms of one sum.
   std::vector<std::vector<std::int64_t>> holders;
 };
 
@@ -30,6 +29,14 @@ struct Blocks {
 // requires: the mesh has at most kMostRanksShown ranks.
 [[nodiscard]] Blocks blocks_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh);
 
+// The ranks that hold what one rank holds, and those whose parts are terms of the same sum; both
+// with that rank itself. For any number of ranks.
+struct Replicas {
+  std::vector<std::int64_t> same;
+  std::vector<std::int64_t> terms;
+};
+[[nodiscard]] Replicas replicas_of(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank);
+
 struct Picture {
   std::string name;
   TensorType type;
@@ -39,13 +46,13 @@ struct Picture {
 
 struct PictureOptions {
   bool ascii = false;
+  bool color = false;                // of mesh axes
   std::optional<std::int64_t> rank;  // whose block is marked
   std::size_t columns = 80;
 };
 
 [[nodiscard]] std::string picture_text(const Picture& picture, const PictureOptions& options);
 [[nodiscard]] std::string picture_json(const Picture& picture);
-[[nodiscard]] std::string pictures_json(std::span<const Picture> pictures);
 
 // "0-3", "0,4,..,508"
 [[nodiscard]] std::string ranks_text(const std::vector<std::int64_t>& ranks);

@@ -15,7 +15,7 @@
 #include "frontend/driver/workspace.h"
 #include "frontend/elaborate/names/module.h"
 #include "frontend/report/quantity.h"
-#include "frontend/report/show/blocks.h"
+#include "frontend/report/show/shown.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -64,6 +64,33 @@ bool repl_type(Repl& repl, const std::string& rest) {
   });
 }
 
+namespace {
+
+// `:show mesh [NAME]`.
+bool draw_meshes(Repl& repl, const std::string& name, const PictureOptions& picture) {
+  std::vector<Mesh> meshes;
+  const std::span<const Mesh> all = repl.planned().session().meshes();
+  std::ranges::copy_if(all, std::back_inserter(meshes),
+                       [&](const Mesh& mesh) { return name.empty() || mesh.name == name; });
+  if (meshes.empty()) {
+    return repl.refuse(DiagKind::kUnknownName,
+                       "no mesh is called `" + name + "`" + did_you_mean(name, names_of(all)));
+  }
+  if (repl.is_json()) {
+    repl.answer(mesh_picture_json(meshes) + "\n");
+    return true;
+  }
+  for (const Mesh& mesh : meshes) {
+    if (const auto missing = missing_rank(picture.rank.value_or(0), mesh)) {
+      return repl.refuse(missing->kind, missing->text);
+    }
+    repl.answer((&mesh == meshes.data() ? "" : "\n") + mesh_picture_text(mesh, picture));
+  }
+  return true;
+}
+
+}  // namespace
+
 bool repl_show(Repl& repl, const std::string& rest) {
   const std::size_t dashes = std::min(rest.find(" --"), rest.size());
   const std::string expression = rest.substr(0, dashes);
@@ -75,6 +102,17 @@ bool repl_show(Repl& repl, const std::string& rest) {
     return false;
   }
   const auto& options = std::get<Options>(parsed);
+  const ColorChoice color = options.color == ColorChoice::kAuto
+                                ? repl.options_for(repl.script().inputs()).color
+                                : options.color;
+  const PictureOptions drawing{.ascii = options.ascii,
+                               .color = colors_output(color),
+                               .rank = options.marked,
+                               .columns = options.width.value_or(output_columns())};
+  const std::vector<std::string> named = words_in(expression);
+  if (!named.empty() && named.front() == "mesh") {
+    return draw_meshes(repl, named.size() > 1 ? named[1] : "", drawing);
+  }
   return repl.look_at(expression, [&](const host::Value& value) {
     const Layout& layout = repl.planned().device().layout();
     const std::optional<Placed> tensor = placed(value, repl.planned().device());
@@ -87,10 +125,7 @@ bool repl_show(Repl& repl, const std::string& rest) {
     }
     const Picture picture{
         .name = expression, .type = tensor->type, .layout = tensor->layout, .mesh = layout.mesh};
-    repl.answer(repl.is_json() ? picture_json(picture) + "\n"
-                               : picture_text(picture, {.ascii = options.ascii,
-                                                        .rank = options.marked,
-                                                        .columns = output_columns()}));
+    repl.answer(repl.is_json() ? picture_json(picture) + "\n" : picture_text(picture, drawing));
     return true;
   });
 }

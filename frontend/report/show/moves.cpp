@@ -1,0 +1,160 @@
+// What goes from whom to whom in a collective. Blocks that two ranks exchange are what one has of
+// what the other needs.
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/report/quantity.h"
+#include "frontend/report/show/shown.h"
+#include "ir/support/columns.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kMostGroups = 8;
+constexpr std::size_t kMostOfGroup = 8;
+
+std::vector<std::int64_t> group_with(const MovePicture& move, std::int64_t rank) {
+  return move.kind == StepKind::kSlice ? std::vector<std::int64_t>{rank}
+                                       : move.from.mesh.group_of(rank, move.axes);
+}
+
+Slice slice_in(const Picture& picture, std::int64_t rank) {
+  return slice_of(picture.type.shape, picture.layout, picture.mesh, rank);
+}
+
+// Who gives each rank of a group its slice in a permutation: itself if it has it, otherwise the
+// first that has it and gives it to nobody else, as the executor does it.
+std::vector<std::int64_t> givers(const MovePicture& move, const std::vector<std::int64_t>& group) {
+  std::vector<std::int64_t> result(group.size(), -1);
+  std::set<std::int64_t> taken;
+  const auto gives = [&](std::size_t to, std::int64_t from) {
+    if (result[to] < 0 && !taken.contains(from) &&
+        slice_in(move.from, from).offset == slice_in(move.to, group[to]).offset) {
+      result[to] = from;
+      taken.insert(from);
+    }
+  };
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    gives(i, group[i]);
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    for (const std::int64_t from : group) {
+      gives(i, from);
+    }
+  }
+  return result;
+}
+
+std::vector<std::int64_t> sources_for(const MovePicture& move, std::int64_t rank) {
+  const std::vector<std::int64_t> group = group_with(move, rank);
+  if (move.kind != StepKind::kPermute) {
+    return group;
+  }
+  const auto place = std::ranges::find(group, rank) - group.begin();
+  const std::int64_t giver = givers(move, group)[static_cast<std::size_t>(place)];
+  return giver < 0 ? std::vector<std::int64_t>() : std::vector<std::int64_t>{giver};
+}
+
+// "rank 1", "gets embed 0..4 from 0", "has embed 4..8".
+Row row_of(const MovePicture& move, std::int64_t rank) {
+  const Shape& shape = move.to.type.shape;
+  const std::vector<Delivery> deliveries = deliveries_to(move, rank);
+  const std::string name = "rank " + std::to_string(rank);
+  if (deliveries.empty()) {
+    return {name, "gets nothing"};
+  }
+  if (move.adds) {
+    std::vector<std::int64_t> terms;
+    for (const Delivery& delivery : deliveries) {
+      terms.push_back(delivery.from);
+    }
+    return {name, "gets " + box_text(shape, slice_in(move.to, rank), /*whole=*/false) +
+                      ", combined from " + ranks_text(terms)};
+  }
+  std::string kept;
+  std::string got;
+  for (const Delivery& delivery : deliveries) {
+    const std::string part = box_text(shape, delivery.part, /*whole=*/false);
+    if (delivery.from == rank) {
+      kept = "has " + part;
+    } else {
+      got += (got.empty() ? "gets " : ", ") + part + " from " + std::to_string(delivery.from);
+    }
+  }
+  return kept.empty()  ? Row{name, got}
+         : got.empty() ? Row{name, kept}
+                       : Row{name, kept + "; " + got};
+}
+
+std::string move_groups_text(const MovePicture& move) {
+  const std::vector<std::vector<std::int64_t>> groups = groups_of(move);
+  std::string text;
+  for (const std::int64_t i :
+       first_and_last(static_cast<std::int64_t>(groups.size()), kMostGroups)) {
+    const bool skipped =
+        i + 1 == static_cast<std::int64_t>(groups.size()) && groups.size() > kMostGroups;
+    text += std::string(skipped ? " .." : "") + " {" +
+            ranks_text(groups[static_cast<std::size_t>(i)]) + "}";
+  }
+  return count_text(static_cast<std::int64_t>(groups.size()), "group") + " of " +
+         count_text(static_cast<std::int64_t>(groups.front().size()), "rank") + ":" + text;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> groups_of(const MovePicture& move) {
+  std::vector<std::vector<std::int64_t>> groups;
+  for (std::int64_t rank = 0; rank < move.from.mesh.ranks(); ++rank) {
+    std::vector<std::int64_t> group = group_with(move, rank);
+    if (std::ranges::min(group) == rank) {
+      groups.push_back(std::move(group));
+    }
+  }
+  return groups;
+}
+
+std::vector<Delivery> deliveries_to(const MovePicture& move, std::int64_t rank) {
+  const Slice needed = slice_in(move.to, rank);
+  std::vector<Delivery> deliveries;
+  for (const std::int64_t source : sources_for(move, rank)) {
+    const Slice part = intersection(slice_in(move.from, source), needed);
+    if (volume_of(part) > 0) {
+      deliveries.push_back({.from = source, .to = rank, .part = part});
+    }
+  }
+  return deliveries;
+}
+
+std::string moves_text(const MovePicture& move, const PictureOptions& options) {
+  std::string text = fitted_line(move.to.name + " = " + move.text, 0, options.columns) + "\n";
+  if (move.kind != StepKind::kSlice && move.from.mesh.ranks() <= kMostRanksShown) {
+    text += fitted_line(move_groups_text(move), 2, options.columns) + "\n";
+  }
+  const std::int64_t rank = options.rank.value_or(0);
+  std::vector<Row> rows;
+  const std::vector<std::int64_t> group = group_with(move, rank);
+  for (const std::int64_t i :
+       first_and_last(static_cast<std::int64_t>(group.size()), kMostOfGroup)) {
+    rows.push_back(row_of(move, group[static_cast<std::size_t>(i)]));
+    if (group.size() > kMostOfGroup && rows.size() == kMostOfGroup - 1) {
+      rows.push_back({"..."});
+    }
+  }
+  const bool is_listed = std::ranges::any_of(
+      rows, [&](const Row& row) { return row.front() == "rank " + std::to_string(rank); });
+  if (!is_listed) {
+    rows.push_back(row_of(move, rank));
+  }
+  return text + in_columns(rows, {.width = options.columns});
+}
+
+std::string shown_text(const Shown& shown, const PictureOptions& options) {
+  if (shown.product) {
+    return product_text(*shown.product, options);
+  }
+  return (shown.move ? moves_text(*shown.move, options) + "\n" : "") +
+         picture_text(shown.picture, options);
+}
+
+}  // namespace mtf
