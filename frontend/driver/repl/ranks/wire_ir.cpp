@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf::wire {
 namespace {

@@ -12,7 +12,7 @@
 #include "frontend/driver/repl/ranks/channel.h"
 #include "frontend/driver/repl/ranks/messages.h"
 #include "ir/support/match.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
