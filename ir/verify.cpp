@@ -4,16 +4,13 @@
 #include <algorithm>
 
 #include "ir/program.h"
+#include "ir/support/index.h"
 
 namespace mtf {
 namespace {
 
-std::size_t at(ValueId id) {
-  return static_cast<std::size_t>(id.index);
-}
-
 bool in_range(const Program& program, ValueId id) {
-  return id.valid() && at(id) < program.values.size();
+  return id.valid() && at(id.index) < program.values.size();
 }
 
 std::string check_frames(const Program& program) {
@@ -123,10 +120,10 @@ std::string check_inputs(const Program& program) {
     if (!in_range(program, input.value) || program.at(input.value).op != nullptr) {
       return "input `" + input.name + "` is not an input value";
     }
-    if (listed[at(input.value)]) {
+    if (listed[at(input.value.index)]) {
       return "input `" + input.name + "` is listed twice";
     }
-    listed[at(input.value)] = true;
+    listed[at(input.value.index)] = true;
   }
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     if (program.values[i].op == nullptr && !listed[i]) {

@@ -89,6 +89,10 @@ std::vector<std::string> mpirun_line(const Options& options, const std::string& 
   return line;
 }
 
+int exit_code_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : kSignalled + WTERMSIG(wait_status);
+}
+
 void become(std::vector<std::string> line) {
   std::vector<char*> words;
   words.reserve(line.size() + 1);
@@ -150,12 +154,11 @@ void hand_on_signals(pid_t child) {
 
 // Until it has ended.
 int status_of(pid_t child) {
-  constexpr int kSignalled = 128;
   int status = 0;
   if (waitpid(child, &status, 0) != child) {
     return kProgramError;
   }
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  const int code = exit_code_of(status);
   if (code == 0 || noted == 0) {
     return code;
   }

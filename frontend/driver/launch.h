@@ -39,6 +39,10 @@ void become(std::vector<std::string> line);
 // In the process that becomes mpirun: what the environment must say.
 void prepare_for_mpirun();
 
+// As a shell has it: of a process that a signal ended, 128 and the signal.
+inline constexpr int kSignalled = 128;
+[[nodiscard]] int exit_code_of(int wait_status);
+
 // The cores that this process may use.
 [[nodiscard]] long cores_of_this_process();
 

@@ -142,6 +142,10 @@ std::string joined(std::span<const std::string> parts, std::string_view separato
   return text;
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 std::string in_backticks(std::string_view code) {
   return std::string(1, '`').append(code).append("`");
 }

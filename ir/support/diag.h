@@ -106,6 +106,7 @@ struct Failure {
 // ---- names in messages -----------------------------------------------------------------------
 
 [[nodiscard]] std::string joined(std::span<const std::string> parts, std::string_view separator);
+[[nodiscard]] std::string first_line(const std::string& text);
 [[nodiscard]] std::string in_backticks(std::string_view code);  // in backticks
 
 // Of meshes, axes, layouts: what has a `name`.

@@ -21,6 +21,9 @@ namespace mtf {
   return isa;
 }
 
+// Elements that a kernel of several passes keeps between them, on its stack.
+inline constexpr std::size_t kPiece = 256;
+
 // Calls `f(T{})` for a type that holds numbers; requires: not bool or u8.
 template <typename F>
 void with_number(DType dtype, F&& f) {

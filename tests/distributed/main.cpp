@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tests/catch/session.h"
 #include "tests/unit/runtime/rank_programs.h"
 #include "tests/unit/runtime/rank_values.h"
 
@@ -82,7 +83,7 @@ int main(int argc, char** argv) {
   if (option == "--end") {
     return mtf::test::end_badly(*communicator, argv[2]);
   }
-  const int failed = mtf::test::run_tests(argv[0]);
+  const int failed = mtf::test::run_tests(1, argv);
   communicator->close(failed == 0 ? 0 : 1, "distributed: tests failed\n");
   return failed == 0 ? 0 : 1;
 }

@@ -8,6 +8,4 @@ namespace mtf::test {
 
 [[nodiscard]] Communicator& ranks();
 
-[[nodiscard]] int run_tests(const char* program);  // how many failed
-
 }  // namespace mtf::test

@@ -23,7 +23,7 @@
 namespace mtf {
 namespace {
 
-constexpr long kMostRanks = 64;
+constexpr long kMostMeasuredRanks = 64;
 
 std::string curve_text(const Curve& curve) {
   std::string text;
@@ -119,7 +119,7 @@ int measure_all(Options options) {
     return fail("neither HOME nor XDG_CONFIG_HOME says where to keep what it measures");
   }
   std::string profiles;
-  const long most = std::clamp(2 * cores_of_this_process(), 2L, kMostRanks);
+  const long most = std::clamp(2 * cores_of_this_process(), 2L, kMostMeasuredRanks);
   for (long ranks = 1; ranks <= most; ranks *= 2) {
     options.ranks = ranks;
     const std::optional<std::string> text = output_of_ranks(options);

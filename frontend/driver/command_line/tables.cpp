@@ -60,7 +60,7 @@ constexpr std::array kFileAndValue = {kFile, kValue, kEntry};
 constexpr std::array kOneOperation = {kOperation};
 constexpr std::array kOneShell = {kShell};
 
-constexpr std::array kCommands = std::to_array<CommandDef>({
+constexpr std::array kAllCommands = std::to_array<CommandDef>({
     {"run",
      Command::kRun,
      kOneFile,
@@ -337,7 +337,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
 }  // namespace
 
 std::span<const CommandDef> all_commands() {
-  return kCommands;
+  return kAllCommands;
 }
 
 std::span<const OptionDef> all_options() {
@@ -349,8 +349,8 @@ std::span<const std::string_view> later_commands() {
 }
 
 const CommandDef* find_command(std::string_view name) {
-  const auto* found = std::ranges::find(kCommands, name, &CommandDef::name);
-  return found == kCommands.end() ? nullptr : found;
+  const auto* found = std::ranges::find(kAllCommands, name, &CommandDef::name);
+  return found == kAllCommands.end() ? nullptr : found;
 }
 
 bool takes(const CommandDef& command, const OptionDef& option) {

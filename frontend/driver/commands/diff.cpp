@@ -47,10 +47,10 @@ bool knows_layouts(Workspace& workspace, const Session& session) {
 }
 
 // One of the two sides. It is built when it is first priced, unless it was priced before.
-class Side {
+class PlannedSide {
  public:
   // `profile`: of the hardware, for what has no mesh.
-  Side(Workspace& workspace, FileId file, std::string layout, std::string profile)
+  PlannedSide(Workspace& workspace, FileId file, std::string layout, std::string profile)
       : workspace_(workspace),
         file_(file),
         layout_(std::move(layout)),
@@ -117,8 +117,8 @@ std::vector<LayoutDiff> differences(Workspace& workspace, FileId file,
     names.push_back(is_one ? "" : name);
     profile = is_one ? profile : layout->mesh.profile;
   }
-  Side before(workspace, file, names[0], profile);
-  Side after(workspace, file, names[1], profile);
+  PlannedSide before(workspace, file, names[0], profile);
+  PlannedSide after(workspace, file, names[1], profile);
   if (names[1] == layout_to_begin_with(wanted)) {
     after.is_built(std::move(built));
   }

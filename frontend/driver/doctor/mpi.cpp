@@ -8,6 +8,7 @@
 #include "frontend/driver/doctor/trial.h"
 #include "frontend/driver/launch.h"
 #include "frontend/report/quantity.h"
+#include "ir/support/diag.h"
 #include "runtime/library_versions.h"
 
 namespace mtf {
@@ -16,11 +17,7 @@ namespace {
 constexpr auto kInstall = "apt-get install openmpi-bin";
 constexpr auto kVersionLimit = std::chrono::seconds(5);
 constexpr auto kRanksLimit = std::chrono::seconds(30);
-constexpr std::int64_t kMostRanks = 8;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
+constexpr std::int64_t kMostTriedRanks = 8;
 
 // The last line that says something: what a program complains of stands there.
 std::string last_line(std::string text) {
@@ -78,7 +75,7 @@ Finding check_root() {
 // As `mtf run -n` starts them; each of them is `mtf doctor`, which answers for all.
 Finding check_ranks() {
   Options options;
-  options.ranks = std::clamp<std::int64_t>(cores_of_this_process(), 2, kMostRanks);
+  options.ranks = std::clamp<std::int64_t>(cores_of_this_process(), 2, kMostTriedRanks);
   options.words = {"doctor"};
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();

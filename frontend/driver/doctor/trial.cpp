@@ -67,7 +67,6 @@ bool reaped_until(Clock::time_point end, pid_t child, int& status) {
 
 Trial try_program(std::vector<std::string> line, std::chrono::milliseconds limit,
                   void (*prepare)()) {
-  constexpr int kSignalled = 128;
   constexpr auto kGrace = std::chrono::milliseconds(500);
   Trial trial;
   std::array<int, 2> ends{};
@@ -91,7 +90,7 @@ Trial try_program(std::vector<std::string> line, std::chrono::milliseconds limit
         waitpid(child, &status, 0);
       }
     }
-    trial.status = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+    trial.status = exit_code_of(status);
     trial.started = trial.timed_out || trial.status != kNoProgram;
   }
   close(ends[0]);

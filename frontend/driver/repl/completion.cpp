@@ -7,6 +7,7 @@
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
+#include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -22,10 +23,6 @@ constexpr std::array kWords = std::to_array<std::string_view>(
 bool is_of_word(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
   return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 // Where the string begins that the cursor is in; npos: in none.

@@ -14,7 +14,6 @@
 namespace mtf {
 namespace {
 
-constexpr std::size_t kMostUndone = 1000;
 constexpr std::size_t kMostKept = 200'000;   // statements, in all that can be undone
 constexpr std::size_t kMostAtOnce = 10'000;  // statements of one file, or of one line
 // A piece of text has as many empty lines above it as stood there, so that its places are those of

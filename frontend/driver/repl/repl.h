@@ -17,7 +17,8 @@
 
 namespace mtf {
 
-inline constexpr int kCtrlC = 130;  // the status of what it ends
+inline constexpr int kCtrlC = 130;                // the status of what it ends
+inline constexpr std::size_t kMostUndone = 1000;  // statements
 
 struct ReplOutput {
   std::function<void(std::string_view)> answer;   // whole lines

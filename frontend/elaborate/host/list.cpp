@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxDepth = 64;
 
 // Counts elements, those of inner lists as often as they are in it; stops beyond the bounds.
-class Measure {
+class ListMeasure {
  public:
   void take(const Values& items, std::size_t depth) {
     is_deep_ = is_deep_ || depth > kMaxDepth;
@@ -34,7 +34,7 @@ class Measure {
 }  // namespace
 
 Value bounded_list(Reporter& report, Values items, SourceSpan span) {
-  Measure measure;
+  ListMeasure measure;
   measure.take(items, 1);
   if (measure.is_long() || measure.is_deep()) {
     report.error(DiagKind::kOverflow, span,

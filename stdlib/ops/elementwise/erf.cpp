@@ -15,8 +15,6 @@
 namespace mtf::ops {
 namespace {
 
-constexpr std::size_t kPiece = 256;
-
 // Coefficients from the highest power down; additions and products only, so
 // that every machine has the same bits.
 template <typename... Rest>

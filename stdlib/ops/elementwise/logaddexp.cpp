@@ -15,7 +15,6 @@ namespace {
 // max(a, b) + log(1 + exp(-|a - b|)); of equal ones, infinite ones too, a + log 2.
 template <typename T>
 void logaddexp_piece(const T* a, const T* b, std::size_t n, T* out) {
-  constexpr std::size_t kPiece = 256;
   std::array<T, kPiece> more;
   for (std::size_t begin = 0; begin < n; begin += kPiece) {
     const std::span<T> part = std::span<T>(more).first(std::min(kPiece, n - begin));

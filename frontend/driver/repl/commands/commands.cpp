@@ -9,8 +9,6 @@
 namespace mtf {
 namespace {
 
-constexpr int kMostUndone = 1000;
-
 bool help(Repl& repl, const std::string& rest) {
   for (const ReplCommand& command : repl_commands()) {
     if (!rest.empty() && command.name == rest) {
@@ -37,13 +35,13 @@ bool quit(Repl& repl, const std::string& /*rest*/) {
 }
 
 bool undo(Repl& repl, const std::string& rest) {
-  int count = 1;
+  std::size_t count = 1;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
   const bool is_number = error == std::errc{} && end == rest.data() + rest.size();
   if (!rest.empty() && (!is_number || count < 1 || count > kMostUndone)) {
     return repl.refuse(DiagKind::kBadArgument, "`:undo` takes back one statement, or `:undo 3`");
   }
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const std::vector<Statement> before = repl.script().inputs();
     if (!repl.undo()) {
       return false;
@@ -59,7 +57,7 @@ bool undo(Repl& repl, const std::string& rest) {
   return true;
 }
 
-constexpr std::array kCommands = std::to_array<ReplCommand>({
+constexpr std::array kReplCommands = std::to_array<ReplCommand>({
     {"check", "[--lint]", "errors and warnings of the whole session, under every layout",
      repl_check},
     {"cost", "[ENTRY] [--hardware NAME]", "the layouts side by side", repl_cost},
@@ -100,7 +98,7 @@ std::string trimmed(std::string_view text) {
 // By its name, or by the beginning of one alone.
 const ReplCommand* meant(std::string_view word, std::vector<std::string>& candidates) {
   const ReplCommand* found = nullptr;
-  for (const ReplCommand& command : kCommands) {
+  for (const ReplCommand& command : kReplCommands) {
     if (command.name == word) {
       return &command;
     }
@@ -115,13 +113,13 @@ const ReplCommand* meant(std::string_view word, std::vector<std::string>& candid
 }  // namespace
 
 std::span<const ReplCommand> repl_commands() {
-  return kCommands;
+  return kReplCommands;
 }
 
 std::string repl_help() {
   std::vector<std::string> left;
   std::size_t width = 0;
-  for (const ReplCommand& command : kCommands) {
+  for (const ReplCommand& command : kReplCommands) {
     left.push_back(":" + std::string(command.name) + " " + std::string(command.takes));
     width = std::max(width, left.back().size());
   }
@@ -129,7 +127,7 @@ std::string repl_help() {
       "A statement of the language is done and answered; an expression answers with its value.\n\n";
   for (std::size_t i = 0; i < left.size(); ++i) {
     text += "  " + left[i] + std::string(width + 2 - left[i].size(), ' ') +
-            std::string(kCommands[i].says) + "\n";
+            std::string(kReplCommands[i].says) + "\n";
   }
   return text +
          "\nA command may be shortened, as `:p` for `:plan`, and takes the options of `mtf "
@@ -154,7 +152,7 @@ bool run_repl_command(Repl& repl, const std::string& text) {
   }
   return repl.refuse(DiagKind::kUnknownName,
                      "no command `:" + word + "`" +
-                         did_you_mean(word, names_of(kCommands), "; `:help` lists them"));
+                         did_you_mean(word, names_of(kReplCommands), "; `:help` lists them"));
 }
 
 std::vector<std::string> words_in(std::string_view text) {

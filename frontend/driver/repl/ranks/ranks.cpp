@@ -9,7 +9,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kMostRanks = 256;
+constexpr std::int64_t kMostSessionRanks = 256;
 
 // Of one process each; 1: this one. nullopt: it is no number of them.
 std::optional<std::int64_t> ranks_in(const std::string& text) {
@@ -19,7 +19,8 @@ std::optional<std::int64_t> ranks_in(const std::string& text) {
   std::int64_t ranks = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, ranks);
-  const bool is_number = error == std::errc{} && stop == end && ranks >= 1 && ranks <= kMostRanks;
+  const bool is_number =
+      error == std::errc{} && stop == end && ranks >= 1 && ranks <= kMostSessionRanks;
   return is_number ? std::optional(ranks) : std::nullopt;
 }
 
@@ -37,7 +38,7 @@ bool repl_ranks(Repl& repl, const std::string& rest) {
   const std::optional<std::int64_t> ranks = ranks_in(rest);
   if (!ranks) {
     return repl.refuse(DiagKind::kBadArgument, "`:ranks` takes a number up to " +
-                                                   std::to_string(kMostRanks) +
+                                                   std::to_string(kMostSessionRanks) +
                                                    ", each a process of its own, or `off`");
   }
   return repl.set_ranks(*ranks);

@@ -26,7 +26,6 @@ constexpr std::chrono::seconds kToStart{120};
 constexpr std::chrono::seconds kToEnd{5};
 constexpr std::chrono::seconds kToFollow{2};  // for ranks whose work another has broken off
 constexpr int kMoment = 20;                   // milliseconds
-constexpr int kSignalled = 128;
 
 // Of a process of this one. nullopt: it has not ended.
 std::optional<int> ended(pid_t child) {
@@ -48,7 +47,7 @@ std::string end_text(std::optional<int> status) {
   if (!status) {
     return "ended";
   }
-  const int code = WIFSIGNALED(*status) ? kSignalled + WTERMSIG(*status) : WEXITSTATUS(*status);
+  const int code = exit_code_of(*status);
   const int signal = code - kSignalled;
   return signal > 0 && signal < NSIG
              ? "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")"

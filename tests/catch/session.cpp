@@ -1,15 +1,15 @@
 // Catch2's implementation; its warnings are not ours (tests/CMakeLists.txt).
 
 #define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
+#include "tests/catch/session.h"
 
-#include "tests/distributed/main.h"
+#include <catch2/catch.hpp>
 
 namespace mtf::test {
 
-int run_tests(const char* program) {
+int run_tests(int count, const char* const* words) {
   Catch::Session session;
-  return session.run(1, &program);
+  return session.run(count, words);
 }
 
 }  // namespace mtf::test
