@@ -97,6 +97,21 @@ SourceSpan OpCall::span_of(std::size_t operand) const {
   return operand < operand_spans.size() ? operand_spans[operand] : span;
 }
 
+std::vector<MovedDim> reads_of(const IterationSpace& space) {
+  std::vector<MovedDim> reads;
+  const DimMap& operand = space.operands.front();
+  for (std::size_t d = 0; d < operand.size(); ++d) {
+    const auto moved = std::ranges::find(space.moved, d, &MovedDim::dim);
+    if (moved != space.moved.end()) {
+      reads.push_back(*moved);
+      continue;
+    }
+    const auto to = std::ranges::find(space.result, operand[d]);
+    reads.push_back({.dim = d, .to = static_cast<std::size_t>(to - space.result.begin())});
+  }
+  return reads;
+}
+
 IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {
   IterationSpace space;
   space.combine = combine;

@@ -26,7 +26,7 @@ std::vector<Axes> project(const DimMap& map, const ValueLayout& layout, const It
       }
       const bool divides = left % size == 0 || (mesh.uneven && map[d].size() == 1);
       const bool fits =
-          factor < map[d].size() && divides && space.loops[map[d][factor]].role != DimRole::kWhole;
+          factor < map[d].size() && divides && may_split(space.loops[map[d][factor]].role);
       if (!fits) {
         break;
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard_bound.h"
 #include "lowering/reshard/reshard_moves.h"
 #include "lowering/reshard/reshard_search.h"
@@ -110,6 +111,11 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
   }
   key.insert(key.end(), from.partial.begin(), from.partial.end());
   for (const ValueLayout* layout : {&from, &to}) {
+    key.push_back(-4);
+    for (const Reach& reach : layout->reach) {
+      const auto dim = static_cast<std::int64_t>(reach.dim);
+      key.insert(key.end(), {dim, reach.size, reach.stride, reach.offset, reach.length});
+    }
     key.push_back(-3);
     for (const Condition& condition : layout->where) {
       key.insert(key.end(), {condition.axis, condition.same ? *condition.same : -1, condition.at});
@@ -124,6 +130,7 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
   switch (kind) {
     case StepKind::kKernel:
     case StepKind::kSlice:
+    case StepKind::kHaloExchange:  // by the ranks' slices (halo.h)
       break;
     case StepKind::kAllGather:
       return {from, from * (ranks - 1)};
@@ -146,6 +153,11 @@ Volume volume_of(const SpmdProgram& program, const Step& step) {
   const SpmdValue& to = program.at(step.to);
   Volume volume = volume_of(step.kind, from.local.shape.volume(), to.local.shape.volume(),
                             program.mesh.size_of(step.axes));
+  if (step.kind == StepKind::kHaloExchange) {
+    const std::vector<MovedDim> reads = reads_of(program, step);
+    volume.received = most_halo_received(halo_of(program, step, reads));
+    return volume;
+  }
   if (step.kind != StepKind::kAllToAll || !program.mesh.uneven) {
     return volume;
   }
@@ -170,6 +182,7 @@ std::int64_t hops_of(StepKind kind, std::int64_t ranks) {
     case StepKind::kSlice:
       return 0;
     case StepKind::kPermute:
+    case StepKind::kHaloExchange:
       return 1;
     case StepKind::kAllReduce:
       return 2 * (ranks - 1);

@@ -112,6 +112,7 @@ bool fits_by_axes(const MoveCheck& move) {
     case StepKind::kReduceScatter:
       return ends.from.empty() &&
              std::ranges::all_of(move.axes, [&](AxisId axis) { return has(ends.to, axis); });
+    case StepKind::kHaloExchange:
     case StepKind::kKernel:
     case StepKind::kBroadcast:
     case StepKind::kReduce:

@@ -1,9 +1,7 @@
 // index, slice and pad: one position of a dim, a range of it, and the way back.
-//
-// The operand's dim may stay split: each rank gives what it has of the range and -0 elsewhere,
-// which changes no sum, so adding up the ranks moves elements without touching a bit.
 
 #include "ir/rewrite/autodiff.h"
+#include "runtime/kernels/moved.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -31,18 +29,8 @@ std::optional<TensorType> index_type(OpCall& call, DiagSink& diags) {
 }
 
 IterationSpace index_space(const OpCall& call) {
-  return space_by_name(call, DimRole::kReduced, Combine::kSum);
-}
-
-void index_kernel(const KernelCall& call) {
-  const std::string dim = dim_arg(call.call.args, "dim").name;
-  const std::int64_t at = int_arg(call.call.args, "at", 0);
-  const Extent own = extent_of(call.in[0], dim);
-  if (at < own.offset || at >= own.offset + own.extent) {
-    return fill_zero(call.out, kNothing);
-  }
-  copy_cut(call.in[0], call.out, {.operand = dim, .result = ""},
-           {.begin = at - own.offset, .at = 0, .count = 1});
+  return moved_space(call, {.operand = dim_arg(call.args, "dim").name, .result = ""},
+                     {.offset = int_arg(call.args, "at", 0)});
 }
 
 void index_grad(GradBuilder& b) {
@@ -102,35 +90,8 @@ std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   return cut_type(call, end - begin, diags);
 }
 
-// A range of everything, or padding by nothing, is one loop under two names.
-IterationSpace range_space(const OpCall& call) {
-  const CutDim cut = cut_of(call.args);
-  IterationSpace space = cut_space(call, cut, DimRole::kReduced);
-  const std::size_t i = call.operands[0].shape.index_of(cut.operand).value();
-  if (call.operands[0].shape[i].size == call.result.shape[i].size) {
-    space.operands[0][i] = space.result[i];
-    space.loops.pop_back();
-    space.loops[i].name = cut.result;
-  }
-  return space;
-}
-
-// Puts the operand's positions, moved by `by`, where they meet the result's.
-void slice_kernel(const KernelCall& call, std::int64_t by) {
-  const CutDim cut = cut_of(call.call.args);
-  const Extent have = extent_of(call.in[0], cut.operand);
-  const Extent want = extent_of(call.out, cut.result);
-  const Overlap meet =
-      overlap(have.offset + by, have.extent, want.offset, want.offset + want.extent);
-  copy_cut(call.in[0], call.out, cut,
-           {.begin = meet.begin - by - have.offset,
-            .at = meet.begin - want.offset,
-            .count = meet.size()});
-}
-
-void slice_kernel(const KernelCall& call) {
-  fill_zero(call.out, kNothing);
-  slice_kernel(call, -int_arg(call.call.args, "begin", 0));
+IterationSpace slice_space(const OpCall& call) {
+  return moved_space(call, cut_of(call.args), {.offset = int_arg(call.args, "begin", 0)});
 }
 
 void slice_grad(GradBuilder& b) {
@@ -167,17 +128,8 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   return cut_type(call, size, diags);
 }
 
-// The padding is 0 on every rank; where the elements come, those that another rank has are -0,
-// which leaves their bits.
-void pad_kernel(const KernelCall& call) {
-  const CutDim cut = cut_of(call.call.args);
-  const std::int64_t begin = int_arg(call.call.args, "begin", 0);
-  const std::int64_t size = call.call.operands[0].shape.find(cut.operand)->size;
-  const Extent want = extent_of(call.out, cut.result);
-  const Overlap inside = overlap(begin, size, want.offset, want.offset + want.extent);
-  fill_zero(call.out, !kNothing);
-  fill_nothing(call.out, cut, inside.begin - want.offset, inside.size());
-  slice_kernel(call, begin);
+IterationSpace pad_space(const OpCall& call) {
+  return moved_space(call, cut_of(call.args), {.offset = -int_arg(call.args, "begin", 0)});
 }
 
 void pad_grad(GradBuilder& b) {
@@ -210,7 +162,7 @@ print x[batch: 1], x[io: 0]
     .type = index_type,
     .space = index_space,
     .grad = index_grad,
-    .kernel = index_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .primitive = Primitive::kIndex};
 
@@ -233,9 +185,9 @@ print x[sample: 1..4]
 print x[sample: 2..4 as batch]
 )",
     .type = slice_type,
-    .space = range_space,
+    .space = slice_space,
     .grad = slice_grad,
-    .kernel = slice_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove,
     .primitive = Primitive::kSlice};
@@ -257,9 +209,9 @@ const OpDef kPad{
 print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)
 )",
     .type = pad_type,
-    .space = range_space,
+    .space = pad_space,
     .grad = pad_grad,
-    .kernel = pad_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove};
 
