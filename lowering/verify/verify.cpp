@@ -199,7 +199,9 @@ class Verifier {
     const Volume volume = volume_of(program_, step);
     require(step.elements == volume.elements && step.received == volume.received,
             "does not count what it moves");
-    loops(call);
+    const auto made =
+        layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
   [[nodiscard]] std::string text(const SpmdValue& value) const {

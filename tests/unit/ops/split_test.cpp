@@ -134,7 +134,7 @@ bool is_exact(const Splitter& split) {
 void check_split(Splitter& split, const HostTensor& wanted, int& tried) {
   for (std::size_t loop = 0; loop < split.parts.size(); ++loop) {
     if (split.space.loops[loop].size % split.parts[loop] != 0 ||
-        (split.parts[loop] > 1 && split.space.loops[loop].role == DimRole::kWhole)) {
+        (split.parts[loop] > 1 && !may_split(split.space.loops[loop].role))) {
       return;
     }
   }
