@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -110,6 +111,13 @@ std::vector<MovedDim> reads_of(const IterationSpace& space) {
     reads.push_back({.dim = d, .to = static_cast<std::size_t>(to - space.result.begin())});
   }
   return reads;
+}
+
+std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t operand) {
+  std::vector<WindowDim> windows;
+  std::ranges::copy_if(space.windows, std::back_inserter(windows),
+                       [operand](const WindowDim& window) { return window.operand == operand; });
+  return windows;
 }
 
 IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {

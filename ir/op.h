@@ -170,6 +170,9 @@ struct IterationSpace {
 // How each dim of the one operand of such an operation is read; those that stay read themselves.
 [[nodiscard]] std::vector<MovedDim> reads_of(const IterationSpace& space);
 
+// Those through which an operand is read.
+[[nodiscard]] std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t operand);
+
 // The space in which every dim is a loop of its own name, and a dim that the result lacks has the
 // role `missing`. Right for element-wise operations, einsum, reductions, broadcasts.
 [[nodiscard]] IterationSpace space_by_name(const OpCall& call, DimRole missing = DimRole::kReduced,

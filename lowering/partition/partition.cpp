@@ -281,8 +281,9 @@ class Partitioner {
     for (const ValueId operand : value.operands) {
       found.emplace_back();
       for (const SpmdId form : forms_.of(operand)) {
-        if (out_.at(form).layout.partial.empty() && forms_.is_there(operand, form)) {
-          found.back().push_back(out_.at(form).layout);
+        const ValueLayout& layout = out_.at(form).layout;
+        if (layout.partial.empty() && layout.reach.empty() && forms_.is_there(operand, form)) {
+          found.back().push_back(layout);
         }
       }
     }
@@ -324,9 +325,9 @@ class Partitioner {
     }
     LoopSplit split;
     split.loops = project(space.operands[0], *layout, space, out_.mesh);
-    for (const DimMap& map : space.operands) {
-      const auto dims = layout_from_loops(map, split.loops, space, out_.mesh);
-      if (!dims || dims->dims != layout->dims) {
+    for (std::size_t i = 0; i < space.operands.size(); ++i) {
+      const auto dims = operand_from_loops(i, split.loops, space, out_.mesh);
+      if (!dims || dims->dims != layout->dims || !dims->reach.empty()) {
         return std::nullopt;
       }
       split.operands.push_back(*layout);

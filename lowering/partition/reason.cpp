@@ -116,7 +116,9 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
   for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
     const Axes& had = from.layout.dims[d];
     const Axes& has = to.layout.dims[d];
-    if (had != has) {
+    const bool reaches =
+        std::ranges::find(to.layout.reach, d, &Reach::dim) != to.layout.reach.end();
+    if (had != has && !reaches) {
       const std::string& dim = from.type.shape[d].name;
       reasons.push_back(
           {.kind = ReasonKind::kResplit,
@@ -126,6 +128,16 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
            .had = had,
            .has = has});
     }
+  }
+  for (const Reach& reach : to.layout.reach) {
+    const std::string& dim = from.type.shape[reach.dim].name;
+    const Axes& has = to.layout.dims[reach.dim];
+    reasons.push_back({.kind = ReasonKind::kWindow,
+                       .span = user.span,
+                       .cause = cause_of(program, dim, has, values),
+                       .dim = dim,
+                       .had = from.layout.dims[reach.dim],
+                       .has = has});
   }
   if (Axes shared = shared_axes(program, step); !shared.empty()) {
     reasons.push_back({.kind = ReasonKind::kShared, .span = user.span, .had = std::move(shared)});

@@ -58,6 +58,22 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
   return layout;
 }
 
+std::optional<ValueLayout> operand_from_loops(std::size_t operand, std::span<const Axes> loops,
+                                              const IterationSpace& space, const Mesh& mesh) {
+  const DimMap& map = space.operands[operand];
+  std::optional<ValueLayout> layout = layout_from_loops(map, loops, space, mesh);
+  for (const WindowDim& window : windows_of(space, operand)) {
+    if (layout && !layout->dims[window.dim].empty()) {
+      layout->reach.push_back({.dim = window.dim,
+                               .size = space.loops[map[window.dim].front()].size,
+                               .stride = window.stride,
+                               .offset = window.offset,
+                               .length = window.length});
+    }
+  }
+  return layout;
+}
+
 void add_reduced(std::span<const Axes> loops, const IterationSpace& space, ValueLayout& result) {
   for (std::size_t l = 0; l < loops.size(); ++l) {
     if (space.loops[l].role == DimRole::kReduced) {

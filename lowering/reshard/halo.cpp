@@ -92,15 +92,19 @@ std::int64_t most_halo_received(const Halo& halo) {
   return most;
 }
 
+std::vector<MovedDim> reads_of_itself(const Shape& shape) {
+  std::vector<MovedDim> reads;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    reads.push_back({.dim = d, .to = d});
+  }
+  return reads;
+}
+
 std::vector<MovedDim> reads_of(const SpmdProgram& program, const Step& step) {
   if (!step.calls.empty()) {
     return reads_of(step.calls.front().space);
   }
-  std::vector<MovedDim> reads;
-  for (std::size_t d = 0; d < program.at(step.from).type.shape.rank(); ++d) {
-    reads.push_back({.dim = d, .to = d});
-  }
-  return reads;
+  return reads_of_itself(program.at(step.from).type.shape);
 }
 
 Axes halo_axes(const SpmdProgram& program, const Step& step) {

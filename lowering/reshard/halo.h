@@ -33,6 +33,8 @@ struct Halo {
 // That of a step, whose reads are `reads`.
 [[nodiscard]] Halo halo_of(const SpmdProgram& program, const Step& step,
                            std::span<const MovedDim> reads);
+// How a tensor reads itself.
+[[nodiscard]] std::vector<MovedDim> reads_of_itself(const Shape& shape);
 // How the step's result reads its operand.
 [[nodiscard]] std::vector<MovedDim> reads_of(const SpmdProgram& program, const Step& step);
 

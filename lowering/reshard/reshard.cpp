@@ -206,7 +206,9 @@ std::int64_t Resharder::local_volume(const Shape& shape, const ValueLayout& layo
 const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayout& from,
                                              const ValueLayout& to) {
   auto [entry, fresh] = cache_.try_emplace(key_of(shape, from, to));
-  if (fresh) {
+  if (fresh && !to.reach.empty()) {
+    entry->second = with_border(shape, from, to);
+  } else if (fresh) {
     entry->second = measured(shape, from, to, cheapest_moves(shape, mesh_, from, to, {}).value());
     use_idle(shape, from, to, entry->second);
   }
@@ -232,6 +234,36 @@ Resharder::Planned Resharder::measured(const Shape& shape, const ValueLayout& fr
     result.hops += hops_of(move.kind, ranks);
     at = next;
   }
+  return result;
+}
+
+// Once all ranks hold slices, each is sent what it lacks, wherever that is.
+Resharder::Planned Resharder::with_border(const Shape& shape, const ValueLayout& from,
+                                          const ValueLayout& to) const {
+  ValueLayout everywhere = from;
+  everywhere.where.clear();
+  everywhere.partial.clear();
+  Planned result;
+  if (everywhere != from) {
+    result = measured(shape, from, everywhere,
+                      cheapest_moves(shape, mesh_, from, everywhere, {}).value());
+  }
+  const std::vector<MovedDim> reads = reads_of_itself(shape);
+  const Halo halo{.mesh = mesh_,
+                  .reads = reads,
+                  .operand = shape,
+                  .from = everywhere,
+                  .result = shape,
+                  .to = to};
+  const Axes axes = halo_axes(halo);
+  const StepKind kind = axes.empty() ? StepKind::kSlice : StepKind::kHaloExchange;
+  result.moves.push_back(
+      {.kind = kind,
+       .to = to,
+       .axes = axes.empty() ? sliced_axes(everywhere, to, mesh_.axes.size()) : axes});
+  result.received += most_halo_received(halo);
+  result.collectives += is_collective(kind) ? 1 : 0;
+  result.hops += hops_of(kind, mesh_.size_of(axes));
   return result;
 }
 

@@ -268,8 +268,8 @@ class Verifier {
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       const ValueLayout& layout = program_.at(call.operands[i]).layout;
       const auto needed =
-          layout_from_loops(call.space.operands[i], call.loops, call.space, program_.mesh);
-      require(needed && needed->dims == layout.dims, "reads an operand that its loops do not fit");
+          operand_from_loops(i, call.loops, call.space, program_.mesh);
+      require(needed && needed->dims == layout.dims && needed->reach == layout.reach, "reads an operand that its loops do not fit");
       require(layout.where == (layout.dims.empty() ? none : where),
               "reads an operand on other ranks than it runs on");
     }

@@ -240,7 +240,8 @@ std::string problem_of_layout(const Mesh& mesh, const Shape& shape, const ValueL
     if (!std::ranges::all_of(layout.dims[d], take)) {
       return "uses an axis twice";
     }
-    if (!mesh.splits(shape[d].size, layout.dims[d])) {
+    const auto reach = std::ranges::find(layout.reach, d, &Reach::dim);
+    if (!mesh.splits(reach == layout.reach.end() ? shape[d].size : reach->size, layout.dims[d])) {
       return "has blocks of " + shape[d].name + " that do not come out even";
     }
   }

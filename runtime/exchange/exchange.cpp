@@ -101,7 +101,7 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
       joining_{.combine = given.combine, .dtype = given.type.dtype, .exact = given.exact},
       width_(static_cast<std::int64_t>(bytes_of(given.type.dtype))),
       from_bytes_(local_shape(given.type.shape, given.from, mesh).volume() * width_) {
-  if (kind_ == StepKind::kHaloExchange) {
+  if (kind_ == StepKind::kHaloExchange || !given.to.reach.empty()) {
     halo_.emplace(mesh, given, *group_, communicator.local_ranks());
     return;
   }

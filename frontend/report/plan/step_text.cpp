@@ -209,8 +209,9 @@ std::vector<std::string> exchanged_dims(const SpmdProgram& program, const Step& 
 }
 
 std::string exchange_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
-  const std::string what = call_text(
-      step.calls.front(), [&](SpmdId id, int /*precedence*/) { return names.of(id); });
+  const auto operand = [&](SpmdId id, int /*precedence*/) { return names.of(id); };
+  const std::string what =
+      step.calls.empty() ? names.of(step.from) : call_text(step.calls.front(), operand);
   return std::string(to_string(step.kind)) + "(" + what + ", " +
          joined(exchanged_dims(program, step), ", ") + " over " +
          to_string(program.mesh, step.axes) + ")";

@@ -41,8 +41,10 @@ class CollectiveQuestion {
     } else {
       finished();
     }
-    otherwise_moved();
-    otherwise_in_parts();
+    if (to_.layout.reach.empty()) {
+      otherwise_moved();
+      otherwise_in_parts();
+    }
     return std::move(why_);
   }
 
