@@ -92,7 +92,7 @@ bool fits_by_axes(const MoveCheck& move) {
   const bool touches_holders = std::ranges::any_of(move.axes, [&](AxisId axis) {
     return condition_on(move.from, axis) != nullptr || is_compared(move.from, axis);
   });
-  if (move.from.where != move.to.where || touches_holders) {
+  if (move.from.where != move.to.where || touches_holders || !move.to.reach.empty()) {
     return false;
   }
   const auto in_group = [&](AxisId axis) { return has(move.axes, axis); };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace mtf {
 namespace {
@@ -79,15 +80,6 @@ void fill_slab(const MovedSlices& slices, std::size_t dim, Interval part, DType 
                static_cast<std::byte*>(to) + part.begin * strides[dim] * width);
 }
 
-Slice slice_of_view(const TensorView& view) {
-  Slice slice;
-  for (std::size_t d = 0; d < view.shape.rank(); ++d) {
-    slice.offset.push_back(view.offset.empty() ? 0 : view.offset[d]);
-    slice.extent.push_back(view.shape[d].size);
-  }
-  return slice;
-}
-
 }  // namespace
 
 std::int64_t MovedBox::volume() const {
@@ -141,20 +133,33 @@ void fill_border(const MovedSlices& slices, DType dtype, void* to) {
   }
 }
 
+Slice slice_of(const TensorView& view) {
+  Slice slice;
+  for (std::size_t d = 0; d < view.shape.rank(); ++d) {
+    slice.offset.push_back(view.offset.empty() ? 0 : view.offset[d]);
+    slice.extent.push_back(view.shape[d].size);
+  }
+  return slice;
+}
+
+void move_elements(const MovedSlices& slices, DType dtype, const void* from, void* to) {
+  fill_border(slices, dtype, to);
+  const auto width = static_cast<std::int64_t>(bytes_of(dtype));
+  for (MovedBox& box : boxes_between(slices)) {
+    copy_strided(std::move(box.dims), bytes_of(dtype),
+                 static_cast<const std::byte*>(from) + box.from * width,
+                 static_cast<std::byte*>(to) + box.to * width);
+  }
+}
+
 void moved_kernel(const KernelCall& call) {
   const TensorView& in = call.in.front();
   const std::vector<MovedDim> reads = reads_of(call.space);
-  const Slice from = slice_of_view(in);
-  const Slice to = slice_of_view(call.out);
-  const MovedSlices slices{
-      .reads = reads, .operand = call.call.operands.front().shape, .from = from, .to = to};
-  fill_border(slices, call.out.dtype, call.out.data);
-  const auto width = static_cast<std::int64_t>(bytes_of(in.dtype));
-  for (MovedBox& box : boxes_between(slices)) {
-    copy_strided(std::move(box.dims), bytes_of(in.dtype),
-                 static_cast<const std::byte*>(in.data) + box.from * width,
-                 static_cast<std::byte*>(call.out.data) + box.to * width);
-  }
+  const Slice from = slice_of(in);
+  const Slice to = slice_of(call.out);
+  move_elements(
+      {.reads = reads, .operand = call.call.operands.front().shape, .from = from, .to = to},
+      in.dtype, in.data, call.out.data);
 }
 
 }  // namespace mtf

@@ -38,6 +38,11 @@ struct MovedSlices {
 // Writes the borders' values into what of `to` reads no element.
 void fill_border(const MovedSlices& slices, DType dtype, void* to);
 
+// All that `to` takes from an operand that lies on the rank, and the border.
+void move_elements(const MovedSlices& slices, DType dtype, const void* from, void* to);
+
+[[nodiscard]] Slice slice_of(const TensorView& view);
+
 // The kernel of an operation that moves, whose operand lies on the rank.
 void moved_kernel(const KernelCall& call);
 

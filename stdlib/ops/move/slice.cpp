@@ -66,6 +66,22 @@ std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size, DiagSi
   return result_type(call, x.dtype, Shape(std::move(dims)), diags);
 }
 
+bool check_step(const OpCall& call, DiagSink& diags) {
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  if (step < 1) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "step " + std::to_string(step) + " of " + spelled(call) +
+                    "; it is at least 1 (`reverse` turns a dim around)");
+  }
+  return step >= 1;
+}
+
+void set_step(OpArgs& back, const OpArgs& args) {
+  if (const std::int64_t step = int_arg(args, "step", 1); step != 1) {
+    back.set("step", step);
+  }
+}
+
 std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
   if (!dim) {
@@ -82,16 +98,23 @@ std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
                          : ", which has size " + std::to_string(dim->size)));
     return std::nullopt;
   }
-  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", end - begin, diags)) {
+  if (!check_step(call, diags)) {
+    return std::nullopt;
+  }
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  const std::int64_t size = (end - begin + step - 1) / step;
+  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
     return std::nullopt;
   }
   call.args.set("begin", begin);
   call.args.set("end", end);
-  return cut_type(call, end - begin, diags);
+  return cut_type(call, size, diags);
 }
 
 IterationSpace slice_space(const OpCall& call) {
-  return moved_space(call, cut_of(call.args), {.offset = int_arg(call.args, "begin", 0)});
+  return moved_space(call, cut_of(call.args),
+                     {.stride = int_arg(call.args, "step", 1),
+                      .offset = int_arg(call.args, "begin", 0)});
 }
 
 void slice_grad(GradBuilder& b) {
@@ -103,6 +126,7 @@ void slice_grad(GradBuilder& b) {
   back.set("begin", int_arg(args, "begin", 0));
   back.set("size", whole.size);
   back.set("to", one_dim(whole));
+  set_step(back, args);
   b.add_to(0, b.emit("pad", {b.upstream()}, back));
 }
 
@@ -115,11 +139,18 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   }
   const std::int64_t begin = int_arg(call.args, "begin", 0);
   const std::int64_t size = int_arg(call.args, "size", 0);
-  if (begin < 0 || size - dim->size < begin) {
+  if (!check_step(call, diags)) {
+    return std::nullopt;
+  }
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  std::int64_t end = 0;  // behind the last element
+  const bool counts = !__builtin_mul_overflow(dim->size - 1, step, &end) &&
+                      !__builtin_add_overflow(end, begin + 1, &end);
+  if (begin < 0 || !counts || size < end) {
     diags.error(DiagKind::kBadIndex, call.span,
                 "`pad` of " + in_backticks(dim->name) + " to size " + std::to_string(size) +
                     "; positions " + std::to_string(begin) + ".." +
-                    std::to_string(begin + dim->size) + " do not fit");
+                    (counts ? std::to_string(end) : "behind all numbers") + " do not fit");
     return std::nullopt;
   }
   if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
@@ -129,7 +160,9 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
 }
 
 IterationSpace pad_space(const OpCall& call) {
-  return moved_space(call, cut_of(call.args), {.offset = -int_arg(call.args, "begin", 0)});
+  return moved_space(call, cut_of(call.args),
+                     {.offset = -int_arg(call.args, "begin", 0),
+                      .gap = int_arg(call.args, "step", 1)});
 }
 
 void pad_grad(GradBuilder& b) {
@@ -139,9 +172,11 @@ void pad_grad(GradBuilder& b) {
   const std::int64_t begin = int_arg(args, "begin", 0);
   OpArgs back;
   back.set("dim", one_dim(*b.type_of(b.result()).shape.find(cut.result)));
+  const std::int64_t step = int_arg(args, "step", 1);
   back.set("begin", begin);
-  back.set("end", begin + own.size);
+  back.set("end", begin + (own.size - 1) * step + 1);
   back.set("to", one_dim(own));
+  set_step(back, args);
   b.add_to(0, b.emit("slice", {b.upstream()}, back));
 }
 
@@ -177,12 +212,17 @@ const OpDef kSlice{
                {.name = "to",
                 .kind = ParamKind::kNewDim,
                 .required = false,
-                .help = "the dim of the result (the same, resized)"}},
+                .help = "the dim of the result (the same, resized)"},
+               {.name = "step",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how far apart they are (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim sample = 6, batch = 2
 let x = range(sample)
 print x[sample: 1..4]
 print x[sample: 2..4 as batch]
+print slice(x, sample, begin = 1, end = 6, step = 2)
 )",
     .type = slice_type,
     .space = slice_space,
@@ -203,7 +243,11 @@ const OpDef kPad{
                {.name = "to",
                 .kind = ParamKind::kNewDim,
                 .required = false,
-                .help = "the dim of the result (the same, resized)"}},
+                .help = "the dim of the result (the same, resized)"},
+               {.name = "step",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how far apart the elements get, zeros between them (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim io = 3
 print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)
