@@ -215,6 +215,9 @@ class Partitioner {
     const auto whole =
         layout_from_loops(local.space.operands.front(), local.loops, local.space, out_.mesh);
     const Forms::Source source = forms_.nearest_source(operand, local, to);
+    if (!source.form.valid()) {
+      return false;
+    }
     const SpmdValue& gathered = out_.at(forms_.nearest(operand, *whole));
     if (resharder_.received(gathered.type.shape, gathered.layout, *whole) <= source.received) {
       return false;

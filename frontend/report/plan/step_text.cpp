@@ -220,6 +220,9 @@ std::string exchange_text(const SpmdProgram& program, const Step& step, const Va
 }  // namespace
 
 std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
+  if (step.kind == StepKind::kHaloExchange) {  // its operand may have other dims than its result
+    return exchange_text(program, step, names);
+  }
   const std::string axes = to_string(program.mesh, step.axes);
   const std::string before = joined(changed_dims(program, step, true), ", ");
   const std::string after = joined(changed_dims(program, step, false), ", ");
@@ -244,7 +247,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
              to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
       break;
     case StepKind::kHaloExchange:
-      return exchange_text(program, step, names);
+      break;
     case StepKind::kAllReduce:
       what = std::string(combine_word(step.combine)) + " over " + axes;
       break;

@@ -56,9 +56,8 @@ std::optional<TensorType> windows_type(OpCall& call, DiagSink& diags) {
   }
   const TensorType& x = call.operands[0];
   std::vector<Dim> dims = {dim_arg(call.args, "to")};
-  for (const Dim& dim : x.shape.resized(over->name, room / window.stride + 1).dims()) {
-    dims.push_back(dim);
-  }
+  const Shape seen = x.shape.resized(over->name, room / window.stride + 1);
+  dims.insert(dims.end(), seen.dims().begin(), seen.dims().end());
   if (!check_distinct(call, dims, diags)) {
     return std::nullopt;
   }

@@ -82,11 +82,14 @@ TEST_CASE("a pipeline shifts once an iteration and gathers nothing") {
   const Program program = program_of(R"(
 dim stage = 4, micro = 4, batch = 2, io = 8, out = 8
 fn case(x: f32[micro, batch, io], w: f32[stage, io, out]) {
-  let state = zeros([stage, batch, io])
+  var state = zeros([stage, batch, io])
   let first = cast(range(stage) == 0, f32)
-  let done = []
+  var done = []
   for i in 0..7 {
-    state = shift(state, over = stage, by = 1) + first * x[micro: min(i, 3)]
+    state = shift(state, over = stage, by = 1)
+    if i < 4 {
+      state = state + first * x[micro: i]
+    }
     state = rename(relu(einsum(state, w -> [stage, batch, out])), out -> io)
     if i >= 3 {
       done = done + [state[stage: 3]]
