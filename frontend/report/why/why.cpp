@@ -26,6 +26,10 @@ class CollectiveQuestion {
   }
 
   CollectiveWhy run() {
+    if (!step_.calls.empty()) {
+      sent(step_.calls.front());
+      return std::move(why_);
+    }
     const bool reduces = step_.kind == StepKind::kAllReduce ||
                          step_.kind == StepKind::kReduceScatter || step_.kind == StepKind::kReduce;
     if (reduces) {
@@ -37,8 +41,10 @@ class CollectiveQuestion {
     } else {
       finished();
     }
-    otherwise_moved();
-    otherwise_in_parts();
+    if (to_.layout.reach.empty()) {
+      otherwise_moved();
+      otherwise_in_parts();
+    }
     return std::move(why_);
   }
 
@@ -210,7 +216,7 @@ class CollectiveQuestion {
     }
     const DimMap& map = user.space.operands[step_.need.operand];
     const bool whole = d < map.size() && std::ranges::any_of(map[d], [&](std::size_t loop) {
-                         return user.space.loops[loop].role == DimRole::kWhole;
+                         return !may_split(user.space.loops[loop].role);
                        });
     why_.wanted.push_back(
         {.text = whole
@@ -228,6 +234,42 @@ class CollectiveQuestion {
     return program_.target(call.origin).layout.uses(axis) ||
            std::ranges::any_of(operands,
                                [&](ValueId id) { return program_.target(id).layout.uses(axis); });
+  }
+
+  // ---- elements that an operation moves -----------------------------------------------------
+
+  void sent(const LocalCall& call) {
+    for (std::size_t d = 0; d < from_.layout.dims.size(); ++d) {
+      for (const AxisId axis : from_.layout.dims[d]) {
+        if (has(step_.axes, axis)) {
+          add(why_.had, "", tracer_.of_slice(step_.from, axis),
+              who(from_.origin) + " has " + dim(d) + " over " + name(axis), from_span());
+        }
+      }
+    }
+    for (const AxisId axis : step_.axes) {
+      const std::optional<std::size_t> d = dim_with(to_.layout, axis);
+      const std::string text = d ? op_text(call) + " leaves " + to_.type.shape[*d].name + " over "
+                                       + name(axis)
+                                 : op_text(call) + " leaves a result that is whole over " +
+                                       name(axis);
+      add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text, call.call.span);
+    }
+    otherwise_gathered(call);
+  }
+
+  // All of the moved dims gathered, and the operation done on each rank.
+  void otherwise_gathered(const LocalCall& call) {
+    const auto whole = layout_from_loops(call.space.operands.front(), call.loops, call.space,
+                                         program_.mesh);
+    if (whole) {
+      Resharder resharder(program_.mesh);
+      const auto element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
+      why_.otherwise.push_back(
+          {.text = "an all_gather, and " + op_text(call) + " on each rank",
+           .bytes = resharder.received(from_.type.shape, from_.layout, *whole) * element,
+           .instead_of = step_.bytes});
+    }
   }
 
   // ---- results ------------------------------------------------------------------------------

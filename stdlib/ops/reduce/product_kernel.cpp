@@ -6,7 +6,7 @@
 #include <cassert>
 
 #include "runtime/products/gemm.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf {
