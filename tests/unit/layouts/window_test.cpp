@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/lower.h"
-#include "stdlib/ops/ops.h"
+#include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 
 namespace mtf::tests {
