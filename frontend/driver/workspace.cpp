@@ -241,6 +241,13 @@ ElaborateOptions elaborate_options(const Options& options) {
   return result;
 }
 
+std::vector<Diag> errors_of(const DiagSink& diags) {
+  std::vector<Diag> errors;
+  std::ranges::copy_if(diags.diags(), std::back_inserter(errors),
+                       [](const Diag& diag) { return diag.severity == Severity::kError; });
+  return errors;
+}
+
 Outcome outcome_of(Workspace& workspace, const DiagSink& diags) {
   return {.status = diags.ok() ? kDone : kProgramError, .message = take_text(workspace, diags)};
 }

@@ -105,6 +105,9 @@ struct ProgramText {
 
 [[nodiscard]] ElaborateOptions elaborate_options(const Options& options);
 
+// Without its warnings.
+[[nodiscard]] std::vector<Diag> errors_of(const DiagSink& diags);
+
 // Errors in `diags` end with status 1; their text, and that of warnings, is the message.
 [[nodiscard]] Outcome outcome_of(Workspace& workspace, const DiagSink& diags);
 

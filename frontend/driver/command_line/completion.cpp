@@ -4,25 +4,18 @@
 #include <vector>
 
 #include "frontend/driver/command_line/pages.h"
+#include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + word;
-  }
-  return text;
-}
 
 std::string command_names() {
   std::vector<std::string> names;
   for (const CommandDef& command : all_commands()) {
     names.emplace_back(command.name);
   }
-  return joined(names);
+  return joined(names, " ");
 }
 
 std::string operation_names() {
@@ -30,7 +23,7 @@ std::string operation_names() {
   for (const OpDef* op : op_table()) {
     names.emplace_back(op->name);
   }
-  return joined(names);
+  return joined(names, " ");
 }
 
 std::string options_of(const CommandDef& command) {
@@ -40,7 +33,7 @@ std::string options_of(const CommandDef& command) {
       names.emplace_back(option.name.empty() ? option.letter : option.name);
     }
   }
-  return joined(names);
+  return joined(names, " ");
 }
 
 // What the first word of a command may be.

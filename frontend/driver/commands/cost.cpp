@@ -16,13 +16,6 @@
 namespace mtf {
 namespace {
 
-std::vector<Diag> errors_of(const DiagSink& diags) {
-  std::vector<Diag> errors;
-  std::ranges::copy_if(diags.diags(), std::back_inserter(errors),
-                       [](const Diag& diag) { return diag.severity == Severity::kError; });
-  return errors;
-}
-
 class Pricing {
  public:
   Pricing(Workspace& workspace, FileId file, CheckedProgram& unsplit)

@@ -42,12 +42,6 @@ std::vector<std::string> names_bound(const ast::Stmt& statement, const Statement
   return names;
 }
 
-std::vector<Diag> errors_of(const DiagSink& sink) {
-  std::vector<Diag> errors(sink.diags().begin(), sink.diags().end());
-  std::erase_if(errors, [](const Diag& diag) { return diag.severity != Severity::kError; });
-  return errors;
-}
-
 }  // namespace
 
 Repl::Repl(Options options, ReplOutput output)

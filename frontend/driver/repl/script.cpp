@@ -69,10 +69,6 @@ std::set<std::string, std::less<>> words_of(std::string_view text) {
   return words;
 }
 
-std::string_view slice(const SourceMap& sources, SourceSpan span) {
-  return std::string_view(sources.file(span.file).text).substr(span.begin, span.end - span.begin);
-}
-
 std::optional<std::size_t> declaring(const std::vector<Statement>& inputs, std::string_view name) {
   for (std::size_t i = inputs.size(); i-- > 0;) {
     if (std::ranges::find(inputs[i].names, name) != inputs[i].names.end()) {
@@ -143,7 +139,7 @@ std::vector<Statement> Script::inputs_of(const ast::File& file) {
 // Behind all that it must know, and what declares besides. (The dims of a layout's rules need not
 // be declared.)
 std::size_t Script::earliest(const Statement& input, const SourceMap& sources) const {
-  const auto words = words_of(slice(sources, input.span));
+  const auto words = words_of(text_at(sources, input.span));
   std::size_t place = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const bool may_need = input.kind == StatementKind::kMesh ||
@@ -263,8 +259,12 @@ ast::File Trees::take(const Statement& input, const SourceMap& sources) {
   return result;
 }
 
+std::string_view text_at(const SourceMap& sources, SourceSpan span) {
+  return std::string_view(sources.file(span.file).text).substr(span.begin, span.end - span.begin);
+}
+
 std::string text_of(const Statement& input, const SourceMap& sources) {
-  const std::string text(slice(sources, input.span));
+  const std::string text(text_at(sources, input.span));
   const std::size_t blank = text.find_first_of(" \t");
   if (input.dim) {
     return "dim " + text;

@@ -91,6 +91,8 @@ class Trees {
   std::vector<Tree> trees_;
 };
 
+// What is written there.
+[[nodiscard]] std::string_view text_at(const SourceMap& sources, SourceSpan span);
 // As it stands in the program.
 [[nodiscard]] std::string text_of(const Statement& input, const SourceMap& sources);
 

@@ -20,10 +20,6 @@ namespace {
 constexpr std::string_view kTyped = "typed";  // what `:layout RULES` calls its layout
 constexpr std::string_view kWhatIf = "what_if";
 
-std::string slice(const SourceMap& sources, SourceSpan span) {
-  return sources.file(span.file).text.substr(span.begin, span.end - span.begin);
-}
-
 std::vector<std::string> layout_names(Repl& repl) {
   return names_of(repl.planned().session().layouts());
 }
@@ -66,10 +62,10 @@ std::optional<Declared> declared(Repl& repl, const std::vector<Statement>& input
 std::string other_parts(const SourceMap& sources, const ast::Layout& layout) {
   std::string text;
   if (layout.params) {
-    text += "; " + slice(sources, layout.params->span);
+    text += "; " + std::string(text_at(sources, layout.params->span));
   }
   for (const ast::RulesAt& at : layout.at) {
-    text += "; " + slice(sources, at.span);
+    text += "; " + std::string(text_at(sources, at.span));
   }
   for (const ast::LayoutOption& option : layout.options) {
     text += "; " + option.name.text + " = " + option.value.text;
