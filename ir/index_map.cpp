@@ -54,7 +54,8 @@ std::vector<IndexRun> plain_runs(const IndexMap& map, std::int64_t size, Interva
   const std::int64_t step = map.gap / std::gcd(map.gap, map.stride);
   std::int64_t first = to.begin;
   const std::int64_t end = to.begin + to.extent;
-  while (first < end && first < to.begin + step && (first * map.stride + map.offset) % map.gap != 0) {
+  while (first < end && first < to.begin + step &&
+         (first * map.stride + map.offset) % map.gap != 0) {
     ++first;
   }
   if (first >= std::min(end, to.begin + step)) {
@@ -116,8 +117,8 @@ std::vector<IndexRun> runs_of(const IndexMap& map, std::int64_t size, Interval t
 std::vector<IndexRun> runs_within(const std::vector<IndexRun>& runs, Interval from) {
   std::vector<IndexRun> inside;
   for (const IndexRun& run : runs) {
-    const Stretch part = stretch_within(run.from, run.from_step, run.count, from.begin,
-                                        from.begin + from.extent);
+    const Stretch part =
+        stretch_within(run.from, run.from_step, run.count, from.begin, from.begin + from.extent);
     if (part.count > 0) {
       inside.push_back({.to = run.to + part.first * run.to_step,
                         .from = run.from + part.first * run.from_step,

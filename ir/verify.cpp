@@ -41,8 +41,8 @@ std::string check_shape(const Shape& shape) {
   return shape.checked_volume() ? "" : "the volume overflows";
 }
 
-// One tensor's dims against the loops that make them up. A dim that is read through a window has the
-// loop of the dim that reads it, which may have another size.
+// One tensor's dims against the loops that make them up. A dim that is read through a window has
+// the loop of the dim that reads it, which may have another size.
 std::string check_map(const IterationSpace& space, const DimMap& map, const Shape& shape,
                       std::string_view what, std::span<const WindowDim> windows = {}) {
   if (map.size() != shape.rank()) {
@@ -59,8 +59,7 @@ std::string check_map(const IterationSpace& space, const DimMap& map, const Shap
       used[loop] = true;
       size *= space.loops[loop].size;
     }
-    if (size != shape[i].size &&
-        std::ranges::find(windows, i, &WindowDim::dim) == windows.end()) {
+    if (size != shape[i].size && std::ranges::find(windows, i, &WindowDim::dim) == windows.end()) {
       return "the loops of dim `" + shape[i].name + "` of " + std::string(what) +
              " do not multiply to its size";
     }

@@ -117,8 +117,8 @@ Forms::Source Forms::nearest_source(ValueId operand, const LocalCall& call,
   const std::vector<MovedDim> reads = reads_of(call.space);
   for (const SpmdId form : of(operand)) {
     const SpmdValue& from = out_.at(form);
-    if (!from.layout.partial.empty() || !from.layout.where.empty() ||
-        !from.layout.reach.empty() || !is_there(operand, form)) {
+    if (!from.layout.partial.empty() || !from.layout.where.empty() || !from.layout.reach.empty() ||
+        !is_there(operand, form)) {
       continue;
     }
     const std::int64_t received = most_halo_received({.mesh = out_.mesh,

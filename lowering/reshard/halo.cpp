@@ -11,8 +11,7 @@ namespace {
 
 bool is_plain(const Halo& halo, std::size_t d) {
   const MovedDim& read = halo.reads[d];
-  return read.to && read.map == IndexMap{} &&
-         halo.operand[d].size == halo.result[*read.to].size &&
+  return read.to && read.map == IndexMap{} && halo.operand[d].size == halo.result[*read.to].size &&
          std::ranges::find(halo.to.reach, *read.to, &Reach::dim) == halo.to.reach.end();
 }
 
@@ -46,8 +45,7 @@ Counts counts_on(const Halo& halo, std::int64_t rank, bool longest) {
                 : Interval{};
     const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[d].size, wanted);
     counts.read *= count_of(runs);
-    counts.own *=
-        count_of(runs_within(runs, {.begin = from.offset[d], .extent = from.extent[d]}));
+    counts.own *= count_of(runs_within(runs, {.begin = from.offset[d], .extent = from.extent[d]}));
   }
   return counts;
 }

@@ -194,15 +194,14 @@ class Verifier {
     require(is_form_of(step.from, value.operands.front()) && to.origin == call.origin &&
                 !is_sum_of_blocks(program_, step.from),
             "moves the elements of another value");
-    require(from.layout.partial.empty() && to.layout.partial.empty() &&
-                from.layout.where.empty() && to.layout.where.empty(),
+    require(from.layout.partial.empty() && to.layout.partial.empty() && from.layout.where.empty() &&
+                to.layout.where.empty(),
             "moves elements that ranks lack, or sums of them");
     require(step.axes == halo_axes(program_, step), "is not along the axes of what it moves");
     const Volume volume = volume_of(program_, step);
     require(step.elements == volume.elements && step.received == volume.received,
             "does not count what it moves");
-    const auto made =
-        layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    const auto made = layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
     require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
@@ -269,9 +268,9 @@ class Verifier {
     const std::vector<Condition>& where = has_result ? program_.at(call.result).layout.where : none;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       const ValueLayout& layout = program_.at(call.operands[i]).layout;
-      const auto needed =
-          operand_from_loops(i, call.loops, call.space, program_.mesh);
-      require(needed && needed->dims == layout.dims && needed->reach == layout.reach, "reads an operand that its loops do not fit");
+      const auto needed = operand_from_loops(i, call.loops, call.space, program_.mesh);
+      require(needed && needed->dims == layout.dims && needed->reach == layout.reach,
+              "reads an operand that its loops do not fit");
       require(layout.where == (layout.dims.empty() ? none : where),
               "reads an operand on other ranks than it runs on");
     }

@@ -62,9 +62,8 @@ HaloExchange::Message HaloExchange::message(std::int64_t member, const Slice& fr
   for (const MovedBox& box : message.boxes) {
     message.bytes += box.volume() * width_;
   }
-  message.in_place =
-      message.boxes.size() == 1 && (is_sent ? message.boxes.front().is_run_in_from()
-                                            : message.boxes.front().is_run_in_to());
+  message.in_place = message.boxes.size() == 1 && (is_sent ? message.boxes.front().is_run_in_from()
+                                                           : message.boxes.front().is_run_in_to());
   return message;
 }
 
@@ -134,8 +133,7 @@ void HaloExchange::unpack(const OnRank& here, const std::byte* room, std::byte* 
       continue;
     }
     for (const MovedBox& box : message.boxes) {
-      copy_strided(packed_in(box, &StridedDim::from), bytes_of(dtype_), room,
-                   to + box.to * width_);
+      copy_strided(packed_in(box, &StridedDim::from), bytes_of(dtype_), room, to + box.to * width_);
       room += box.volume() * width_;
     }
   }

@@ -71,8 +71,8 @@ void fill_slab(const MovedSlices& slices, std::size_t dim, Interval part, DType 
   const std::vector<std::int64_t> strides = strides_in(slices.to);
   std::vector<StridedDim> dims;
   for (std::size_t d = 0; d < strides.size(); ++d) {
-    dims.push_back({.extent = d == dim ? part.extent : slices.to.extent[d], .from = 0,
-                    .to = strides[d]});
+    dims.push_back(
+        {.extent = d == dim ? part.extent : slices.to.extent[d], .from = 0, .to = strides[d]});
   }
   const std::array<std::byte, 8> element = bytes_of_value(dtype, value);
   const auto width = static_cast<std::int64_t>(bytes_of(dtype));
@@ -102,9 +102,8 @@ std::vector<MovedBox> boxes_between(const MovedSlices& slices) {
   std::vector<std::vector<IndexRun>> runs;
   for (std::size_t d = 0; d < slices.reads.size(); ++d) {
     const MovedDim& read = slices.reads[d];
-    runs.push_back(
-        runs_within(runs_of(read.map, slices.operand[d].size, wanted(read, slices.to)),
-                    {.begin = slices.from.offset[d], .extent = slices.from.extent[d]}));
+    runs.push_back(runs_within(runs_of(read.map, slices.operand[d].size, wanted(read, slices.to)),
+                               {.begin = slices.from.offset[d], .extent = slices.from.extent[d]}));
   }
   std::vector<MovedBox> boxes;
   add_boxes(runs, slices, strides_in(slices.from), strides_in(slices.to), {}, boxes);

@@ -71,8 +71,7 @@ void concat_kernel(const KernelCall& call) {
   for (std::size_t i = 0; i < call.in.size(); ++i) {
     const Extent have = extent_of(call.in[i], cut.operand);
     const std::int64_t first = begin + have.offset;
-    const Overlap meet =
-        overlap(first, have.extent, want.offset, want.offset + want.extent);
+    const Overlap meet = overlap(first, have.extent, want.offset, want.offset + want.extent);
     copy_cut(call.in[i], call.out, cut,
              {.begin = meet.begin - first, .at = meet.begin - want.offset, .count = meet.size()});
     begin += call.call.operands[i].shape.find(cut.operand)->size;

@@ -26,9 +26,9 @@ std::optional<TensorType> shift_type(OpCall& call, DiagSink& diags) {
 IterationSpace shift_space(const OpCall& call) {
   const std::string over = dim_arg(call.args, "over").name;
   const bool wrap = bool_arg(call.args, "wrap", false);
-  return moved_space(call, {.operand = over, .result = over},
-                     {.offset = -int_arg(call.args, "by", 1),
-                      .border = wrap ? Border::kWrap : Border::kValue});
+  return moved_space(
+      call, {.operand = over, .result = over},
+      {.offset = -int_arg(call.args, "by", 1), .border = wrap ? Border::kWrap : Border::kValue});
 }
 
 void shift_grad(GradBuilder& b) {

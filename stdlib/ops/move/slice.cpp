@@ -112,9 +112,9 @@ std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
 }
 
 IterationSpace slice_space(const OpCall& call) {
-  return moved_space(call, cut_of(call.args),
-                     {.stride = int_arg(call.args, "step", 1),
-                      .offset = int_arg(call.args, "begin", 0)});
+  return moved_space(
+      call, cut_of(call.args),
+      {.stride = int_arg(call.args, "step", 1), .offset = int_arg(call.args, "begin", 0)});
 }
 
 void slice_grad(GradBuilder& b) {
@@ -145,12 +145,13 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   const std::int64_t step = int_arg(call.args, "step", 1);
   std::int64_t end = 0;  // behind the last element
   const bool counts = !__builtin_mul_overflow(dim->size - 1, step, &end) &&
-                      !__builtin_add_overflow(end, begin + 1, &end);
+                      !__builtin_add_overflow(end, begin, &end) &&
+                      !__builtin_add_overflow(end, 1, &end);
   if (begin < 0 || !counts || size < end) {
     diags.error(DiagKind::kBadIndex, call.span,
                 "`pad` of " + in_backticks(dim->name) + " to size " + std::to_string(size) +
-                    "; positions " + std::to_string(begin) + ".." +
-                    (counts ? std::to_string(end) : "behind all numbers") + " do not fit");
+                    "; positions " + std::to_string(begin) +
+                    (counts ? ".." + std::to_string(end) : " and on") + " do not fit");
     return std::nullopt;
   }
   if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
@@ -160,9 +161,9 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
 }
 
 IterationSpace pad_space(const OpCall& call) {
-  return moved_space(call, cut_of(call.args),
-                     {.offset = -int_arg(call.args, "begin", 0),
-                      .gap = int_arg(call.args, "step", 1)});
+  return moved_space(
+      call, cut_of(call.args),
+      {.offset = -int_arg(call.args, "begin", 0), .gap = int_arg(call.args, "step", 1)});
 }
 
 void pad_grad(GradBuilder& b) {

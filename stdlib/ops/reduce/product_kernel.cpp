@@ -5,8 +5,8 @@
 
 #include <cassert>
 
-#include "runtime/products/gemm.h"
 #include "runtime/kernels/strided.h"
+#include "runtime/products/gemm.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf {

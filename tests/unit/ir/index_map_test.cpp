@@ -1,11 +1,11 @@
 // Runs of an index map against the map itself, index by index.
 
+#include "ir/index_map.h"
+
 #include <map>
 #include <optional>
 
 #include <catch2/catch.hpp>
-
-#include "ir/index_map.h"
 
 namespace mtf::tests {
 namespace {
@@ -68,8 +68,7 @@ TEST_CASE("runs of an index map are what it reads") {
         for (const std::int64_t offset : {-11, -5, -1, 0, 1, 4, 13}) {
           for (const std::int64_t size : {1, 2, 5, 8}) {
             if (gap == 1 || border == Border::kValue) {
-              const IndexMap map{
-                  .stride = stride, .offset = offset, .gap = gap, .border = border};
+              const IndexMap map{.stride = stride, .offset = offset, .gap = gap, .border = border};
               check(map, size, {0, 9});
               check(map, size, {3, 4});
               check(map, size, {2, 0});

@@ -141,8 +141,8 @@ bool is_windowed(const IterationSpace& space, std::size_t loop) {
 void check_split(Splitter& split, const HostTensor& wanted, int& tried) {
   for (std::size_t loop = 0; loop < split.parts.size(); ++loop) {
     if (split.space.loops[loop].size % split.parts[loop] != 0 ||
-        (split.parts[loop] > 1 && (!may_split(split.space.loops[loop].role) ||
-                                   is_windowed(split.space, loop)))) {
+        (split.parts[loop] > 1 &&
+         (!may_split(split.space.loops[loop].role) || is_windowed(split.space, loop)))) {
       return;
     }
   }

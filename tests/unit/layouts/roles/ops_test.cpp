@@ -104,7 +104,7 @@ std::vector<Case> cases() {
       {"reverse", "reverse(x, over = a)"},
       {"slices and pads", "pad(x[a: 5..41], a, begin = 2, size = 48) + x"},
       {"moved along two dims", "shift(reverse(x, over = b), over = a, by = 17, wrap = true)"},
-      {"pad under another dim", "pad(z, c, begin = 7, size = 48, to = a)"},
+      {"pad under another dim", "pad(x[b: 16..32 as c], c, begin = 7, size = 80, to = b)"},
       {"shift around", "shift(x, over = a, by = -5, wrap = true)"},
       {"one_hot", "one_hot(i, c)", false},
       {"gather", "gather(rename(z, b -> vocab), i, over = vocab)", false},

@@ -19,8 +19,8 @@ struct Moves {
 };
 
 Program case_of(const std::string& result) {
-  return program_of("dim a = 16, k = 3, inner = 12\nfn case(x: f32[a, k]) {\n  return " +
-                    result + "\n}\n");
+  return program_of("dim a = 16, k = 3, inner = 12\nfn case(x: f32[a, k]) {\n  return " + result +
+                    "\n}\n");
 }
 
 Moves moves_of(const Program& program, const Layout& layout) {
@@ -81,7 +81,9 @@ TEST_CASE("what stays where it is moves nothing") {
 TEST_CASE("a pipeline shifts once an iteration and gathers nothing") {
   const Program program = program_of(R"(
 dim stage = 4, micro = 4, batch = 2, io = 8, out = 8
-fn case(x: f32[micro, batch, io], w: f32[stage, io, out]) {
+fn case() {
+  let x = normal([micro, batch, io], seed = 1)
+  let w = normal([stage, io, out], seed = 2)
   var state = zeros([stage, batch, io])
   let first = cast(range(stage) == 0, f32)
   var done = []
