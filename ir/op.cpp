@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -95,6 +96,28 @@ void OpArgs::set(std::string_view name, ArgValue value) {
 
 SourceSpan OpCall::span_of(std::size_t operand) const {
   return operand < operand_spans.size() ? operand_spans[operand] : span;
+}
+
+std::vector<MovedDim> reads_of(const IterationSpace& space) {
+  std::vector<MovedDim> reads;
+  const DimMap& operand = space.operands.front();
+  for (std::size_t d = 0; d < operand.size(); ++d) {
+    const auto moved = std::ranges::find(space.moved, d, &MovedDim::dim);
+    if (moved != space.moved.end()) {
+      reads.push_back(*moved);
+      continue;
+    }
+    const auto to = std::ranges::find(space.result, operand[d]);
+    reads.push_back({.dim = d, .to = static_cast<std::size_t>(to - space.result.begin())});
+  }
+  return reads;
+}
+
+std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t operand) {
+  std::vector<WindowDim> windows;
+  std::ranges::copy_if(space.windows, std::back_inserter(windows),
+                       [operand](const WindowDim& window) { return window.operand == operand; });
+  return windows;
 }
 
 IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/index_map.h"
 #include "ir/layout/layout.h"
 #include "ir/shape.h"
 #include "ir/support/diag.h"
@@ -113,8 +114,14 @@ struct OpCall {
 enum class DimRole : std::uint8_t {
   kKept,     // in the result; each rank computes its share
   kReduced,  // not in the result; ranks hold partial results, joined by `combine`
+  kMoved,    // its elements have new places in the result; those that change ranks are sent
   kWhole,    // must be complete on each rank: gathered first
 };
+
+// Whether an axis may split a loop of the role.
+[[nodiscard]] constexpr bool may_split(DimRole role) {
+  return role == DimRole::kKept || role == DimRole::kReduced;
+}
 
 enum class Combine : std::uint8_t { kSum, kMax, kMin, kProd };
 
@@ -128,12 +135,43 @@ struct LoopDim {
 // for all operations but reshape, whose dims may be several factors.
 using DimMap = std::vector<std::vector<std::size_t>>;
 
+// A dim of the operand with role kMoved: index i of dim `to` of the result reads what the map says.
+// Where `to` is none, the result lacks the dim: it has what lies at `map.offset`.
+struct MovedDim {
+  std::size_t dim = 0;
+  std::optional<std::size_t> to = {};
+  IndexMap map = {};
+
+  friend bool operator==(const MovedDim&, const MovedDim&) = default;
+};
+
+// A dim of an operand of which index i of the loop that it is made of, a kept one, reads a window:
+// the indices i * stride + offset … + length - 1, as far as there are. A rank has more of the
+// operand than its block: its neighbours' borders as well.
+struct WindowDim {
+  std::size_t operand = 0;
+  std::size_t dim = 0;
+  std::int64_t stride = 1;
+  std::int64_t offset = 0;
+  std::int64_t length = 1;
+};
+
 struct IterationSpace {
   std::vector<LoopDim> loops;  // reduced loops in the order in which their sums nest
   std::vector<DimMap> operands;
   DimMap result;
   Combine combine = Combine::kSum;
+  // Of an operation that only moves the elements of its one operand: all dims that are not as they
+  // were. Then no kernel runs where elements change ranks, the messages do it all.
+  std::vector<MovedDim> moved = {};
+  std::vector<WindowDim> windows = {};
 };
+
+// How each dim of the one operand of such an operation is read; those that stay read themselves.
+[[nodiscard]] std::vector<MovedDim> reads_of(const IterationSpace& space);
+
+// Those through which an operand is read.
+[[nodiscard]] std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t operand);
 
 // The space in which every dim is a loop of its own name, and a dim that the result lacks has the
 // role `missing`. Right for element-wise operations, einsum, reductions, broadcasts.

@@ -2,6 +2,7 @@
 // user's text, so the first one found is enough.
 
 #include <algorithm>
+#include <span>
 
 #include "ir/program.h"
 #include "ir/support/index.h"
@@ -37,9 +38,10 @@ std::string check_shape(const Shape& shape) {
   return shape.checked_volume() ? "" : "the volume overflows";
 }
 
-// One tensor's dims against the loops that make them up.
+// One tensor's dims against the loops that make them up. A dim that is read through a window has
+// the loop of the dim that reads it, which may have another size.
 std::string check_map(const IterationSpace& space, const DimMap& map, const Shape& shape,
-                      std::string_view what) {
+                      std::string_view what, std::span<const WindowDim> windows = {}) {
   if (map.size() != shape.rank()) {
     return "the iteration space has another rank for " + std::string(what);
   }
@@ -54,7 +56,7 @@ std::string check_map(const IterationSpace& space, const DimMap& map, const Shap
       used[loop] = true;
       size *= space.loops[loop].size;
     }
-    if (size != shape[i].size) {
+    if (size != shape[i].size && std::ranges::find(windows, i, &WindowDim::dim) == windows.end()) {
       return "the loops of dim `" + shape[i].name + "` of " + std::string(what) +
              " do not multiply to its size";
     }
@@ -71,7 +73,9 @@ std::string check_space(const OpCall& call) {
     return "the iteration space has another number of operands";
   }
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    std::string problem = check_map(space, space.operands[i], call.operands[i].shape, "an operand");
+    const std::vector<WindowDim> windows = windows_of(space, i);
+    std::string problem =
+        check_map(space, space.operands[i], call.operands[i].shape, "an operand", windows);
     if (!problem.empty()) {
       return problem;
     }

@@ -22,6 +22,8 @@ std::string_view to_string(StepKind kind) {
       return "all_to_all";
     case StepKind::kPermute:
       return "permute";
+    case StepKind::kHaloExchange:
+      return "halo_exchange";
     case StepKind::kAllReduce:
       return "all_reduce";
     case StepKind::kReduceScatter:

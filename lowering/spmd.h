@@ -57,6 +57,9 @@ enum class StepKind : std::uint8_t {
   kAllGather,
   kAllToAll,
   kPermute,  // every rank's slice moves to another rank
+  // Each rank is sent what it lacks of what its slice of the result reads, by those who have it:
+  // a border around its block, or elements that an operation moves (then `calls` has it).
+  kHaloExchange,
   kAllReduce,
   kReduceScatter,
   kBroadcast,  // the one rank of a group that holds a slice gives it to the others
@@ -124,6 +127,8 @@ enum class ReasonKind : std::uint8_t {
   kHolders,     // other ranks hold the slices than before
   kResplit,     // `dim` is split over `had`, and needed split over `has`
   kShared,      // ranks along `had` have the same, and each does a part of the work
+  kMoved,       // the operation moves the elements of `dim`, which is split over `had`
+  kWindow,      // the operation reads windows of `dim`, which is split over `has`
   kCheapest,    // of a kernel: its loops could be split otherwise, and more would move
   kStreamed,    // of a kernel: done part by part
   kUnstreamed,  // of a gather that was to pass in parts, and does not
@@ -158,7 +163,8 @@ struct Reason {
 struct Step {
   StepKind kind = StepKind::kKernel;
   // kKernel: one call, or a chain of element-wise calls in order that runs in one pass over the
-  // elements; then all calls but those with a home stay in registers and cache.
+  // elements; then all calls but those with a home stay in registers and cache. kHaloExchange: the
+  // call that moves elements of `from` to `to`, or none.
   std::vector<LocalCall> calls;
   // Everything else: from -> to, whose layouts say what moves.
   SpmdId from;

@@ -95,11 +95,49 @@ bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
   });
 }
 
+namespace {
+
+// What a block reads of a dim of `size`.
+Mesh::Part reached(const Reach& reach, std::int64_t size, const Mesh::Part& block) {
+  if (block.extent == 0) {
+    return {};
+  }
+  const std::int64_t first = block.offset * reach.stride + reach.offset;
+  const std::int64_t end =
+      (block.offset + block.extent - 1) * reach.stride + reach.offset + reach.length;
+  const std::int64_t begin = std::clamp<std::int64_t>(first, 0, size);
+  return {.offset = begin, .extent = std::clamp(end, begin, size) - begin};
+}
+
+const Reach* reach_of(const ValueLayout& layout, std::size_t dim) {
+  const auto found = std::ranges::find(layout.reach, dim, &Reach::dim);
+  return found == layout.reach.end() ? nullptr : &*found;
+}
+
+Mesh::Part part_of(const Dim& dim, const Axes& axes, const Reach* reach, const Mesh& mesh,
+                   std::int64_t rank) {
+  return reach == nullptr ? mesh.part_of(dim.size, axes, rank)
+                          : reached(*reach, dim.size, mesh.part_of(reach->size, axes, rank));
+}
+
+std::int64_t longest_reached(const Dim& dim, const Axes& axes, const Reach& reach,
+                             const Mesh& mesh) {
+  std::int64_t longest = 0;
+  for (const std::int64_t rank : mesh.group_of(0, axes)) {
+    longest = std::max(longest, part_of(dim, axes, &reach, mesh, rank).extent);
+  }
+  return longest;
+}
+
+}  // namespace
+
 Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   assert(layout.dims.size() == shape.rank());
   std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    dims[i].size = mesh.longest_part(dims[i].size, layout.dims[i]);
+    const Reach* reach = reach_of(layout, i);
+    dims[i].size = reach == nullptr ? mesh.longest_part(dims[i].size, layout.dims[i])
+                                    : longest_reached(dims[i], layout.dims[i], *reach, mesh);
   }
   return Shape(std::move(dims));
 }
@@ -108,7 +146,7 @@ Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, 
   Slice slice;
   const bool is_held = holds(layout, mesh, rank);
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const Mesh::Part part = mesh.part_of(shape[i].size, layout.dims[i], rank);
+    const Mesh::Part part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, rank);
     slice.offset.push_back(part.offset);
     slice.extent.push_back(is_held ? part.extent : 0);
   }

@@ -88,10 +88,24 @@ struct Layout {
   [[nodiscard]] Rules rules_for(std::string_view variable) const;  // "": no variable
 };
 
+// Blocks of a dim that overlap: a rank has all that its block of another dim, of `size` and split
+// over the same axes, reads through windows. Index i of that one reads the indices
+// i * stride + offset … + length - 1, as far as there are.
+struct Reach {
+  std::size_t dim = 0;
+  std::int64_t size = 1;
+  std::int64_t stride = 1;
+  std::int64_t offset = 0;
+  std::int64_t length = 1;
+
+  friend auto operator<=>(const Reach&, const Reach&) = default;
+};
+
 struct ValueLayout {
   std::vector<Axes> dims;             // as many as the shape has dims
   Axes partial;                       // the value is the sum of the ranks' slices over these axes
   std::vector<Condition> where = {};  // which ranks hold slices; by axis. Empty: all
+  std::vector<Reach> reach = {};      // the dims whose blocks overlap, by dim
 
   [[nodiscard]] bool is_replicated() const;
   // Whether an axis splits a dim, is summed over, or has a condition.

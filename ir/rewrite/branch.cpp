@@ -28,10 +28,19 @@ Passage passage(const Program& program, ValueId result, std::size_t i, const Sha
   const OpCall call = call_of(program, result);
   const IterationSpace space = call.op->space(call);
   const DimMap& map = space.operands[i];
+  const std::vector<WindowDim> windows = windows_of(space, i);
+  const auto is_windowed = [&](std::size_t loop) {
+    return std::ranges::any_of(
+        windows, [&](const WindowDim& window) { return map[window.dim].front() == loop; });
+  };
   Passage found;
   std::vector<Dim> kept;
   for (const Dim& dim : condition.dims()) {
     const std::vector<std::size_t>& loops = space.result[*call.result.shape.index_of(dim.name)];
+    if (loops.size() == 1 && is_windowed(loops.front())) {
+      found.moves = true;
+      continue;
+    }
     const bool plain = loops.size() == 1 && space.loops[loops.front()].role == DimRole::kKept;
     const Dim* same = plain ? dim_of_loop(map, call.operands[i].shape, loops.front()) : nullptr;
     if (same != nullptr && *same == dim) {

@@ -92,9 +92,10 @@ class Planner {
       now_ = static_cast<std::int32_t>(s);
       if (step.kind != StepKind::kKernel) {
         take(step.to);
-      }
-      for (const LocalCall& call : step.calls) {
-        take_results(step, call, dying[s]);
+      } else {
+        for (const LocalCall& call : step.calls) {
+          take_results(step, call, dying[s]);
+        }
       }
       for (const SpmdId value : dying[s]) {
         release(value);

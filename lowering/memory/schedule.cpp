@@ -56,7 +56,7 @@ class Scheduler {
     const Step& step = program_.steps[s];
     std::vector<SpmdId> ids;
     if (step.kind != StepKind::kKernel) {
-      ids.push_back(step.from);
+      return {step.from};
     }
     for (const LocalCall& call : step.calls) {
       std::ranges::copy_if(call.operands, std::back_inserter(ids),

@@ -159,7 +159,7 @@ class Chooser {
         }
       }
       bounds_.emplace_back(problem_.call.operands[i], problem_.space.operands[i], forms,
-                           problem_.space, mesh_);
+                           problem_.space, mesh_, !windows_of(problem_.space, i).empty());
     }
     if (!problem_.call.op->effect) {
       const std::vector<const ValueLayout*> wanted = {&problem_.result};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/reshard/halo.h"
+
 namespace mtf {
 
 Forms::Forms(SpmdProgram& out, Resharder& resharder, bool gather_again)
@@ -96,7 +98,7 @@ SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {
   SpmdId best;
   std::int64_t least = 0;
   for (const SpmdId form : of(id)) {
-    if (!is_there(id, form)) {
+    if (!is_there(id, form) || !out_.at(form).layout.reach.empty()) {
       continue;
     }
     const std::int64_t cost =
@@ -104,6 +106,29 @@ SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {
     if (!best.valid() || cost < least) {
       best = form;
       least = cost;
+    }
+  }
+  return best;
+}
+
+Forms::Source Forms::nearest_source(ValueId operand, const LocalCall& call,
+                                    const ValueLayout& to) const {
+  Source best;
+  const std::vector<MovedDim> reads = reads_of(call.space);
+  for (const SpmdId form : of(operand)) {
+    const SpmdValue& from = out_.at(form);
+    if (!from.layout.partial.empty() || !from.layout.where.empty() || !from.layout.reach.empty() ||
+        !is_there(operand, form)) {
+      continue;
+    }
+    const std::int64_t received = most_halo_received({.mesh = out_.mesh,
+                                                      .reads = reads,
+                                                      .operand = from.type.shape,
+                                                      .from = from.layout,
+                                                      .result = call.call.result.shape,
+                                                      .to = to});
+    if (received < best.received) {
+      best = {.form = form, .received = received};
     }
   }
   return best;

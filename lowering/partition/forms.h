@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +43,14 @@ class Forms {
   [[nodiscard]] SpmdId find(ValueId id, const ValueLayout& layout) const;
   // The form from which `to` is reached with the fewest elements received. Invalid: they are gone.
   [[nodiscard]] SpmdId nearest(ValueId id, const ValueLayout& to) const;
+  // The form from which what the call moves is sent with the fewest elements received. Forms that
+  // are partial sums, or that not all ranks hold, are none.
+  struct Source {
+    SpmdId form;
+    std::int64_t received = std::numeric_limits<std::int64_t>::max();
+  };
+  [[nodiscard]] Source nearest_source(ValueId operand, const LocalCall& call,
+                                      const ValueLayout& to) const;
   // Whether a step may read the form: one that was only gathered for the forward pass is gone.
   [[nodiscard]] bool is_there(ValueId id, SpmdId form) const;
 

@@ -9,6 +9,7 @@
 #include "lowering/partition/reason.h"
 #include "lowering/partition/split.h"
 #include "lowering/partition/stages.h"
+#include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
 
 namespace mtf {
@@ -91,16 +92,20 @@ class Partitioner {
     return reshard(id, from, to, Combine::kSum, need);
   }
 
+  [[nodiscard]] bool is_made_of_scalars(ValueId id) const {
+    const Value& value = source_.at(id);
+    return value.op != nullptr && std::ranges::all_of(value.operands, [this](ValueId operand) {
+             return source_.at(operand).type.shape.rank() == 0;
+           });
+  }
+
   // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
   // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
   SpmdId made_again(ValueId id, const ValueLayout& to) {
-    const Value& value = source_.at(id);
-    const auto is_scalar = [this](ValueId operand) {
-      return source_.at(operand).type.shape.rank() == 0;
-    };
-    if (value.op == nullptr || !std::ranges::all_of(value.operands, is_scalar)) {
+    if (!is_made_of_scalars(id)) {
       return {};
     }
+    const Value& value = source_.at(id);
     LocalCall local = unsplit_call(source_, id);
     local.loops = project(local.space.result, to, local.space, out_.mesh);
     std::optional<ValueLayout> made =
@@ -178,6 +183,9 @@ class Partitioner {
     const Value& value = source_.at(id);
     LocalCall local = unsplit_call(source_, id);
     const std::optional<LoopSplit> passing = partial_split(value, local.space);
+    if (!passing && !local.space.moved.empty() && send_elements(id, local)) {
+      return;
+    }
     const LoopSplit split = passing ? *passing : split_by_rules(id, local);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       local.operands.push_back(
@@ -189,6 +197,48 @@ class Partitioner {
     if (passing || !sum_in_stages(id, local, split)) {
       finish(id, std::move(local), split);
     }
+  }
+
+  // Elements that get new places are sent from where they are to where the result is to have them.
+  // False: to gather the operand moves no more, or nothing moves.
+  bool send_elements(ValueId id, LocalCall local) {
+    const ValueId operand = source_.at(id).operands.front();
+    if (is_made_of_scalars(forms_.root(operand))) {
+      return false;
+    }
+    settle(operand, {.user = id});
+    ValueLayout to = target(operand);
+    if (!to.where.empty()) {  // all ranks are to have slices
+      to.where.clear();
+      (void)in_layout(operand, to, {.user = id});
+    }
+    to = target(id);
+    to.where.clear();
+    local.loops = project(local.space.result, to, local.space, out_.mesh);
+    const auto whole =
+        layout_from_loops(local.space.operands.front(), local.loops, local.space, out_.mesh);
+    const Forms::Source source = forms_.nearest_source(operand, local, to);
+    if (!source.form.valid()) {
+      return false;
+    }
+    const SpmdValue& gathered = out_.at(forms_.nearest(operand, *whole));
+    if (resharder_.received(gathered.type.shape, gathered.layout, *whole) <= source.received) {
+      return false;
+    }
+    local.operands = {source.form};
+    local.result = forms_.add(id, to);
+    Step step;
+    step.kind = StepKind::kHaloExchange;
+    step.from = source.form;
+    step.to = local.result;
+    step.need = {.user = id};
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    step.calls.push_back(std::move(local));
+    step.axes = halo_axes(out_, step);
+    measure(out_, step);
+    step.reasons = reasons_of_move(out_, makers_, step);
+    out_.steps.push_back(std::move(step));
+    return true;
   }
 
   [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
@@ -236,8 +286,9 @@ class Partitioner {
     for (const ValueId operand : value.operands) {
       found.emplace_back();
       for (const SpmdId form : forms_.of(operand)) {
-        if (out_.at(form).layout.partial.empty() && forms_.is_there(operand, form)) {
-          found.back().push_back(out_.at(form).layout);
+        const ValueLayout& layout = out_.at(form).layout;
+        if (layout.partial.empty() && layout.reach.empty() && forms_.is_there(operand, form)) {
+          found.back().push_back(layout);
         }
       }
     }
@@ -279,9 +330,9 @@ class Partitioner {
     }
     LoopSplit split;
     split.loops = project(space.operands[0], *layout, space, out_.mesh);
-    for (const DimMap& map : space.operands) {
-      const auto dims = layout_from_loops(map, split.loops, space, out_.mesh);
-      if (!dims || dims->dims != layout->dims) {
+    for (std::size_t i = 0; i < space.operands.size(); ++i) {
+      const auto dims = operand_from_loops(i, split.loops, space, out_.mesh);
+      if (!dims || dims->dims != layout->dims || !dims->reach.empty()) {
         return std::nullopt;
       }
       split.operands.push_back(*layout);

@@ -116,7 +116,9 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
   for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
     const Axes& had = from.layout.dims[d];
     const Axes& has = to.layout.dims[d];
-    if (had != has) {
+    const bool reaches =
+        std::ranges::find(to.layout.reach, d, &Reach::dim) != to.layout.reach.end();
+    if (had != has && !reaches) {
       const std::string& dim = from.type.shape[d].name;
       reasons.push_back(
           {.kind = ReasonKind::kResplit,
@@ -127,8 +129,41 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
            .has = has});
     }
   }
+  for (const Reach& reach : to.layout.reach) {
+    const std::string& dim = from.type.shape[reach.dim].name;
+    const Axes& has = to.layout.dims[reach.dim];
+    reasons.push_back({.kind = ReasonKind::kWindow,
+                       .span = user.span,
+                       .cause = cause_of(program, dim, has, values),
+                       .dim = dim,
+                       .had = from.layout.dims[reach.dim],
+                       .has = has});
+  }
   if (Axes shared = shared_axes(program, step); !shared.empty()) {
     reasons.push_back({.kind = ReasonKind::kShared, .span = user.span, .had = std::move(shared)});
+  }
+  return reasons;
+}
+
+// The dims that an operation moves, and those that come from elsewhere with them.
+std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
+  const LocalCall& call = step.calls.front();
+  const SpmdValue& from = program.at(step.from);
+  std::vector<Reason> reasons;
+  for (const MovedDim& read : reads_of(call.space)) {
+    const bool is_moved = std::ranges::find(call.space.moved, read) != call.space.moved.end();
+    const Axes& had = from.layout.dims[read.dim];
+    const Axes has = read.to ? program.at(step.to).layout.dims[*read.to] : Axes();
+    if (had.empty() || (!is_moved && had == has)) {
+      continue;
+    }
+    const std::string& dim = from.type.shape[read.dim].name;
+    reasons.push_back({.kind = is_moved ? ReasonKind::kMoved : ReasonKind::kResplit,
+                       .span = call.call.span,
+                       .cause = cause_of(program, dim, had, {from.origin, call.origin}),
+                       .dim = dim,
+                       .had = had,
+                       .has = has});
   }
   return reasons;
 }
@@ -139,6 +174,9 @@ std::vector<Reason> reasons_of_move(const SpmdProgram& program,
                                     std::span<const std::int32_t> makers, const Step& step) {
   const bool reduces = step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter ||
                        step.kind == StepKind::kReduce;
+  if (!step.calls.empty()) {
+    return sent(program, step);
+  }
   return reduces ? reduced(program, makers, step) : moved(program, step);
 }
 

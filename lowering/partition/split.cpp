@@ -91,7 +91,7 @@ std::vector<Axes> project(const DimMap& map, const ValueLayout& layout, const It
       }
       const bool divides = left % size == 0 || (mesh.uneven && map[d].size() == 1);
       const bool fits =
-          factor < map[d].size() && divides && space.loops[map[d][factor]].role != DimRole::kWhole;
+          factor < map[d].size() && divides && may_split(space.loops[map[d][factor]].role);
       if (!fits) {
         break;
       }
@@ -119,6 +119,22 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
       full = full && ways == size;
     }
     layout.dims.push_back(std::move(axes));
+  }
+  return layout;
+}
+
+std::optional<ValueLayout> operand_from_loops(std::size_t operand, std::span<const Axes> loops,
+                                              const IterationSpace& space, const Mesh& mesh) {
+  const DimMap& map = space.operands[operand];
+  std::optional<ValueLayout> layout = layout_from_loops(map, loops, space, mesh);
+  for (const WindowDim& window : windows_of(space, operand)) {
+    if (layout && !layout->dims[window.dim].empty()) {
+      layout->reach.push_back({.dim = window.dim,
+                               .size = space.loops[map[window.dim].front()].size,
+                               .stride = window.stride,
+                               .offset = window.offset,
+                               .length = window.length});
+    }
   }
   return layout;
 }

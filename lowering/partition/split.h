@@ -106,6 +106,12 @@ class SplitChooser {
                                                            const IterationSpace& space,
                                                            const Mesh& mesh);
 
+// The same of an operand: what its windows reach over is part of its slices.
+[[nodiscard]] std::optional<ValueLayout> operand_from_loops(std::size_t operand,
+                                                            std::span<const Axes> loops,
+                                                            const IterationSpace& space,
+                                                            const Mesh& mesh);
+
 // What a kernel leaves: the result is a sum (or max, …) still partial over the reduced loops' axes.
 void add_reduced(std::span<const Axes> loops, const IterationSpace& space, ValueLayout& result);
 

@@ -11,7 +11,7 @@ namespace mtf {
 
 TensorBound::TensorBound(const TensorType& type, const DimMap& map,
                          std::span<const ValueLayout* const> forms, const IterationSpace& space,
-                         const Mesh& mesh)
+                         const Mesh& mesh, bool is_windowed)
     : space_(space),
       mesh_(mesh),
       reads_(space.loops.size(), 0),
@@ -24,7 +24,7 @@ TensorBound::TensorBound(const TensorType& type, const DimMap& map,
     }
   }
   for (const ValueLayout* layout : forms) {
-    is_exact_ = is_exact_ && layout->where.empty() && layout->partial.empty();
+    is_exact_ = is_exact_ && !is_windowed && layout->where.empty() && layout->partial.empty();
     Form& form = forms_.emplace_back();
     form.loops.resize(mesh.axes.size());
     form.has.resize(mesh.axes.size(), 0);

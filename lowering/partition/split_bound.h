@@ -19,8 +19,9 @@ using LoopOf = std::optional<std::size_t>;
 class TensorBound {
  public:
   // `forms`: the layouts that an operand is in; of a result, the one that it is wanted in.
+  // `is_windowed`: the operand is read through windows; nothing is known of it then.
   TensorBound(const TensorType& type, const DimMap& map, std::span<const ValueLayout* const> forms,
-              const IterationSpace& space, const Mesh& mesh);
+              const IterationSpace& space, const Mesh& mesh, bool is_windowed = false);
 
   // `loops`: of the first axes of `axes`.
   [[nodiscard]] double operand(std::span<const AxisId> axes, std::span<const LoopOf> loops) const;

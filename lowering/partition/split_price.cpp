@@ -36,7 +36,7 @@ std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
   const IterationSpace& space = problem_.space;
   split.volume = volume_of(loops);
   for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
-    std::optional<ValueLayout> needed = layout_from_loops(space.operands[i], loops, space, mesh_);
+    std::optional<ValueLayout> needed = operand_from_loops(i, loops, space, mesh_);
     if (!needed || !confine(*needed, problem_.operands[i], where)) {
       return std::nullopt;
     }
@@ -123,8 +123,7 @@ std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) c
   };
   for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
     const TensorType& type = problem_.call.operands[i];
-    const std::optional<ValueLayout> needed =
-        layout_from_loops(space.operands[i], loops, space, mesh_);
+    const std::optional<ValueLayout> needed = operand_from_loops(i, loops, space, mesh_);
     if (!needed) {
       return std::nullopt;
     }

@@ -84,6 +84,7 @@ class Streamer {
       if (step.kind == StepKind::kAllGather && program_.at(step.from).layout.where.empty()) {
         gather_[at(step.to)] = s;
       }
+      return;
     }
     for (const LocalCall& call : step.calls) {
       for (const SpmdId operand : call.operands) {

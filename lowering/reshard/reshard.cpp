@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard_bound.h"
 #include "lowering/reshard/reshard_moves.h"
 #include "lowering/reshard/reshard_search.h"
@@ -110,6 +111,11 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
   }
   key.insert(key.end(), from.partial.begin(), from.partial.end());
   for (const ValueLayout* layout : {&from, &to}) {
+    key.push_back(-4);
+    for (const Reach& reach : layout->reach) {
+      const auto dim = static_cast<std::int64_t>(reach.dim);
+      key.insert(key.end(), {dim, reach.size, reach.stride, reach.offset, reach.length});
+    }
     key.push_back(-3);
     for (const Condition& condition : layout->where) {
       key.insert(key.end(), {condition.axis, condition.same ? *condition.same : -1, condition.at});
@@ -124,6 +130,7 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
   switch (kind) {
     case StepKind::kKernel:
     case StepKind::kSlice:
+    case StepKind::kHaloExchange:  // by the ranks' slices (halo.h)
       break;
     case StepKind::kAllGather:
       return {from, from * (ranks - 1)};
@@ -146,6 +153,11 @@ Volume volume_of(const SpmdProgram& program, const Step& step) {
   const SpmdValue& to = program.at(step.to);
   Volume volume = volume_of(step.kind, from.local.shape.volume(), to.local.shape.volume(),
                             program.mesh.size_of(step.axes));
+  if (step.kind == StepKind::kHaloExchange) {
+    const std::vector<MovedDim> reads = reads_of(program, step);
+    volume.received = most_halo_received(halo_of(program, step, reads));
+    return volume;
+  }
   if (step.kind != StepKind::kAllToAll || !program.mesh.uneven) {
     return volume;
   }
@@ -170,6 +182,7 @@ std::int64_t hops_of(StepKind kind, std::int64_t ranks) {
     case StepKind::kSlice:
       return 0;
     case StepKind::kPermute:
+    case StepKind::kHaloExchange:
       return 1;
     case StepKind::kAllReduce:
       return 2 * (ranks - 1);
@@ -193,7 +206,9 @@ std::int64_t Resharder::local_volume(const Shape& shape, const ValueLayout& layo
 const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayout& from,
                                              const ValueLayout& to) {
   auto [entry, fresh] = cache_.try_emplace(key_of(shape, from, to));
-  if (fresh) {
+  if (fresh && !to.reach.empty()) {
+    entry->second = with_border(shape, from, to);
+  } else if (fresh) {
     entry->second = measured(shape, from, to, cheapest_moves(shape, mesh_, from, to, {}).value());
     use_idle(shape, from, to, entry->second);
   }
@@ -219,6 +234,36 @@ Resharder::Planned Resharder::measured(const Shape& shape, const ValueLayout& fr
     result.hops += hops_of(move.kind, ranks);
     at = next;
   }
+  return result;
+}
+
+// Once all ranks hold slices, each is sent what it lacks, wherever that is.
+Resharder::Planned Resharder::with_border(const Shape& shape, const ValueLayout& from,
+                                          const ValueLayout& to) const {
+  ValueLayout everywhere = from;
+  everywhere.where.clear();
+  everywhere.partial.clear();
+  Planned result;
+  if (everywhere != from) {
+    result = measured(shape, from, everywhere,
+                      cheapest_moves(shape, mesh_, from, everywhere, {}).value());
+  }
+  const std::vector<MovedDim> reads = reads_of_itself(shape);
+  const Halo halo{.mesh = mesh_,
+                  .reads = reads,
+                  .operand = shape,
+                  .from = everywhere,
+                  .result = shape,
+                  .to = to};
+  const Axes axes = halo_axes(halo);
+  const StepKind kind = axes.empty() ? StepKind::kSlice : StepKind::kHaloExchange;
+  result.moves.push_back(
+      {.kind = kind,
+       .to = to,
+       .axes = axes.empty() ? sliced_axes(everywhere, to, mesh_.axes.size()) : axes});
+  result.received += most_halo_received(halo);
+  result.collectives += is_collective(kind) ? 1 : 0;
+  result.hops += hops_of(kind, mesh_.size_of(axes));
   return result;
 }
 

@@ -49,7 +49,7 @@ class Resharder {
  public:
   explicit Resharder(const Mesh& mesh) : mesh_(mesh) {}
 
-  // requires: `to` has no partial sum.
+  // requires: `to` has no partial sum, and no blocks of `from` overlap.
   [[nodiscard]] const std::vector<Move>& plan(const Shape& shape, const ValueLayout& from,
                                               const ValueLayout& to);
   // Elements received per rank.
@@ -73,6 +73,8 @@ class Resharder {
                 Planned& best) const;
   [[nodiscard]] std::optional<Axes> in_one_step(const ValueLayout& from,
                                                 const ValueLayout& to) const;
+  [[nodiscard]] Planned with_border(const Shape& shape, const ValueLayout& from,
+                                    const ValueLayout& to) const;
   const Planned& planned(const Shape& shape, const ValueLayout& from, const ValueLayout& to);
 
   const Mesh& mesh_;

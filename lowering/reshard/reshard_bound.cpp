@@ -101,7 +101,7 @@ bool ReshardBound::turns(const Axes& a, const Axes& b) const {
 
 std::int64_t least_received(const Shape& shape, const Mesh& mesh, const ValueLayout& from,
                             const ValueLayout& to) {
-  return from == to
+  return from == to || !to.reach.empty()
              ? 0
              : ReshardBound(shape, mesh, from, to, idle_axes(mesh, from, to)).at(from).received;
 }

@@ -42,7 +42,8 @@ bool any_dim_turns(const ValueLayout& from, const ValueLayout& to) {
 }
 
 std::optional<Axes> lost_in_one_step(const ValueLayout& from, const ValueLayout& to) {
-  const bool plain = from.partial.empty() && from.where.empty() && to.where.empty();
+  const bool plain = from.partial.empty() && from.where.empty() && to.where.empty() &&
+                     from.reach.empty() && to.reach.empty();
   if (!plain || any_dim_turns(from, to)) {
     return std::nullopt;
   }

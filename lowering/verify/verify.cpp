@@ -10,6 +10,7 @@
 #include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
 #include "lowering/partition/split.h"
+#include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
 #include "lowering/spmd.h"
 #include "lowering/verify/verify_move.h"
@@ -150,7 +151,7 @@ class Verifier {
         }
       }
     } else if (read(step.from) && make(step.to)) {
-      move(step);
+      step.calls.empty() ? move(step) : send(step);
     }
   }
 
@@ -176,6 +177,32 @@ class Verifier {
              to_string(program_.mesh, step.axes) + ") from " + text(from) + " to " + text(to) +
              " " + problem);
     }
+  }
+
+  // An operation that moves elements, done by the ranks that have them.
+  void send(const Step& step) {
+    const LocalCall& call = step.calls.front();
+    const Value& value = source_.at(call.origin);
+    const SpmdValue& from = program_.at(step.from);
+    const SpmdValue& to = program_.at(step.to);
+    const bool is_of_value = step.calls.size() == 1 && step.kind == StepKind::kHaloExchange &&
+                             value.op == call.call.op && call.operands == std::vector{step.from} &&
+                             call.result == step.to && !call.space.moved.empty();
+    if (!is_of_value) {
+      return report("is not the operation of its value");
+    }
+    require(is_form_of(step.from, value.operands.front()) && to.origin == call.origin &&
+                !is_sum_of_blocks(program_, step.from),
+            "moves the elements of another value");
+    require(from.layout.partial.empty() && to.layout.partial.empty() && from.layout.where.empty() &&
+                to.layout.where.empty(),
+            "moves elements that ranks lack, or sums of them");
+    require(step.axes == halo_axes(program_, step), "is not along the axes of what it moves");
+    const Volume volume = volume_of(program_, step);
+    require(step.elements == volume.elements && step.received == volume.received,
+            "does not count what it moves");
+    const auto made = layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
   [[nodiscard]] std::string text(const SpmdValue& value) const {
@@ -227,7 +254,7 @@ class Verifier {
         require(used[axis]++ == 0, "splits two loops over one axis");
       }
       require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
-      require(loop.role != DimRole::kWhole || program_.mesh.size_of(call.loops[l]) == 1,
+      require(may_split(loop.role) || program_.mesh.size_of(call.loops[l]) == 1,
               "splits a loop that has to be whole");
     }
   }
@@ -241,9 +268,9 @@ class Verifier {
     const std::vector<Condition>& where = has_result ? program_.at(call.result).layout.where : none;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       const ValueLayout& layout = program_.at(call.operands[i]).layout;
-      const auto needed =
-          layout_from_loops(call.space.operands[i], call.loops, call.space, program_.mesh);
-      require(needed && needed->dims == layout.dims, "reads an operand that its loops do not fit");
+      const auto needed = operand_from_loops(i, call.loops, call.space, program_.mesh);
+      require(needed && needed->dims == layout.dims && needed->reach == layout.reach,
+              "reads an operand that its loops do not fit");
       require(layout.where == (layout.dims.empty() ? none : where),
               "reads an operand on other ranks than it runs on");
     }

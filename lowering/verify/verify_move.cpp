@@ -92,7 +92,7 @@ bool fits_by_axes(const MoveCheck& move) {
   const bool touches_holders = std::ranges::any_of(move.axes, [&](AxisId axis) {
     return condition_on(move.from, axis) != nullptr || is_compared(move.from, axis);
   });
-  if (move.from.where != move.to.where || touches_holders) {
+  if (move.from.where != move.to.where || touches_holders || !move.to.reach.empty()) {
     return false;
   }
   const auto in_group = [&](AxisId axis) { return has(move.axes, axis); };
@@ -112,6 +112,7 @@ bool fits_by_axes(const MoveCheck& move) {
     case StepKind::kReduceScatter:
       return ends.from.empty() &&
              std::ranges::all_of(move.axes, [&](AxisId axis) { return has(ends.to, axis); });
+    case StepKind::kHaloExchange:
     case StepKind::kKernel:
     case StepKind::kBroadcast:
     case StepKind::kReduce:
@@ -239,7 +240,8 @@ std::string problem_of_layout(const Mesh& mesh, const Shape& shape, const ValueL
     if (!std::ranges::all_of(layout.dims[d], take)) {
       return "uses an axis twice";
     }
-    if (!mesh.splits(shape[d].size, layout.dims[d])) {
+    const auto reach = std::ranges::find(layout.reach, d, &Reach::dim);
+    if (!mesh.splits(reach == layout.reach.end() ? shape[d].size : reach->size, layout.dims[d])) {
       return "has blocks of " + shape[d].name + " that do not come out even";
     }
   }

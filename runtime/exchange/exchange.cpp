@@ -101,6 +101,10 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
       joining_{.combine = given.combine, .dtype = given.type.dtype, .exact = given.exact},
       width_(static_cast<std::int64_t>(bytes_of(given.type.dtype))),
       from_bytes_(local_shape(given.type.shape, given.from, mesh).volume() * width_) {
+  if (kind_ == StepKind::kHaloExchange || !given.to.reach.empty()) {
+    halo_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
   assert(problem_with(mesh, given).empty());
   if (is_of_holders(kind_)) {
     holders_.emplace(mesh, given, *group_, communicator.local_ranks());
@@ -178,6 +182,10 @@ std::int64_t Exchange::part_bytes(const Staging& staging) const {
 }
 
 void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs to) const {
+  if (halo_) {
+    halo_->run(communicator, *group_, staging, from, to);
+    return;
+  }
   if (holders_) {
     holders_->run(communicator, *group_, joining_, from, to);
     return;

@@ -12,6 +12,7 @@
 
 #include "lowering/spmd.h"
 #include "runtime/exchange/box.h"
+#include "runtime/exchange/exchange_halo.h"
 #include "runtime/exchange/exchange_holders.h"
 #include "runtime/exchange/exchange_uneven.h"
 #include "runtime/execute/buffer.h"
@@ -47,6 +48,9 @@ struct ExchangeSpec {
   Axes axes;
   Combine combine = Combine::kSum;
   bool exact = true;
+  // kHaloExchange: the shape of what it leaves, and how that reads the tensor.
+  Shape result = {};
+  std::vector<MovedDim> reads = {};
 };
 
 class Exchange {
@@ -84,6 +88,7 @@ class Exchange {
   Combination joining_;
   std::int64_t width_ = 1;                 // bytes of an element
   std::int64_t from_bytes_ = 0;            // of one rank's slice
+  std::optional<HaloExchange> halo_;       // instead of all that follows
   std::optional<HolderExchange> holders_;  // instead of all that follows
   // Where not all ranks hold slices, which of the local ones do; those that do not take part with
   // memory of no use, or not at all. Empty: all hold theirs.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lowering/layout/holders.h"
+#include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
 
 namespace mtf {
@@ -16,9 +17,10 @@ std::int64_t received_elements(StepKind kind, std::int64_t handed, std::int64_t 
 
 namespace {
 
-bool follows_formula(StepKind kind) {
+// What is received is what messages brought.
+bool is_told_by_messages(StepKind kind) {
   return kind == StepKind::kAllGather || kind == StepKind::kAllToAll ||
-         kind == StepKind::kReduceScatter;
+         kind == StepKind::kReduceScatter || kind == StepKind::kHaloExchange;
 }
 
 }  // namespace
@@ -26,7 +28,7 @@ bool follows_formula(StepKind kind) {
 void count_collective(CollectiveTotal& total, const Traffic& moved, std::int64_t ranks,
                       std::int64_t width) {
   const std::int64_t handed = moved.handed / width;
-  const std::int64_t received = follows_formula(total.kind)
+  const std::int64_t received = is_told_by_messages(total.kind)
                                     ? moved.received / width
                                     : received_elements(total.kind, handed, ranks);
   total.calls += 1;
@@ -94,6 +96,17 @@ bool must_move(const SpmdProgram& program, const Step& step, std::int64_t rank) 
   return holds(held.layout, program.mesh, rank);
 }
 
+// Of a halo exchange each rank's part is known: those at an end of a dim receive less.
+bool is_as_planned(const SpmdProgram& program, const Step& step, std::int64_t rank,
+                   const Traffic& moved) {
+  const SpmdValue& from = program.at(step.from);
+  const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+  const std::vector<MovedDim> reads = reads_of(program, step);
+  const Slice slice = slice_of(from.type.shape, from.layout, program.mesh, rank);
+  return moved.handed == volume_of(slice) * width &&
+         moved.received == halo_received(halo_of(program, step, reads), rank) * width;
+}
+
 std::string difference_of_step(const SpmdProgram& program, const Step& step, std::int64_t rank,
                                const Traffic& moved) {
   const SpmdValue& from = program.at(step.from);
@@ -104,7 +117,9 @@ std::string difference_of_step(const SpmdProgram& program, const Step& step, std
                           .received = step.bytes,
                           .moved = moved};
   const bool idle = moved.handed == 0 && compared.both(0) && !must_move(program, step, rank);
-  if (idle || (program.mesh.uneven ? compared.holds_at_most() : compared.holds())) {
+  const bool alike = program.mesh.uneven ? compared.holds_at_most() : compared.holds();
+  if (step.kind == StepKind::kHaloExchange ? is_as_planned(program, step, rank, moved)
+                                           : idle || alike) {
     return "";
   }
   return std::string(to_string(step.kind)) + " over " + to_string(program.mesh, step.axes) +

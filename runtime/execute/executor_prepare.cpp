@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowering/memory/arena.h"
+#include "lowering/reshard/halo.h"
 #include "runtime/execute/executor_program.h"
 
 namespace mtf {
@@ -215,7 +216,9 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                                 .to = to.layout,
                                 .axes = step.axes,
                                 .combine = step.combine,
-                                .exact = context.exact}),
+                                .exact = context.exact,
+                                .result = to.type.shape,
+                                .reads = reads_of(program, step)}),
           .from = step.from,
           .to = step.to,
           .hash = hash_of(program, step, number)};

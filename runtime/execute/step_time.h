@@ -9,7 +9,7 @@
 namespace mtf {
 
 // Of this process's steady clock, in nanoseconds.
-struct Interval {
+struct TimeSpan {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 
@@ -27,7 +27,7 @@ struct Interval {
 struct StepTime {
   std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that all is well
   std::size_t rank = 0;  // among the local ranks
-  Interval time;
+  TimeSpan time;
   bool resumes = false;  // goes on with the step: the next part of a stream
 };
 

@@ -142,6 +142,7 @@ extern const OpDef kStack;
 // shift.cpp
 extern const OpDef kShift;
 extern const OpDef kReverse;  // reverse.cpp
+extern const OpDef kWindows;  // windows.cpp
 // gather.cpp
 extern const OpDef kGather;
 // scatter_add.cpp

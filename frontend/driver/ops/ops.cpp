@@ -48,6 +48,8 @@ std::string role_text(DimRole role, std::string_view combined) {
     case DimRole::kReduced:
       return "reduced; split over an axis, each rank has a partial " + std::string(combined) +
              ", joined by an all-reduce";
+    case DimRole::kMoved:
+      return "moved; split over an axis, ranks send what lies elsewhere in the result";
     case DimRole::kWhole:
       return "whole; split over an axis, it is gathered first";
   }

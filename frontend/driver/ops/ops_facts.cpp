@@ -163,6 +163,8 @@ std::string_view role_word(DimRole role) {
       return "kept";
     case DimRole::kReduced:
       return "reduced";
+    case DimRole::kMoved:
+      return "moved";
     case DimRole::kWhole:
       return "whole";
   }

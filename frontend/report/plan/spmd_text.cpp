@@ -36,6 +36,7 @@ std::string loops_text(const LocalCall& call, const Mesh& mesh) {
     text += text.empty() ? "" : ", ";
     text += loop.name;
     text += loop.role == DimRole::kReduced ? " reduced" : "";
+    text += loop.role == DimRole::kMoved ? " moved" : "";
     text += loop.role == DimRole::kWhole ? " whole" : "";
     text += call.loops[i].empty() ? "" : ": " + to_string(mesh, call.loops[i]);
   }

@@ -193,7 +193,36 @@ std::string pieces_text(const SpmdValue& value) {
 
 }  // namespace
 
+namespace {
+
+// The dims of the operand that are split and whose elements move.
+std::vector<std::string> exchanged_dims(const SpmdProgram& program, const Step& step) {
+  const SpmdValue& from = program.at(step.from);
+  std::vector<std::string> dims;
+  for (std::size_t d = 0; d < from.layout.dims.size(); ++d) {
+    if (std::ranges::any_of(from.layout.dims[d],
+                            [&](AxisId axis) { return has(step.axes, axis); })) {
+      dims.push_back(from.type.shape[d].name);
+    }
+  }
+  return dims;
+}
+
+std::string exchange_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
+  const auto operand = [&](SpmdId id, int /*precedence*/) { return names.of(id); };
+  const std::string what =
+      step.calls.empty() ? names.of(step.from) : call_text(step.calls.front(), operand);
+  return std::string(to_string(step.kind)) + "(" + what + ", " +
+         joined(exchanged_dims(program, step), ", ") + " over " +
+         to_string(program.mesh, step.axes) + ")";
+}
+
+}  // namespace
+
 std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
+  if (step.kind == StepKind::kHaloExchange) {  // its operand may have other dims than its result
+    return exchange_text(program, step, names);
+  }
   const std::string axes = to_string(program.mesh, step.axes);
   const std::string before = joined(changed_dims(program, step, true), ", ");
   const std::string after = joined(changed_dims(program, step, false), ", ");
@@ -216,6 +245,8 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
     case StepKind::kPermute:
       what = "to " +
              to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
+      break;
+    case StepKind::kHaloExchange:
       break;
     case StepKind::kAllReduce:
       what = std::string(combine_word(step.combine)) + " over " + axes;
@@ -251,6 +282,9 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& maker
     case StepKind::kReduceScatter:
       dims = partial_dims(makers, step);
       append(dims, changed_dims(program, step, false));
+      break;
+    case StepKind::kHaloExchange:
+      dims = exchanged_dims(program, step);
       break;
     case StepKind::kSlice:
     case StepKind::kAllGather:

@@ -81,7 +81,7 @@ class Joiner {
     result.median = median(whole);
     const std::size_t steps = unit.program.steps.size();
     steps_.assign(steps + 1, std::vector<RankWatch>(told_.size()));
-    samples_.assign(steps + 1, std::vector<std::vector<Interval>>(told_.size()));
+    samples_.assign(steps + 1, std::vector<std::vector<TimeSpan>>(told_.size()));
     for (std::size_t rank = 0; rank < told_.size(); ++rank) {
       read_steps(unit, rank);
     }
@@ -172,7 +172,7 @@ class Joiner {
       std::int64_t waited = 0;
       std::int64_t sampled = 0;
       for (std::size_t i = 0; i < samples_[s][rank].size(); ++i) {
-        const Interval& mine = samples_[s][rank][i];
+        const TimeSpan& mine = samples_[s][rank][i];
         std::int64_t last = mine.begin;
         for (const std::int64_t member : group) {
           last = std::max(last, samples_[s][static_cast<std::size_t>(member)][i].begin);
@@ -191,7 +191,7 @@ class Joiner {
   std::vector<Told> told_;
   std::size_t local_ranks_;
   std::vector<std::vector<RankWatch>> steps_;                // of the unit at hand, per rank
-  std::vector<std::vector<std::vector<Interval>>> samples_;  // of its collectives, aligned
+  std::vector<std::vector<std::vector<TimeSpan>>> samples_;  // of its collectives, aligned
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace mtf {
 namespace {
 
 void keep_every_second(Stopwatch& watch) {
-  std::vector<Interval> kept;
+  std::vector<TimeSpan> kept;
   for (std::size_t i = 0; i < watch.sampled.size(); i += 2) {
     kept.push_back(watch.sampled[i]);
   }
@@ -19,7 +19,7 @@ void keep_every_second(Stopwatch& watch) {
 
 }  // namespace
 
-void Stopwatch::add(Interval time, bool sample) {
+void Stopwatch::add(TimeSpan time, bool sample) {
   ++calls;
   nanoseconds += time.length();
   if (sample) {
@@ -27,7 +27,7 @@ void Stopwatch::add(Interval time, bool sample) {
   }
 }
 
-void Stopwatch::resume(Interval time, bool sample) {
+void Stopwatch::resume(TimeSpan time, bool sample) {
   nanoseconds += time.length();
   if (sample) {
     sampled.back().end += time.length();
@@ -95,7 +95,7 @@ void Timeline::step(const StepTime& time) {
 }
 
 void Timeline::end_run() {
-  const Interval time{.begin = run_began_, .end = nanoseconds_now()};
+  const TimeSpan time{.begin = run_began_, .end = nanoseconds_now()};
   running_->whole.add(time, sampling_);
   // It encloses steps that are kept.
   const bool is_begun = !events_.empty() && events_.back().time.end >= run_began_;
@@ -107,7 +107,7 @@ void Timeline::end_run() {
   running_ = nullptr;
 }
 
-void Timeline::host(HostWork work, Interval time) {
+void Timeline::host(HostWork work, TimeSpan time) {
   const bool plan = work == HostWork::kPlan;
   (plan ? planning_ : gathering_).add(time, false);
   const bool planned = plan && std::exchange(planned_, false);
@@ -139,12 +139,12 @@ std::int64_t Timeline::on_first_clock(std::size_t rank, std::int64_t own) const 
   return mtf::on_first_clock(before_[rank], after_[rank], own);
 }
 
-std::int64_t median_length(const std::vector<Interval>& sampled) {
+std::int64_t median_length(const std::vector<TimeSpan>& sampled) {
   if (sampled.empty()) {
     return 0;
   }
   std::vector<std::int64_t> lengths;
-  std::ranges::transform(sampled, std::back_inserter(lengths), &Interval::length);
+  std::ranges::transform(sampled, std::back_inserter(lengths), &TimeSpan::length);
   const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::ranges::nth_element(lengths, middle);
   return *middle;

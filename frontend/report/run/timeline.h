@@ -32,11 +32,11 @@ enum class HostWork : std::uint8_t { kPlan, kGather };
 struct Stopwatch {
   std::int64_t calls = 0;
   std::int64_t nanoseconds = 0;
-  std::vector<Interval> sampled;
+  std::vector<TimeSpan> sampled;
 
-  void add(Interval time, bool sample);
+  void add(TimeSpan time, bool sample);
   // Goes on with what was added last; `sample` as it was then.
-  void resume(Interval time, bool sample);
+  void resume(TimeSpan time, bool sample);
 };
 
 struct TimedUnit {
@@ -59,17 +59,17 @@ struct TimedEvent {
   std::int64_t unit = kNone;  // that is run, or was planned
   std::int64_t step = 0;
   std::int64_t call = 0;  // of the unit, from 1
-  Interval time;
+  TimeSpan time;
 };
 
-inline constexpr Interval kAllSteps = {.begin = 0, .end = std::numeric_limits<std::int64_t>::max()};
+inline constexpr TimeSpan kAllSteps = {.begin = 0, .end = std::numeric_limits<std::int64_t>::max()};
 
 class Timeline {
  public:
   // `events`: of all ranks together, so many are kept at most, the first ones; 0: none. `steps`: of
   // each entry and statement, the runs whose events are kept, from 0; and those of what ranks do
   // between them.
-  explicit Timeline(std::int64_t events = 0, Interval steps = kAllSteps)
+  explicit Timeline(std::int64_t events = 0, TimeSpan steps = kAllSteps)
       : most_events_(events), steps_(steps), is_kept_(steps.begin == 0) {}
 
   // Collective. Before the first run.
@@ -82,13 +82,13 @@ class Timeline {
   void begin_run(std::size_t unit);
   void step(const StepTime& time);
   void end_run();
-  void host(HostWork work, Interval time);
+  void host(HostWork work, TimeSpan time);
 
   [[nodiscard]] const std::deque<TimedUnit>& units() const { return units_; }
   [[nodiscard]] const Stopwatch& host(HostWork work) const {
     return work == HostWork::kPlan ? planning_ : gathering_;
   }
-  [[nodiscard]] Interval whole() const { return whole_; }
+  [[nodiscard]] TimeSpan whole() const { return whole_; }
   [[nodiscard]] const std::vector<TimedEvent>& events() const { return events_; }
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }  // events
   // The first rank alone knows: the time on its clock when that of another shows `own`.
@@ -109,9 +109,9 @@ class Timeline {
   bool planned_ = false;   // the last unit, since anything was said of planning
   Stopwatch planning_;
   Stopwatch gathering_;
-  Interval whole_;
+  TimeSpan whole_;
   std::int64_t most_events_;
-  Interval steps_;
+  TimeSpan steps_;
   bool is_kept_;  // what happens now
   std::vector<TimedEvent> events_;
   std::int64_t dropped_ = 0;
@@ -120,6 +120,6 @@ class Timeline {
 };
 
 // The middle one of the lengths; 0 of none.
-[[nodiscard]] std::int64_t median_length(const std::vector<Interval>& sampled);
+[[nodiscard]] std::int64_t median_length(const std::vector<TimeSpan>& sampled);
 
 }  // namespace mtf

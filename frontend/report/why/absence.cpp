@@ -190,8 +190,10 @@ class AbsenceQuestion {
     }
     decided_ = true;
     const auto dim = static_cast<std::size_t>(found - map.begin());
-    if (space.loops[loop].role == DimRole::kWhole) {
-      return {.text = who + ", which " + op + " needs whole", .span = call.span};
+    if (!may_split(space.loops[loop].role)) {
+      const bool moves = space.loops[loop].role == DimRole::kMoved;
+      return {.text = who + ", which " + op + (moves ? " moves" : " needs whole"),
+              .span = call.span};
     }
     Axes axes = target_.layout.dims[dim];
     axes.push_back(axis_);

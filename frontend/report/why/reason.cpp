@@ -141,6 +141,12 @@ std::string to_text(const SpmdProgram& program, const Step& step, const Reason& 
     case ReasonKind::kShared:
       return "ranks along " + to_string(program.mesh, reason.had) +
              " have the same: each does a part";
+    case ReasonKind::kMoved:
+      return in_backticks(step.calls.front().call.op->name) + " moves " + reason.dim +
+             ", which is split over " + to_string(program.mesh, reason.had);
+    case ReasonKind::kWindow:
+      return reader_text(program, step) + " reads windows of " + reason.dim +
+             ", which is split over " + to_string(program.mesh, reason.has);
     case ReasonKind::kCheapest:
       return choice_text(program, call_meant(step, reason));
     case ReasonKind::kStreamed:

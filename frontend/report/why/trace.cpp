@@ -47,7 +47,6 @@ Tracer::Tracer(const SpmdProgram& program)
   for (const Step& step : program.steps) {
     if (step.kind != StepKind::kKernel) {
       steps_[index(step.to)] = &step;
-      continue;
     }
     for (const LocalCall& call : step.calls) {
       if (by_value_[index(call.origin)] == nullptr) {

@@ -4,10 +4,8 @@
 #include <optional>
 
 #include "frontend/report/quantity.h"
+#include "frontend/report/why/otherwise.h"
 #include "frontend/report/why/reason.h"
-#include "lowering/partition/split.h"
-#include "lowering/reshard/reshard.h"
-#include "lowering/reshard/reshard_parts.h"
 
 namespace mtf {
 namespace {
@@ -26,6 +24,10 @@ class CollectiveQuestion {
   }
 
   CollectiveWhy run() {
+    if (!step_.calls.empty()) {
+      sent(step_.calls.front());
+      return std::move(why_);
+    }
     const bool reduces = step_.kind == StepKind::kAllReduce ||
                          step_.kind == StepKind::kReduceScatter || step_.kind == StepKind::kReduce;
     if (reduces) {
@@ -37,8 +39,10 @@ class CollectiveQuestion {
     } else {
       finished();
     }
-    otherwise_moved();
-    otherwise_in_parts();
+    if (to_.layout.reach.empty()) {
+      otherwise(moved_whole(program_, step_));
+      otherwise(moved_in_parts(program_, step_));
+    }
     return std::move(why_);
   }
 
@@ -54,11 +58,6 @@ class CollectiveQuestion {
   }
   [[nodiscard]] std::string name(AxisId axis) const { return program_.mesh.axes[axis].name; }
   [[nodiscard]] const std::string& dim(std::size_t d) const { return from_.type.shape[d].name; }
-  [[nodiscard]] static std::string op_text(const LocalCall& call) {
-    return "`" +
-           std::string(call.call.op->symbol.empty() ? call.call.op->name : call.call.op->symbol) +
-           "`";
-  }
 
   void add(std::vector<Side>& sides, const std::string& prefix, const std::vector<Path>& paths,
            const std::string& otherwise, SourceSpan span) {
@@ -117,7 +116,7 @@ class CollectiveQuestion {
         const std::size_t loop = *loop_with(*call, axis);
         const std::string& what = call->space.loops[loop].name;
         add(why_.had, "", tracer_.of_loop(*call, loop, axis),
-            op_text(*call) + " splits " + what + " over " + name(axis), call->call.span);
+            op_in_backticks(*call) + " splits " + what + " over " + name(axis), call->call.span);
         choice_of(*call);
       }
       wanted_by_rest(axis);
@@ -201,7 +200,7 @@ class CollectiveQuestion {
 
   // What an operation that reads the value uses the axis for.
   void wanted_by_call(const LocalCall& user, std::size_t d, AxisId axis) {
-    const std::string op = op_text(user);
+    const std::string op = op_in_backticks(user);
     if (const std::optional<std::size_t> loop = loop_with(user, axis)) {
       const std::string text =
           op + " splits " + user.space.loops[*loop].name + " over " + name(axis);
@@ -210,7 +209,7 @@ class CollectiveQuestion {
     }
     const DimMap& map = user.space.operands[step_.need.operand];
     const bool whole = d < map.size() && std::ranges::any_of(map[d], [&](std::size_t loop) {
-                         return user.space.loops[loop].role == DimRole::kWhole;
+                         return !may_split(user.space.loops[loop].role);
                        });
     why_.wanted.push_back(
         {.text = whole
@@ -228,6 +227,27 @@ class CollectiveQuestion {
     return program_.target(call.origin).layout.uses(axis) ||
            std::ranges::any_of(operands,
                                [&](ValueId id) { return program_.target(id).layout.uses(axis); });
+  }
+
+  // ---- elements that an operation moves -----------------------------------------------------
+
+  void sent(const LocalCall& call) {
+    for (std::size_t d = 0; d < from_.layout.dims.size(); ++d) {
+      for (const AxisId axis : from_.layout.dims[d]) {
+        if (has(step_.axes, axis)) {
+          add(why_.had, "", tracer_.of_slice(step_.from, axis),
+              who(from_.origin) + " has " + dim(d) + " over " + name(axis), from_span());
+        }
+      }
+    }
+    for (const AxisId axis : step_.axes) {
+      const std::optional<std::size_t> d = dim_with(to_.layout, axis);
+      const std::string text =
+          d ? op_in_backticks(call) + " leaves " + to_.type.shape[*d].name + " over " + name(axis)
+            : op_in_backticks(call) + " leaves a result that is whole over " + name(axis);
+      add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text, call.call.span);
+    }
+    otherwise(done_whole(program_, step_));
   }
 
   // ---- results ------------------------------------------------------------------------------
@@ -258,16 +278,22 @@ class CollectiveQuestion {
 
   // ---- otherwise ----------------------------------------------------------------------------
 
+  void otherwise(std::optional<Alternative> way) {
+    if (way) {
+      why_.otherwise.push_back(*std::move(way));
+    }
+  }
+
   // Other splits of an operation that use the axes of this step otherwise.
   void choice_of(const LocalCall& call) {
     for (const PricedLoops& other : call.otherwise) {
       if (uses_alike(call.loops, other.loops)) {
         continue;
       }
-      const Alternative next{
-          .text = op_text(call) + " splitting " + loops_text(program_, call.space, other.loops),
-          .bytes = other.bytes,
-          .instead_of = call.bytes};
+      const Alternative next{.text = op_in_backticks(call) + " splitting " +
+                                     loops_text(program_, call.space, other.loops),
+                             .bytes = other.bytes,
+                             .instead_of = call.bytes};
       const bool known = std::ranges::any_of(
           why_.otherwise, [&](const Alternative& had) { return had.text == next.text; });
       if (!known) {
@@ -285,67 +311,6 @@ class CollectiveQuestion {
       }
       return true;
     });
-  }
-
-  // The same move, all of it gathered first.
-  void otherwise_moved() {
-    ValueLayout whole = to_.layout;
-    for (std::size_t d = 0; d < whole.dims.size(); ++d) {
-      const auto differs = std::ranges::mismatch(whole.dims[d], from_.layout.dims[d]);
-      whole.dims[d].erase(differs.in1, whole.dims[d].end());
-    }
-    if (whole == to_.layout || !can_hold(whole, whole.where)) {
-      return;  // it is a gather, an all-reduce, or for those alone that hold a slice
-    }
-    // Sums that stay partial move alike either way, and a reshard ends without any.
-    ValueLayout before = from_.layout;
-    std::erase_if(before.partial, [&](AxisId axis) { return has(whole.partial, axis); });
-    whole.partial.clear();
-    Resharder resharder(program_.mesh);
-    const auto element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
-    const bool reduces = step_.kind == StepKind::kReduceScatter;
-    why_.otherwise.push_back(
-        {.text = reduces ? "an all_reduce, and a slice of it" : "an all_gather, and a slice of it",
-         .bytes = resharder.received(from_.type.shape, before, whole) * element,
-         .instead_of = step_.bytes});
-  }
-
-  // All moves that the step is one of, if they could run along parts of an axis.
-  void otherwise_in_parts() {
-    const auto is_with = [this](const Step& other) {
-      return other.kind != StepKind::kKernel && other.need.user == step_.need.user &&
-             other.need.requester == step_.need.requester &&
-             other.need.operand == step_.need.operand;
-    };
-    const Step* first = &step_;
-    const Step* last = &step_;
-    std::int64_t received = step_.received;
-    for (const Step* next = first; next != nullptr;) {
-      first = next;
-      next = find_step([&](const Step& s) { return is_with(s) && s.to == first->from; });
-      received += next == nullptr ? 0 : next->received;
-    }
-    for (const Step* next = last; next != nullptr;) {
-      last = next;
-      next = find_step([&](const Step& s) { return is_with(s) && s.from == last->to; });
-      received += next == nullptr ? 0 : next->received;
-    }
-    const std::optional<std::int64_t> in_parts =
-        received_in_parts(from_.type.shape, program_.mesh, program_.at(first->from).layout,
-                          program_.at(last->to).layout);
-    if (in_parts && *in_parts < received) {
-      const auto element = static_cast<std::int64_t>(bytes_of(from_.type.dtype));
-      why_.otherwise.push_back({.text = "steps along parts of an axis, which mtf does not take",
-                                .bytes = *in_parts * element,
-                                .instead_of = received * element});
-    }
-  }
-
-  // The first such step; null: there is none.
-  template <typename Is>
-  [[nodiscard]] const Step* find_step(const Is& is) const {
-    const auto found = std::ranges::find_if(program_.steps, is);
-    return found == program_.steps.end() ? nullptr : &*found;
   }
 
   const SpmdProgram& program_;

@@ -142,6 +142,9 @@ struct Server {
   }
 };
 
+// "-0" changes no sum: what a rank contributes where another has the row.
+constexpr bool kNothing = true;
+
 std::vector<std::byte> blank_row(DType dtype, std::int64_t volume, bool negative) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(volume) * bytes_of(dtype));
   fill_zero({.data = bytes.data(),

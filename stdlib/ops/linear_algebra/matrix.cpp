@@ -1,6 +1,6 @@
 #include "stdlib/ops/linear_algebra/matrix.h"
 
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
 

@@ -1,7 +1,7 @@
 // broadcast and transpose: the dims of a larger shape, or the same dims in another order.
 
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"

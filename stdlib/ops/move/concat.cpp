@@ -50,14 +50,16 @@ CutDim concat_along(const OpCall& call) {
   return {.operand = over, .result = over};
 }
 
+// A rank reads of each operand what lies in its block of the result.
 IterationSpace concat_space(const OpCall& call) {
-  IterationSpace space = cut_space(call, concat_along(call), DimRole::kWhole);
-  int count = 0;
-  for (LoopDim& loop : space.loops) {  // each operand's part is a loop of its own
-    if (loop.role == DimRole::kWhole) {
-      loop.name += '.';
-      loop.name += std::to_string(count++);
-    }
+  IterationSpace space = kept_space(call);
+  const std::string over = dim_arg(call.args, "over").name;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const Shape& shape = call.operands[i].shape;
+    const std::size_t dim = shape.index_of(over).value();
+    space.windows.push_back({.operand = i, .dim = dim, .offset = -begin});
+    begin += shape[dim].size;
   }
   return space;
 }
@@ -66,12 +68,13 @@ void concat_kernel(const KernelCall& call) {
   const CutDim cut = concat_along(call.call);
   const Extent want = extent_of(call.out, cut.result);
   std::int64_t begin = 0;
-  for (const TensorView& in : call.in) {
-    const Extent have = extent_of(in, cut.operand);
-    const Overlap meet = overlap(begin, have.extent, want.offset, want.offset + want.extent);
-    copy_cut(in, call.out, cut,
-             {.begin = meet.begin - begin, .at = meet.begin - want.offset, .count = meet.size()});
-    begin += have.extent;
+  for (std::size_t i = 0; i < call.in.size(); ++i) {
+    const Extent have = extent_of(call.in[i], cut.operand);
+    const std::int64_t first = begin + have.offset;
+    const Overlap meet = overlap(first, have.extent, want.offset, want.offset + want.extent);
+    copy_cut(call.in[i], call.out, cut,
+             {.begin = meet.begin - first, .at = meet.begin - want.offset, .count = meet.size()});
+    begin += call.call.operands[i].shape.find(cut.operand)->size;
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include "stdlib/ops/move/cut.h"
 
-#include <array>
-
 namespace mtf {
 
 IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role) {
@@ -28,6 +26,21 @@ IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role) {
   return space;
 }
 
+IterationSpace moved_space(const OpCall& call, const CutDim& cut, IndexMap map) {
+  IterationSpace space = cut_space(call, cut, DimRole::kMoved);
+  const Shape& operand = call.operands.front().shape;
+  const std::size_t dim = operand.index_of(cut.operand).value();
+  const std::optional<std::size_t> to = call.result.shape.index_of(cut.result);
+  if (to && map == IndexMap{} && operand[dim].size == call.result.shape[*to].size) {
+    space.operands[0][dim] = space.result[*to];  // one loop under two names
+    space.loops.pop_back();
+    space.loops[space.result[*to].front()].name = cut.result;
+    return space;
+  }
+  space.moved = {{.dim = dim, .to = to, .map = map}};
+  return space;
+}
+
 void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy) {
   const std::vector<std::int64_t> from = strides_of(in.shape);
   const std::vector<std::int64_t> to = strides_of(out.shape);
@@ -45,22 +58,6 @@ void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, co
   }
   if (copy.count > 0) {
     copy_strided(std::move(dims), bytes_of(in.dtype), at(in, start), at_mutable(out, target));
-  }
-}
-
-void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count) {
-  const std::vector<std::int64_t> to = strides_of(out.shape);
-  std::vector<StridedDim> dims;
-  std::int64_t start = 0;
-  for (std::size_t i = 0; i < out.shape.rank(); ++i) {
-    const bool changes = out.shape[i].name == cut.result;
-    dims.push_back({.extent = changes ? count : out.shape[i].size, .from = 0, .to = to[i]});
-    start += changes ? at * to[i] : 0;
-  }
-  std::array<std::byte, 8> nothing{};
-  fill_zero({.data = nothing.data(), .shape = Shape(), .offset = {}, .dtype = out.dtype}, kNothing);
-  if (count > 0) {
-    copy_strided(std::move(dims), bytes_of(out.dtype), nothing.data(), at_mutable(out, start));
   }
 }
 

@@ -1,5 +1,5 @@
-// What slice, pad, concat, stack and shift share: one dim whose size or place changes, all others
-// as they are.
+// What slice, pad, concat, stack, shift and reverse share: one dim whose size or place changes, all
+// others as they are.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 
 namespace mtf {
 
@@ -21,6 +21,9 @@ struct CutDim {
 // the result, and each other dim is one kept loop.
 [[nodiscard]] IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role);
 
+// A space whose operand's dim has new places: index i of the result's dim reads what the map says.
+[[nodiscard]] IterationSpace moved_space(const OpCall& call, const CutDim& cut, IndexMap map);
+
 // Copies positions of the cut dim: [begin, begin + count) of the operand's slice to `at` of the
 // result's, both counted within the slices.
 struct CutCopy {
@@ -29,12 +32,6 @@ struct CutCopy {
   std::int64_t count = 0;
 };
 void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy);
-
-// "-0" changes no sum: what a rank contributes where another has the elements.
-inline constexpr bool kNothing = true;
-
-// So many positions of the result's cut dim, from `at` on.
-void fill_nothing(const TensorView& out, const CutDim& cut, std::int64_t at, std::int64_t count);
 
 // Index of the dim, and its offset and extent in a slice.
 struct Extent {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/rewrite/autodiff.h"
+#include "runtime/kernels/moved.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -22,33 +23,12 @@ std::optional<TensorType> shift_type(OpCall& call, DiagSink& diags) {
   return call.operands[0];
 }
 
-CutDim shift_along(const OpCall& call) {
-  const std::string over = dim_arg(call.args, "over").name;
-  return {.operand = over, .result = over};
-}
-
 IterationSpace shift_space(const OpCall& call) {
-  return cut_space(call, shift_along(call), DimRole::kWhole);
-}
-
-// Copies the operand's positions, moved by `by`, where they meet the result's.
-void shift_elements(const KernelCall& call, std::int64_t by) {
-  const CutDim cut = shift_along(call.call);
-  const Extent want = extent_of(call.out, cut.result);
-  const std::int64_t size = extent_of(call.in[0], cut.operand).extent;
-  const Overlap meet = overlap(by, size, want.offset, want.offset + want.extent);
-  copy_cut(call.in[0], call.out, cut,
-           {.begin = meet.begin - by, .at = meet.begin - want.offset, .count = meet.size()});
-}
-
-void shift_kernel(const KernelCall& call) {
-  const std::int64_t by = int_arg(call.call.args, "by", 1);
-  fill_zero(call.out, false);
-  shift_elements(call, by);
-  if (bool_arg(call.call.args, "wrap", false)) {
-    const std::int64_t size = extent_of(call.in[0], shift_along(call.call).operand).extent;
-    shift_elements(call, by > 0 ? by - size : by + size);
-  }
+  const std::string over = dim_arg(call.args, "over").name;
+  const bool wrap = bool_arg(call.args, "wrap", false);
+  return moved_space(
+      call, {.operand = over, .result = over},
+      {.offset = -int_arg(call.args, "by", 1), .border = wrap ? Border::kWrap : Border::kValue});
 }
 
 void shift_grad(GradBuilder& b) {
@@ -79,7 +59,7 @@ print shift(range(length), over = length, by = 1, wrap = true)
                    .type = shift_type,
                    .space = shift_space,
                    .grad = shift_grad,
-                   .kernel = shift_kernel,
+                   .kernel = moved_kernel,
                    .linear = Linear::kEach};
 
 }  // namespace mtf::ops

@@ -1,9 +1,7 @@
 // index, slice and pad: one position of a dim, a range of it, and the way back.
-//
-// The operand's dim may stay split: each rank gives what it has of the range and -0 elsewhere,
-// which changes no sum, so adding up the ranks moves elements without touching a bit.
 
 #include "ir/rewrite/autodiff.h"
+#include "runtime/kernels/moved.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -31,18 +29,8 @@ std::optional<TensorType> index_type(OpCall& call, DiagSink& diags) {
 }
 
 IterationSpace index_space(const OpCall& call) {
-  return space_by_name(call, DimRole::kReduced, Combine::kSum);
-}
-
-void index_kernel(const KernelCall& call) {
-  const std::string dim = dim_arg(call.call.args, "dim").name;
-  const std::int64_t at = int_arg(call.call.args, "at", 0);
-  const Extent own = extent_of(call.in[0], dim);
-  if (at < own.offset || at >= own.offset + own.extent) {
-    return fill_zero(call.out, kNothing);
-  }
-  copy_cut(call.in[0], call.out, {.operand = dim, .result = ""},
-           {.begin = at - own.offset, .at = 0, .count = 1});
+  return moved_space(call, {.operand = dim_arg(call.args, "dim").name, .result = ""},
+                     {.offset = int_arg(call.args, "at", 0)});
 }
 
 void index_grad(GradBuilder& b) {
@@ -78,6 +66,22 @@ std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size, DiagSi
   return result_type(call, x.dtype, Shape(std::move(dims)), diags);
 }
 
+bool check_step(const OpCall& call, DiagSink& diags) {
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  if (step < 1) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "step " + std::to_string(step) + " of " + spelled(call) +
+                    "; it is at least 1 (`reverse` turns a dim around)");
+  }
+  return step >= 1;
+}
+
+void set_step(OpArgs& back, const OpArgs& args) {
+  if (const std::int64_t step = int_arg(args, "step", 1); step != 1) {
+    back.set("step", step);
+  }
+}
+
 std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
   if (!dim) {
@@ -94,43 +98,23 @@ std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
                          : ", which has size " + std::to_string(dim->size)));
     return std::nullopt;
   }
-  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", end - begin, diags)) {
+  if (!check_step(call, diags)) {
+    return std::nullopt;
+  }
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  const std::int64_t size = (end - begin + step - 1) / step;
+  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
     return std::nullopt;
   }
   call.args.set("begin", begin);
   call.args.set("end", end);
-  return cut_type(call, end - begin, diags);
+  return cut_type(call, size, diags);
 }
 
-// A range of everything, or padding by nothing, is one loop under two names.
-IterationSpace range_space(const OpCall& call) {
-  const CutDim cut = cut_of(call.args);
-  IterationSpace space = cut_space(call, cut, DimRole::kReduced);
-  const std::size_t i = call.operands[0].shape.index_of(cut.operand).value();
-  if (call.operands[0].shape[i].size == call.result.shape[i].size) {
-    space.operands[0][i] = space.result[i];
-    space.loops.pop_back();
-    space.loops[i].name = cut.result;
-  }
-  return space;
-}
-
-// Puts the operand's positions, moved by `by`, where they meet the result's.
-void slice_kernel(const KernelCall& call, std::int64_t by) {
-  const CutDim cut = cut_of(call.call.args);
-  const Extent have = extent_of(call.in[0], cut.operand);
-  const Extent want = extent_of(call.out, cut.result);
-  const Overlap meet =
-      overlap(have.offset + by, have.extent, want.offset, want.offset + want.extent);
-  copy_cut(call.in[0], call.out, cut,
-           {.begin = meet.begin - by - have.offset,
-            .at = meet.begin - want.offset,
-            .count = meet.size()});
-}
-
-void slice_kernel(const KernelCall& call) {
-  fill_zero(call.out, kNothing);
-  slice_kernel(call, -int_arg(call.call.args, "begin", 0));
+IterationSpace slice_space(const OpCall& call) {
+  return moved_space(
+      call, cut_of(call.args),
+      {.stride = int_arg(call.args, "step", 1), .offset = int_arg(call.args, "begin", 0)});
 }
 
 void slice_grad(GradBuilder& b) {
@@ -142,6 +126,7 @@ void slice_grad(GradBuilder& b) {
   back.set("begin", int_arg(args, "begin", 0));
   back.set("size", whole.size);
   back.set("to", one_dim(whole));
+  set_step(back, args);
   b.add_to(0, b.emit("pad", {b.upstream()}, back));
 }
 
@@ -154,11 +139,19 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   }
   const std::int64_t begin = int_arg(call.args, "begin", 0);
   const std::int64_t size = int_arg(call.args, "size", 0);
-  if (begin < 0 || size - dim->size < begin) {
+  if (!check_step(call, diags)) {
+    return std::nullopt;
+  }
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  std::int64_t end = 0;  // behind the last element
+  const bool counts = !__builtin_mul_overflow(dim->size - 1, step, &end) &&
+                      !__builtin_add_overflow(end, begin, &end) &&
+                      !__builtin_add_overflow(end, 1, &end);
+  if (begin < 0 || !counts || size < end) {
     diags.error(DiagKind::kBadIndex, call.span,
                 "`pad` of " + in_backticks(dim->name) + " to size " + std::to_string(size) +
-                    "; positions " + std::to_string(begin) + ".." +
-                    std::to_string(begin + dim->size) + " do not fit");
+                    "; positions " + std::to_string(begin) +
+                    (counts ? ".." + std::to_string(end) : " and on") + " do not fit");
     return std::nullopt;
   }
   if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
@@ -167,17 +160,10 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
   return cut_type(call, size, diags);
 }
 
-// The padding is 0 on every rank; where the elements come, those that another rank has are -0,
-// which leaves their bits.
-void pad_kernel(const KernelCall& call) {
-  const CutDim cut = cut_of(call.call.args);
-  const std::int64_t begin = int_arg(call.call.args, "begin", 0);
-  const std::int64_t size = call.call.operands[0].shape.find(cut.operand)->size;
-  const Extent want = extent_of(call.out, cut.result);
-  const Overlap inside = overlap(begin, size, want.offset, want.offset + want.extent);
-  fill_zero(call.out, !kNothing);
-  fill_nothing(call.out, cut, inside.begin - want.offset, inside.size());
-  slice_kernel(call, begin);
+IterationSpace pad_space(const OpCall& call) {
+  return moved_space(
+      call, cut_of(call.args),
+      {.offset = -int_arg(call.args, "begin", 0), .gap = int_arg(call.args, "step", 1)});
 }
 
 void pad_grad(GradBuilder& b) {
@@ -187,9 +173,11 @@ void pad_grad(GradBuilder& b) {
   const std::int64_t begin = int_arg(args, "begin", 0);
   OpArgs back;
   back.set("dim", one_dim(*b.type_of(b.result()).shape.find(cut.result)));
+  const std::int64_t step = int_arg(args, "step", 1);
   back.set("begin", begin);
-  back.set("end", begin + own.size);
+  back.set("end", begin + (own.size - 1) * step + 1);
   back.set("to", one_dim(own));
+  set_step(back, args);
   b.add_to(0, b.emit("slice", {b.upstream()}, back));
 }
 
@@ -210,7 +198,7 @@ print x[batch: 1], x[io: 0]
     .type = index_type,
     .space = index_space,
     .grad = index_grad,
-    .kernel = index_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .primitive = Primitive::kIndex};
 
@@ -225,17 +213,22 @@ const OpDef kSlice{
                {.name = "to",
                 .kind = ParamKind::kNewDim,
                 .required = false,
-                .help = "the dim of the result (the same, resized)"}},
+                .help = "the dim of the result (the same, resized)"},
+               {.name = "step",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how far apart they are (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim sample = 6, batch = 2
 let x = range(sample)
 print x[sample: 1..4]
 print x[sample: 2..4 as batch]
+print slice(x, sample, begin = 1, end = 6, step = 2)
 )",
     .type = slice_type,
-    .space = range_space,
+    .space = slice_space,
     .grad = slice_grad,
-    .kernel = slice_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove,
     .primitive = Primitive::kSlice};
@@ -251,15 +244,19 @@ const OpDef kPad{
                {.name = "to",
                 .kind = ParamKind::kNewDim,
                 .required = false,
-                .help = "the dim of the result (the same, resized)"}},
+                .help = "the dim of the result (the same, resized)"},
+               {.name = "step",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how far apart the elements get, zeros between them (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim io = 3
 print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)
 )",
     .type = pad_type,
-    .space = range_space,
+    .space = pad_space,
     .grad = pad_grad,
-    .kernel = pad_kernel,
+    .kernel = moved_kernel,
     .linear = Linear::kEach,
     .algebra = Algebra::kMove};
 

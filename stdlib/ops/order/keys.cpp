@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 
 namespace mtf {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cassert>
 
+#include "runtime/kernels/strided.h"
 #include "runtime/products/gemm.h"
-#include "stdlib/ops/move/strided.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf {

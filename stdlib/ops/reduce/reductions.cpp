@@ -2,7 +2,7 @@
 
 #include "stdlib/ops/reduce/reductions.h"
 
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
 

@@ -1,7 +1,7 @@
 // load and write: tensors in .npy files. A rank reads its own slice and no more.
 
 #include "ir/kernel.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/source/npy.h"

@@ -7,7 +7,7 @@
 #include "ir/builder.h"
 #include "ir/kernel.h"
 #include "ir/support/number.h"
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"

@@ -284,10 +284,11 @@ std::string text_of(const SpmdProgram& plan, const Step& step) {
   if (step.kind == StepKind::kKernel) {
     return std::string(step.calls.back().call.op->name);
   }
-  const Shape& shape = plan.at(step.from).type.shape;
+  const auto text = [&](SpmdId id) {
+    return to_string(plan.at(id).type.shape, plan.at(id).layout, plan.mesh);
+  };
   return std::string(to_string(step.kind)) + " over " + to_string(plan.mesh, step.axes) + " from " +
-         to_string(shape, plan.at(step.from).layout, plan.mesh) + " to " +
-         to_string(shape, plan.at(step.to).layout, plan.mesh);
+         text(step.from) + " to " + text(step.to);
 }
 
 TEST_CASE("random plans that are broken anywhere are refused") {

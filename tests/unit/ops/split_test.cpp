@@ -130,11 +130,19 @@ bool is_exact(const Splitter& split) {
   return true;
 }
 
+// What is read through windows is no block, which tests/unit/layouts/window_test.cpp has.
+bool is_windowed(const IterationSpace& space, std::size_t loop) {
+  return std::ranges::any_of(space.windows, [&](const WindowDim& window) {
+    return space.operands[window.operand][window.dim].front() == loop;
+  });
+}
+
 // Tries a split; counts it if the loops allow it.
 void check_split(Splitter& split, const HostTensor& wanted, int& tried) {
   for (std::size_t loop = 0; loop < split.parts.size(); ++loop) {
     if (split.space.loops[loop].size % split.parts[loop] != 0 ||
-        (split.parts[loop] > 1 && split.space.loops[loop].role == DimRole::kWhole)) {
+        (split.parts[loop] > 1 &&
+         (!may_split(split.space.loops[loop].role) || is_windowed(split.space, loop)))) {
       return;
     }
   }

@@ -40,7 +40,9 @@ inline constexpr int kMembers<VariableRules> = 3;
 template <>
 inline constexpr int kMembers<Layout> = 8;
 template <>
-inline constexpr int kMembers<ValueLayout> = 3;
+inline constexpr int kMembers<Reach> = 5;
+template <>
+inline constexpr int kMembers<ValueLayout> = 4;
 template <>
 inline constexpr int kMembers<PinRule> = 5;
 template <>

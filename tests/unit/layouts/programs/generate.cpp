@@ -353,9 +353,10 @@ class Generator {
   }
 
   inline static const std::vector<std::string_view> kMoves = {
-      "reshape", "reshape", "reshape", "einsum", "einsum",      "sum",       "sum",   "slice",
-      "pad",     "shift",   "concat",  "stack",  "index",       "rename",    "mul",   "where",
-      "gather",  "add",     "sub",     "neg",    "scatter_add", "transpose", "square"};
+      "reshape",   "reshape", "reshape", "einsum", "einsum", "sum",   "sum",
+      "slice",     "pad",     "shift",   "concat", "stack",  "index", "rename",
+      "mul",       "where",   "gather",  "add",    "sub",    "neg",   "scatter_add",
+      "transpose", "square",  "reverse", "shift",  "slice"};
   inline static const std::vector<Dim> kPool = {{"a", 8},  {"b", 6}, {"c", 5}, {"d", 4},
                                                 {"e", 16}, {"f", 3}, {"g", 32}};
 

@@ -1,7 +1,7 @@
 // Strided copies: dims that lie next to each other in both are one, then runs are copied whole, and
 // transpositions go through tiles that stay in cache.
 
-#include "stdlib/ops/move/strided.h"
+#include "runtime/kernels/strided.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,5 @@
-// Moving elements between strided boxes: the work behind transpose, slice, pad, concat and reshape.
+// Moving elements between strided boxes: the work behind transpose, slice, pad, concat and reshape,
+// and of messages that carry what an operation moves.
 
 #pragma once
 
