@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/layout/pin_conflict.h"
 #include "lowering/layout/infer.h"
 #include "lowering/layout/rule_sources.h"
 
@@ -149,10 +150,7 @@ class Targets {
       const std::string was = to_string(**rule, layout_.mesh);
       const std::string is = to_string(pin, layout_.mesh);
       if (reported_.emplace(DiagKind::kLayoutConflict, std::vector{was, is}).second) {
-        diags_.error(DiagKind::kLayoutConflict, pin.span.file.valid() ? pin.span : value.span,
-                     "`@ [" + is + "]` goes against the rule `" + was + "` of layout `" +
-                         layout.name + "`; name the dim otherwise here, or leave one of them out",
-                     {{.span = (*rule)->span, .text = "the rule"}});
+        diags_.add(pin_conflict(pin, **rule, layout, value.span));
       }
     }
   }

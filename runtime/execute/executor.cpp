@@ -77,7 +77,7 @@ struct Executor::State {
     return outputs;
   }
 
-  void resolve(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+  void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
                std::span<const RankTensor> outputs) const {
     const SpmdProgram& program = *prepared.program;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -263,11 +263,11 @@ struct Executor::State {
   }
 
   void update_variables(const PreparedProgram& prepared,
-                        std::span<RankTensor* const> inputs) const {
-    for (const SpmdUpdate& update : prepared.program->updates) {
+                        std::span<RankTensor* const> updated) const {
+    for (std::size_t i = 0; i < updated.size(); ++i) {
       for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const Buffer& variable = inputs[update.input]->parts[rank];
-        const void* value = prepared.at(rank, update.value);
+        const Buffer& variable = updated[i]->parts[rank];
+        const void* value = prepared.at(rank, prepared.program->updates[i].value);
         if (value != variable.data()) {
           std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
         }
@@ -277,7 +277,7 @@ struct Executor::State {
 
   // Bytes that each local rank holds for the run; a tensor that is two inputs counts as two, as in
   // the plan.
-  void count_memory(PreparedProgram& prepared, std::span<RankTensor* const> inputs,
+  void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
                     std::span<const RankTensor> outputs) const {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       std::int64_t bytes = prepared.arena_bytes;
@@ -333,11 +333,15 @@ Executable Executor::prepare(const SpmdProgram& program) {
 }
 
 std::optional<std::vector<RankTensor>> Executor::run(const Executable& executable,
-                                                     std::span<RankTensor* const> inputs,
+                                                     std::span<const RankTensor* const> inputs,
+                                                     std::span<RankTensor* const> updated,
                                                      DiagSink& diags) {
   PreparedProgram& prepared = executable.program();
   State& state = *state_;
   assert(inputs.size() == prepared.program->inputs.size());
+  assert(std::ranges::equal(updated, prepared.program->updates, [&](auto* tensor, auto& update) {
+    return tensor == inputs[update.input];
+  }));
   state.reports.program = prepared.program;
   state.last = &prepared;
   state.grow_arenas(prepared.arena_bytes);
@@ -363,7 +367,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   if (prepared.may_fail && !state.all_well(diags)) {
     return std::nullopt;
   }
-  state.update_variables(prepared, inputs);
+  state.update_variables(prepared, updated);
   state.count_memory(prepared, inputs, outputs);
   ++state.reports.execution;
   return outputs;

@@ -66,13 +66,13 @@ class Executor {
   // as the communicator.
   [[nodiscard]] Executable prepare(const SpmdProgram& program);
 
-  // One tensor per program input, in the program's layout; variables among them are updated.
-  // Returns the outputs, or nullopt after an error, which then all ranks have in `diags` alike:
-  // rank 0 prints it, every rank ends with `close(1, …)`. Warnings are recorded on rank 0 only,
-  // each place once.
-  [[nodiscard]] std::optional<std::vector<RankTensor>> run(const Executable& executable,
-                                                           std::span<RankTensor* const> inputs,
-                                                           DiagSink& diags);
+  // One tensor per program input, in the program's layout; `updated`: those of the program's
+  // updates once more, in their order, which alone are written to. Returns the outputs, or nullopt
+  // after an error, which then all ranks have in `diags` alike: rank 0 prints it, every rank ends
+  // with `close(1, …)`. Warnings are recorded on rank 0 only, each place once.
+  [[nodiscard]] std::optional<std::vector<RankTensor>> run(
+      const Executable& executable, std::span<const RankTensor* const> inputs,
+      std::span<RankTensor* const> updated, DiagSink& diags);
 
   // What the last run did, counted as it was done: one entry per local rank.
   [[nodiscard]] std::span<const Counted> counted() const;

@@ -230,9 +230,9 @@ TEST_CASE("a failure of the last rank reaches all of them") {
   const SpmdValue& value = program.at(program.inputs[0]);
   RankTensor tensor = scatter(executor.pool(), ranks(), mesh, value.type, value.layout,
                               std::as_bytes(std::span(x)));
-  std::vector<RankTensor*> inputs = {&tensor};
+  std::vector<const RankTensor*> inputs = {&tensor};
   DiagSink diags;
-  CHECK_FALSE(executor.run(executable, inputs, diags).has_value());
+  CHECK_FALSE(executor.run(executable, inputs, {}, diags).has_value());
   REQUIRE(diags.errors() == 1);
   CHECK(diags.diags()[0].text == "a value is too large");
 }

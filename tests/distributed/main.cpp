@@ -33,9 +33,9 @@ void disagree(Communicator& communicator) {
   const Executable executable = executor.prepare(sketch.program);
   RankTensor tensor = make_tensor(executor.pool(), communicator, sketch.program.mesh,
                                   sketch.program.at(x).type, replicated(shape));
-  std::vector<RankTensor*> inputs = {&tensor};
+  std::vector<const RankTensor*> inputs = {&tensor};
   DiagSink diags;
-  static_cast<void>(executor.run(executable, inputs, diags));
+  static_cast<void>(executor.run(executable, inputs, {}, diags));
 }
 
 int end_badly(Communicator& communicator, std::string_view how) {

@@ -145,14 +145,14 @@ class Measurer {
       tensors.push_back(
           scatter(executor_.pool(), *alone_, lowered->mesh, type, lowered->at(id).layout, zeros));
     }
-    std::vector<RankTensor*> inputs;
+    std::vector<const RankTensor*> inputs;
     inputs.reserve(tensors.size());
-    for (RankTensor& tensor : tensors) {
+    for (const RankTensor& tensor : tensors) {
       inputs.push_back(&tensor);
     }
     bool works = true;
-    const double seconds =
-        seconds_of([&] { works = works && executor_.run(executable, inputs, diags).has_value(); });
+    const double seconds = seconds_of(
+        [&] { works = works && executor_.run(executable, inputs, {}, diags).has_value(); });
     return works ? seconds : 0;
   }
 

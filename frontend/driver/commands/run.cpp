@@ -95,6 +95,7 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
                         .seed = options.seed,
                         .max_memory = options.max_memory,
                         .count = options.count,
+                        .check_plan = plans_are_to_be_checked(),
                         .print = [&](std::string_view line) { say_line(workspace, line); },
                         .after_run = show_warnings,
                         .timeline = is_timed ? &timeline : nullptr,

@@ -66,6 +66,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
        .exact = exact,
        .seed = workspace.options.seed,
        .max_memory = workspace.options.max_memory,
+       .check_plan = plans_are_to_be_checked(),
        .print = [&](std::string_view line) { trace.lines.emplace_back(line); },
        .observe =
            [&](HostTensor tensor) {

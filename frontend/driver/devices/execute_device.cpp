@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <stdexcept>
@@ -46,6 +47,10 @@ void add_warnings(const DiagSink& found, const std::string& step, DiagSink& diag
 }
 
 }  // namespace
+
+bool plans_are_to_be_checked() {
+  return std::getenv("MTF_CHECK_PLAN") != nullptr;
+}
 
 ExecuteDevice::ExecuteDevice(ExecuteOptions options, Communicator* world)
     : options_(std::move(options)),
@@ -118,7 +123,7 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
 std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
     Compiled& compiled, const Unit& unit, std::span<const TensorHandle> arguments,
     DiagSink& diags) {
-  std::vector<RankTensor*> inputs;
+  std::vector<const RankTensor*> inputs;
   std::deque<RankTensor> elsewhere;  // what was somewhere else
   const SpmdProgram& program = compiled.program;
   std::size_t next = 0;
@@ -128,7 +133,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
       inputs.push_back(&variables_.at(input.name));
       continue;
     }
-    RankTensor& tensor = static_cast<const Held&>(*arguments[next++]).tensor;
+    const RankTensor& tensor = static_cast<const Held&>(*arguments[next++]).tensor;
     const ValueLayout& wanted = program.at(program.inputs[i]).layout;
     if (tensor.layout == wanted) {
       inputs.push_back(&tensor);
@@ -142,7 +147,11 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
     inputs.push_back(&elsewhere.back());
   }
   keep(program);
-  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, diags);
+  std::vector<RankTensor*> updated;
+  for (const SpmdUpdate& update : program.updates) {
+    updated.push_back(&variables_.at(program.source.inputs[update.input].name));
+  }
+  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, updated, diags);
 }
 
 std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const ValueLayout& to,
@@ -160,9 +169,9 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     }
     mover = prepared(*std::move(lowered), RunKind::kMove, "");
   }
-  RankTensor* input = &const_cast<RankTensor&>(tensor);    // read only: the program updates nothing
+  const RankTensor* input = &tensor;
   const std::uint64_t execution = executor_->execution();  // on which random numbers depend
-  std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, diags);
+  std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, {}, diags);
   executor_->set_execution(execution);
   return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
 }
@@ -220,11 +229,6 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   return false;
 }
 
-namespace {
-
-// Where a program has its variables.
-}  // namespace
-
 bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   if (declared_.empty()) {
     return true;
@@ -237,7 +241,7 @@ bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
     if (compiled == nullptr) {
       return false;
     }
-    std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, diags);
+    std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, {}, diags);
     if (!value) {
       return false;
     }
@@ -252,10 +256,9 @@ bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
   return true;
 }
 
-std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled,
-                                                              std::string_view entry,
-                                                              std::span<RankTensor* const> inputs,
-                                                              DiagSink& diags) {
+std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
+    Compiled& compiled, std::string_view entry, std::span<const RankTensor* const> inputs,
+    std::span<RankTensor* const> updated, DiagSink& diags) {
   if (options_.interruption != nullptr) {
     options_.interruption->before_run(*communicator_, compiled.program.totals.flops);
   }
@@ -264,7 +267,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(Compiled& compiled
     options_.timeline->begin_run(compiled.timed);
   }
   std::optional<std::vector<RankTensor>> outputs =
-      executor_->run(*compiled.executable, inputs, found);
+      executor_->run(*compiled.executable, inputs, updated, found);
   if (options_.timeline != nullptr) {
     options_.timeline->end_run();
   }

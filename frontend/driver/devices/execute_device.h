@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,7 +33,7 @@ struct ExecuteOptions {
   std::uint64_t seed = 0;
   std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
-  bool check_plan = std::getenv("MTF_CHECK_PLAN") != nullptr;  // in tests: runs do as planned
+  bool check_plan = false;  // in tests: a run that does not do as planned is a bug
   std::function<void(std::string_view)> print;  // lines of the program, on the first rank
   std::function<void()> after_run;              // a unit has run without an error
   std::function<void(HostTensor)> observe;      // each value that the program looked at
@@ -44,6 +43,9 @@ struct ExecuteOptions {
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run
 };
+
+// Whether the environment, as of tests, asks for `check_plan`.
+[[nodiscard]] bool plans_are_to_be_checked();
 
 class ExecuteDevice final : public HoldingDevice {
  public:
@@ -91,7 +93,7 @@ class ExecuteDevice final : public HoldingDevice {
   struct Held final : DeviceTensor {
     explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
 
-    mutable RankTensor tensor;  // the executor writes variables only, but takes all inputs alike
+    RankTensor tensor;
   };
   // What variables were, those that existed; the old value of one that was updated since.
   struct Undo {
@@ -117,7 +119,8 @@ class ExecuteDevice final : public HoldingDevice {
   // A tensor moved to another layout, before a program that has it so.
   std::optional<RankTensor> moved(const RankTensor& tensor, const ValueLayout& to, DiagSink& diags);
   std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
-                                                 std::span<RankTensor* const> inputs,
+                                                 std::span<const RankTensor* const> inputs,
+                                                 std::span<RankTensor* const> updated,
                                                  DiagSink& diags);
   [[nodiscard]] HostTensor whole(const RankTensor& tensor);
   // Does some work between runs, and takes its time if anybody asks.

@@ -58,6 +58,7 @@ RunningSession::RunningSession(const Options& options, SourceMap& sources, Print
                                                            .nan_is_error = options.nan_is_error,
                                                            .seed = options.seed,
                                                            .max_memory = options.max_memory,
+                                                           .check_plan = plans_are_to_be_checked(),
                                                            .print = show,
                                                            .after_run = {},
                                                            .observe = {},

@@ -22,6 +22,7 @@ std::vector<std::string> lines_of(std::string_view text) {
       sources.add({.name = "example.mtf", .path = "example.mtf", .text = std::string(text)});
   std::optional<ast::File> tree = parse(file, sources, diags);
   ExecuteDevice device({.ops = op_table(),
+                        .check_plan = true,
                         .print = [&](std::string_view line) { lines.emplace_back(line); },
                         .after_run = nullptr,
                         .observe = nullptr},

@@ -100,12 +100,12 @@ Run run_planned() {
     const SpmdValue& value = run.program.at(id);
     inputs.push_back(make_tensor(executor.pool(), *communicator, mesh, value.type, value.layout));
   }
-  std::vector<RankTensor*> given;
+  std::vector<const RankTensor*> given;
   for (RankTensor& tensor : inputs) {
     given.push_back(&tensor);
   }
   DiagSink diags;
-  REQUIRE(executor.run(executable, given, diags));
+  REQUIRE(executor.run(executable, given, {}, diags));
   run.counted.assign(executor.counted().begin(), executor.counted().end());
   run.program.totals.flops = run.counted.front().totals.flops;
   run.program.totals.peak_bytes = run.counted.front().totals.peak_bytes;

@@ -62,8 +62,8 @@ struct Failing {
     const SpmdValue& value = program.at(program.inputs[0]);
     RankTensor tensor = scatter(executor.pool(), *communicator, mesh, value.type, value.layout,
                                 std::as_bytes(std::span(x)));
-    std::vector<RankTensor*> inputs = {&tensor};
-    return executor.run(executable, inputs, diags).has_value();
+    std::vector<const RankTensor*> inputs = {&tensor};
+    return executor.run(executable, inputs, {}, diags).has_value();
   }
 };
 
@@ -98,10 +98,10 @@ TEST_CASE("lines and warnings come from rank 0, a warning once for each place") 
   const SpmdValue& value = sketch.program.at(x);
   RankTensor tensor = scatter(executor.pool(), *communicator, sketch.program.mesh, value.type,
                               value.layout, std::as_bytes(std::span(values)));
-  std::vector<RankTensor*> inputs = {&tensor};
+  std::vector<const RankTensor*> inputs = {&tensor};
   DiagSink diags;
-  CHECK(executor.run(executable, inputs, diags).has_value());
-  CHECK(executor.run(executable, inputs, diags).has_value());
+  CHECK(executor.run(executable, inputs, {}, diags).has_value());
+  CHECK(executor.run(executable, inputs, {}, diags).has_value());
   CHECK(lines == "1.500000\n1.500000\n");
   CHECK(diags.diags().size() == 1);
   CHECK(executor.execution() == 2);

@@ -207,10 +207,14 @@ SummingResult run_summing(Communicator& communicator, const Mesh& mesh, int time
   for (RankTensor& tensor : inputs) {
     given.push_back(&tensor);
   }
+  std::vector<RankTensor*> updated;
+  for (const SpmdUpdate& update : program.updates) {
+    updated.push_back(given[update.input]);
+  }
   DiagSink diags;
   SummingResult result;
   for (int i = 0; i < times; ++i) {
-    const auto outputs = executor.run(executable, given, diags);
+    const auto outputs = executor.run(executable, given, updated, diags);
     result.y = gather(communicator, mesh, outputs.value().front());
   }
   result.v = gather(communicator, mesh, inputs[2]);

@@ -246,9 +246,14 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
     for (RankTensor& tensor : handed_on) {
       inputs.push_back(&tensor);
     }
+    std::vector<RankTensor*> updated;
+    for (const SpmdUpdate& update : spmd.updates) {
+      updated.push_back(inputs[update.input]);
+    }
     const Executable executable = executor.prepare(spmd);
     DiagSink diags;
-    std::optional<std::vector<RankTensor>> results = executor.run(executable, inputs, diags);
+    std::optional<std::vector<RankTensor>> results =
+        executor.run(executable, inputs, updated, diags);
     if (!results) {
       outcome.problem = problems(diags);
       return outcome;
