@@ -21,16 +21,16 @@ AllRules all_rules(const Layout& layout) {
 }
 
 // A glob that names no variable helps nobody.
-void check_globs(Context& c, const Layout& layout) {
+void check_globs(Reporter& report, const Variables& variables, const Layout& layout) {
   std::vector<std::string> paths;
-  for (const auto& [path, record] : c.variables.by_path) {
+  for (const auto& [path, record] : variables.by_path) {
     paths.push_back(path);
   }
   for (const VariableRules& block : layout.variables) {
     const bool named =
         std::ranges::any_of(paths, [&block](const std::string& path) { return block.names(path); });
     if (!named && !block.glob.empty() && !paths.empty()) {
-      c.report.warning(
+      report.warning(
           DiagKind::kUnknownName, block.span,
           "no variable is called `" + block.glob + "`" + suggest(block.glob, paths).text);
     }
@@ -38,11 +38,11 @@ void check_globs(Context& c, const Layout& layout) {
 }
 
 // Axes that no layout on the mesh uses.
-void check_axes(Context& c, const Mesh& mesh) {
+void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   Axes used;
   bool has_rules = false;
-  bool takes_rest = c.layouts.has_pins;
-  for (const Layout& layout : c.layouts.layouts) {
+  bool takes_rest = layouts.has_pins;
+  for (const Layout& layout : layouts.layouts) {
     for (const Rule* rule : layout.mesh.name == mesh.name ? all_rules(layout) : AllRules()) {
       has_rules = true;
       takes_rest = takes_rest || rule->rest || layout.infer;
@@ -52,22 +52,23 @@ void check_axes(Context& c, const Mesh& mesh) {
   }
   for (std::size_t i = 0; has_rules && !takes_rest && i < mesh.axes.size(); ++i) {
     if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
-      c.report.warning(DiagKind::kUnusedAxis, mesh.span,
-                       "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
-                           "` is used by no layout; its ranks only repeat work");
+      report.warning(DiagKind::kUnusedAxis, mesh.span,
+                     "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
+                         "` is used by no layout; its ranks only repeat work");
     }
   }
 }
 
-void check_dims(Context& c, const Layout& layout) {
-  const std::vector<std::string> dims(c.names.dims.begin(), c.names.dims.end());
+void check_dims(Reporter& report, const Names& names, const std::string& asked,
+                const Layout& layout) {
+  const std::vector<std::string> dims(names.dims.begin(), names.dims.end());
   for (const Rule* rule : all_rules(layout)) {
     const Suggestion suggestion = suggest(rule->dim, dims);
-    if (!c.names.dims.contains(rule->dim) && !suggestion.text.empty()) {
+    if (!names.dims.contains(rule->dim) && !suggestion.text.empty()) {
       const bool in_file = rule->span.file.valid();
-      c.report.warning(DiagKind::kUnknownDim, rule->span,
-                       (in_file ? "" : "`--rules " + c.layouts.asked.rules + "`: ") +
-                           "no tensor has a dim `" + rule->dim + "`" + suggestion.text);
+      report.warning(DiagKind::kUnknownDim, rule->span,
+                     (in_file ? "" : "`--rules " + asked + "`: ") + "no tensor has a dim `" +
+                         rule->dim + "`" + suggestion.text);
     }
   }
 }
@@ -76,11 +77,11 @@ void check_dims(Context& c, const Layout& layout) {
 
 void check_layouts(Context& c) {
   for (const Mesh& mesh : c.layouts.meshes) {
-    check_axes(c, mesh);
+    check_axes(c.report, c.layouts, mesh);
   }
   for (const Layout& layout : c.layouts.layouts) {
-    check_dims(c, layout);
-    check_globs(c, layout);
+    check_dims(c.report, c.names, c.layouts.asked.rules, layout);
+    check_globs(c.report, c.variables, layout);
   }
 }
 

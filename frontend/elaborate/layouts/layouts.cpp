@@ -238,13 +238,13 @@ bool is_in_program(Reporter& report, const Module& file, SourceSpan span, std::s
 }
 
 // Everything is held in one layout from the first computation on.
-bool is_in_time(Context& c, SourceSpan span, std::string_view what) {
-  if (!c.layouts.is_used || c.modules.files.size() > 1) {
+bool is_in_time(Reporter& report, const Layouts& layouts, const Modules& modules, SourceSpan span,
+                std::string_view what) {
+  if (!layouts.is_used || modules.files.size() > 1) {
     return true;
   }
-  c.report.error(
-      DiagKind::kUnknownLayout, span,
-      std::string(what) + " after the first computation; tensors are in a layout already");
+  report.error(DiagKind::kUnknownLayout, span,
+               std::string(what) + " after the first computation; tensors are in a layout already");
   return false;
 }
 
@@ -289,7 +289,7 @@ void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, Sou
 
 void declare_layout(Context& c, const Module& file, const ast::Layout& declared, SourceSpan span) {
   if (!is_in_program(c.report, file, span, "a layout") ||
-      !is_in_time(c, declared.name.span, "a layout")) {
+      !is_in_time(c.report, c.layouts, c.modules, declared.name.span, "a layout")) {
     return;
   }
   const bool is_later = is_later_layout(c.report, declared);
@@ -307,7 +307,7 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
 
 void use_layout(Context& c, const Module& file, const ast::UseLayout& use) {
   if (is_in_program(c.report, file, use.layout.span, "`use layout`") &&
-      is_in_time(c, use.layout.span, "`use layout`")) {
+      is_in_time(c.report, c.layouts, c.modules, use.layout.span, "`use layout`")) {
     c.layouts.use = use.layout;
   }
 }
