@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "ir/support/interval.h"
+
 namespace mtf {
 
 enum class Border : std::uint8_t {
@@ -26,14 +28,6 @@ struct IndexMap {
   double value = 0;
 
   friend bool operator==(const IndexMap&, const IndexMap&) = default;
-};
-
-// The indices begin .. begin + extent - 1.
-struct Interval {
-  std::int64_t begin = 0;
-  std::int64_t extent = 1;
-
-  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 // `count` indices, `to_step` apart, that read as many of the operand, `from_step` apart.

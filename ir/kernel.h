@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/op.h"
+#include "ir/support/cpu.h"
 
 namespace mtf {
 
@@ -27,7 +28,7 @@ class KernelHost {
   [[nodiscard]] virtual std::uint64_t seed() const = 0;       // `--seed`
   [[nodiscard]] virtual std::uint64_t execution() const = 0;  // counts runs of units
   [[nodiscard]] virtual bool first_rank() const = 0;          // writes files
-  [[nodiscard]] virtual int threads() const { return 1; }     // of this rank, for large products
+  [[nodiscard]] virtual Cpu cpu() const { return {}; }        // what a kernel may use of it
 
  protected:  // hosts are moved as what they are, not as this
   KernelHost() = default;
@@ -53,6 +54,11 @@ struct LoopShare {
   std::int64_t extent = 1;
 };
 
+// What a kernel has worked out from everything but the data, for its next run of the same call.
+struct KernelNotes {
+  std::shared_ptr<const void> made;
+};
+
 struct KernelCall {
   const OpCall& call;  // global types, args
   const IterationSpace& space;
@@ -63,8 +69,7 @@ struct KernelCall {
   bool exact = true;                  // canonical order; otherwise any
   bool accumulate = false;            // out = out + result; only where OpDef::strided
   KernelHost& host;
-  // What a kernel has worked out from everything but the data, for its next run of this call.
-  mutable std::shared_ptr<const void> kept = nullptr;
+  std::shared_ptr<KernelNotes> notes = nullptr;  // null: of a call that runs once
 
   // Canonical blocks of a loop that lie on this rank.
   [[nodiscard]] std::int64_t blocks(std::size_t loop) const;

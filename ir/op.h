@@ -19,6 +19,7 @@
 #include "ir/index_map.h"
 #include "ir/layout/layout.h"
 #include "ir/shape.h"
+#include "ir/support/cpu.h"
 #include "ir/support/diag.h"
 
 namespace mtf {
@@ -53,19 +54,8 @@ struct OpParam {
 };
 
 // The layout of one tensor as a person writes it: h @ [batch -> x, ff -> (y, *), ..].
-struct PinRule {
-  std::string dim;
-  std::vector<std::string> axes;  // major first
-  bool rest = false;              // `*`
-  SourceSpan span;
-  std::vector<NamedCondition> where = {};
-
-  friend bool operator==(const PinRule& a, const PinRule& b) {
-    return a.dim == b.dim && a.axes == b.axes && a.rest == b.rest && a.where == b.where;
-  }
-};
 struct Pin {
-  std::vector<PinRule> rules;
+  std::vector<NamedRule> rules;
   bool open = false;  // `..`: dims that are not named follow the layout
   friend bool operator==(const Pin&, const Pin&) = default;
 };
@@ -229,6 +219,7 @@ struct TileCall {
   DType dtype = DType::kF32;
   DType to = DType::kF32;
   const OpArgs* args = nullptr;
+  Isa isa = Isa::kPortable;
 };
 using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out, std::size_t n);
 

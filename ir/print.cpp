@@ -43,7 +43,7 @@ std::string list(const std::vector<T>& elements, F text_of) {
 std::string pin_text(const Pin& pin) {
   const auto same = [](const std::string& axis) { return axis; };
   std::string text = "[";
-  for (const PinRule& rule : pin.rules) {
+  for (const NamedRule& rule : pin.rules) {
     text += (text.size() > 1 ? ", " : "") + rule.dim + " -> ";
     std::vector<std::string> axes = rule.axes;
     if (rule.rest) {
@@ -53,8 +53,8 @@ std::string pin_text(const Pin& pin) {
     text += axes.size() == 1 ? axes[0] : "(" + inside.substr(1, inside.size() - 2) + ")";
     for (const NamedCondition& condition : rule.where) {
       text += &condition == &rule.where.front() ? " where " : " and ";
-      text += condition.same.empty() ? condition.axis + " == " + std::to_string(condition.at)
-                                     : condition.same + " == " + condition.axis;
+      text += condition.same ? *condition.same + " == " + condition.axis
+                             : condition.axis + " == " + std::to_string(condition.at);
     }
   }
   if (pin.open) {

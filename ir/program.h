@@ -19,6 +19,9 @@ struct ValueId {
   [[nodiscard]] bool valid() const { return index >= 0; }
   friend auto operator<=>(ValueId, ValueId) = default;
 };
+[[nodiscard]] inline std::size_t at(ValueId id) {
+  return static_cast<std::size_t>(id.index);
+}
 
 // The call that led to a value; chains end at -1.
 struct Frame {

@@ -5,13 +5,12 @@
 #include <span>
 
 #include "ir/program.h"
-#include "ir/support/index.h"
 
 namespace mtf {
 namespace {
 
 bool in_range(const Program& program, ValueId id) {
-  return id.valid() && at(id.index) < program.values.size();
+  return id.valid() && at(id) < program.values.size();
 }
 
 std::string check_frames(const Program& program) {
@@ -124,10 +123,10 @@ std::string check_inputs(const Program& program) {
     if (!in_range(program, input.value) || program.at(input.value).op != nullptr) {
       return "input `" + input.name + "` is not an input value";
     }
-    if (listed[at(input.value.index)]) {
+    if (listed[at(input.value)]) {
       return "input `" + input.name + "` is listed twice";
     }
-    listed[at(input.value.index)] = true;
+    listed[at(input.value)] = true;
   }
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     if (program.values[i].op == nullptr && !listed[i]) {

@@ -108,9 +108,9 @@ std::int64_t Stream::part_at(const Mesh& mesh, std::int64_t rank, std::int64_t t
   return part;
 }
 
-Mesh::Part Stream::part_of(std::int64_t extent, std::int64_t part) const {
+Interval Stream::part_of(std::int64_t extent, std::int64_t part) const {
   const std::int64_t begin = extent * part / parts;
-  return {.offset = begin, .extent = extent * (part + 1) / parts - begin};
+  return from_to(begin, extent * (part + 1) / parts);
 }
 
 std::size_t done_at(const SpmdProgram& program, std::size_t step) {

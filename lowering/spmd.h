@@ -22,6 +22,9 @@ struct SpmdId {
   [[nodiscard]] bool valid() const { return index >= 0; }
   friend auto operator<=>(SpmdId, SpmdId) = default;
 };
+[[nodiscard]] inline std::size_t at(SpmdId id) {
+  return static_cast<std::size_t>(id.index);
+}
 
 // Where the slice of a value is kept. A result of an element-wise chain may have the very buffer of
 // an operand of its step (in place): then no call behind it in the chain reads that operand.
@@ -86,7 +89,7 @@ struct Stream {
   // The part that a rank works on at a time. requires: 0 <= time < parts
   [[nodiscard]] std::int64_t part_at(const Mesh& mesh, std::int64_t rank, std::int64_t time) const;
   // Indices of the loop, from the first that is the rank's own, in a part.
-  [[nodiscard]] Mesh::Part part_of(std::int64_t extent, std::int64_t part) const;
+  [[nodiscard]] Interval part_of(std::int64_t extent, std::int64_t part) const;
 };
 
 // One operation inside a kernel step.

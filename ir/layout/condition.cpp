@@ -19,10 +19,10 @@ class Turning {
   OrientedConditions run(std::span<const NamedCondition> written) {
     for (const NamedCondition& condition : written) {
       const AxisId axis = *mesh_.find(condition.axis);
-      if (condition.same.empty()) {
+      if (!condition.same) {
         fixed({.axis = axis, .same = std::nullopt, .at = condition.at});
       } else {
-        pair(*mesh_.find(condition.same), axis);
+        pair(*mesh_.find(*condition.same), axis);
       }
     }
     std::ranges::for_each(classes_, [this](const Class& axes) { turn(axes); });
@@ -124,9 +124,28 @@ std::string problem_of_sizes(std::span<const Condition> where, const Mesh& mesh)
 }
 
 NamedCondition named(const Condition& condition, const Mesh& mesh) {
-  return {.axis = mesh.axes[condition.axis].name,
-          .same = condition.same ? mesh.axes[*condition.same].name : "",
-          .at = condition.at};
+  NamedCondition result{.axis = mesh.axes[condition.axis].name, .same = {}, .at = condition.at};
+  if (condition.same) {
+    result.same = mesh.axes[*condition.same].name;
+  }
+  return result;
+}
+
+bool names_axes_of(const Mesh& mesh, const NamedRule& rule) {
+  const auto has = [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); };
+  return std::ranges::all_of(rule.axes, has) &&
+         std::ranges::all_of(rule.where, [&](const NamedCondition& condition) {
+           return has(condition.axis) && (!condition.same || has(*condition.same));
+         });
+}
+
+Rule resolved(const NamedRule& rule, const Mesh& mesh) {
+  Rule result{.dim = rule.dim, .axes = {}, .span = rule.span, .rest = rule.rest};
+  for (const std::string& axis : rule.axes) {
+    result.axes.push_back(*mesh.find(axis));
+  }
+  result.where = oriented(mesh, result.dim, result.axes, rule.where).where;
+  return result;
 }
 
 }  // namespace mtf

@@ -98,15 +98,15 @@ bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
 namespace {
 
 // What a block reads of a dim of `size`.
-Mesh::Part reached(const Reach& reach, std::int64_t size, const Mesh::Part& block) {
+Interval reached(const Reach& reach, std::int64_t size, Interval block) {
   if (block.extent == 0) {
     return {};
   }
-  const std::int64_t first = block.offset * reach.stride + reach.offset;
+  const std::int64_t first = block.begin * reach.stride + reach.offset;
   const std::int64_t end =
-      (block.offset + block.extent - 1) * reach.stride + reach.offset + reach.length;
+      (block.begin + block.extent - 1) * reach.stride + reach.offset + reach.length;
   const std::int64_t begin = std::clamp<std::int64_t>(first, 0, size);
-  return {.offset = begin, .extent = std::clamp(end, begin, size) - begin};
+  return from_to(begin, std::clamp(end, begin, size));
 }
 
 const Reach* reach_of(const ValueLayout& layout, std::size_t dim) {
@@ -114,8 +114,8 @@ const Reach* reach_of(const ValueLayout& layout, std::size_t dim) {
   return found == layout.reach.end() ? nullptr : &*found;
 }
 
-Mesh::Part part_of(const Dim& dim, const Axes& axes, const Reach* reach, const Mesh& mesh,
-                   std::int64_t rank) {
+Interval part_of(const Dim& dim, const Axes& axes, const Reach* reach, const Mesh& mesh,
+                 std::int64_t rank) {
   return reach == nullptr ? mesh.part_of(dim.size, axes, rank)
                           : reached(*reach, dim.size, mesh.part_of(reach->size, axes, rank));
 }
@@ -146,8 +146,8 @@ Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, 
   Slice slice;
   const bool is_held = holds(layout, mesh, rank);
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const Mesh::Part part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, rank);
-    slice.offset.push_back(part.offset);
+    const Interval part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, rank);
+    slice.offset.push_back(part.begin);
     slice.extent.push_back(is_held ? part.extent : 0);
   }
   return slice;

@@ -22,30 +22,34 @@ namespace mtf {
 // one coordinate hold their slices, the others hold nothing. It is the coordinate that they have
 // along another axis, which does split a dim (a diagonal, as the 3-D algorithm stores its vectors),
 // or a fixed one (Optimus's row 0).
-struct Condition {
-  AxisId axis = 0;
-  std::optional<AxisId> same;
+template <typename Axis>
+struct ConditionOn {
+  Axis axis = {};
+  std::optional<Axis> same;
   std::int64_t at = 0;  // where `same` is none
 
-  friend auto operator<=>(const Condition&, const Condition&) = default;
+  friend auto operator<=>(const ConditionOn&, const ConditionOn&) = default;
 };
 
-struct Rule {
+template <typename Axis>
+struct RuleOn {
   std::string dim;
-  Axes axes;  // major first
+  std::vector<Axis> axes;  // major first
   SourceSpan span;
   bool rest = false;  // `*`: behind them every axis that the tensor leaves unused
-  std::vector<Condition> where = {};
+  std::vector<ConditionOn<Axis>> where = {};
+
+  // Wherever they are written.
+  friend bool operator==(const RuleOn& a, const RuleOn& b) {
+    return a.dim == b.dim && a.axes == b.axes && a.rest == b.rest && a.where == b.where;
+  }
 };
 
-// The same as it is written, for whatever mesh.
-struct NamedCondition {
-  std::string axis;
-  std::string same;  // "": none
-  std::int64_t at = 0;
-
-  friend bool operator==(const NamedCondition&, const NamedCondition&) = default;
-};
+// As they are written, for whatever mesh; and resolved for one.
+using NamedCondition = ConditionOn<std::string>;
+using NamedRule = RuleOn<std::string>;
+using Condition = ConditionOn<AxisId>;
+using Rule = RuleOn<AxisId>;
 
 // The conditions `y == z` and `r == 0` as they are written behind a rule for these axes, turned so
 // that `same` is the axis that splits the dim; or what is wrong with them.
@@ -59,6 +63,11 @@ struct OrientedConditions {
 // "" or why the mesh, which may be resized, has no such ranks.
 [[nodiscard]] std::string problem_of_sizes(std::span<const Condition> where, const Mesh& mesh);
 [[nodiscard]] NamedCondition named(const Condition& condition, const Mesh& mesh);
+
+// Whether the mesh has all axes that the rule names.
+[[nodiscard]] bool names_axes_of(const Mesh& mesh, const NamedRule& rule);
+// requires: it has.
+[[nodiscard]] Rule resolved(const NamedRule& rule, const Mesh& mesh);
 
 // The rules that go first for some variables: `params { … }`, at "net/w" { … }.
 struct VariableRules {

@@ -66,7 +66,7 @@ std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
   return index;
 }
 
-Mesh::Part Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
+Interval Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
   const std::vector<std::int64_t> at = coordinates(rank);
   std::int64_t offset = 0;
   std::int64_t width = size;
@@ -77,7 +77,7 @@ Mesh::Part Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank)
     end = std::min(end, offset + width);
   }
   const std::int64_t begin = std::min(offset, end);
-  return {.offset = begin, .extent = end - begin};
+  return from_to(begin, end);
 }
 
 std::int64_t Mesh::longest_part(std::int64_t size, const Axes& list) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/support/interval.h"
 #include "ir/support/source.h"
 
 namespace mtf {
@@ -43,11 +44,7 @@ struct Mesh {
   [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const;
   // Which indices of a dim of `size` a rank has when these axes split it: blocks of ceil(size / n),
   // each cut by the next axis in the same way.
-  struct Part {
-    std::int64_t offset = 0;
-    std::int64_t extent = 0;
-  };
-  [[nodiscard]] Part part_of(std::int64_t size, const Axes& list, std::int64_t rank) const;
+  [[nodiscard]] Interval part_of(std::int64_t size, const Axes& list, std::int64_t rank) const;
   // Of the longest block. requires: without `uneven`, that all are as long.
   [[nodiscard]] std::int64_t longest_part(std::int64_t size, const Axes& list) const;
   // Whether these axes may split a dim of `size`.

@@ -1,13 +1,13 @@
 // The backward pass. A slot per value collects its gradient; a slot may hold fewer dims than its
 // value as long as it is only added to (the gradient is constant along the missing ones), and gets
 // all of them before an operation reads it.
+
 #include "ir/rewrite/autodiff.h"
 
 #include <algorithm>
 #include <cassert>
 
 #include "ir/rewrite/branch.h"
-#include "ir/support/index.h"
 
 namespace mtf {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // Per value up to `of`: does a gradient that arrives there reach one of the targets? Nothing flows
 // through integers, or through an operation without a gradient rule.
 Adjoints adjoints_towards(const Program& program, ValueId of, std::span<const ValueId> targets) {
-  Adjoints adjoints{.slots = std::vector<Adjoint>(at(of.index) + 1)};
+  Adjoints adjoints{.slots = std::vector<Adjoint>(at(of) + 1)};
   for (const ValueId target : targets) {
     if (target <= of) {
       adjoints.at(target).wanted = true;

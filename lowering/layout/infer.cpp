@@ -72,7 +72,6 @@ class Propagation {
   }
 
  private:
-  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
   [[nodiscard]] const Shape& shape(ValueId id) const { return program_.at(id).type.shape; }
 
   // ---- the graph ----------------------------------------------------------------------------

@@ -7,18 +7,9 @@
 namespace mtf {
 namespace {
 
-std::size_t at(ValueId id) {
-  return static_cast<std::size_t>(id.index);
-}
-
 bool is_for(const Pin& pin, const Mesh& mesh) {
-  const auto has = [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); };
-  return std::ranges::all_of(pin.rules, [&](const PinRule& rule) {
-    return std::ranges::all_of(rule.axes, has) &&
-           std::ranges::all_of(rule.where, [&](const NamedCondition& condition) {
-             return has(condition.axis) && (condition.same.empty() || has(condition.same));
-           });
-  });
+  return std::ranges::all_of(pin.rules,
+                             [&mesh](const NamedRule& rule) { return names_axes_of(mesh, rule); });
 }
 
 }  // namespace
@@ -37,13 +28,8 @@ const Pin* pin_on(const Value& value, const Mesh& mesh) {
 
 std::vector<Rule> rules_of(const Pin& pin, const Mesh& mesh) {
   std::vector<Rule> rules;
-  for (const PinRule& pinned : pin.rules) {
-    Rule& rule = rules.emplace_back(
-        Rule{.dim = pinned.dim, .axes = {}, .span = pinned.span, .rest = pinned.rest});
-    for (const std::string& axis : pinned.axes) {
-      rule.axes.push_back(*mesh.find(axis));
-    }
-    rule.where = oriented(mesh, rule.dim, rule.axes, pinned.where).where;
+  for (const NamedRule& rule : pin.rules) {
+    rules.push_back(resolved(rule, mesh));
   }
   return rules;
 }

@@ -50,8 +50,6 @@ class Targets {
   }
 
  private:
-  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
   // ---- conditions ---------------------------------------------------------------------------
 
   // Whether the mesh has the ranks that the conditions name.

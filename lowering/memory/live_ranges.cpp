@@ -7,34 +7,30 @@
 namespace mtf {
 namespace {
 
-std::size_t index(SpmdId id) {
-  return static_cast<std::size_t>(id.index);
-}
-
-void read(LiveRanges& lives, SpmdId id, std::int32_t at) {
-  lives.last[index(id)] = std::max(lives.last[index(id)], at);
-  if (lives.made[index(id)] != at) {
-    lives.kept[index(id)] = 1;
+void read(LiveRanges& lives, SpmdId id, std::int32_t step) {
+  lives.last[at(id)] = std::max(lives.last[at(id)], step);
+  if (lives.made[at(id)] != step) {
+    lives.kept[at(id)] = 1;
   }
 }
 
 void note(LiveRanges& lives, const SpmdProgram& program, std::size_t s) {
   const Step& step = program.steps[s];
-  const auto at = static_cast<std::int32_t>(s);
+  const auto number = static_cast<std::int32_t>(s);
   if (step.kind != StepKind::kKernel) {
     read(lives, step.from, static_cast<std::int32_t>(done_at(program, s)));
-    lives.made[index(step.to)] = at;
+    lives.made[at(step.to)] = number;
     return;
   }
   for (const LocalCall& call : step.calls) {
     for (const SpmdId operand : call.operands) {
-      read(lives, operand, at);
+      read(lives, operand, number);
     }
     for (const SpmdId partial : call.stream.partials) {
-      lives.made[index(partial)] = at;
+      lives.made[at(partial)] = number;
     }
     if (call.result.valid()) {
-      lives.made[index(call.result)] = at;
+      lives.made[at(call.result)] = number;
     }
   }
 }

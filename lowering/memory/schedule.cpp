@@ -29,7 +29,7 @@ class Scheduler {
         places_(program.steps.size()) {
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       for (const SpmdId id : operands(s)) {
-        readers_[index(id)].push_back(s);
+        readers_[at(id)].push_back(s);
       }
     }
     for (const SpmdUpdate& update : program.updates) {
@@ -50,8 +50,6 @@ class Scheduler {
   }
 
  private:
-  static std::size_t index(SpmdId id) { return static_cast<std::size_t>(id.index); }
-
   [[nodiscard]] std::vector<SpmdId> operands(std::size_t s) const {
     const Step& step = program_.steps[s];
     std::vector<SpmdId> ids;
@@ -60,7 +58,7 @@ class Scheduler {
     }
     for (const LocalCall& call : step.calls) {
       std::ranges::copy_if(call.operands, std::back_inserter(ids),
-                           [&](SpmdId id) { return lives_.made[index(id)] != number(s); });
+                           [&](SpmdId id) { return lives_.made[at(id)] != number(s); });
     }
     return ids;
   }
@@ -89,7 +87,7 @@ class Scheduler {
   [[nodiscard]] Needs needs_of(std::size_t s) const {
     Needs needs;
     for (const SpmdId id : operands(s)) {
-      const std::int32_t maker = lives_.made[index(id)];
+      const std::int32_t maker = lives_.made[at(id)];
       if (maker >= 0 && is_constant(static_cast<std::size_t>(maker))) {
         needs.constants.push_back(static_cast<std::size_t>(maker));
         continue;
@@ -97,7 +95,7 @@ class Scheduler {
       if (maker >= 0) {
         needs.before.push_back(static_cast<std::size_t>(maker));
       }
-      if (lives_.last[index(id)] == number(s)) {
+      if (lives_.last[at(id)] == number(s)) {
         add_other_readers(id, s, needs.before);
         needs.freed += maker >= 0 ? program_.at(id).held_bytes() : 0;
       }
@@ -134,7 +132,7 @@ class Scheduler {
   }
 
   void add_other_readers(SpmdId id, std::size_t s, std::vector<std::size_t>& before) const {
-    for (const std::size_t reader : readers_[index(id)]) {
+    for (const std::size_t reader : readers_[at(id)]) {
       if (reader < s) {
         before.push_back(done_at(program_, reader));
       }
@@ -148,7 +146,7 @@ class Scheduler {
     }
     std::int64_t taken = 0;
     for (const LocalCall& call : step.calls) {
-      if (!call.result.valid() || lives_.kept[index(call.result)] == 0) {
+      if (!call.result.valid() || lives_.kept[at(call.result)] == 0) {
         continue;
       }
       const auto update = updated_.find(call.result.index);

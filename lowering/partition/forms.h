@@ -55,7 +55,6 @@ class Forms {
   [[nodiscard]] bool is_there(ValueId id, SpmdId form) const;
 
  private:
-  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
   [[nodiscard]] std::string name_of(ValueId id) const;
 
   SpmdProgram& out_;

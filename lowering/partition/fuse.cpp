@@ -20,7 +20,7 @@ class Fuser {
     for (const Step& step : program.steps) {
       for (const LocalCall& call : step.calls) {
         for (const SpmdId operand : call.operands) {
-          ++uses_[index(operand)];
+          ++uses_[at(operand)];
         }
       }
     }
@@ -64,7 +64,7 @@ class Fuser {
     }
     const std::vector<SpmdId> operands = step.calls.back().operands;
     for (const SpmdId operand : operands) {
-      const std::size_t m = maker_[index(operand)];
+      const std::size_t m = maker_[at(operand)];
       if (m != kNoStep && m != s && can_join(program_.steps[m], step)) {
         join(m, s);
       }
@@ -79,14 +79,14 @@ class Fuser {
       return false;
     }
     return std::ranges::all_of(early.calls, [this](const LocalCall& call) {
-      return first_reader_[index(call.result)] == kNoStep;
+      return first_reader_[at(call.result)] == kNoStep;
     });
   }
 
   // A chain that made it would have to come before all the others that read it.
   [[nodiscard]] bool is_shared_constant(const Step& step) const {
     return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-           uses_[index(step.calls.front().result)] > 1;
+           uses_[at(step.calls.front().result)] > 1;
   }
 
   // Moves the calls of step m to the front of step s.
@@ -94,7 +94,7 @@ class Fuser {
     Step& early = program_.steps[m];
     Step& late = program_.steps[s];
     for (const LocalCall& call : early.calls) {
-      maker_[index(call.result)] = s;
+      maker_[at(call.result)] = s;
     }
     late.flops += early.flops;
     late.calls.insert(late.calls.begin(), std::make_move_iterator(early.calls.begin()),
@@ -107,7 +107,7 @@ class Fuser {
     const Step& step = program_.steps[s];
     if (step.kind != StepKind::kKernel) {
       read(step.from, s);
-      maker_[index(step.to)] = s;
+      maker_[at(step.to)] = s;
       return;
     }
     for (const LocalCall& call : step.calls) {
@@ -115,18 +115,16 @@ class Fuser {
         read(operand, s);
       }
       if (call.result.valid()) {
-        maker_[index(call.result)] = s;
+        maker_[at(call.result)] = s;
       }
     }
   }
 
   void read(SpmdId value, std::size_t s) {
-    if (maker_[index(value)] != s && first_reader_[index(value)] == kNoStep) {
-      first_reader_[index(value)] = s;
+    if (maker_[at(value)] != s && first_reader_[at(value)] == kNoStep) {
+      first_reader_[at(value)] = s;
     }
   }
-
-  static std::size_t index(SpmdId id) { return static_cast<std::size_t>(id.index); }
 
   SpmdProgram& program_;
   std::vector<std::size_t> maker_;         // the step that makes a value

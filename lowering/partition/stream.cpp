@@ -74,7 +74,6 @@ class Streamer {
   }
 
  private:
-  static std::size_t at(SpmdId id) { return static_cast<std::size_t>(id.index); }
   int& reads(SpmdId id) { return reads_[at(id)]; }
 
   void note(std::size_t s) {

@@ -42,7 +42,7 @@ Counts counts_on(const Halo& halo, std::int64_t rank, bool longest) {
     const MovedDim& read = halo.reads[d];
     const Interval wanted =
         read.to ? Interval{.begin = to.offset[*read.to], .extent = to.extent[*read.to]}
-                : Interval{};
+                : Interval{.begin = 0, .extent = 1};
     const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[d].size, wanted);
     counts.read *= count_of(runs);
     counts.own *= count_of(runs_within(runs, {.begin = from.offset[d], .extent = from.extent[d]}));

@@ -14,9 +14,9 @@ namespace mtf {
 namespace {
 
 // Received elements, collectives, slices.
-using Cost = std::tuple<std::int64_t, int, int>;
+using MoveCost = std::tuple<std::int64_t, int, int>;
 
-Cost operator+(const Cost& a, const Cost& b) {
+MoveCost operator+(const MoveCost& a, const MoveCost& b) {
   return {std::get<0>(a) + std::get<0>(b), std::get<1>(a) + std::get<1>(b),
           std::get<2>(a) + std::get<2>(b)};
 }
@@ -72,26 +72,26 @@ class Search {
  private:
   struct Node {
     Move move;  // that reached it
-    Cost cost;
+    MoveCost cost;
     std::ptrdiff_t from = -1;
     bool done = false;
   };
 
   void expand(std::size_t number) {
     const ValueLayout at = nodes_[number].move.to;
-    const Cost cost = nodes_[number].cost;
+    const MoveCost cost = nodes_[number].cost;
     const std::int64_t before = local_elements(shape_, mesh_, at.dims);
     for (Move& move : maker_.from(at)) {
       const std::int64_t after = local_elements(shape_, mesh_, move.to.dims);
       const Volume volume = volume_of(move.kind, before, after, mesh_.size_of(move.axes));
       const bool meets = is_collective(move.kind);
       move.to = normal(std::move(move.to));
-      reach(std::move(move), cost + Cost{volume.received, meets ? 1 : 0, meets ? 0 : 1},
+      reach(std::move(move), cost + MoveCost{volume.received, meets ? 1 : 0, meets ? 0 : 1},
             static_cast<std::ptrdiff_t>(number));
     }
   }
 
-  void reach(Move move, Cost cost, std::ptrdiff_t from) {
+  void reach(Move move, MoveCost cost, std::ptrdiff_t from) {
     const auto [found, fresh] = index_.try_emplace(key_of(move.to), nodes_.size());
     const std::size_t number = found->second;
     if (fresh) {
@@ -103,7 +103,7 @@ class Search {
     nodes_[number] = {.move = std::move(move), .cost = cost, .from = from};
     if (std::get<0>(cost) + received <= limits_.received) {
       const std::int64_t left = limits_.idle.empty() ? 0 : received;
-      queue_.push({cost + Cost{received, collectives, 0}, left, number});
+      queue_.push({cost + MoveCost{received, collectives, 0}, left, number});
     }
   }
 
@@ -121,7 +121,7 @@ class Search {
   // Of the same estimate the node that was reached first goes first. Once a way is known, and the
   // search is for a cheaper one, the one that is nearest to the target does: it takes fewer steps.
   struct Waiting {
-    Cost estimate;
+    MoveCost estimate;
     std::int64_t left = 0;
     std::size_t node = 0;
 

@@ -43,8 +43,6 @@ class Verifier {
   }
 
  private:
-  static std::size_t at(SpmdId id) { return static_cast<std::size_t>(id.index); }
-
   // Keeps the first problem.
   void report(const std::string& problem) {
     if (problem_.empty() && !problem.empty()) {

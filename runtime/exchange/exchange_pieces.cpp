@@ -11,8 +11,8 @@ namespace {
 Slice piece_of(const Mesh& mesh, const PieceSpec& spec, const Stream& stream, std::int64_t rank,
                std::int64_t time) {
   Slice slice = slice_of(spec.type.shape, spec.to, mesh, rank);
-  const Mesh::Part part = stream.part_of(slice.extent[spec.cut], stream.part_at(mesh, rank, time));
-  slice.offset[spec.cut] += part.offset;
+  const Interval part = stream.part_of(slice.extent[spec.cut], stream.part_at(mesh, rank, time));
+  slice.offset[spec.cut] += part.begin;
   slice.extent[spec.cut] = part.extent;
   return slice;
 }

@@ -28,7 +28,7 @@ struct Executor::State {
     reports.seed = options.seed;
     reports.nan_is_error = options.nan_is_error;
     const std::optional<Launch> launch = launched();
-    reports.threads = host_threads(launch ? launch->ranks_here : 1);
+    reports.cpu = {.isa = host_isa(), .threads = host_threads(launch ? launch->ranks_here : 1)};
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {
       hosts.emplace_back(reports, rank);

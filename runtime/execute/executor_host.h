@@ -20,7 +20,7 @@ namespace mtf {
 struct Reports {
   std::uint64_t seed = 0;
   std::uint64_t execution = 0;
-  int threads = 1;  // of a rank
+  Cpu cpu;  // of a rank
   bool nan_is_error = false;
   std::function<void(std::string_view)> print;
   const SpmdProgram* program = nullptr;
@@ -43,7 +43,7 @@ class RankHost final : public KernelHost {
   [[nodiscard]] std::uint64_t seed() const override { return reports_.seed; }
   [[nodiscard]] std::uint64_t execution() const override { return reports_.execution; }
   [[nodiscard]] bool first_rank() const override { return rank_ == 0; }
-  [[nodiscard]] int threads() const override { return reports_.threads; }
+  [[nodiscard]] Cpu cpu() const override { return reports_.cpu; }
 
   [[nodiscard]] const std::optional<Diag>& failure() const { return failure_; }
   void forget_failure() { failure_.reset(); }

@@ -49,10 +49,10 @@ bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t ran
 
 LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
   const Axes& axes = call.loops[loop];
-  const Mesh::Part part = mesh.part_of(call.space.loops[loop].size, axes, rank);
+  const Interval part = mesh.part_of(call.space.loops[loop].size, axes, rank);
   return {.parts = mesh.size_of(axes),
           .index = mesh.index_along(rank, axes),
-          .offset = part.offset,
+          .offset = part.begin,
           .extent = part.extent};
 }
 
@@ -85,7 +85,8 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                    .shares = here.shares,
                    .ordinal = static_cast<std::uint64_t>(call.origin.index),
                    .exact = context.exact,
-                   .host = context.hosts[i]});
+                   .host = context.hosts[i],
+                   .notes = std::make_shared<KernelNotes>()});
   }
   return step;
 }
@@ -109,8 +110,8 @@ std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t opera
 class TileSketch {
  public:
   // On the slices of one rank.
-  TileSketch(const SpmdProgram& program, const Step& step, std::int64_t rank)
-      : program_(program), rank_(rank), shape_(slice_shape(step.calls.back().result)) {
+  TileSketch(const SpmdProgram& program, const Step& step, std::int64_t rank, Isa isa)
+      : program_(program), rank_(rank), isa_(isa), shape_(slice_shape(step.calls.back().result)) {
     for (const LocalCall& call : step.calls) {
       add(call);
     }
@@ -145,7 +146,8 @@ class TileSketch {
     stage.call = {.dtype = call.operands.empty() ? result.type.dtype
                                                  : program_.at(call.operands.back()).type.dtype,
                   .to = result.type.dtype,
-                  .args = &call.call.args};
+                  .args = &call.call.args,
+                  .isa = isa_};
     stage.stored = result.home != Home::kNone;
     if (stage.stored) {
       stored_.push_back(call.result);
@@ -176,6 +178,7 @@ class TileSketch {
 
   const SpmdProgram& program_;
   std::int64_t rank_;
+  Isa isa_;
   Shape shape_;
   std::vector<SpmdId> made_;
   std::vector<SpmdId> read_;
@@ -191,7 +194,7 @@ TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareCo
   const bool differ =
       program.mesh.uneven || !program.at(step.calls.back().result).layout.where.empty();
   for (const std::int64_t rank : differ ? ranks : ranks.first(1)) {
-    TileSketch(program, step, rank).finish(ready);
+    TileSketch(program, step, rank, context.hosts.front().cpu().isa).finish(ready);
   }
   return ready;
 }

@@ -60,8 +60,8 @@ StreamStep::StreamStep(const SpmdProgram& program, const LocalCall& call,
 // The part of a tensor's slice that a part of the loop needs.
 Slice StreamStep::cut(Slice slice, const DimMap& map, std::int64_t part) const {
   if (const std::optional<std::size_t> dim = dim_of(map, call_->stream.loop)) {
-    const Mesh::Part range = call_->stream.part_of(slice.extent[*dim], part);
-    slice.offset[*dim] += range.offset;
+    const Interval range = call_->stream.part_of(slice.extent[*dim], part);
+    slice.offset[*dim] += range.begin;
     slice.extent[*dim] = range.extent;
   }
   return slice;
@@ -94,10 +94,10 @@ LoopShare StreamStep::share_of(const Mesh& mesh, std::size_t loop, const Moment&
   LoopShare share = share_on(mesh, *call_, loop, now.rank);
   const Stream& stream = call_->stream;
   if (loop == stream.loop) {
-    const Mesh::Part own = stream.part_of(share.extent, now.part);
+    const Interval own = stream.part_of(share.extent, now.part);
     share = {.parts = share.parts * stream.parts,
              .index = share.index * stream.parts + now.part,
-             .offset = share.offset + own.offset,
+             .offset = share.offset + own.begin,
              .extent = own.extent};
   }
   return share;
@@ -131,7 +131,8 @@ void StreamStep::plan(Part& part, const SpmdProgram& program, const PrepareConte
                  .ordinal = static_cast<std::uint64_t>(call_->origin.index),
                  .exact = context.exact,
                  .accumulate = summed && (stream.partials.empty() ? time > 0 : time % 2 == 1),
-                 .host = context.hosts[index]});
+                 .host = context.hosts[index],
+                 .notes = std::make_shared<KernelNotes>()});
 }
 
 // The sum at a depth of the stack of those that wait; the lowest becomes the result.

@@ -1,5 +1,4 @@
-// What the local kernels may use of this processor. Found once by the driver and passed down; every
-// choice gives the same bits.
+// What this processor has, and what the environment lets mtf use of it.
 
 #pragma once
 
@@ -7,14 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/support/cpu.h"
+
 namespace mtf {
-
-enum class Isa : std::uint8_t { kPortable, kAvx2, kAvx512 };  // each includes the ones before it
-
-struct Cpu {
-  Isa isa = Isa::kPortable;
-  int threads = 1;  // per rank, used by large products only
-};
 
 [[nodiscard]] Isa widest_isa();  // that this processor and operating system support
 [[nodiscard]] std::optional<Isa> isa_named(std::string_view name);  // portable, avx2, avx512

@@ -21,7 +21,7 @@ std::vector<std::int64_t> strides_in(const Slice& slice) {
 // Of the result's dim that reads a dim; one index where the result lacks it.
 Interval wanted(const MovedDim& read, const Slice& to) {
   return read.to ? Interval{.begin = to.offset[*read.to], .extent = to.extent[*read.to]}
-                 : Interval{};
+                 : Interval{.begin = 0, .extent = 1};
 }
 
 bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*stride) {

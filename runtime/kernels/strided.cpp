@@ -133,9 +133,4 @@ std::byte* at_mutable(const TensorView& view, std::int64_t index) {
          index * static_cast<std::int64_t>(bytes_of(view.dtype));
 }
 
-Overlap overlap(std::int64_t first, std::int64_t extent, std::int64_t begin, std::int64_t end) {
-  const std::int64_t low = std::max(first, begin);
-  return {.begin = low, .end = std::max(low, std::min(first + extent, end))};
-}
-
 }  // namespace mtf

@@ -32,15 +32,4 @@ void fill_zero(const TensorView& out, bool negative);
 [[nodiscard]] const std::byte* at(const TensorView& view, std::int64_t index);
 [[nodiscard]] std::byte* at_mutable(const TensorView& view, std::int64_t index);
 
-// The part of [first, first + extent) that lies in [begin, end).
-struct Overlap {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;  // not below begin
-
-  [[nodiscard]] bool empty() const { return begin >= end; }
-  [[nodiscard]] std::int64_t size() const { return end - begin; }
-};
-[[nodiscard]] Overlap overlap(std::int64_t first, std::int64_t extent, std::int64_t begin,
-                              std::int64_t end);
-
 }  // namespace mtf

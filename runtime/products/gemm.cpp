@@ -104,9 +104,9 @@ void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
 
 // The part of a product that one thread does.
 struct Share {
-  Range batch;
-  Range rows;
-  Range cols;
+  Interval batch;
+  Interval rows;
+  Interval cols;
 };
 
 template <typename T>
@@ -120,7 +120,7 @@ template <typename T>
 void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T>& tensors) {
   const auto size = static_cast<std::int64_t>(sizeof(T));
   T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.chain) * size));
-  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
+  for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
     run_thin(work.plan, work.chain,
              {.rows = share.rows,
               .cols = share.cols,
@@ -134,15 +134,15 @@ void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T
 template <typename T>
 void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) {
   const GemmPlan& plan = work.plan;
-  if (share.rows.size() <= 0 || share.cols.size() <= 0) {
+  if (share.rows.extent <= 0 || share.cols.extent <= 0) {
     return;
   }
   if (is_thin(plan, share.rows, share.cols)) {
     return run_thin_share(work, share, tensors);
   }
-  const Blocking blocking = choose_blocking(work, share.rows.size(), share.cols.size());
+  const Blocking blocking = choose_blocking(work, share.rows.extent, share.cols.extent);
   choose_groups(work, blocking);
-  choose_packing(work, share.rows.size(), share.cols.size());
+  choose_packing(work, share.rows.extent, share.cols.extent);
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
@@ -151,11 +151,11 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
   const std::int64_t cols = blocking.col_tiles * work.width();
-  for (std::int64_t n = share.batch.begin; n < share.batch.end; ++n) {
-    for (std::int64_t j = share.cols.begin; j < share.cols.end; j += cols) {
+  for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
+    for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
       for (std::int64_t i = 0; i < blocking.rows; ++i) {
         run_block(work, {.rows = part_of(share.rows, i, blocking.rows),
-                         .cols = {.begin = j, .end = std::min(j + cols, share.cols.end)},
+                         .cols = from_to(j, std::min(j + cols, share.cols.end())),
                          .a = tensors.a + plan.a_batch.at(n),
                          .b = tensors.b + plan.b_batch.at(n),
                          .out = tensors.out + plan.out_batch.at(n)});
@@ -168,15 +168,15 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
 template <typename T>
 Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std::int64_t n) {
   Share share = whole;
-  if (whole.batch.size() >= n) {
+  if (whole.batch.extent >= n) {
     share.batch = part_of(whole.batch, i, n);
     return share;
   }
-  const bool by_cols = whole.cols.size() >= whole.rows.size();
-  Range& side = by_cols ? share.cols : share.rows;
+  const bool by_cols = whole.cols.extent >= whole.rows.extent;
+  Interval& side = by_cols ? share.cols : share.rows;
   const std::int64_t tile = by_cols ? work.width() : work.kernel.rows;
-  const Range tiles = part_of({.begin = 0, .end = ceil_div(side.size(), tile)}, i, n);
-  side = {.begin = tiles.begin * tile, .end = std::min(tiles.end * tile, side.end)};
+  const Interval tiles = part_of(from_to(0, ceil_div(side.extent, tile)), i, n);
+  side = from_to(tiles.begin * tile, std::min(tiles.end() * tile, side.end()));
   return share;
 }
 
@@ -208,9 +208,9 @@ struct Ready {
       std::swap(tensors.a, tensors.b);
     }
     const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
-    const Share whole = {.batch = {.begin = 0, .end = plan.batches()},
-                         .rows = {.begin = 0, .end = plan.rows()},
-                         .cols = {.begin = 0, .end = plan.cols()}};
+    const Share whole = {.batch = from_to(0, plan.batches()),
+                         .rows = from_to(0, plan.rows()),
+                         .cols = from_to(0, plan.cols())};
     if (threads > 1) {
       run_threads(work, whole, tensors, threads);
     } else {

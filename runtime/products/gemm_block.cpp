@@ -16,8 +16,8 @@ namespace {
 constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
 
 struct Tile {
-  Range rows;
-  Range cols;
+  Interval rows;
+  Interval cols;
   std::int64_t index = 0;  // in its block
 };
 
@@ -26,20 +26,20 @@ struct Tile {
 // have nearly equal heights.
 class RowTiles {
  public:
-  RowTiles(Range rows, std::int64_t height, bool packed)
-      : rows_(rows), count_(ceil_div(rows.size(), height)), height_(height) {
-    const std::int64_t last = rows.size() - (count_ - 1) * height;
+  RowTiles(Interval rows, std::int64_t height, bool packed)
+      : rows_(rows), count_(ceil_div(rows.extent, height)), height_(height) {
+    const std::int64_t last = rows.extent - (count_ - 1) * height;
     if (packed) {
       moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
     } else if (count_ > 0) {
-      height_ = rows.size() / count_;
-      higher_ = rows.size() % count_;
+      height_ = rows.extent / count_;
+      higher_ = rows.extent % count_;
     }
   }
 
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] Range operator[](std::int64_t i) const {
-    return {.begin = begin(i), .end = i + 1 == count_ ? rows_.end : begin(i + 1)};
+  [[nodiscard]] Interval operator[](std::int64_t i) const {
+    return from_to(begin(i), i + 1 == count_ ? rows_.end() : begin(i + 1));
   }
 
  private:
@@ -47,7 +47,7 @@ class RowTiles {
     return rows_.begin + i * height_ + std::min(i, higher_) - (i + 1 == count_ ? moved_ : 0);
   }
 
-  Range rows_;
+  Interval rows_;
   std::int64_t count_;
   std::int64_t height_;
   std::int64_t higher_ = 0;  // tiles, by one row
@@ -83,9 +83,9 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const Tile& 
   const auto col = [&work, &tile](std::int64_t j) {
     return work.plan.out_col.at(tile.cols.begin + j);
   };
-  const std::int64_t cols = tile.cols.size();
+  const std::int64_t cols = tile.cols.extent;
   const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
-  for (std::int64_t i = 0; i < tile.rows.size(); ++i) {
+  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
     T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
     const T* from = values + i * work.width();
     if (work.plan.accumulate) {
@@ -105,9 +105,9 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const Tile& 
 // Whether a micro-kernel may write this tile of `out` by itself.
 template <typename T>
 bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
-  const bool whole = tile.cols.size() == work.width() || tile.cols.size() == work.kernel.lanes;
+  const bool whole = tile.cols.extent == work.width() || tile.cols.extent == work.kernel.lanes;
   return !work.plan.accumulate && work.plan.out_row.even && whole &&
-         work.plan.out_col.run(tile.cols.begin) >= tile.cols.size();
+         work.plan.out_col.run(tile.cols.begin) >= tile.cols.extent;
 }
 
 // Of tile `tile` of `tiles`.
@@ -129,10 +129,10 @@ void run_kernels(const Pass<T>& pass, const Tile& tile, TileRun<T>& run, const N
   const GemmWork<T>& work = pass.work;
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
   const auto& by_rows =
-      (run.a_row == 1 ? kernels.adjacent : kernels.apart)[tile.cols.size() > work.kernel.lanes];
-  for (std::int64_t i = 0; i < tile.rows.size(); i += kernels.rows) {
+      (run.a_row == 1 ? kernels.adjacent : kernels.apart)[tile.cols.extent > work.kernel.lanes];
+  for (std::int64_t i = 0; i < tile.rows.extent; i += kernels.rows) {
     next(i);
-    by_rows[at(std::min(kernels.rows, tile.rows.size() - i) - 1)](run);
+    by_rows[at(std::min(kernels.rows, tile.rows.extent - i) - 1)](run);
     run.a += kernels.rows * run.a_row;
   }
 }
@@ -192,18 +192,18 @@ T* packed_rows(const Pass<T>& pass, std::int64_t i) {
 
 // Packs a panel of the rows of some tiles.
 template <typename T>
-void pack_rows(const Pass<T>& pass, Range tiles) {
+void pack_rows(const Pass<T>& pass, Interval tiles) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   const std::int64_t step =
       indices_at_a_time(work.plan.a_row, pass.row_tiles[tiles.begin].begin, panel.length);
   for (std::int64_t k = 0; k < panel.length; k += step) {
     T* packed = packed_rows(pass, tiles.begin) + k * work.kernel.rows;
-    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
-      const Range rows = pass.row_tiles[i];
+    for (std::int64_t i = tiles.begin; i < tiles.end(); ++i) {
+      const Interval rows = pass.row_tiles[i];
       pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
            {.first_lane = rows.begin,
-            .lanes = rows.size(),
+            .lanes = rows.extent,
             .first_inner = panel.begin + k,
             .inner = std::min(step, panel.length - k),
             .width = work.kernel.rows},
@@ -227,31 +227,31 @@ Operand<T> row_operand(const Pass<T>& pass, std::int64_t i) {
 }
 
 template <typename T>
-bool reads_in_place(const Pass<T>& pass, Range cols) {
+bool reads_in_place(const Pass<T>& pass, Interval cols) {
   const GemmWork<T>& work = pass.work;
-  return work.b_in_place && cols.size() == work.width() && pass.panel.length > 0 &&
+  return work.b_in_place && cols.extent == work.width() && pass.panel.length > 0 &&
          work.plan.b_col.run(cols.begin) >= work.width();
 }
 
 template <typename T>
-Range tile_cols(const GemmWork<T>& work, Range cols, std::int64_t begin) {
-  return {.begin = begin, .end = std::min(begin + work.width(), cols.end)};
+Interval tile_cols(const GemmWork<T>& work, Interval cols, std::int64_t begin) {
+  return from_to(begin, std::min(begin + work.width(), cols.end()));
 }
 
 // Packs a panel of the columns of a group of tiles.
 template <typename T>
-void pack_cols(const Pass<T>& pass, Range group) {
+void pack_cols(const Pass<T>& pass, Interval group) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   const std::int64_t step = indices_at_a_time(work.plan.b_col, group.begin, panel.length);
   for (std::int64_t k = 0; k < panel.length; k += step) {
     T* packed = work.packed_b + k * work.width();
-    for (std::int64_t j = group.begin; j < group.end; j += work.width()) {
-      const Range cols = tile_cols(work, group, j);
+    for (std::int64_t j = group.begin; j < group.end(); j += work.width()) {
+      const Interval cols = tile_cols(work, group, j);
       if (!reads_in_place(pass, cols)) {
         pack(pass.block.b, work.plan.b_col, work.plan.b_inner,
              {.first_lane = cols.begin,
-              .lanes = cols.size(),
+              .lanes = cols.extent,
               .first_inner = panel.begin + k,
               .inner = std::min(step, panel.length - k),
               .width = work.width()},
@@ -264,7 +264,7 @@ void pack_cols(const Pass<T>& pass, Range group) {
 
 // Columns of tile `j` of a group: in place, or packed by pack_cols.
 template <typename T>
-Operand<T> col_operand(const Pass<T>& pass, Range cols, std::int64_t j) {
+Operand<T> col_operand(const Pass<T>& pass, Interval cols, std::int64_t j) {
   const GemmWork<T>& work = pass.work;
   if (reads_in_place(pass, cols)) {
     return {.at = pass.block.b + work.plan.b_col.at(cols.begin) +
@@ -278,16 +278,16 @@ Operand<T> col_operand(const Pass<T>& pass, Range cols, std::int64_t j) {
 
 // `first`: of the group's column tiles in the block.
 template <typename T>
-void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
+void run_group(const Pass<T>& pass, Interval group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
   for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
-    const Range rows = pass.row_tiles[i];
+    const Interval rows = pass.row_tiles[i];
     if (!work.a_in_place && work.one_group) {
-      pack_rows(pass, {.begin = i, .end = i + 1});
+      pack_rows(pass, {.begin = i, .extent = 1});
     }
     const Operand<T> a = row_operand(pass, i);
-    for (std::int64_t j = 0; j * work.width() < group.size(); ++j) {
-      const Range cols = tile_cols(work, group, group.begin + j * work.width());
+    for (std::int64_t j = 0; j * work.width() < group.extent; ++j) {
+      const Interval cols = tile_cols(work, group, group.begin + j * work.width());
       const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
       run_tile(pass, {.rows = rows, .cols = cols, .index = index}, a, col_operand(pass, cols, j));
     }
@@ -297,7 +297,7 @@ void run_group(const Pass<T>& pass, Range group, std::int64_t first) {
 template <typename T>
 void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
   const RowTiles row_tiles(block.rows, work.kernel.rows, !work.a_in_place);
-  const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.size(), work.width());
+  const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.extent, work.width());
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
   for (const ChainPanel& panel : work.chain.panels) {
@@ -308,12 +308,11 @@ void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
                           .tiles = tiles,
                           .local = places_of(work, 0, 0)};
     if (!work.a_in_place && !work.one_group) {
-      pack_rows(pass, {.begin = 0, .end = row_tiles.count()});
+      pack_rows(pass, {.begin = 0, .extent = row_tiles.count()});
     }
     std::int64_t first = 0;
-    for (std::int64_t j = block.cols.begin; j < block.cols.end; j += together * work.width()) {
-      const Range group = {.begin = j,
-                           .end = std::min(j + together * work.width(), block.cols.end)};
+    for (std::int64_t j = block.cols.begin; j < block.cols.end(); j += together * work.width()) {
+      const Interval group = from_to(j, std::min(j + together * work.width(), block.cols.end()));
       pack_cols(pass, group);
       run_group(pass, group, first);
       first += together;

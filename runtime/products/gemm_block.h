@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ir/support/interval.h"
 #include "runtime/products/gemm_plan.h"
 #include "runtime/products/micro/gemm_kernel.h"
 
@@ -14,19 +15,12 @@ namespace mtf {
   return (x + y - 1) / y;
 }
 
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  [[nodiscard]] constexpr std::int64_t size() const { return end - begin; }
-};
-
 // Part `i` of `n` parts whose sizes differ by at most one.
-[[nodiscard]] constexpr Range part_of(Range range, std::int64_t i, std::int64_t n) {
-  const std::int64_t least = range.size() / n;
-  const std::int64_t longer = range.size() % n;
+[[nodiscard]] constexpr Interval part_of(Interval range, std::int64_t i, std::int64_t n) {
+  const std::int64_t least = range.extent / n;
+  const std::int64_t longer = range.extent % n;
   const std::int64_t begin = range.begin + i * least + std::min(i, longer);
-  return {.begin = begin, .end = begin + least + (i < longer ? 1 : 0)};
+  return {.begin = begin, .extent = least + (i < longer ? 1 : 0)};
 }
 
 // What all blocks share.
@@ -51,8 +45,8 @@ struct GemmWork {
 
 template <typename T>
 struct GemmBlock {
-  Range rows;
-  Range cols;
+  Interval rows;
+  Interval cols;
   const T* a = nullptr;
   const T* b = nullptr;
   T* out = nullptr;

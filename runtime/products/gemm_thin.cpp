@@ -52,7 +52,7 @@ template <typename T>
 struct Piece {
   const GemmPlan& plan;
   const GemmBlock<T>& block;
-  Range cols;
+  Interval cols;
   T* places;  // of the stack; each has kThinRows rows of kColumns
 };
 
@@ -66,20 +66,20 @@ void add_part(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T*
     for (std::size_t i = 0; i < kTogether; ++i) {
       rows_of_b[i] = b + plan.b_inner.at(k + static_cast<std::int64_t>(i));
     }
-    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
       const T* a = piece.block.a + plan.a_row.at(r);
       std::array<T, kTogether> values;
       for (std::size_t i = 0; i < kTogether; ++i) {
         values[i] = a[plan.a_inner.at(k + static_cast<std::int64_t>(i))];
       }
-      add_rows(values, rows_of_b, piece.cols.size(),
+      add_rows(values, rows_of_b, piece.cols.extent,
                sums + (r - piece.block.rows.begin) * kColumns);
     }
   }
   for (; k < begin + length; ++k) {
-    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+    for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
       add_row(piece.block.a[plan.a_row.at(r) + plan.a_inner.at(k)], b + plan.b_inner.at(k),
-              piece.cols.size(), sums + (r - piece.block.rows.begin) * kColumns);
+              piece.cols.extent, sums + (r - piece.block.rows.begin) * kColumns);
     }
   }
 }
@@ -98,7 +98,7 @@ Columns<T> columns_of(const Piece<T>& piece, std::int64_t inner) {
   for (std::int64_t j = 0; j < kLongColumns; ++j) {
     columns[static_cast<std::size_t>(j)] =
         piece.block.b + inner +
-        piece.plan.b_col.at(piece.cols.begin + std::min(j, piece.cols.size() - 1));
+        piece.plan.b_col.at(piece.cols.begin + std::min(j, piece.cols.extent - 1));
   }
   return columns;
 }
@@ -144,7 +144,7 @@ template <typename T>
 void add_part_by_columns(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T* sums) {
   const GemmPlan& plan = piece.plan;
   const Columns<T> columns = columns_of(piece, begin);
-  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
     add_columns(piece.block.a + plan.a_row.at(r) + begin * plan.a_inner.step, plan.a_inner.step,
                 columns, length, sums + (r - piece.block.rows.begin) * kColumns);
   }
@@ -153,10 +153,10 @@ void add_part_by_columns(const Piece<T>& piece, std::int64_t begin, std::int64_t
 template <typename T>
 void write_piece(const Piece<T>& piece) {
   const GemmPlan& plan = piece.plan;
-  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end; ++r) {
+  for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
     T* row = piece.block.out + plan.out_row.at(r);
     const T* from = piece.places + (r - piece.block.rows.begin) * kColumns;
-    for (std::int64_t j = 0; j < piece.cols.size(); ++j) {
+    for (std::int64_t j = 0; j < piece.cols.extent; ++j) {
       T& to = row[plan.out_col.at(piece.cols.begin + j)];
       to = plan.accumulate ? to + from[j] : from[j];
     }
@@ -171,11 +171,11 @@ T* place_of(const Piece<T>& piece, int depth) {
 template <typename T>
 void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel,
               const ChainPart& part) {
-  const std::int64_t rows = piece.block.rows.size();
+  const std::int64_t rows = piece.block.rows.extent;
   for (int leaf = 0; leaf < chain.leaves; ++leaf) {
     T* sums = place_of(piece, part.depth + leaf);
     for (std::int64_t r = 0; r < rows && !part.resumes; ++r) {
-      std::fill_n(sums + r * kColumns, std::max(piece.cols.size(), kLongColumns), T(0));
+      std::fill_n(sums + r * kColumns, std::max(piece.cols.extent, kLongColumns), T(0));
     }
     const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
     if (has_long_columns(piece.plan)) {
@@ -186,7 +186,7 @@ void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel
   }
   for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      add_sums(place_of(piece, d) + r * kColumns, piece.cols.size(),
+      add_sums(place_of(piece, d) + r * kColumns, piece.cols.extent,
                place_of(piece, d - 1) + r * kColumns);
     }
   }
@@ -195,10 +195,10 @@ void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel
 template <typename T>
 void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T>& block, T* scratch) {
   const std::int64_t width = has_long_columns(plan) ? kLongColumns : kColumns;
-  for (std::int64_t j = block.cols.begin; j < block.cols.end; j += width) {
+  for (std::int64_t j = block.cols.begin; j < block.cols.end(); j += width) {
     const Piece<T> piece = {.plan = plan,
                             .block = block,
-                            .cols = {.begin = j, .end = std::min(j + width, block.cols.end)},
+                            .cols = from_to(j, std::min(j + width, block.cols.end())),
                             .places = scratch};
     for (const ChainPanel& panel : chain.panels) {
       for (std::size_t p = panel.first_part; p < panel.last_part; ++p) {
@@ -211,9 +211,9 @@ void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T>& block, T*
 
 }  // namespace
 
-bool is_thin(const GemmPlan& plan, Range rows, Range cols) {
-  return rows.size() <= kThinRows && plan.inner() > 0 &&
-         (plan.b_col.run(cols.begin) >= cols.size() || has_long_columns(plan));
+bool is_thin(const GemmPlan& plan, Interval rows, Interval cols) {
+  return rows.extent <= kThinRows && plan.inner() > 0 &&
+         (plan.b_col.run(cols.begin) >= cols.extent || has_long_columns(plan));
 }
 
 std::int64_t thin_scratch(const Chain& chain) {

@@ -9,7 +9,7 @@ namespace mtf {
 inline constexpr std::int64_t kThinRows = 3;
 
 // Whether `run_thin` serves a product: few rows, and columns or inner indices of b side by side.
-[[nodiscard]] bool is_thin(const GemmPlan& plan, Range rows, Range cols);
+[[nodiscard]] bool is_thin(const GemmPlan& plan, Interval rows, Interval cols);
 
 // Elements of scratch that run_thin needs.
 [[nodiscard]] std::int64_t thin_scratch(const Chain& chain);

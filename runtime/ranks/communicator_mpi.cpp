@@ -69,7 +69,7 @@ class Mpi final : public Communicator {
       reduce_by_doubling(group, how, count, in[0], out[0]);
     } else {
       scatter_sums(  // everything from everybody
-          group, how, in[0], [&](std::int64_t) { return Range{.begin = 0, .count = count}; },
+          group, how, in[0], [&](std::int64_t) { return Interval{.begin = 0, .extent = count}; },
           out[0]);
     }
   }
@@ -77,9 +77,10 @@ class Mpi final : public Communicator {
   void reduce_scatter(const Group& group, Combination how, std::int64_t count, Ins in,
                       Outs out) override {
     hand_over(group.size * count * static_cast<std::int64_t>(bytes_of(how.dtype)));
-    scatter_in_pieces(group, how, count, in[0], out[0], [count](std::int64_t member, Range piece) {
-      return Range{.begin = member * count + piece.begin, .count = piece.count};
-    });
+    scatter_in_pieces(
+        group, how, count, in[0], out[0], [count](std::int64_t member, Interval piece) {
+          return Interval{.begin = member * count + piece.begin, .extent = piece.extent};
+        });
   }
 
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
@@ -141,9 +142,10 @@ class Mpi final : public Communicator {
       return;
     }
     hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
-    scatter_in_pieces(group, how, count, in[0], out[0], [holder](std::int64_t member, Range piece) {
-      return Range{.begin = piece.begin, .count = member == holder ? piece.count : 0};
-    });
+    scatter_in_pieces(
+        group, how, count, in[0], out[0], [holder](std::int64_t member, Interval piece) {
+          return Interval{.begin = piece.begin, .extent = member == holder ? piece.extent : 0};
+        });
   }
 
   void post(const Group& group, std::span<const Mail> mail) override {
@@ -212,11 +214,6 @@ class Mpi final : public Communicator {
   }
 
  private:
-  struct Range {
-    std::int64_t begin;
-    std::int64_t count;
-  };
-
   static const std::byte* offset(const void* data, std::int64_t bytes) {
     return static_cast<const std::byte*>(data) + bytes;
   }
@@ -284,21 +281,21 @@ class Mpi final : public Communicator {
                     void* out) {
     const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
     const std::int64_t me = group.index[0];
-    const Range mine = range_of(me);
-    std::byte* received = scratch(group.size * mine.count * width);
+    const Interval mine = range_of(me);
+    std::byte* received = scratch(group.size * mine.extent * width);
     parts_.assign(at(group.size), nullptr);
     parts_[at(me)] = offset(in, mine.begin * width);
     for_others(group, [&](std::int64_t other) {
-      std::byte* place = received + other * mine.count * width;
+      std::byte* place = received + other * mine.extent * width;
       parts_[at(other)] = place;
-      receive(group, other, place, mine.count * width);
+      receive(group, other, place, mine.extent * width);
     });
     for_others(group, [&](std::int64_t other) {
-      const Range theirs = range_of(other);
-      send(group, other, offset(in, theirs.begin * width), theirs.count * width);
+      const Interval theirs = range_of(other);
+      send(group, other, offset(in, theirs.begin * width), theirs.extent * width);
     });
     await();
-    combine_parts(how, parts_, mine.count, out);
+    combine_parts(how, parts_, mine.extent, out);
   }
 
   // Sums of `count` elements, through little memory; `range_of` says where a member's part of a
@@ -309,7 +306,7 @@ class Mpi final : public Communicator {
     const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
     const std::int64_t most = std::max<std::int64_t>(options_.piece_bytes / width / group.size, 1);
     for (std::int64_t begin = 0; begin < count; begin += most) {
-      const Range piece{.begin = begin, .count = std::min(most, count - begin)};
+      const Interval piece{.begin = begin, .extent = std::min(most, count - begin)};
       scatter_sums(
           group, how, in, [&](std::int64_t member) { return range_of(member, piece); },
           offset(out, begin * width));
@@ -332,7 +329,7 @@ class Mpi final : public Communicator {
       scatter_sums(
           group, how, offset(in, begin * width),
           [&](std::int64_t member) {
-            return Range{.begin = parts.begin(member), .count = parts.size(member)};
+            return Interval{.begin = parts.begin(member), .extent = parts.size(member)};
           },
           offset(out, (begin + parts.begin(group.index[0])) * width));
     }

@@ -15,12 +15,6 @@
 
 namespace mtf {
 
-// The instructions of this processor; every choice gives the same bits.
-[[nodiscard]] inline Isa local_isa() {
-  static const Isa isa = host_isa();
-  return isa;
-}
-
 // Elements that a kernel of several passes keeps between them, on its stack.
 inline constexpr std::size_t kPiece = 256;
 
@@ -100,7 +94,7 @@ template <MathFn kFn>
 void math_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
   with_float(call.dtype, [&](auto type) {
     using T = decltype(type);
-    vector_math(kFn, std::span(static_cast<const T*>(in[0]), n), local_isa(),
+    vector_math(kFn, std::span(static_cast<const T*>(in[0]), n), call.isa,
                 std::span(static_cast<T*>(out), n));
   });
 }

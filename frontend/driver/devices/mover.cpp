@@ -12,7 +12,7 @@ Pin pin_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   Pin pin;
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     const Axes& axes = layout.dims[d];
-    PinRule& rule = pin.rules.emplace_back();
+    NamedRule& rule = pin.rules.emplace_back();
     rule.dim = shape[d].name;
     for (const AxisId axis : axes) {
       rule.axes.push_back(mesh.axes[axis].name);

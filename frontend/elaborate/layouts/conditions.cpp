@@ -42,9 +42,13 @@ std::optional<std::vector<NamedCondition>> conditions_of(Reporter& report, const
       }
       const bool first = is_number(right);
       const ast::Name& other = first ? right : left;
-      conditions.push_back({.axis = first ? left.text : right.text,
-                            .same = is_number(other) ? "" : other.text,
-                            .at = is_number(other) ? number_of(other) : 0});
+      NamedCondition& condition = conditions.emplace_back();
+      condition.axis = first ? left.text : right.text;
+      if (is_number(other)) {
+        condition.at = number_of(other);
+      } else {
+        condition.same = other.text;
+      }
     }
   }
   return conditions;

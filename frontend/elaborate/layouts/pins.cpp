@@ -41,12 +41,10 @@ std::string dim_of(const Names& names, Units& units, const Shape& shape, const s
   return dim ? dim->name : name;
 }
 
-std::optional<PinRule> pin_rule(Layouts& layouts, const Names& names, Units& units,
-                                const Shape& shape, const ast::Rule& rule) {
-  PinRule pinned{.dim = dim_of(names, units, shape, rule.dim.text),
-                 .axes = {},
-                 .rest = false,
-                 .span = rule.span};
+std::optional<NamedRule> pin_rule(Layouts& layouts, const Names& names, Units& units,
+                                  const Shape& shape, const ast::Rule& rule) {
+  NamedRule pinned{
+      .dim = dim_of(names, units, shape, rule.dim.text), .axes = {}, .span = rule.span};
   if (!shape.has(pinned.dim)) {
     std::vector<std::string> dims;
     std::ranges::transform(shape.dims(), std::back_inserter(dims), &Dim::name);
@@ -100,11 +98,11 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
   }
   Pin layout{.rules = {}, .open = pin.open};
   for (const ast::Rule& rule : pin.rules) {
-    std::optional<PinRule> pinned = pin_rule(c.layouts, c.names, c.units, of->type.shape, rule);
+    std::optional<NamedRule> pinned = pin_rule(c.layouts, c.names, c.units, of->type.shape, rule);
     if (!pinned) {
       return unknown();
     }
-    if (std::ranges::find(layout.rules, pinned->dim, &PinRule::dim) != layout.rules.end()) {
+    if (std::ranges::find(layout.rules, pinned->dim, &NamedRule::dim) != layout.rules.end()) {
       c.report.error(DiagKind::kDuplicateName, rule.dim.span,
                      "`" + rule.dim.text + "` has a rule in this `@` already");
       return unknown();

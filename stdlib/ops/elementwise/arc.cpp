@@ -49,7 +49,7 @@ void atan2_tile(const TileCall& call, std::span<const void* const> in, void* out
   with_float(call.dtype, [&](auto type) {
     using T = decltype(type);
     vector_atan2(std::span(static_cast<const T*>(in[0]), n),
-                 std::span(static_cast<const T*>(in[1]), n), local_isa(),
+                 std::span(static_cast<const T*>(in[1]), n), call.isa,
                  std::span(static_cast<T*>(out), n));
   });
 }

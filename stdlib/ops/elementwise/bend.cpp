@@ -52,14 +52,14 @@ double leaky_relu_host(std::span<const double> x) {
 
 // scale x above 0, scale alpha (exp(x) - 1) below.
 template <typename T>
-void elu_piece(const T* x, std::size_t n, T scale, T alpha, T* y) {
+void elu_piece(const T* x, std::size_t n, T scale, T alpha, Isa isa, T* y) {
   std::array<T, kPiece> bent;
   for (std::size_t begin = 0; begin < n; begin += kPiece) {
     const std::span<T> part = std::span<T>(bent).first(std::min(kPiece, n - begin));
     for (std::size_t i = 0; i < part.size(); ++i) {
       part[i] = x[begin + i] > T{0} ? T{0} : x[begin + i];
     }
-    vector_math(MathFn::kExpm1, part, local_isa(), part);
+    vector_math(MathFn::kExpm1, part, isa, part);
     for (std::size_t i = 0; i < part.size(); ++i) {
       y[begin + i] = scale * (x[begin + i] > T{0} ? x[begin + i] : alpha * part[i]);
     }
@@ -71,7 +71,7 @@ void elu_of(const TileCall& call, std::span<const void* const> in, void* out, st
   with_float(call.dtype, [&](auto type) {
     using T = decltype(type);
     elu_piece(static_cast<const T*>(in[0]), n, static_cast<T>(scale), static_cast<T>(alpha),
-              static_cast<T*>(out));
+              call.isa, static_cast<T*>(out));
   });
 }
 

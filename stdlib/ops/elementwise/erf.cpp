@@ -118,14 +118,14 @@ double erfc_of(double x, double exponential) {
 }
 
 template <double (*kOf)(double, double), typename T>
-void erf_piece(const T* x, std::size_t n, double last, T* y) {
+void erf_piece(const T* x, std::size_t n, double last, Isa isa, T* y) {
   Exponents exponents;
   for (std::size_t i = 0; i < n; ++i) {
     set_exponents(static_cast<double>(x[i]), last, i, exponents);
   }
   for (auto* exponent : {&exponents.large, &exponents.small}) {
     const std::span<double> part(exponent->data(), n);
-    vector_math(MathFn::kExp, part, local_isa(), part);
+    vector_math(MathFn::kExp, part, isa, part);
   }
   for (std::size_t i = 0; i < n; ++i) {
     y[i] = static_cast<T>(kOf(static_cast<double>(x[i]), exponents.large[i] * exponents.small[i]));
@@ -139,7 +139,7 @@ void erf_tile(const TileCall& call, std::span<const void* const> in, void* out, 
     using T = decltype(type);
     for (std::size_t begin = 0; begin < n; begin += kPiece) {
       erf_piece<kOf>(static_cast<const T*>(in[0]) + begin, std::min(kPiece, n - begin), kLast,
-                     static_cast<T*>(out) + begin);
+                     call.isa, static_cast<T*>(out) + begin);
     }
   });
 }

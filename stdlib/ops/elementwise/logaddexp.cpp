@@ -14,14 +14,14 @@ namespace {
 
 // max(a, b) + log(1 + exp(-|a - b|)); of equal ones, infinite ones too, a + log 2.
 template <typename T>
-void logaddexp_piece(const T* a, const T* b, std::size_t n, T* out) {
+void logaddexp_piece(const T* a, const T* b, std::size_t n, Isa isa, T* out) {
   std::array<T, kPiece> more;
   for (std::size_t begin = 0; begin < n; begin += kPiece) {
     const std::span<T> part = std::span<T>(more).first(std::min(kPiece, n - begin));
     for (std::size_t i = 0; i < part.size(); ++i) {
       part[i] = -std::abs(a[begin + i] - b[begin + i]);
     }
-    vector_math(MathFn::kSoftplus, part, local_isa(), part);
+    vector_math(MathFn::kSoftplus, part, isa, part);
     for (std::size_t i = 0; i < part.size(); ++i) {
       const T x = a[begin + i];
       const T y = b[begin + i];
@@ -34,7 +34,7 @@ void logaddexp_tile(const TileCall& call, std::span<const void* const> in, void*
                     std::size_t n) {
   with_float(call.dtype, [&](auto type) {
     using T = decltype(type);
-    logaddexp_piece(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), n,
+    logaddexp_piece(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), n, call.isa,
                     static_cast<T*>(out));
   });
 }

@@ -37,7 +37,7 @@ void pow_tile(const TileCall& call, std::span<const void* const> in, void* out, 
         y[i] = integer_power(a[i], b[i]);
       }
     } else {
-      vector_pow(a, b, local_isa(), y);
+      vector_pow(a, b, call.isa, y);
     }
   });
 }

@@ -119,7 +119,7 @@ std::vector<std::int64_t> bases_of(const KernelCall& call) {
 struct Server {
   const KernelCall& call;
   Row row;
-  Extent own;             // the table's rows on this rank
+  Interval own;           // the table's rows on this rank
   std::int64_t rows = 0;  // of the whole table
   std::int64_t stride = 0;
   bool first = true;  // gives the zeros for numbers outside the table
@@ -127,13 +127,13 @@ struct Server {
   std::vector<std::byte> nothing;  // for what another rank serves
 
   void serve(std::int64_t id, std::int64_t base, std::byte* out) const {
-    if (id < own.offset || id >= own.offset + own.extent) {
+    if (id < own.begin || id >= own.end()) {
       const bool outside = id < 0 || id >= rows;
       const std::vector<std::byte>& blank = outside && first ? zeros : nothing;
       std::memcpy(out, blank.data(), blank.size());
       return;
     }
-    const std::byte* from = at(call.in[0], base + (id - own.offset) * stride);
+    const std::byte* from = at(call.in[0], base + (id - own.begin) * stride);
     if (row.contiguous) {
       std::memcpy(out, from, zeros.size());
     } else {

@@ -57,7 +57,7 @@ std::optional<TensorType> range_type(OpCall& call, DiagSink& diags) {
 }
 
 void range_kernel(const KernelCall& call) {
-  const std::int64_t first = extent_of(call.out, call.out.shape[0].name).offset;
+  const std::int64_t first = extent_of(call.out, call.out.shape[0].name).begin;
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     const std::span<T> out = elements<T>(call.out);
@@ -87,7 +87,7 @@ std::optional<TensorType> one_hot_type(OpCall& call, DiagSink& diags) {
 }
 
 void one_hot_kernel(const KernelCall& call) {
-  const Extent classes = extent_of(call.out, dim_arg(call.call.args, "dim").name);
+  const Interval classes = extent_of(call.out, dim_arg(call.call.args, "dim").name);
   fill_zero(call.out, false);
   with_type(call.in[0].dtype, [&](auto label_type) {
     const auto labels = elements<const decltype(label_type)>(call.in[0]);
@@ -95,7 +95,7 @@ void one_hot_kernel(const KernelCall& call) {
       using T = decltype(type);
       T* out = elements<T>(call.out).data();
       for (std::size_t i = 0; i < labels.size(); ++i) {
-        const std::int64_t at = static_cast<std::int64_t>(labels[i]) - classes.offset;
+        const std::int64_t at = static_cast<std::int64_t>(labels[i]) - classes.begin;
         if (at >= 0 && at < classes.extent) {
           out[static_cast<std::int64_t>(i) * classes.extent + at] = T{1};
         }

@@ -114,12 +114,12 @@ std::vector<IdDim> id_dims(const KernelCall& call) {
 }
 
 template <typename T>
-void collect(std::span<const IdDim> dims, const T* ids, Entry entry, const Extent& rows,
+void collect(std::span<const IdDim> dims, const T* ids, Entry entry, Interval rows,
              std::int64_t row_stride, std::vector<Entry>& out) {
   if (dims.empty()) {
     const auto id = static_cast<std::int64_t>(*ids);
-    if (id >= rows.offset && id < rows.offset + rows.extent) {
-      entry.to += (id - rows.offset) * row_stride;
+    if (id >= rows.begin && id < rows.end()) {
+      entry.to += (id - rows.begin) * row_stride;
       out.push_back(entry);
     }
     return;
@@ -208,7 +208,7 @@ bool owns_first_block(const KernelCall& call) {
 
 void scatter_add_kernel(const KernelCall& call) {
   const std::string over = dim_arg(call.call.args, "over").name;
-  const Extent rows = extent_of(call.out, over);
+  const Interval rows = extent_of(call.out, over);
   const std::int64_t row_stride = strides_of(call.out.shape)[call.out.shape.index_of(over).value()];
   const std::vector<IdDim> dims = id_dims(call);
   std::vector<Entry> entries;

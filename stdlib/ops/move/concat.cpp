@@ -66,14 +66,14 @@ IterationSpace concat_space(const OpCall& call) {
 
 void concat_kernel(const KernelCall& call) {
   const CutDim cut = concat_along(call.call);
-  const Extent want = extent_of(call.out, cut.result);
+  const Interval want = extent_of(call.out, cut.result);
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
-    const Extent have = extent_of(call.in[i], cut.operand);
-    const std::int64_t first = begin + have.offset;
-    const Overlap meet = overlap(first, have.extent, want.offset, want.offset + want.extent);
+    const Interval have = extent_of(call.in[i], cut.operand);
+    const std::int64_t first = begin + have.begin;
+    const Interval meet = intersection({.begin = first, .extent = have.extent}, want);
     copy_cut(call.in[i], call.out, cut,
-             {.begin = meet.begin - first, .at = meet.begin - want.offset, .count = meet.size()});
+             {.begin = meet.begin - first, .at = meet.begin - want.begin, .count = meet.extent});
     begin += call.call.operands[i].shape.find(cut.operand)->size;
   }
 }
@@ -110,13 +110,13 @@ std::optional<TensorType> stack_type(OpCall& call, DiagSink& diags) {
 
 void stack_kernel(const KernelCall& call) {
   const std::string dim = dim_arg(call.call.args, "dim").name;
-  const Extent want = extent_of(call.out, dim);
+  const Interval want = extent_of(call.out, dim);
   const std::vector<std::int64_t> to = strides_of(call.out.shape);  // the new dim is the first
   for (std::int64_t i = 0; i < want.extent; ++i) {
     TensorView part = call.out;
     part.data = at_mutable(call.out, i * to[0]);
     part.shape = call.out.shape.without(dim);
-    const TensorView& in = call.in[static_cast<std::size_t>(want.offset + i)];
+    const TensorView& in = call.in[static_cast<std::size_t>(want.begin + i)];
     copy_cut(in, part, {}, {.count = 1});
   }
 }

@@ -61,9 +61,9 @@ void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, co
   }
 }
 
-Extent extent_of(const TensorView& view, std::string_view dim) {
+Interval extent_of(const TensorView& view, std::string_view dim) {
   const std::size_t i = view.shape.index_of(dim).value();
-  return {.offset = view.offset.empty() ? 0 : view.offset[i], .extent = view.shape[i].size};
+  return {.begin = view.offset.empty() ? 0 : view.offset[i], .extent = view.shape[i].size};
 }
 
 }  // namespace mtf

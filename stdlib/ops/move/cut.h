@@ -33,11 +33,7 @@ struct CutCopy {
 };
 void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy);
 
-// Index of the dim, and its offset and extent in a slice.
-struct Extent {
-  std::int64_t offset = 0;
-  std::int64_t extent = 1;
-};
-[[nodiscard]] Extent extent_of(const TensorView& view, std::string_view dim);
+// The indices of the dim that a slice has.
+[[nodiscard]] Interval extent_of(const TensorView& view, std::string_view dim);
 
 }  // namespace mtf

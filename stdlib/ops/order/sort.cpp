@@ -48,7 +48,7 @@ template <typename T, typename F>
 void sort_lines(const KernelCall& call, const F& put) {
   const std::string over = dim_arg(call.call.args, "over").name;
   const bool descending = bool_arg(call.call.args, "descending", false);
-  const Extent want = extent_of(call.out, over);
+  const Interval want = extent_of(call.out, over);
   const auto count = static_cast<std::size_t>(extent_of(call.in[0], over).extent);
   const Lines lines = lines_of(call.in[0], over, call.out, over);
   const T* x = elements<const T>(call.in[0]).data();
@@ -61,7 +61,7 @@ void sort_lines(const KernelCall& call, const F& put) {
     }
     sort_keys(line, other);
     for (std::int64_t i = 0; i < want.extent; ++i) {
-      const auto at = std::int64_t{line[static_cast<std::size_t>(want.offset + i)].at};
+      const auto at = std::int64_t{line[static_cast<std::size_t>(want.begin + i)].at};
       put(lines.to[l] + i * lines.to_step, lines.from[l] + at * lines.from_step, at);
     }
   }

@@ -70,7 +70,7 @@ IterationSpace places_space(const OpCall& call) {
 template <typename T>
 void top_places(const KernelCall& call) {
   const CutDim cut = taken_cut(call.call);
-  const Extent want = extent_of(call.out, cut.result);
+  const Interval want = extent_of(call.out, cut.result);
   const auto count = static_cast<std::size_t>(extent_of(call.in[0], cut.operand).extent);
   const Lines lines = lines_of(call.in[0], cut.operand, call.out, cut.result);
   const T* x = elements<const T>(call.in[0]).data();
@@ -82,9 +82,9 @@ void top_places(const KernelCall& call) {
       const T element = x[lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step];
       line[i] = {.key = key_of(element, true), .at = static_cast<std::uint32_t>(i)};
     }
-    sort_first(line, other, static_cast<std::size_t>(want.offset + want.extent));
+    sort_first(line, other, static_cast<std::size_t>(want.end()));
     for (std::int64_t i = 0; i < want.extent; ++i) {
-      const Keyed<KeyOf<T>>& chosen = line[static_cast<std::size_t>(want.offset + i)];
+      const Keyed<KeyOf<T>>& chosen = line[static_cast<std::size_t>(want.begin + i)];
       out[lines.to[l] + i * lines.to_step] = static_cast<std::int32_t>(chosen.at);
     }
   }

@@ -31,9 +31,9 @@ void draw_places(const Stream& stream, std::uint64_t block, std::span<double> pl
 }
 
 // -log(-log(u))
-void to_gumbel(std::span<double> u) {
+void to_gumbel(std::span<double> u, Isa isa) {
   for (int i = 0; i < 2; ++i) {
-    vector_math(MathFn::kLog, u, local_isa(), u);
+    vector_math(MathFn::kLog, u, isa, u);
     for (double& x : u) {
       x = -x;
     }
@@ -75,13 +75,13 @@ double near_an_end(double log) {
 constexpr double kBelow = 0.022750131948179207200;  // of a normal distribution, below -2
 
 // The normal number at the place u of what lies between -2 and 2.
-void to_truncated(std::span<double> u) {
+void to_truncated(std::span<double> u, Isa isa) {
   std::array<double, kRun> logs{};
   const std::span<double> beyond = std::span<double>(logs).first(u.size());
   for (std::size_t i = 0; i < u.size(); ++i) {
     beyond[i] = kBelow + std::min(u[i], 1 - u[i]) * (1 - 2 * kBelow);
   }
-  vector_math(MathFn::kLog, beyond, local_isa(), beyond);
+  vector_math(MathFn::kLog, beyond, isa, beyond);
   for (std::size_t i = 0; i < u.size(); ++i) {
     const double q = (u[i] - 0.5) * (1 - 2 * kBelow);
     u[i] = std::abs(q) <= 0.425 ? near_the_middle(q) : std::copysign(near_an_end(-beyond[i]), q);
@@ -92,6 +92,7 @@ template <Distribution kDistribution>
 void quantile_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kTruncated;
   const Stream stream = stream_of(call, kDistribution);
+  const Isa isa = call.host.cpu().isa;
   const double shift = real_arg(call.call.args, "mean", 0);
   const double scale = real_arg(call.call.args, "stddev", 1);
   with_float(call.out.dtype, [&](auto type) {
@@ -101,7 +102,7 @@ void quantile_kernel(const KernelCall& call) {
       std::array<double, kRun> numbers{};
       const std::span<double> part = std::span<double>(numbers).first(run.size());
       draw_places<T>(stream, block, part);
-      kNormal ? to_truncated(part) : to_gumbel(part);
+      kNormal ? to_truncated(part, isa) : to_gumbel(part, isa);
       for (std::size_t i = 0; i < run.size(); ++i) {
         run[i] = static_cast<T>(shift + scale * part[i]);
       }

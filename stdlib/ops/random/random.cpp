@@ -60,7 +60,7 @@ void draw_units(const Stream& stream, std::uint64_t first_block, std::span<T> un
 
 // Box and Muller: two uniform numbers become two normal ones.
 template <typename T>
-void to_normal(std::span<T> units) {
+void to_normal(std::span<T> units, Isa isa) {
   std::array<T, kRun / 2> radius{};
   std::array<T, kRun / 2> angle{};
   std::array<T, kRun / 2> cosine{};
@@ -70,9 +70,9 @@ void to_normal(std::span<T> units) {
     angle[i] = units[2 * i + 1] * (T{2} * std::numbers::pi_v<T>);
   }
   const auto part = [&](std::array<T, kRun / 2>& all) { return std::span<T>(all).first(pairs); };
-  vector_math(MathFn::kLog, part(radius), local_isa(), part(radius));
-  vector_math(MathFn::kCos, part(angle), local_isa(), part(cosine));
-  vector_math(MathFn::kSin, part(angle), local_isa(), part(angle));
+  vector_math(MathFn::kLog, part(radius), isa, part(radius));
+  vector_math(MathFn::kCos, part(angle), isa, part(cosine));
+  vector_math(MathFn::kSin, part(angle), isa, part(angle));
   for (std::size_t i = 0; i < pairs; ++i) {
     const T length = std::sqrt(T{-2} * radius[i]);
     units[2 * i] = length * cosine[i];
@@ -85,6 +85,7 @@ void random_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kGauss;
   const OpArgs& args = call.call.args;
   const Stream stream = stream_of(call, kDistribution);
+  const Isa isa = call.host.cpu().isa;
   with_float(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     const auto shift = static_cast<T>(real_arg(args, kNormal ? "mean" : "low", 0));
@@ -93,7 +94,7 @@ void random_kernel(const KernelCall& call) {
     fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
       draw_units(stream, block, run);
       if constexpr (kNormal) {
-        to_normal(run);
+        to_normal(run, isa);
       }
       for (T& number : run) {
         number = shift + scale * number;

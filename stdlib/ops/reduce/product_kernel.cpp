@@ -119,15 +119,17 @@ struct Prepared {
 template <typename T>
 void multiply_exactly(const KernelCall& call, Cpu cpu) {
   std::vector<GemmTerm> terms = terms_of<T>(call);
-  const auto* kept = static_cast<const Prepared<T>*>(call.kept.get());
-  if (kept == nullptr || kept->terms != terms) {
+  std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
+  if (made == nullptr || static_cast<const Prepared<T>*>(made.get())->terms != terms) {
     Gemm product = sorted(call);
     product.terms = std::move(terms);
-    auto made = std::make_shared<const Prepared<T>>(product, cpu);
-    kept = made.get();
-    call.kept = std::move(made);
+    made = std::make_shared<const Prepared<T>>(product, cpu);
+    if (call.notes != nullptr) {
+      call.notes->made = made;
+    }
   }
-  kept->product.run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+  static_cast<const Prepared<T>*>(made.get())
+      ->product.run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
                     elements<T>(call.out).data());
 }
 
@@ -174,7 +176,7 @@ Shape union_shape(const Shape& a, const Shape& b) {
 namespace {
 
 void multiply(const KernelCall& call) {
-  const Cpu cpu{.isa = local_isa(), .threads = call.host.threads()};
+  const Cpu cpu = call.host.cpu();
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_integral_v<T>) {
@@ -202,7 +204,6 @@ void product_kernel(const KernelCall& call) {
   KernelCall same = call;
   same.in = views;
   multiply(same);
-  call.kept = std::move(same.kept);
 }
 
 }  // namespace mtf

@@ -134,7 +134,8 @@ void reduce_kernel(const KernelCall& call, ReduceKind kind) {
   }
   with_type(in.dtype, [&](auto type) {
     using T = decltype(type);
-    reduce(reduction, elements<const T>(in).data(), local_isa(), elements<T>(call.out).data());
+    reduce(reduction, elements<const T>(in).data(), call.host.cpu().isa,
+           elements<T>(call.out).data());
   });
 }
 

@@ -59,7 +59,8 @@ void run_tile(const OpCall& call, std::span<const HostTensor* const> operands, H
   }
   const TileCall tile{.dtype = operands.empty() ? call.result.dtype : operands.back()->type.dtype,
                       .to = call.result.dtype,
-                      .args = &call.args};
+                      .args = &call.args,
+                      .isa = Isa::kPortable};
   call.op->tile(tile, in, out.data.data(), static_cast<std::size_t>(call.result.shape.volume()));
 }
 

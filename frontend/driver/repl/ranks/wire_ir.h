@@ -44,7 +44,7 @@ inline constexpr int kMembers<Reach> = 5;
 template <>
 inline constexpr int kMembers<ValueLayout> = 4;
 template <>
-inline constexpr int kMembers<PinRule> = 5;
+inline constexpr int kMembers<NamedRule> = 5;
 template <>
 inline constexpr int kMembers<Pin> = 2;
 template <>

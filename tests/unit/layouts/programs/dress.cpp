@@ -79,7 +79,7 @@ class Dresser {
         axes.clear();
       }
       used.insert(used.end(), axes.begin(), axes.end());
-      PinRule& named = pin.rules.emplace_back(PinRule{.dim = dim.name, .axes = {}, .span = {}});
+      NamedRule& named = pin.rules.emplace_back(NamedRule{.dim = dim.name, .axes = {}, .span = {}});
       for (const AxisId axis : axes) {
         named.axes.push_back(layout.mesh.axes[axis].name);
       }

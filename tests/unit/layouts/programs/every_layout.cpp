@@ -183,7 +183,7 @@ Layout partly_held(Layout layout, std::mt19937_64& random) {
   for (Rule& rule : layout.rules) {
     const auto axis = static_cast<AxisId>(random() % layout.mesh.axes.size());
     const std::int64_t size = layout.mesh.axes[axis].size;
-    NamedCondition condition{.axis = layout.mesh.axes[axis].name, .same = "", .at = 0};
+    NamedCondition condition{.axis = layout.mesh.axes[axis].name, .same = {}, .at = 0};
     if (!rule.axes.empty() && random() % 3 != 0) {
       condition.same = layout.mesh.axes[rule.axes[random() % rule.axes.size()]].name;
     } else {
