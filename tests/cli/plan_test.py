@@ -80,7 +80,7 @@ def main():
         check("all collectives are there", len(shown), len(moves))
         only = mtf(*words, "--all", "--only", "collectives")
         check("nothing but collectives", "einsum(" in only, False)
-        for columns in 60, 80, 120, 200:
+        for columns in 40, 60, 80, 120, 200:
             page = on_terminal(columns, *words, "--depth", "4")
             check(f"fits in {columns}", max(map(len, page.splitlines())) <= columns, True)
 
