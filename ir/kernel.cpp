@@ -83,6 +83,11 @@ std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
     chain *= 2;
   }
   std::vector<std::int64_t> blocks(space.loops.size(), 1);
+  for (std::size_t l = 0; l < blocks.size(); ++l) {
+    if (space.loops[l].role == DimRole::kScanned && space.loops[l].size > 0) {
+      blocks[l] = std::gcd(kMaxBlocks, space.loops[l].size);
+    }
+  }
   for (const Summed& dim : dims) {
     if (space.loops[dim.loop].role == DimRole::kReduced) {
       blocks[dim.loop] = dim.blocks;

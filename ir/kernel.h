@@ -59,6 +59,15 @@ struct KernelNotes {
   std::shared_ptr<const void> made;
 };
 
+// Where ranks have parts of a dim that is scanned or selected from, two calls do the operation; in
+// between, digests (IterationSpace::digest) change ranks.
+enum class CallPart : std::uint8_t {
+  kAll,
+  kDigest,  // the result is the digest of the rank's part
+  kRest,    // the last operand of a scan is the digest of all parts before the rank's; the only one
+            // of a selection those of all parts
+};
+
 struct KernelCall {
   const OpCall& call;  // global types, args
   const IterationSpace& space;
@@ -66,8 +75,9 @@ struct KernelCall {
   TensorView out;
   std::span<const LoopShare> shares;  // one per loop
   std::uint64_t ordinal = 0;          // place in the program, the same for every layout
-  bool exact = true;                  // canonical order; otherwise any
-  bool accumulate = false;            // out = out + result; only where OpDef::strided
+  CallPart part = CallPart::kAll;
+  bool exact = true;        // canonical order; otherwise any
+  bool accumulate = false;  // out = out + result; only where OpDef::strided
   KernelHost& host;
   std::shared_ptr<KernelNotes> notes = nullptr;  // null: of a call that runs once
 
@@ -76,7 +86,8 @@ struct KernelCall {
 };
 
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
-// and the order of the reduced loops alone (runtime/EXACT.md). 1 for loops that are not reduced.
+// and the order of the reduced loops alone (runtime/EXACT.md). A scanned loop has gcd(16, n), other
+// loops 1.
 [[nodiscard]] std::vector<std::int64_t> canonical_blocks(const IterationSpace& space);
 // How many of them lie on each of the ranks that split the loop in so many parts; 1 if they do not
 // come out even.

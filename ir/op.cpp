@@ -120,6 +120,14 @@ std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t opera
   return windows;
 }
 
+std::size_t digested_loop(const IterationSpace& space) {
+  const auto found = std::ranges::find_if(space.loops, [](const LoopDim& loop) {
+    return loop.role == DimRole::kScanned || loop.role == DimRole::kSelected;
+  });
+  assert(found != space.loops.end());
+  return static_cast<std::size_t>(found - space.loops.begin());
+}
+
 IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {
   IterationSpace space;
   space.combine = combine;

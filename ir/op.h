@@ -102,18 +102,28 @@ struct OpCall {
 
 // What an operation does to one dim of its iteration space.
 enum class DimRole : std::uint8_t {
-  kKept,     // in the result; each rank computes its share
-  kReduced,  // not in the result; ranks hold partial results, joined by `combine`
-  kMoved,    // its elements have new places in the result; those that change ranks are sent
-  kWhole,    // must be complete on each rank: gathered first
+  kKept,      // in the result; each rank computes its share
+  kReduced,   // not in the result; ranks hold partial results, joined by `combine`
+  kMoved,     // its elements have new places in the result; those that change ranks are sent
+  kScanned,   // an index of the result joins all up to it; ranks go on from what others have
+  kSelected,  // few of its elements are in the result; each rank proposes its own
+  kWhole,     // must be complete on each rank: gathered first
 };
 
 // Whether an axis may split a loop of the role.
 [[nodiscard]] constexpr bool may_split(DimRole role) {
-  return role == DimRole::kKept || role == DimRole::kReduced;
+  return role != DimRole::kMoved && role != DimRole::kWhole;
 }
 
-enum class Combine : std::uint8_t { kSum, kMax, kMin, kProd };
+// How two numbers become one; of the last two scans alone know.
+enum class Combine : std::uint8_t {
+  kSum,
+  kMax,
+  kMin,
+  kProd,
+  kLogSumExp,   // log(exp(x) + exp(y))
+  kRecurrence,  // of pairs: y -> a y + b, one behind the other
+};
 
 struct LoopDim {
   std::string name;
@@ -146,6 +156,15 @@ struct WindowDim {
   std::int64_t length = 1;
 };
 
+// What a rank that has a part of a dim with role kScanned or kSelected tells the others of it: for
+// each line along the dim, so many numbers. Lines are the indices of the first operand's other
+// dims.
+struct Digest {
+  DType dtype = DType::kF32;
+  std::int64_t width = 1;
+  bool from_end = false;  // of a scan: an index joins those behind it
+};
+
 struct IterationSpace {
   std::vector<LoopDim> loops;  // reduced loops in the order in which their sums nest
   std::vector<DimMap> operands;
@@ -155,7 +174,11 @@ struct IterationSpace {
   // were. Then no kernel runs where elements change ranks, the messages do it all.
   std::vector<MovedDim> moved = {};
   std::vector<WindowDim> windows = {};
+  std::optional<Digest> digest = {};  // where a dim, the only one, is scanned or selected from
 };
+
+// The loop that there is a digest of.
+[[nodiscard]] std::size_t digested_loop(const IterationSpace& space);
 
 // How each dim of the one operand of such an operation is read; those that stay read themselves.
 [[nodiscard]] std::vector<MovedDim> reads_of(const IterationSpace& space);

@@ -11,9 +11,9 @@
 #include "ir/countable.h"
 #include "ir/rewrite/rewrite.h"
 #include "lowering/memory/schedule.h"
-#include "lowering/partition/fuse.h"
 #include "lowering/partition/partition.h"
-#include "lowering/partition/stream.h"
+#include "lowering/steps/fuse.h"
+#include "lowering/steps/stream.h"
 
 namespace mtf {
 namespace {

@@ -24,6 +24,8 @@ std::string_view to_string(StepKind kind) {
       return "permute";
     case StepKind::kHaloExchange:
       return "halo_exchange";
+    case StepKind::kExclusiveScan:
+      return "exclusive_scan";
     case StepKind::kAllReduce:
       return "all_reduce";
     case StepKind::kReduceScatter:
@@ -83,6 +85,11 @@ bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id) {
   const SpmdValue& value = program.at(id);
   return value.origin.valid() &&
          value.type.shape.rank() != program.source.at(value.origin).type.shape.rank();
+}
+
+bool is_digest(const SpmdProgram& program, SpmdId id) {
+  return is_sum_of_blocks(program, id) &&
+         unsplit_call(program.source, program.at(id).origin).space.digest.has_value();
 }
 
 ValueId made_by(const SpmdProgram& program, const Step& step) {

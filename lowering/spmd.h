@@ -63,6 +63,7 @@ enum class StepKind : std::uint8_t {
   // Each rank is sent what it lacks of what its slice of the result reads, by those who have it:
   // a border around its block, or elements that an operation moves (then `calls` has it).
   kHaloExchange,
+  kExclusiveScan,  // every rank gets the join of what those before it along the axes have
   kAllReduce,
   kReduceScatter,
   kBroadcast,  // the one rank of a group that holds a slice gives it to the others
@@ -100,6 +101,7 @@ struct LocalCall {
   SpmdId result;
   std::vector<Axes> loops;  // per loop of the space, the axes that split it
   ValueId origin;           // in SpmdProgram::source; its number feeds random streams
+  CallPart part = CallPart::kAll;
   // The kernel takes an operand's dim that is made of several loops as so many dims: a summed dim
   // of which the result keeps the blocks.
   bool by_loops = false;
@@ -132,6 +134,8 @@ enum class ReasonKind : std::uint8_t {
   kShared,      // ranks along `had` have the same, and each does a part of the work
   kMoved,       // the operation moves the elements of `dim`, which is split over `had`
   kWindow,      // the operation reads windows of `dim`, which is split over `has`
+  kScanned,     // the operation runs along `dim`, which is split over `has`
+  kSelected,    // the operation takes elements along `dim`, which is split over `has`
   kCheapest,    // of a kernel: its loops could be split otherwise, and more would move
   kStreamed,    // of a kernel: done part by part
   kUnstreamed,  // of a gather that was to pass in parts, and does not
@@ -240,6 +244,9 @@ struct SpmdProgram {
 
 // Whether a value is no form of what it comes from: sums of blocks, which are yet to be added up.
 [[nodiscard]] bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id);
+
+// Whether it is such a value, and what ranks tell of their parts of a dim (partition/digest.h).
+[[nodiscard]] bool is_digest(const SpmdProgram& program, SpmdId id);
 
 // The operation of a value, yet without operands, result and loops on slices.
 [[nodiscard]] LocalCall unsplit_call(const Program& source, ValueId id);

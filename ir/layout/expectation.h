@@ -33,9 +33,9 @@ enum class Relation : std::uint8_t {
 [[nodiscard]] bool holds(double value, Relation relation, double bound);
 
 // The collectives that a contract may name.
-inline constexpr std::array kCollectiveKinds =
-    std::to_array<std::string_view>({"all_gather", "all_to_all", "permute", "halo_exchange",
-                                     "all_reduce", "reduce_scatter", "broadcast", "reduce"});
+inline constexpr std::array kCollectiveKinds = std::to_array<std::string_view>(
+    {"all_gather", "all_to_all", "permute", "halo_exchange", "exclusive_scan", "all_reduce",
+     "reduce_scatter", "broadcast", "reduce"});
 
 struct Expectation {
   Measure measure{};

@@ -103,6 +103,9 @@ class Chooser {
     }
     const std::size_t loop = *claims_[axis].front();
     const IterationSpace& space = problem_.space;
+    if (space.loops[loop].role == DimRole::kSelected) {
+      return false;  // what ranks propose may be more than the dim itself
+    }
     std::size_t tensor = 0;  // in the order of claim_all
     const auto splits = [&](const DimMap& map) {
       const bool held = has(projected_[tensor++][loop], axes_[axis]);

@@ -5,7 +5,9 @@
 
 #include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
+#include "lowering/partition/digest.h"
 #include "lowering/partition/forms.h"
+#include "lowering/partition/passing.h"
 #include "lowering/partition/reason.h"
 #include "lowering/partition/split.h"
 #include "lowering/partition/stages.h"
@@ -182,7 +184,8 @@ class Partitioner {
   void operation(ValueId id) {
     const Value& value = source_.at(id);
     LocalCall local = unsplit_call(source_, id);
-    const std::optional<LoopSplit> passing = partial_split(value, local.space);
+    const std::optional<LoopSplit> passing =
+        passing_split(out_, forms_, value, local.space, exact_);
     if (!passing && !local.space.moved.empty() && send_elements(id, local)) {
       return;
     }
@@ -194,9 +197,37 @@ class Partitioner {
     local.loops = split.loops;
     local.bytes = split.bytes;
     local.otherwise = split.otherwise;
-    if (passing || !sum_in_stages(id, local, split)) {
+    if (passing || !(sum_in_stages(id, local, split) || by_digest(id, local, split))) {
       finish(id, std::move(local), split);
     }
+  }
+
+  // Ranks tell each other of their parts of a dim. False: each has all of it.
+  bool by_digest(ValueId id, const LocalCall& whole, const LoopSplit& split) {
+    const std::optional<DigestMove> move =
+        digest_move(whole.call, whole.space, whole.loops, out_.mesh);
+    if (!move) {
+      return false;
+    }
+    LocalCall first = digesting(whole, *move);
+    first.result = forms_.add_blocks(id, move->type, move->made);
+    Step step;
+    step.kind = move->kind;
+    step.from = first.result;
+    step.to = forms_.add_blocks(id, move->type, move->told);
+    step.axes = move->axes;
+    step.combine = whole.space.combine;
+    step.need = {.user = id};
+    add_kernel(id, std::move(first), split);
+    step.reasons = reasons_of_move(out_, makers_, step);
+    measure(out_, step);
+    LocalCall rest = rest_of(whole, *move);
+    rest.operands.push_back(step.to);
+    out_.steps.push_back(std::move(step));
+    LoopSplit last = split;
+    last.chosen = false;
+    finish(id, std::move(rest), last);
+    return true;
   }
 
   // Elements that get new places are sent from where they are to where the result is to have them.
@@ -319,55 +350,6 @@ class Partitioner {
     step.calls.push_back(std::move(local));
     makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
     out_.steps.push_back(std::move(step));
-  }
-
-  // Where partial sums may pass through the operation, which then runs where they are: nothing
-  // moves, and the rules come in when the sum is finished.
-  std::optional<LoopSplit> partial_split(const Value& value, const IterationSpace& space) {
-    const std::optional<ValueLayout> layout = partial_layout(value);
-    if (!layout) {
-      return std::nullopt;
-    }
-    LoopSplit split;
-    split.loops = project(space.operands[0], *layout, space, out_.mesh);
-    for (std::size_t i = 0; i < space.operands.size(); ++i) {
-      const auto dims = operand_from_loops(i, split.loops, space, out_.mesh);
-      if (!dims || dims->dims != layout->dims || !dims->reach.empty()) {
-        return std::nullopt;
-      }
-      split.operands.push_back(*layout);
-    }
-    std::optional<ValueLayout> result =
-        layout_from_loops(space.result, split.loops, space, out_.mesh);
-    if (!result) {
-      return std::nullopt;
-    }
-    result->partial = layout->partial;
-    add_reduced(split.loops, space, *result);
-    split.result = *std::move(result);
-    return split;
-  }
-
-  // The layout of all operands, if they are sums over the same axes that may wait.
-  std::optional<ValueLayout> partial_layout(const Value& value) {
-    const Linear linear = value.op->linear;
-    if (linear == Linear::kNo || value.operands.empty() || (linear == Linear::kJoint && exact_)) {
-      return std::nullopt;
-    }
-    const Shape& shape = source_.at(value.operands.front()).type.shape;
-    const ValueLayout& layout = out_.at(forms_.of(value.operands.front()).front()).layout;
-    const bool grows = value.type.shape.volume() > shape.volume();
-    if (grows || layout.partial.empty()) {
-      return std::nullopt;
-    }
-    for (const ValueId operand : value.operands) {
-      const bool settled = forms_.find(operand, target(operand)).valid();
-      if (settled || out_.at(forms_.of(operand).front()).layout != layout ||
-          source_.at(operand).type.shape != shape) {
-        return std::nullopt;
-      }
-    }
-    return layout;
   }
 
   SpmdProgram& out_;

@@ -168,6 +168,20 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
   return reasons;
 }
 
+// The dim of whose parts digests are.
+std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_t> makers,
+                         const Step& step) {
+  const std::int32_t made = makers[static_cast<std::size_t>(step.need.user.index)];
+  const LocalCall& call = program.steps[static_cast<std::size_t>(made)].calls.front();
+  const std::size_t loop = digested_loop(call.space);
+  const LoopDim& dim = call.space.loops[loop];
+  return {{.kind = dim.role == DimRole::kScanned ? ReasonKind::kScanned : ReasonKind::kSelected,
+           .span = call.call.span,
+           .cause = cause_of(program, dim.name, call.loops[loop], around(program, call.origin)),
+           .dim = dim.name,
+           .has = call.loops[loop]}};
+}
+
 }  // namespace
 
 std::vector<Reason> reasons_of_move(const SpmdProgram& program,
@@ -176,6 +190,9 @@ std::vector<Reason> reasons_of_move(const SpmdProgram& program,
                        step.kind == StepKind::kReduce;
   if (!step.calls.empty()) {
     return sent(program, step);
+  }
+  if (is_digest(program, step.from)) {
+    return told(program, makers, step);
   }
   return reduces ? reduced(program, makers, step) : moved(program, step);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/partition/digest.h"
 #include "lowering/partition/stages.h"
 #include "lowering/reshard/reshard_bound.h"
 
@@ -16,6 +17,10 @@ bool confine(ValueLayout& needed, const ValueLayout& at, std::span<const Conditi
   }
   needed.where.assign(where.begin(), where.end());
   return at.where == needed.where && can_hold(needed, where);
+}
+
+std::int64_t bytes_of_digest(const DigestMove& digest) {
+  return digest.volume.received * static_cast<std::int64_t>(bytes_of(digest.type.dtype));
 }
 
 }  // namespace
@@ -45,6 +50,13 @@ std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
   }
   if (!problem_.call.op->effect && !price_result(loops, where, split)) {
     return std::nullopt;
+  }
+  if (const auto digest = digest_move(problem_.call, space, loops, mesh_)) {
+    if (!where.empty()) {
+      return std::nullopt;
+    }
+    split.bytes += bytes_of_digest(*digest);
+    ++split.collectives;
   }
   split.loops = std::move(loops);
   return split;
@@ -146,6 +158,9 @@ std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) c
       add(type, least_received(type.shape, mesh_, *result, problem_.result));
     }
   }
+  if (const auto digest = digest_move(problem_.call, space, loops, mesh_)) {
+    bytes += bytes_of_digest(*digest);
+  }
   return bytes;
 }
 
@@ -154,7 +169,7 @@ double priced_arithmetic(const OpCall& call, const IterationSpace& space, double
   for (const LoopDim& loop : space.loops) {
     whole *= static_cast<double>(loop.size);
   }
-  double most = static_cast<double>(call.result.shape.volume());
+  auto most = static_cast<double>(call.result.shape.volume());
   for (const TensorType& operand : call.operands) {
     most = std::max(most, static_cast<double>(operand.shape.volume()));
   }

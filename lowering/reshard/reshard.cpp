@@ -7,6 +7,7 @@
 #include "lowering/reshard/reshard_bound.h"
 #include "lowering/reshard/reshard_moves.h"
 #include "lowering/reshard/reshard_search.h"
+#include "lowering/reshard/scan_rounds.h"
 
 namespace mtf {
 namespace {
@@ -138,6 +139,8 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
       return {to, to / ranks * (ranks - 1)};
     case StepKind::kReduceScatter:
       return {to * ranks, to * (ranks - 1)};
+    case StepKind::kExclusiveScan:
+      return {from, from * most_scan_messages(ranks)};
     case StepKind::kPermute:
     case StepKind::kBroadcast:
     case StepKind::kReduce:  // by a rank that the others' terms pass through, and by its holder
@@ -184,6 +187,8 @@ std::int64_t hops_of(StepKind kind, std::int64_t ranks) {
     case StepKind::kPermute:
     case StepKind::kHaloExchange:
       return 1;
+    case StepKind::kExclusiveScan:
+      return std::ssize(scan_rounds(ranks, 0));
     case StepKind::kAllReduce:
       return 2 * (ranks - 1);
     default:

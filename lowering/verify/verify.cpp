@@ -9,6 +9,7 @@
 
 #include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
+#include "lowering/partition/digest.h"
 #include "lowering/partition/split.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
@@ -24,6 +25,7 @@ class Verifier {
       : program_(program),
         source_(program.source),
         made_(program.values.size(), 0),
+        calls_(program.values.size(), nullptr),
         combine_(program.values.size(), Combine::kSum),
         effects_(program.source.values.size(), 0) {}
 
@@ -150,6 +152,9 @@ class Verifier {
       }
     } else if (read(step.from) && make(step.to)) {
       step.calls.empty() ? move(step) : send(step);
+      if (is_digest(program_, step.from)) {
+        tell(step);
+      }
     }
   }
 
@@ -203,6 +208,19 @@ class Verifier {
     require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
+  // A digest goes where the operation wants it.
+  void tell(const Step& step) {
+    const SpmdValue& from = program_.at(step.from);
+    const LocalCall* made = calls_[at(step.from)];
+    const auto move = made == nullptr
+                          ? std::nullopt
+                          : digest_move(made->call, made->space, made->loops, program_.mesh);
+    require(move && step.kind == move->kind && step.axes == move->axes &&
+                from.layout == move->made && program_.at(step.to).layout == move->told &&
+                step.combine == made->space.combine,
+            "does not bring digests where they are read");
+  }
+
   [[nodiscard]] std::string text(const SpmdValue& value) const {
     return to_string(value.type.shape, value.layout, program_.mesh);
   }
@@ -216,18 +234,36 @@ class Verifier {
            (call.call.op->algebra == Algebra::kSum || call.call.op == source_.at(call.origin).op);
   }
 
+  // Whether it has as many operands as its value; of those that go on from a digest, that as well
+  // or alone.
+  [[nodiscard]] bool has_operands(const LocalCall& call) const {
+    const std::size_t operands = source_.at(call.origin).operands.size();
+    if (call.part != CallPart::kRest) {
+      return call.operands.size() == operands;
+    }
+    return !call.operands.empty() && is_digest(program_, call.operands.back()) &&
+           program_.at(call.operands.back()).origin == call.origin &&
+           (call.operands.size() == 1 || call.operands.size() == operands + 1);
+  }
+
+  // Whether an operand of a call is one of its value, and no digest.
+  [[nodiscard]] static bool is_own(const LocalCall& call, std::size_t operand) {
+    return call.part != CallPart::kRest || operand + 1 < call.operands.size();
+  }
+
   void call(const LocalCall& call) {
     const Value& value = source_.at(call.origin);
-    const bool is_of_value = adds_blocks(call) || (value.op == call.call.op &&
-                                                   value.operands.size() == call.operands.size());
+    const bool is_of_value = adds_blocks(call) || (value.op == call.call.op && has_operands(call));
     if (call.loops.size() != call.space.loops.size() || !is_of_value) {
       return report("is not the operation of its value");
     }
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      if (read(call.operands[i]) && !adds_blocks(call)) {
+      if (read(call.operands[i]) && !adds_blocks(call) && is_own(call, i)) {
         require(is_form_of(call.operands[i], value.operands[i]) &&
                     !is_sum_of_blocks(program_, call.operands[i]),
                 "reads another value");
+      } else if (problem_.empty() && !is_own(call, i)) {
+        require(calls_[at(call.operands[i])] == nullptr, "reads a digest that was not told");
       }
     }
     for (const SpmdId partial : call.stream.partials) {
@@ -237,6 +273,9 @@ class Verifier {
       ++effects_[static_cast<std::size_t>(call.origin.index)];
     } else if (make(call.result)) {
       require(program_.at(call.result).origin == call.origin, "makes another value");
+      require((call.part == CallPart::kDigest) == is_digest(program_, call.result),
+              "makes what is no digest, or one");
+      calls_[at(call.result)] = &call;
     }
     if (problem_.empty()) {
       loops(call);
@@ -254,6 +293,10 @@ class Verifier {
       require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
       require(may_split(loop.role) || program_.mesh.size_of(call.loops[l]) == 1,
               "splits a loop that has to be whole");
+      const bool needs_digest = loop.role == DimRole::kScanned || loop.role == DimRole::kSelected;
+      require(
+          call.part != CallPart::kAll || !needs_digest || program_.mesh.size_of(call.loops[l]) == 1,
+          "leaves out what ranks have to tell each other");
     }
   }
 
@@ -310,8 +353,9 @@ class Verifier {
   const SpmdProgram& program_;
   const Program& source_;
   std::vector<char> made_;
-  std::vector<Combine> combine_;  // per value, how what is partial is joined
-  std::vector<int> effects_;      // per value of the source, how often it is done
+  std::vector<const LocalCall*> calls_;  // per value, what made it
+  std::vector<Combine> combine_;         // per value, how what is partial is joined
+  std::vector<int> effects_;             // per value of the source, how often it is done
   std::string where_;
   std::string problem_;
 };

@@ -112,6 +112,8 @@ bool fits_by_axes(const MoveCheck& move) {
     case StepKind::kReduceScatter:
       return ends.from.empty() &&
              std::ranges::all_of(move.axes, [&](AxisId axis) { return has(ends.to, axis); });
+    case StepKind::kExclusiveScan:
+      return ends.from.empty() && ends.to.empty();
     case StepKind::kHaloExchange:
     case StepKind::kKernel:
     case StepKind::kBroadcast:

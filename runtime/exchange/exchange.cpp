@@ -105,6 +105,10 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
     halo_.emplace(mesh, given, *group_, communicator.local_ranks());
     return;
   }
+  if (kind_ == StepKind::kExclusiveScan) {
+    scan_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
   assert(problem_with(mesh, given).empty());
   if (is_of_holders(kind_)) {
     holders_.emplace(mesh, given, *group_, communicator.local_ranks());
@@ -184,6 +188,10 @@ std::int64_t Exchange::part_bytes(const Staging& staging) const {
 void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs to) const {
   if (halo_) {
     halo_->run(communicator, *group_, staging, from, to);
+    return;
+  }
+  if (scan_) {
+    scan_->run(communicator, *group_, staging, from, to);
     return;
   }
   if (holders_) {

@@ -14,6 +14,7 @@
 #include "runtime/exchange/box.h"
 #include "runtime/exchange/exchange_halo.h"
 #include "runtime/exchange/exchange_holders.h"
+#include "runtime/exchange/exchange_scan.h"
 #include "runtime/exchange/exchange_uneven.h"
 #include "runtime/execute/buffer.h"
 #include "runtime/ranks/communicator.h"
@@ -51,6 +52,9 @@ struct ExchangeSpec {
   // kHaloExchange: the shape of what it leaves, and how that reads the tensor.
   Shape result = {};
   std::vector<MovedDim> reads = {};
+  // kExclusiveScan: what the operand is a digest of, a dim of this size in parts, and its order.
+  std::int64_t scanned = 0;
+  bool from_end = false;
 };
 
 class Exchange {
@@ -86,9 +90,10 @@ class Exchange {
   StepKind kind_;
   const Group* group_;
   Combination joining_;
-  std::int64_t width_ = 1;                 // bytes of an element
-  std::int64_t from_bytes_ = 0;            // of one rank's slice
-  std::optional<HaloExchange> halo_;       // instead of all that follows
+  std::int64_t width_ = 1;       // bytes of an element
+  std::int64_t from_bytes_ = 0;  // of one rank's slice
+  std::optional<HaloExchange> halo_;
+  std::optional<ScanExchange> scan_;       // instead of all that follows
   std::optional<HolderExchange> holders_;  // instead of all that follows
   // Where not all ranks hold slices, which of the local ones do; those that do not take part with
   // memory of no use, or not at all. Empty: all hold theirs.

@@ -4,6 +4,7 @@
 #include "runtime/exchange/exchange_halo.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/exchange/exchange.h"
 
@@ -22,6 +23,15 @@ std::vector<StridedDim> packed_in(const MovedBox& box, std::int64_t StridedDim::
 }
 
 }  // namespace
+
+// Adds a message that carries anything; `staged` counts what is not sent, or does not land, where
+// it lies.
+void HaloExchange::take(std::vector<Message>& messages, std::int64_t& staged, Message message) {
+  staged += message.in_place ? 0 : message.bytes;
+  if (message.bytes > 0) {
+    messages.push_back(std::move(message));
+  }
+}
 
 HaloExchange::HaloExchange(const Mesh& mesh, const ExchangeSpec& spec, const Group& group,
                            std::span<const std::int64_t> ranks)
@@ -42,16 +52,8 @@ HaloExchange::HaloExchange(const Mesh& mesh, const ExchangeSpec& spec, const Gro
       if (other == ranks[i]) {
         continue;
       }
-      Message sent = message(m, here.from, read(other), /*is_sent=*/true);
-      Message received = message(m, held(other), here.to, /*is_sent=*/false);
-      here.packed += sent.in_place ? 0 : sent.bytes;
-      here.landed += received.in_place ? 0 : received.bytes;
-      if (sent.bytes > 0) {
-        here.sent.push_back(std::move(sent));
-      }
-      if (received.bytes > 0) {
-        here.received.push_back(std::move(received));
-      }
+      take(here.sent, here.packed, message(m, here.from, read(other), /*is_sent=*/true));
+      take(here.received, here.landed, message(m, held(other), here.to, /*is_sent=*/false));
     }
   }
 }

@@ -43,6 +43,7 @@ class HaloExchange {
     std::int64_t landed = 0;  // and of those that are taken apart there
   };
 
+  static void take(std::vector<Message>& messages, std::int64_t& staged, Message message);
   [[nodiscard]] MovedSlices slices(const Slice& from, const Slice& to) const {
     return {.reads = reads_, .operand = operand_, .from = from, .to = to};
   }

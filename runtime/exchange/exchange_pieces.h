@@ -1,4 +1,4 @@
-// A gather whose result passes through a product in pieces (lowering/partition/stream.h): at each
+// A gather whose result passes through a product in pieces (lowering/steps/stream.h): at each
 // time every rank is sent what it lacks of the piece that it works on next.
 //
 // A piece that lies in one rank's slice is one message; where it is contiguous there, nothing is

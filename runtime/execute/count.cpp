@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "lowering/layout/holders.h"
+#include "lowering/partition/digest.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
+#include "lowering/reshard/scan_rounds.h"
 
 namespace mtf {
 
@@ -20,7 +22,8 @@ namespace {
 // What is received is what messages brought.
 bool is_told_by_messages(StepKind kind) {
   return kind == StepKind::kAllGather || kind == StepKind::kAllToAll ||
-         kind == StepKind::kReduceScatter || kind == StepKind::kHaloExchange;
+         kind == StepKind::kReduceScatter || kind == StepKind::kHaloExchange ||
+         kind == StepKind::kExclusiveScan;
 }
 
 }  // namespace
@@ -96,15 +99,30 @@ bool must_move(const SpmdProgram& program, const Step& step, std::int64_t rank) 
   return holds(held.layout, program.mesh, rank);
 }
 
-// Of a halo exchange each rank's part is known: those at an end of a dim receive less.
+// Where each rank's part is known: those at an end of a dim receive less.
+bool is_by_place(StepKind kind) {
+  return kind == StepKind::kHaloExchange || kind == StepKind::kExclusiveScan;
+}
+
+// Elements that the rank receives in such a step, of whose operand it has so many.
+std::int64_t received_on(const SpmdProgram& program, const Step& step, std::int64_t rank,
+                         std::int64_t elements) {
+  if (step.kind == StepKind::kExclusiveScan) {
+    return elements *
+           scan_messages(program.mesh.size_of(step.axes), scan_place(program, step, rank));
+  }
+  const std::vector<MovedDim> reads = reads_of(program, step);
+  return halo_received(halo_of(program, step, reads), rank);
+}
+
 bool is_as_planned(const SpmdProgram& program, const Step& step, std::int64_t rank,
                    const Traffic& moved) {
   const SpmdValue& from = program.at(step.from);
   const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-  const std::vector<MovedDim> reads = reads_of(program, step);
-  const Slice slice = slice_of(from.type.shape, from.layout, program.mesh, rank);
-  return moved.handed == volume_of(slice) * width &&
-         moved.received == halo_received(halo_of(program, step, reads), rank) * width;
+  const std::int64_t elements =
+      volume_of(slice_of(from.type.shape, from.layout, program.mesh, rank));
+  return moved.handed == elements * width &&
+         moved.received == received_on(program, step, rank, elements) * width;
 }
 
 std::string difference_of_step(const SpmdProgram& program, const Step& step, std::int64_t rank,
@@ -118,8 +136,7 @@ std::string difference_of_step(const SpmdProgram& program, const Step& step, std
                           .moved = moved};
   const bool idle = moved.handed == 0 && compared.both(0) && !must_move(program, step, rank);
   const bool alike = program.mesh.uneven ? compared.holds_at_most() : compared.holds();
-  if (step.kind == StepKind::kHaloExchange ? is_as_planned(program, step, rank, moved)
-                                           : idle || alike) {
+  if (is_by_place(step.kind) ? is_as_planned(program, step, rank, moved) : idle || alike) {
     return "";
   }
   return std::string(to_string(step.kind)) + " over " + to_string(program.mesh, step.axes) +

@@ -84,6 +84,7 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                    .out = view_of(program, call.result, rank),
                    .shares = here.shares,
                    .ordinal = static_cast<std::uint64_t>(call.origin.index),
+                   .part = call.part,
                    .exact = context.exact,
                    .host = context.hosts[i],
                    .notes = std::make_shared<KernelNotes>()});
@@ -211,17 +212,22 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                    const PrepareContext& context) {
   const SpmdValue& from = program.at(step.from);
   const SpmdValue& to = program.at(step.to);
+  ExchangeSpec spec{.kind = step.kind,
+                    .type = from.type,
+                    .from = from.layout,
+                    .to = to.layout,
+                    .axes = step.axes,
+                    .combine = step.combine,
+                    .exact = context.exact,
+                    .result = to.type.shape,
+                    .reads = reads_of(program, step)};
+  if (step.kind == StepKind::kExclusiveScan) {
+    const IterationSpace space = unsplit_call(program.source, step.need.user).space;
+    spec.scanned = space.loops[digested_loop(space)].size;
+    spec.from_end = space.digest->from_end;
+  }
   return {.kind = step.kind,
-          .exchange = Exchange(context.communicator, program.mesh,
-                               {.kind = step.kind,
-                                .type = from.type,
-                                .from = from.layout,
-                                .to = to.layout,
-                                .axes = step.axes,
-                                .combine = step.combine,
-                                .exact = context.exact,
-                                .result = to.type.shape,
-                                .reads = reads_of(program, step)}),
+          .exchange = Exchange(context.communicator, program.mesh, spec),
           .from = step.from,
           .to = step.to,
           .hash = hash_of(program, step, number)};

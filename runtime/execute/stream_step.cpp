@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "lowering/partition/stream.h"
+#include "lowering/steps/stream.h"
 #include "runtime/exchange/exchange.h"
 #include "runtime/execute/executor_program.h"
 

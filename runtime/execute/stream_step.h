@@ -1,4 +1,4 @@
-// A product that is done part by part while operands pass in pieces (lowering/partition/stream.h):
+// A product that is done part by part while operands pass in pieces (lowering/steps/stream.h):
 // where each part reads and writes, and how the sums of parts become one.
 
 #pragma once

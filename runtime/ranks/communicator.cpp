@@ -22,6 +22,8 @@ ReduceKind kind_of(Combine how) {
     case Combine::kMin:
       return ReduceKind::kMin;
     case Combine::kProd:
+    case Combine::kLogSumExp:  // of scans, which join by themselves (exchange_scan.h)
+    case Combine::kRecurrence:
       break;
   }
   return ReduceKind::kProd;

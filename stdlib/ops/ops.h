@@ -5,9 +5,7 @@
 
 #include "ir/op.h"
 
-namespace mtf {
-
-namespace ops {
+namespace mtf::ops {
 
 // add.cpp
 extern const OpDef kAdd;
@@ -110,8 +108,14 @@ extern const OpDef kMax;
 extern const OpDef kMin;
 // prod.cpp
 extern const OpDef kProd;
-// cumsum.cpp
+// cumulative.cpp
 extern const OpDef kCumsum;
+extern const OpDef kCumprod;
+extern const OpDef kCummax;
+extern const OpDef kCummin;
+extern const OpDef kCumlogsumexp;
+// recurrence.cpp
+extern const OpDef kRecurrence;
 // any_all.cpp
 extern const OpDef kAny;
 extern const OpDef kAll;
@@ -209,6 +213,4 @@ extern const OpDef kPrint;
 extern const OpDef kAssert;
 extern const OpDef kCheckFinite;
 
-}  // namespace ops
-
-}  // namespace mtf
+}  // namespace mtf::ops

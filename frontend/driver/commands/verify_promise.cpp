@@ -14,7 +14,7 @@ constexpr std::int64_t kMostWays = 16;
 
 // What an operation without arithmetic reduces (the rows that `gather` picks) is no sum.
 bool adds_floats(const LocalCall& call) {
-  return (call.space.combine == Combine::kSum || call.space.combine == Combine::kProd) &&
+  return call.space.combine != Combine::kMax && call.space.combine != Combine::kMin &&
          !call.call.op->effect && call.call.op->flops != nullptr &&
          is_float(call.call.result.dtype);
 }
@@ -39,16 +39,20 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
   const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
   const auto ending = [&](std::size_t loop, const std::string& reason) {
     const bool product = call.space.combine == Combine::kProd;
+    const bool scan = call.space.loops[loop].role == DimRole::kScanned;
     return Ending{.text = call.space.loops[loop].name +
-                          (product ? " is multiplied up" : " is summed") + " and split " +
-                          std::to_string(mesh.size_of(call.loops[loop])) + " ways over " +
-                          to_string(mesh, call.loops[loop]) + reason,
+                          (scan      ? " is scanned"
+                           : product ? " is multiplied up"
+                                     : " is summed") +
+                          " and split " + std::to_string(mesh.size_of(call.loops[loop])) +
+                          " ways over " + to_string(mesh, call.loops[loop]) + reason,
                   .span = call.call.span};
   };
   std::size_t innermost = 0;  // of the loops that are split
   for (std::size_t l = 0; l < call.loops.size(); ++l) {
     const std::int64_t ways = mesh.size_of(call.loops[l]);
-    if (call.space.loops[l].role != DimRole::kReduced || ways == 1) {
+    const DimRole role = call.space.loops[l].role;
+    if ((role != DimRole::kReduced && role != DimRole::kScanned) || ways == 1) {
       continue;
     }
     if (const std::string reason = why(blocks[l], ways); !reason.empty()) {

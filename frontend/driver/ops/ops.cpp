@@ -50,6 +50,10 @@ std::string role_text(DimRole role, std::string_view combined) {
              ", joined by an all-reduce";
     case DimRole::kMoved:
       return "moved; split over an axis, ranks send what lies elsewhere in the result";
+    case DimRole::kScanned:
+      return "scanned; split over an axis, ranks go on from what those before them have";
+    case DimRole::kSelected:
+      return "selected from; split over an axis, each rank proposes what its part has";
     case DimRole::kWhole:
       return "whole; split over an axis, it is gathered first";
   }

@@ -49,6 +49,9 @@ std::string_view combine_word(Combine combine) {
       return "minimum";
     case Combine::kProd:
       return "product";
+    case Combine::kLogSumExp:
+    case Combine::kRecurrence:
+      break;
   }
   return "";
 }
@@ -165,6 +168,10 @@ std::string_view role_word(DimRole role) {
       return "reduced";
     case DimRole::kMoved:
       return "moved";
+    case DimRole::kScanned:
+      return "scanned";
+    case DimRole::kSelected:
+      return "selected";
     case DimRole::kWhole:
       return "whole";
   }

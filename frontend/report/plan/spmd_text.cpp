@@ -37,6 +37,8 @@ std::string loops_text(const LocalCall& call, const Mesh& mesh) {
     text += loop.name;
     text += loop.role == DimRole::kReduced ? " reduced" : "";
     text += loop.role == DimRole::kMoved ? " moved" : "";
+    text += loop.role == DimRole::kScanned ? " scanned" : "";
+    text += loop.role == DimRole::kSelected ? " selected" : "";
     text += loop.role == DimRole::kWhole ? " whole" : "";
     text += call.loops[i].empty() ? "" : ": " + to_string(mesh, call.loops[i]);
   }

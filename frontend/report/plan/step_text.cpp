@@ -48,6 +48,10 @@ std::string_view combine_word(Combine combine) {
       return "min";
     case Combine::kProd:
       return "prod";
+    case Combine::kLogSumExp:
+      return "logsumexp";
+    case Combine::kRecurrence:
+      return "recurrence";
   }
   return "";
 }
@@ -158,7 +162,8 @@ std::string call_text(const LocalCall& call, const OperandText& operand) {
       parts.push_back(argument_text(name, value));
     }
   }
-  return std::string(op.name) + "(" + joined(parts, ", ") + ")";
+  const std::string text = std::string(op.name) + "(" + joined(parts, ", ") + ")";
+  return call.part == CallPart::kDigest ? "digest(" + text + ")" : text;
 }
 
 namespace {
@@ -248,6 +253,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
       break;
     case StepKind::kHaloExchange:
       break;
+    case StepKind::kExclusiveScan:
     case StepKind::kAllReduce:
       what = std::string(combine_word(step.combine)) + " over " + axes;
       break;
@@ -284,6 +290,7 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& maker
       append(dims, changed_dims(program, step, false));
       break;
     case StepKind::kHaloExchange:
+    case StepKind::kExclusiveScan:
       dims = exchanged_dims(program, step);
       break;
     case StepKind::kSlice:

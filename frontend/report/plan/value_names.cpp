@@ -56,14 +56,16 @@ std::vector<char> complete_origins(const SpmdProgram& program) {
 }
 
 // The user's name, or the number of the value; "%9.part" for a partial sum that becomes %9,
-// "%9.blocks" for sums of blocks.
+// "%9.blocks" for sums of blocks, "%9.digest" for what ranks tell of their parts.
 std::string base_name(const SpmdProgram& program, SpmdId id, const std::vector<char>& complete) {
   const SpmdValue& value = program.at(id);
   if (!value.name.empty()) {
     return value.name;
   }
-  const std::string number =
-      "%" + std::to_string(value.origin.index) + (is_sum_of_blocks(program, id) ? ".blocks" : "");
+  const std::string number = "%" + std::to_string(value.origin.index) +
+                             (is_digest(program, id)          ? ".digest"
+                              : is_sum_of_blocks(program, id) ? ".blocks"
+                                                              : "");
   const bool becomes_one = !value.layout.partial.empty() && value.origin.valid() &&
                            complete[static_cast<std::size_t>(value.origin.index)] != 0;
   return becomes_one ? number + ".part" : number;

@@ -75,18 +75,22 @@ std::optional<Alternative> moved_in_parts(const SpmdProgram& program, const Step
                      .instead_of = received * element_bytes(program, step)};
 }
 
-std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& step) {
-  const LocalCall& call = step.calls.front();
-  const SpmdValue& from = program.at(step.from);
+std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& step,
+                                      const LocalCall& call) {
+  const SpmdValue& from = program.at(call.operands.front());
+  std::vector<Axes> loops = call.loops;
+  if (call.space.digest) {
+    loops[digested_loop(call.space)].clear();
+  }
   const auto whole =
-      layout_from_loops(call.space.operands.front(), call.loops, call.space, program.mesh);
+      layout_from_loops(call.space.operands.front(), loops, call.space, program.mesh);
   if (!whole) {
     return std::nullopt;
   }
   Resharder resharder(program.mesh);
   return Alternative{.text = "an all_gather, and " + op_in_backticks(call) + " on each rank",
                      .bytes = resharder.received(from.type.shape, from.layout, *whole) *
-                              element_bytes(program, step),
+                              static_cast<std::int64_t>(bytes_of(from.type.dtype)),
                      .instead_of = step.bytes};
 }
 

@@ -16,8 +16,9 @@ namespace mtf {
 [[nodiscard]] std::optional<Alternative> moved_in_parts(const SpmdProgram& program,
                                                         const Step& step);
 
-// Of a step that does an operation: what that needs gathered, and the operation on each rank.
-[[nodiscard]] std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& step);
+// Of a step that is a part of the call: what that reads gathered, and the operation on each rank.
+[[nodiscard]] std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& step,
+                                                    const LocalCall& call);
 
 // "`shift`", "`+`"
 [[nodiscard]] std::string op_in_backticks(const LocalCall& call);

@@ -18,6 +18,8 @@ std::string_view verb(Combine combine) {
     case Combine::kMin:
       return "reduced to its minimum";
     case Combine::kProd:
+    case Combine::kLogSumExp:  // of scans, which say so otherwise
+    case Combine::kRecurrence:
       break;
   }
   return "multiplied up";
@@ -43,7 +45,9 @@ std::string reader_text(const SpmdProgram& program, const Step& step) {
     return std::string(part_of(step.need.requester));
   }
   const Value& user = program.source.at(step.need.user);
-  if (step.need.user == program.at(step.from).origin || user.op == nullptr) {
+  const bool is_finished =
+      step.need.user == program.at(step.from).origin && !is_digest(program, step.from);
+  if (is_finished || user.op == nullptr) {
     return "the layout";
   }
   return in_backticks(user.op->name);
@@ -147,6 +151,11 @@ std::string to_text(const SpmdProgram& program, const Step& step, const Reason& 
     case ReasonKind::kWindow:
       return reader_text(program, step) + " reads windows of " + reason.dim +
              ", which is split over " + to_string(program.mesh, reason.has);
+    case ReasonKind::kScanned:
+    case ReasonKind::kSelected:
+      return reader_text(program, step) +
+             (reason.kind == ReasonKind::kScanned ? " runs along " : " takes elements along ") +
+             reason.dim + ", which is split over " + to_string(program.mesh, reason.has);
     case ReasonKind::kCheapest:
       return choice_text(program, call_meant(step, reason));
     case ReasonKind::kStreamed:

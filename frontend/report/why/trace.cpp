@@ -137,6 +137,7 @@ void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis,
   }
   std::vector<ValueId> tensors = program_.source.at(call.origin).operands;
   std::vector<DimMap> maps = call.space.operands;
+  maps.resize(tensors.size());  // the rest reads a digest
   if (call.result.valid() && !is_sum_of_blocks(program_, call.result)) {
     tensors.push_back(call.origin);
     maps.push_back(call.space.result);

@@ -28,6 +28,10 @@ class CollectiveQuestion {
       sent(step_.calls.front());
       return std::move(why_);
     }
+    if (is_digest(program_, step_.from)) {
+      told(*tracer_.maker(step_.from));
+      return std::move(why_);
+    }
     const bool reduces = step_.kind == StepKind::kAllReduce ||
                          step_.kind == StepKind::kReduceScatter || step_.kind == StepKind::kReduce;
     if (reduces) {
@@ -247,7 +251,26 @@ class CollectiveQuestion {
             : op_in_backticks(call) + " leaves a result that is whole over " + name(axis);
       add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text, call.call.span);
     }
-    otherwise(done_whole(program_, step_));
+    otherwise(done_whole(program_, step_, call));
+  }
+
+  // ---- parts of a dim that ranks tell each other of -----------------------------------------
+
+  void told(const LocalCall& call) {
+    const std::size_t loop = digested_loop(call.space);
+    const LoopDim& along = call.space.loops[loop];
+    const std::string op = op_in_backticks(call);
+    for (const AxisId axis : call.loops[loop]) {
+      add(why_.had, "", tracer_.of_loop(call, loop, axis),
+          op + " splits " + along.name + " over " + name(axis), call.call.span);
+    }
+    why_.wanted.push_back(
+        {.text = along.role == DimRole::kScanned
+                     ? op + " goes on from what ranks before have along " + along.name
+                     : op + " chooses among what each rank proposes along " + along.name,
+         .path = {},
+         .span = call.call.span});
+    otherwise(done_whole(program_, step_, call));
   }
 
   // ---- results ------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ namespace mtf {
 namespace {
 
 constexpr std::array kKinds = {
-    StepKind::kAllGather, StepKind::kAllToAll,      StepKind::kPermute,   StepKind::kHaloExchange,
-    StepKind::kAllReduce, StepKind::kReduceScatter, StepKind::kBroadcast, StepKind::kReduce};
+    StepKind::kAllGather,     StepKind::kAllToAll,      StepKind::kPermute,
+    StepKind::kHaloExchange,  StepKind::kExclusiveScan, StepKind::kAllReduce,
+    StepKind::kReduceScatter, StepKind::kBroadcast,     StepKind::kReduce};
 
 // "18" of "file.mtf:18" or ":18", and the file, which may be empty.
 struct AskedLine {

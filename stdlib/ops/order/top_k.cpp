@@ -5,7 +5,7 @@
 #include "ir/builder.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
-#include "stdlib/ops/order/keys.h"
+#include "stdlib/ops/order/places.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
@@ -63,35 +63,25 @@ CutDim taken_cut(const OpCall& call) {
   return {.operand = dim_arg(call.args, "over").name, .result = taken_dim(call)->name};
 }
 
+// What a rank proposes of its part is as many elements as are taken of the whole, as words.
 IterationSpace places_space(const OpCall& call) {
-  return cut_space(call, taken_cut(call), DimRole::kWhole);
-}
-
-template <typename T>
-void top_places(const KernelCall& call) {
-  const CutDim cut = taken_cut(call.call);
-  const Interval want = extent_of(call.out, cut.result);
-  const auto count = static_cast<std::size_t>(extent_of(call.in[0], cut.operand).extent);
-  const Lines lines = lines_of(call.in[0], cut.operand, call.out, cut.result);
-  const T* x = elements<const T>(call.in[0]).data();
-  auto* out = elements<std::int32_t>(call.out).data();
-  std::vector<Keyed<KeyOf<T>>> line(count);
-  std::vector<Keyed<KeyOf<T>>> other;
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const T element = x[lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step];
-      line[i] = {.key = key_of(element, true), .at = static_cast<std::uint32_t>(i)};
-    }
-    sort_first(line, other, static_cast<std::size_t>(want.end()));
-    for (std::int64_t i = 0; i < want.extent; ++i) {
-      const Keyed<KeyOf<T>>& chosen = line[static_cast<std::size_t>(want.begin + i)];
-      out[lines.to[l] + i * lines.to_step] = static_cast<std::int32_t>(chosen.at);
-    }
-  }
+  IterationSpace space = cut_space(call, taken_cut(call), DimRole::kSelected);
+  space.digest = Digest{.dtype = DType::kI64,
+                        .width = taken_dim(call)->size * words_of(call.operands[0].dtype)};
+  return space;
 }
 
 void places_kernel(const KernelCall& call) {
-  with_type(call.in[0].dtype, [&](auto type) { top_places<decltype(type)>(call); });
+  const CutDim cut = taken_cut(call.call);
+  switch (call.part) {
+    case CallPart::kAll:
+      return top_places(call.in[0], cut.operand, call.out, cut.result);
+    case CallPart::kDigest:
+      return propose_places(call.in[0], cut.operand, call.out);
+    case CallPart::kRest:
+      choose_places(call.in[0], call.space.digest->width / taken_dim(call.call)->size, call.out,
+                    cut.result);
+  }
 }
 
 double places_flops(const OpCall& call) {

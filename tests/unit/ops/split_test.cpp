@@ -130,8 +130,12 @@ bool is_exact(const Splitter& split) {
   return true;
 }
 
-// What is read through windows is no block, which tests/unit/layouts/window_test.cpp has.
-bool is_windowed(const IterationSpace& space, std::size_t loop) {
+// What is read through windows is no block, and parts of what is scanned or selected from need more
+// than themselves: tests/unit/layouts/roles has them.
+bool is_more_than_a_block(const IterationSpace& space, std::size_t loop) {
+  if (space.digest && digested_loop(space) == loop) {
+    return true;
+  }
   return std::ranges::any_of(space.windows, [&](const WindowDim& window) {
     return space.operands[window.operand][window.dim].front() == loop;
   });
@@ -142,7 +146,7 @@ void check_split(Splitter& split, const HostTensor& wanted, int& tried) {
   for (std::size_t loop = 0; loop < split.parts.size(); ++loop) {
     if (split.space.loops[loop].size % split.parts[loop] != 0 ||
         (split.parts[loop] > 1 &&
-         (!may_split(split.space.loops[loop].role) || is_windowed(split.space, loop)))) {
+         (!may_split(split.space.loops[loop].role) || is_more_than_a_block(split.space, loop)))) {
       return;
     }
   }

@@ -6,50 +6,26 @@
 
 #include <catch2/catch.hpp>
 
-#include "lowering/lower.h"
-#include "stdlib/ops/table.h"
-#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/roles/plan_of.h"
 
 namespace mtf::tests {
 namespace {
-
-struct Moves {
-  std::vector<std::string> kinds;
-  std::int64_t received = 0;  // elements
-};
 
 Program case_of(const std::string& result) {
   return program_of("dim a = 16, k = 3, inner = 12\nfn case(x: f32[a, k]) {\n  return " + result +
                     "\n}\n");
 }
 
-Moves moves_of(const Program& program, const Layout& layout) {
-  DiagSink diags;
-  const std::optional<SpmdProgram> plan = lower(program, layout, op_table(), diags);
-  REQUIRE(plan);
-  Moves moves;
-  for (const Step& step : plan->steps) {
-    if (is_collective(step.kind)) {
-      moves.kinds.emplace_back(to_string(step.kind));
-      moves.received += step.received;
-    }
-  }
-  return moves;
-}
-
 // `a` over four ranks.
-Moves moves_of(const std::string& result, bool uneven = false) {
-  Layout layout{.name = "split", .mesh = mesh_of({4}), .rules = {}};
-  layout.mesh.uneven = uneven;
-  layout.rules.push_back({.dim = "a", .axes = {0}, .span = {}});
-  return moves_of(case_of(result), layout);
+Moves moves_over(const std::string& result, bool uneven = false) {
+  return moves_of(case_of(result), over_all("a", 4, uneven));
 }
 
 const std::vector<std::string> kOneExchange = {"halo_exchange"};
 
 void check_moves(const std::string& result, std::int64_t slices, bool uneven = false) {
   INFO(result);
-  const Moves moves = moves_of(result, uneven);
+  const Moves moves = moves_over(result, uneven);
   CHECK(moves.kinds == kOneExchange);
   CHECK(moves.received == 3 * slices);
 }
@@ -73,8 +49,8 @@ TEST_CASE("other moves along a split dim send what changes ranks") {
 }
 
 TEST_CASE("what stays where it is moves nothing") {
-  CHECK(moves_of("shift(x, over = k, by = 1)").kinds.empty());
-  CHECK(moves_of("shift(ones([a, k]), over = a, by = 1) + x").kinds.empty());
+  CHECK(moves_over("shift(x, over = k, by = 1)").kinds.empty());
+  CHECK(moves_over("shift(ones([a, k]), over = a, by = 1) + x").kinds.empty());
 }
 
 // GSPMD, section 3.3: a dim of stages, split, that is shifted once an iteration.
@@ -100,9 +76,7 @@ fn case() {
   return stack(done, micro)
 }
 )");
-  Layout layout{.name = "pipeline", .mesh = mesh_of({4}), .rules = {}};
-  layout.rules.push_back({.dim = "stage", .axes = {0}, .span = {}});
-  const Moves moves = moves_of(program, layout);
+  const Moves moves = moves_of(program, over_all("stage", 4));
   CHECK(std::ranges::count(moves.kinds, "halo_exchange") == 6 + 4);  // shifts, and what leaves
   CHECK(std::ranges::count(moves.kinds, "all_gather") == 0);
   CHECK(std::ranges::count(moves.kinds, "all_reduce") == 0);

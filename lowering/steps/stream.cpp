@@ -1,4 +1,4 @@
-#include "lowering/partition/stream.h"
+#include "lowering/steps/stream.h"
 
 #include <algorithm>
 #include <bit>

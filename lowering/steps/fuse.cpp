@@ -1,4 +1,4 @@
-#include "lowering/partition/fuse.h"
+#include "lowering/steps/fuse.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,0 +1,101 @@
+#include "lowering/partition/digest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/rewrite/join.h"
+
+namespace mtf {
+namespace {
+
+// How the dims of a digest are made of loops.
+DimMap map_of_digest(const IterationSpace& space, std::size_t loop, bool in_parts) {
+  DimMap map = {in_parts ? std::vector{loop} : std::vector<std::size_t>()};
+  for (const std::vector<std::size_t>& dim : space.operands.front()) {
+    if (dim != std::vector{loop}) {
+      map.push_back(dim);
+    }
+  }
+  map.emplace_back();
+  return map;
+}
+
+bool is_scan(const IterationSpace& space, std::size_t loop) {
+  return space.loops[loop].role == DimRole::kScanned;
+}
+
+}  // namespace
+
+std::optional<DigestMove> digest_move(const OpCall& call, const IterationSpace& space,
+                                      std::span<const Axes> loops, const Mesh& mesh) {
+  if (!space.digest) {
+    return std::nullopt;
+  }
+  const std::size_t loop = digested_loop(space);
+  const std::int64_t parts = mesh.size_of(loops[loop]);
+  if (parts == 1) {
+    return std::nullopt;
+  }
+  const std::string& name = space.loops[loop].name;
+  DigestMove move{.kind = is_scan(space, loop) ? StepKind::kExclusiveScan : StepKind::kAllGather,
+                  .axes = loops[loop],
+                  .type = {},
+                  .made = {},
+                  .told = {},
+                  .loop = loop,
+                  .volume = {}};
+  std::vector<Dim> dims = {{.name = name, .size = parts}};
+  const Shape& operand = call.operands.front().shape;
+  for (const Dim& dim : operand.dims()) {
+    if (dim.name != name) {
+      dims.push_back(dim);
+    }
+  }
+  dims.push_back({.name = name_inside(name), .size = space.digest->width});
+  move.type = {.dtype = space.digest->dtype, .shape = Shape(std::move(dims))};
+  for (const std::vector<std::size_t>& dim : map_of_digest(space, loop, /*in_parts=*/true)) {
+    move.made.dims.push_back(dim.empty() ? Axes() : loops[dim.front()]);
+  }
+  move.told = move.made;
+  if (move.kind == StepKind::kAllGather) {
+    move.told.dims.front().clear();
+    std::ranges::sort(move.axes);
+  }
+  const auto local = [&](const ValueLayout& layout) {
+    return local_shape(move.type.shape, layout, mesh).volume();
+  };
+  move.volume = volume_of(move.kind, local(move.made), local(move.told), parts);
+  return move;
+}
+
+std::int64_t scan_place(const SpmdProgram& program, const Step& step, std::int64_t rank) {
+  const std::int64_t place = program.mesh.index_along(rank, step.axes);
+  const IterationSpace space = unsplit_call(program.source, step.need.user).space;
+  return space.digest->from_end ? program.mesh.size_of(step.axes) - 1 - place : place;
+}
+
+LocalCall digesting(const LocalCall& whole, const DigestMove& move) {
+  LocalCall call = whole;
+  call.part = CallPart::kDigest;
+  call.call.result = move.type;
+  call.space.result = map_of_digest(whole.space, move.loop, /*in_parts=*/true);
+  return call;
+}
+
+LocalCall rest_of(const LocalCall& whole, const DigestMove& move) {
+  const bool scans = is_scan(whole.space, move.loop);
+  LocalCall call = whole;
+  call.part = CallPart::kRest;
+  call.bytes = 0;
+  if (!scans) {  // all ranks choose among what all have proposed
+    call.call.operands.clear();
+    call.operands.clear();
+    call.space.operands.clear();
+    call.loops[move.loop].clear();
+  }
+  call.space.operands.push_back(map_of_digest(whole.space, move.loop, scans));
+  call.call.operands.push_back(move.type);
+  return call;
+}
+
+}  // namespace mtf
