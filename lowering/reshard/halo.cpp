@@ -71,7 +71,8 @@ std::int64_t halo_received(const Halo& halo, std::int64_t rank) {
 }
 
 // Dims that are the same on both sides are split over other axes than the rest, so that some rank
-// has the longest block of each and most of the rest.
+// has the longest block of each and most of the rest. Where only some ranks have the result, the
+// others receive nothing.
 std::int64_t most_halo_received(const Halo& halo) {
   std::set<AxisId> axes;
   for (std::size_t d = 0; d < halo.reads.size(); ++d) {
@@ -80,6 +81,12 @@ std::int64_t most_halo_received(const Halo& halo) {
       if (const std::optional<std::size_t>& to = halo.reads[d].to) {
         axes.insert(halo.to.dims[*to].begin(), halo.to.dims[*to].end());
       }
+    }
+  }
+  for (const Condition& condition : halo.to.where) {
+    axes.insert(condition.axis);
+    if (condition.same) {
+      axes.insert(*condition.same);
     }
   }
   std::int64_t most = 0;
