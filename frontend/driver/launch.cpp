@@ -19,6 +19,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 #include "runtime/ranks/interruption.h"
 
@@ -120,6 +121,7 @@ namespace {
 // In the child: this process becomes mpirun.
 [[noreturn]] void become_mpirun(std::vector<std::string> line) {
   prepare_for_mpirun();
+  lend_terminal();
   setpgid(0, 0);  // the terminal's Ctrl-C is not for it
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   become(std::move(line));

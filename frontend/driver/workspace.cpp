@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "frontend/driver/calibrate/measured_profile.h"
+#include "frontend/driver/progress.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/json.h"
@@ -84,6 +85,7 @@ std::string take_text(Workspace& workspace, const DiagSink& diags) {
 void say(Workspace& workspace, std::string_view text) {
   const Options& options = workspace.options;
   if (!options.json) {
+    clear_progress();
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
@@ -107,6 +109,7 @@ void say_line(Workspace& workspace, std::string_view line) {
 void warn(Workspace& workspace, const DiagSink& diags) {
   const std::string text = take_text(workspace, diags);
   if (!workspace.options.json) {
+    clear_progress();
     std::fputs(text.c_str(), stderr);
   } else if (workspace.options.json_lines && !workspace.told.empty()) {
     std::puts(render_json(workspace.told, workspace.sources, /*on_one_line=*/true).c_str());
@@ -253,6 +256,7 @@ Outcome outcome_of(Workspace& workspace, const DiagSink& diags) {
 }
 
 void flush_output(Outcome& outcome) {
+  end_progress();
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!written && outcome.status == kDone) {
     outcome.status = kProgramError;

@@ -6,6 +6,7 @@
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
+#include "ir/support/stop.h"
 
 namespace mtf::host {
 namespace {
@@ -136,12 +137,30 @@ class Uncertain {
 // The turns of a loop, and what a `break` or `continue` in one of them means.
 class Turns {
  public:
-  Turns(Context& context, const ast::Block& body)
-      : c_(context), may_leave_(context.control.may_leave, false), changes_(context.names) {
+  // `what`: is counted, if nobody knows of how many it is 0.
+  Turns(Context& context, const ast::Block& body, std::string_view what, std::int64_t of)
+      : c_(context),
+        may_leave_(context.control.may_leave, false),
+        changes_(context.names),
+        what_(what),
+        of_(of),
+        is_told_(context.units.at_top_level() && !context.execution.checks_only()) {
     if (c_.execution.checks_only()) {
       changes_.watch(body);
     }
+    if (is_told_) {
+      tell_turn(what_, done_, of_);
+    }
   }
+  ~Turns() {
+    if (is_told_) {
+      tell_turn(what_, 1, 1);
+    }
+  }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  Turns(Turns&&) = delete;
+  Turns& operator=(Turns&&) = delete;
 
   // Whether there is another turn after one that ended so.
   bool go_on(Flow flow) {
@@ -149,6 +168,10 @@ class Turns {
       changes_.forget();
     }
     result_ = flow == Flow::kReturn || flow == Flow::kEnd ? flow : Flow::kNext;
+    ++done_;
+    if (is_told_) {
+      tell_turn(what_, done_, of_);
+    }
     return flow == Flow::kNext || flow == Flow::kContinue;
   }
 
@@ -159,7 +182,19 @@ class Turns {
   Restore<bool> may_leave_;
   Changes changes_;
   Flow result_ = Flow::kNext;
+  std::string_view what_;
+  std::int64_t done_ = 0;
+  std::int64_t of_;
+  bool is_told_;
 };
+
+// How often a loop turns over a range.
+std::int64_t turns_of(const Range& range, std::int64_t step) {
+  __extension__ using Wide = __int128;
+  const Wide length = step > 0 ? Wide{range.end} - range.begin : Wide{range.begin} - range.end;
+  const Wide stride = step > 0 ? Wide{step} : -Wide{step};
+  return static_cast<std::int64_t>(length <= 0 ? 0 : (length + stride - 1) / stride);
+}
 
 Flow run_turn(Context& c, const ast::For& loop, Value value) {
   if (!may_go_on(c.limits, c.units, loop.over.span)) {
@@ -228,11 +263,15 @@ Flow run_for(Context& c, const ast::For& loop) {
   const std::optional<std::int64_t> step = step_of(c, loop, over);
   const std::optional<Values> items =
       over.is<Range>() ? std::nullopt : loop_items(c.report, over, loop.over.span);
-  Turns turns(c, loop.body);
   if (!step || (!items && !over.is<Range>())) {
+    const Turns one(c, loop.body, loop.variable.text, 1);
     return run_unknown_turn(c, loop);
   }
-  if (const auto* range = over.get<Range>()) {
+  const auto* range = over.get<Range>();
+  Turns turns(
+      c, loop.body, loop.variable.text,
+      range != nullptr ? turns_of(*range, *step) : static_cast<std::int64_t>(items->size()));
+  if (range != nullptr) {
     std::int64_t i = range->begin;
     while (*step > 0 ? i < range->end : i > range->end) {
       if (!turns.go_on(run_turn(c, loop, make(i))) || __builtin_add_overflow(i, *step, &i)) {
@@ -250,7 +289,7 @@ Flow run_for(Context& c, const ast::For& loop) {
 }
 
 Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
-  Turns turns(c, loop.body);
+  Turns turns(c, loop.body, "turn", 0);
   while (true) {
     if (!may_go_on(c.limits, c.units, span)) {
       return Flow::kEnd;

@@ -30,8 +30,9 @@ class Partitioner {
         makers_(out.source.values.size(), -1) {}
 
   void run() {
-    for (std::size_t i = 0; i < source_.values.size(); ++i) {
-      stop_point();
+    const std::size_t values = source_.values.size();
+    for (std::size_t i = 0; i < values; ++i) {
+      stop_point(i, values);
       const ValueId id{static_cast<std::int32_t>(i)};
       forms_.enter(id);
       if (source_.at(id).op == nullptr) {
@@ -44,6 +45,7 @@ class Partitioner {
         pin(id);
       }
     }
+    stop_point(values, values);
     for (const ValueId id : source_.outputs) {
       const SpmdId value = whole(id, Requester::kResult);
       const bool taken = std::ranges::find(out_.outputs, value) != out_.outputs.end();

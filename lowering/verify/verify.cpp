@@ -31,11 +31,13 @@ class Verifier {
 
   std::string run() {
     inputs();
-    for (std::size_t s = 0; s < program_.steps.size() && problem_.empty(); ++s) {
-      stop_point();
+    const std::size_t steps = program_.steps.size();
+    for (std::size_t s = 0; s < steps && problem_.empty(); ++s) {
+      stop_point(s, steps);
       where_ = "step " + std::to_string(s);
       step(program_.steps[s]);
     }
+    stop_point(steps, steps);
     if (problem_.empty()) {
       effects();
       outputs();

@@ -12,6 +12,7 @@
 #include "frontend/driver/calibrate/measured_profile.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/launch.h"
+#include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/columns.h"
@@ -104,6 +105,7 @@ int measure_as_rank() {
   const std::unique_ptr<Communicator> world = mpi_communicator();
   const Measured measured = measure(op_table(), world.get());
   if (world->has_first_rank()) {
+    end_progress();
     std::printf("%s", profile_text(measured).c_str());
     std::fprintf(stderr, "%s%s\n", summary(measured.hardware).c_str(),
                  doubts_text(measured).c_str());

@@ -12,6 +12,8 @@
 
 #include "frontend/driver/calibrate/figure.h"
 #include "frontend/driver/calibrate/measure_program.h"
+#include "frontend/driver/progress.h"
+#include "frontend/report/quantity.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
 #include "runtime/execute/count.h"
@@ -26,6 +28,12 @@ constexpr double kRepeatSeconds = 4e-3;  // that one repeat should take
 constexpr int kMostMeasurements = 6;
 constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
 constexpr std::int64_t kMostRuns = 20'000;
+constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
+constexpr std::int64_t kMostSide = 2048;
+constexpr std::int64_t kLeastBytes = 1 << 14;  // of memory
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+constexpr std::array kCollectives = {StepKind::kAllReduce, StepKind::kReduceScatter,
+                                     StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute};
 
 class Measurer {
  public:
@@ -37,11 +45,11 @@ class Measurer {
 
   Measured run() {
     Hardware hardware;
-    hardware.ranks = world_ == nullptr ? 1 : world_->ranks();
+    hardware.ranks = ranks();
     overhead_ = overhead();
     doubt("overhead");
     hardware.overhead = std::max(overhead_, 1e-9);
-    for (std::int64_t side = 8; side <= 2048; side *= 2) {
+    for (std::int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
       const double seconds = product_seconds(side);
       const auto length = static_cast<double>(side);
       hardware.products.emplace_back(length, 2 * length * length * length / seconds);
@@ -50,7 +58,7 @@ class Measurer {
     for (const auto& [side, rate] : hardware.products) {
       hardware.flops = std::max(hardware.flops, rate);
     }
-    for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 28; bytes *= 4) {
+    for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
       hardware.memory.emplace_back(static_cast<double>(bytes), memory_rate(bytes));
       doubt("memory of " + std::to_string(bytes) + " bytes");
     }
@@ -77,6 +85,24 @@ class Measurer {
     if (!std::exchange(trusts_, true)) {
       doubtful_.push_back(figure);
     }
+    progress_at(count_text(ranks(), "rank") + ", figure", ++figures_, all_figures());
+  }
+
+  [[nodiscard]] std::int64_t ranks() const { return world_ == nullptr ? 1 : world_->ranks(); }
+
+  // How often `doubt` is asked in all.
+  [[nodiscard]] std::int64_t all_figures() const {
+    std::size_t count = 1 + ops_.size();
+    for (std::int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
+      ++count;
+    }
+    for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
+      ++count;
+    }
+    for (std::int64_t size = 2; size <= ranks(); size *= 2) {
+      count += ranks() % size == 0 ? kCollectives.size() : 0;
+    }
+    return static_cast<std::int64_t>(count);
   }
 
   // ---- clocks ----
@@ -282,8 +308,7 @@ class Measurer {
         .profile = "",
         .span = {}};
     const Group& group = world_->group(mesh, {1});
-    for (const StepKind kind : {StepKind::kAllReduce, StepKind::kReduceScatter,
-                                StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute}) {
+    for (const StepKind kind : kCollectives) {
       MeasuredCollective row = {.kind = std::string(to_string(kind)), .ranks = size, .seconds = {}};
       for (std::int64_t count = 64; count <= std::int64_t{1} << 22; count *= 8) {
         const double bytes = 4.0 * static_cast<double>(received_elements(kind, count, size));
@@ -329,7 +354,8 @@ class Measurer {
   Communicator* world_;
   std::unique_ptr<Communicator> alone_;
   Executor executor_;
-  double spent_ = 0;  // seconds, on all ranks the same
+  double spent_ = 0;          // seconds, on all ranks the same
+  std::int64_t figures_ = 0;  // that are measured
   bool trusts_ = true;
   std::vector<std::string> doubtful_;
   double overhead_ = 0;      // of a kernel

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/progress.h"
 #include "frontend/driver/repl/ranks/worker.h"
 #include "frontend/driver/repl/reader.h"
 #include "frontend/driver/repl/terminal.h"
@@ -21,11 +22,13 @@ namespace mtf {
 namespace {
 
 void show_answer(std::string_view text) {
+  clear_progress();
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
 void show_mistake(std::string_view text) {
+  clear_progress();
   std::fflush(stdout);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -149,7 +152,10 @@ int repl_command(const Options& options) {
         kUsageError);
   }
   note_interruptions();
-  ask_at_stop_points(throw_if_interrupted);
+  ask_at_stop_points([](std::int64_t done, std::int64_t of) {
+    throw_if_interrupted();
+    planning_at(done, of);
+  });
   Repl repl(options, {.answer = show_answer,
                       .mistake = options.script.empty() ? show_mistake : show_answer});
   repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);

@@ -14,6 +14,7 @@
 #include "frontend/driver/hardware_option.h"
 #include "frontend/driver/launch.h"
 #include "frontend/driver/mesh_size.h"
+#include "frontend/driver/progress.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/json.h"
 #include "frontend/report/run/counts_text.h"
@@ -50,6 +51,7 @@ void show_profile(Workspace& workspace, const Timeline& timeline, const Layout& 
   if (ranks.has_first_rank() && workspace.options.json) {
     workspace.answers.push_back(profile_json(profile, workspace.sources));
   } else if (ranks.has_first_rank()) {
+    end_progress();
     std::fflush(stdout);
     std::fputs(profile_text(profile, workspace.sources).c_str(), stderr);
   }

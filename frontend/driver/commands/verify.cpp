@@ -13,6 +13,7 @@
 #include "frontend/driver/commands/verify_rows.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
+#include "frontend/driver/progress.h"
 #include "frontend/parse/parse.h"
 #include "stdlib/ops/source/npy.h"
 #include "stdlib/ops/table.h"
@@ -112,6 +113,11 @@ class Verifier {
       : workspace_(workspace), file_(file), program_(program) {}
 
   Outcome run() {
+    const auto layouts = std::ranges::count_if(
+        program_.layouts(), [this](const Layout& layout) { return is_wanted(layout); });
+    const std::int64_t runs = 1 + layouts + (workspace_.options.fast ? 1 : 0);
+    std::int64_t done = 0;
+    progress_at("run", done, runs);
     const Result one = attempt(workspace_, file_, "", /*exact=*/true);
     if (!one.trace) {
       tell(one);
@@ -119,10 +125,12 @@ class Verifier {
       return std::move(outcome_);
     }
     if (workspace_.options.fast) {
+      progress_at("run", ++done, runs);
       compare(one, "one rank", "");
     }
     for (const Layout& layout : program_.layouts()) {
       if (is_wanted(layout)) {
+        progress_at("run", ++done, runs);
         compare(one, layout.name, layout.name);
       }
     }

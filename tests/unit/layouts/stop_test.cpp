@@ -14,8 +14,14 @@ namespace {
 struct Stopped {};
 
 int left = 0;
+std::int64_t before_now = 0;  // parts that were done
+int ends = 0;
 
-void count_down() {
+void count_down(std::int64_t done, std::int64_t of) {
+  CHECK((done == 0 || done == before_now + 1));
+  CHECK(done <= of);
+  before_now = done;
+  ends += done == of ? 1 : 0;
   if (--left < 0) {
     throw Stopped{};
   }
@@ -30,6 +36,7 @@ bool plans(int questions) {
   const Program program = program_of(kChain);
   const Layout layout{.name = "none", .mesh = mesh_of({2}), .rules = {}};
   left = questions;
+  ends = 0;
   const StopQuestion before = ask_at_stop_points(count_down);
   DiagSink diags;
   bool done = false;
@@ -47,6 +54,7 @@ TEST_CASE("planning ends wherever it is told to") {
   CHECK_FALSE(plans(250));  // of 300 operations
   CHECK_FALSE(plans(400));  // when they have become steps
   CHECK(plans(10'000));
+  CHECK(ends == 2);  // all operations, all steps
 }
 
 }  // namespace
