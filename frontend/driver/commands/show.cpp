@@ -53,14 +53,6 @@ Outcome show_meshes(Workspace& workspace, const Session& session) {
   return outcome_of(workspace, workspace.diags);
 }
 
-void show_all(Workspace& workspace, const std::vector<Shown>& forms) {
-  std::string text;
-  for (const Shown& shown : forms) {
-    text += (text.empty() ? "" : "\n") + shown_text(shown, picture_options(workspace.options));
-  }
-  say(workspace, text);
-}
-
 Outcome show_outcome(Workspace& workspace) {
   const Options& options = workspace.options;
   const std::optional<FileId> file = read_program(workspace);
@@ -93,7 +85,7 @@ Outcome show_outcome(Workspace& workspace) {
   } else if (options.json) {
     workspace.answers.push_back(shown_json(forms));
   } else {
-    show_all(workspace, forms);
+    say(workspace, shown_text(forms, picture_options(workspace.options)));
   }
   return outcome_of(workspace, workspace.diags);
 }

@@ -25,14 +25,21 @@ std::optional<std::vector<TensorHandle>> PlanDevice::run(
   if (!plan) {
     return std::nullopt;
   }
+  const auto planned = std::make_shared<const PlannedUnit>(PlannedUnit{&unit, held_});
   held_.merge(variable_layouts(*plan));
   std::vector<TensorHandle> handles;
   for (const SpmdId output : plan->outputs) {
     const SpmdValue& value = plan->at(output);
-    handles.push_back(std::make_shared<PlannedTensor>(value.type, value.layout));
+    handles.push_back(
+        std::make_shared<PlannedTensor>(value.type, value.layout, planned, handles.size()));
   }
   results_.emplace(&unit, handles);
   return handles;
+}
+
+std::optional<SpmdProgram> PlanDevice::plan_of(const PlannedTensor& tensor) const {
+  DiagSink known;
+  return lower(tensor.planned->unit->program, layout_, ops_, known, exact_, tensor.planned->held);
 }
 
 const ValueLayout* PlanDevice::variable(std::string_view path) const {

@@ -3,21 +3,37 @@
 
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "frontend/device.h"
 #include "lowering/layout/targets.h"
+#include "lowering/spmd.h"
 
 namespace mtf {
 
+// What was planned: with this it can be planned again.
+struct PlannedUnit {
+  const Unit* unit;
+  HeldLayouts held;
+};
+
 struct PlannedTensor final : DeviceTensor {
-  PlannedTensor(TensorType tensor_type, ValueLayout value_layout)
-      : DeviceTensor(std::move(tensor_type)), layout(std::move(value_layout)) {}
+  PlannedTensor(TensorType tensor_type, ValueLayout value_layout,
+                std::shared_ptr<const PlannedUnit> planned_unit, std::size_t of_unit)
+      : DeviceTensor(std::move(tensor_type)),
+        layout(std::move(value_layout)),
+        planned(std::move(planned_unit)),
+        output(of_unit) {}
 
   ValueLayout layout;
+  std::shared_ptr<const PlannedUnit> planned;  // that made it
+  std::size_t output;                          // of its outputs, this one
 };
 
 class PlanDevice final : public DryDevice {
@@ -30,6 +46,8 @@ class PlanDevice final : public DryDevice {
                                                DiagSink& diags) override;
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
+  // What made a tensor, under the layout in use; nullopt if that can no longer be planned.
+  [[nodiscard]] std::optional<SpmdProgram> plan_of(const PlannedTensor& tensor) const;
   // Where a variable is; null until something uses it.
   [[nodiscard]] const ValueLayout* variable(std::string_view path) const;
   [[nodiscard]] const HeldLayouts& held() const { return held_; }

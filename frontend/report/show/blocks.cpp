@@ -74,7 +74,8 @@ Replicas replicas_of(const ValueLayout& layout, const Mesh& mesh, std::int64_t r
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {
-  constexpr std::size_t kRun = 3;
+  constexpr std::size_t kRun = 3;     // that is shorter as "0-2"
+  constexpr std::size_t kSparse = 4;  // and as "0,2,..,6"
   constexpr std::size_t kMostPieces = 4;
   std::vector<std::string> pieces;
   for (std::size_t i = 0; i < ranks.size();) {
@@ -83,7 +84,7 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
     while (end < ranks.size() && ranks[end] - ranks[end - 1] == step) {
       ++end;
     }
-    if (end - i < kRun) {
+    if (end - i < (step == 1 ? kRun : kSparse)) {
       pieces.push_back(std::to_string(ranks[i]));
       ++i;
       continue;

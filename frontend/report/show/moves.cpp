@@ -56,6 +56,12 @@ std::vector<std::int64_t> sources_for(const MovePicture& move, std::int64_t rank
   return giver < 0 ? std::vector<std::int64_t>() : std::vector<std::int64_t>{giver};
 }
 
+// A group is in the order of its axes, which need not be that of its ranks.
+std::string in_order(std::vector<std::int64_t> ranks) {
+  std::ranges::sort(ranks);
+  return ranks_text(ranks);
+}
+
 // "rank 1", "gets embed 0..4 from 0", "has embed 4..8".
 Row row_of(const MovePicture& move, std::int64_t rank) {
   const Shape& shape = move.to.type.shape;
@@ -70,7 +76,7 @@ Row row_of(const MovePicture& move, std::int64_t rank) {
       terms.push_back(delivery.from);
     }
     return {name, "gets " + box_text(shape, slice_in(move.to, rank), /*whole=*/false) +
-                      ", combined from " + ranks_text(terms)};
+                      ", combined from " + in_order(std::move(terms))};
   }
   std::string kept;
   std::string got;
@@ -95,7 +101,7 @@ std::string move_groups_text(const MovePicture& move) {
     const bool skipped =
         i + 1 == static_cast<std::int64_t>(groups.size()) && groups.size() > kMostGroups;
     text += std::string(skipped ? " .." : "") + " {" +
-            ranks_text(groups[static_cast<std::size_t>(i)]) + "}";
+            in_order(groups[static_cast<std::size_t>(i)]) + "}";
   }
   return count_text(static_cast<std::int64_t>(groups.size()), "group") + " of " +
          count_text(static_cast<std::int64_t>(groups.front().size()), "rank") + ":" + text;
@@ -133,7 +139,8 @@ std::string moves_text(const MovePicture& move, const PictureOptions& options) {
   }
   const std::int64_t rank = options.rank.value_or(0);
   std::vector<Row> rows;
-  const std::vector<std::int64_t> group = group_with(move, rank);
+  std::vector<std::int64_t> group = group_with(move, rank);
+  std::ranges::sort(group);
   for (const std::int64_t i :
        first_and_last(static_cast<std::int64_t>(group.size()), kMostOfGroup)) {
     rows.push_back(row_of(move, group[static_cast<std::size_t>(i)]));
@@ -149,12 +156,18 @@ std::string moves_text(const MovePicture& move, const PictureOptions& options) {
   return text + in_columns(rows, {.width = options.columns});
 }
 
-std::string shown_text(const Shown& shown, const PictureOptions& options) {
-  if (shown.product) {
-    return product_text(*shown.product, options);
+std::string shown_text(std::span<const Shown> forms, const PictureOptions& options) {
+  std::string text;
+  for (const Shown& shown : forms) {
+    text += text.empty() ? "" : "\n";
+    if (shown.product) {
+      text += product_text(*shown.product, options);
+    } else {
+      text += (shown.move ? moves_text(*shown.move, options) + "\n" : "") +
+              picture_text(shown.picture, options);
+    }
   }
-  return (shown.move ? moves_text(*shown.move, options) + "\n" : "") +
-         picture_text(shown.picture, options);
+  return text;
 }
 
 }  // namespace mtf

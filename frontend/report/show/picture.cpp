@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMostGrids = 4;
 constexpr std::size_t kMostLabel = 24;
-constexpr std::int64_t kMostRanksByThemselves = 64;  // beyond, the picture is told of one rank, too
 
 // The last two dims that are split make the grid; of one alone, its blocks stand side by side.
 Placing placing_of(const Blocks& blocks) {
@@ -88,10 +87,7 @@ std::string picture_text(const Picture& picture, const PictureOptions& options) 
                             to_string(shape, picture.layout, mesh) + " on " + to_string(mesh) +
                             ", " + bytes_text(bytes) + (mesh.ranks() > 1 ? " a rank" : "");
   std::string text = fitted_line(title, 0, options.columns) + "\n";
-  std::optional<std::int64_t> rank = options.rank;
-  if (mesh.ranks() > kMostRanksByThemselves && !rank) {
-    rank = 0;
-  }
+  const std::optional<std::int64_t> rank = marked_rank(mesh, options);
   text += mesh.ranks() > kMostRanksShown
               ? "  " + count_text(mesh.ranks(), "rank") + " are too many to draw them all\n"
               : blocks_text(picture, options, rank);

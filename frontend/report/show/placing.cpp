@@ -93,6 +93,11 @@ std::optional<AxisId> axis_of(const Picture& picture, const std::vector<std::siz
 
 }  // namespace
 
+std::optional<std::int64_t> marked_rank(const Mesh& mesh, const PictureOptions& options) {
+  constexpr std::int64_t kMany = 64;
+  return options.rank || mesh.ranks() <= kMany ? options.rank : 0;
+}
+
 std::int64_t blocks_along(const Blocks& blocks, const std::vector<std::size_t>& dims) {
   std::int64_t count = 1;
   for (const std::size_t d : dims) {

@@ -18,6 +18,10 @@ struct Placing {
   std::vector<std::size_t> others;
 };
 
+// The rank that a picture marks: on a mesh of many always one, as the picture alone says little.
+[[nodiscard]] std::optional<std::int64_t> marked_rank(const Mesh& mesh,
+                                                      const PictureOptions& options);
+
 // In how many blocks some dims are cut.
 [[nodiscard]] std::int64_t blocks_along(const Blocks& blocks, const std::vector<std::size_t>& dims);
 

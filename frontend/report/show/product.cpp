@@ -2,6 +2,7 @@
 // operands, and a rank holds that block of the result which its blocks of the operands make.
 
 #include <algorithm>
+#include <iterator>
 
 #include "frontend/report/show/shown.h"
 #include "ir/support/utf8.h"
@@ -33,40 +34,69 @@ class ProductDrawing {
   }
 
   std::string text(std::int64_t other) {
-    const SheetStyle half = {.ascii = options_.ascii,
-                             .columns = std::max<std::size_t>(options_.columns / 2, 20)};
     for (DrawnSide* side : {&left_, &right_, &result_}) {
-      const Picture& picture = side->side->picture;
-      side->sheet =
-          sheet_of(picture, side->blocks, side->side->placing, other, options_.rank, kWidestLabel);
-      side->sheet.title =
-          shortened(picture.name + "  " + to_string(picture.type), half.columns - 4);
-    }
-    SheetStyle beside = half;  // the second operand stands above the result, column by column
-    beside.head = std::max(head_width(right_.sheet), head_width(result_.sheet));
-    beside.cell = std::max({half.cell, cell_width(right_.sheet), cell_width(result_.sheet)});
-    const std::vector<std::string> left = lines_of(left_.sheet, half);
-    std::size_t width = 0;
-    for (const std::string& line : left) {
-      width = std::max(width, display_width(line) + kGapBetween);
+      side->sheet = sheet_of(side->side->picture, side->blocks, side->side->placing, other,
+                             options_.rank, kWidestLabel);
     }
     const std::string heading =
         heading_of(result_.side->picture, result_.blocks, result_.side->placing, other);
+    std::vector<std::string> lines = side_by_side();
+    const bool fits = std::ranges::all_of(
+        lines, [&](const std::string& line) { return display_width(line) <= options_.columns; });
     std::string text = heading.empty() ? "" : "  " + heading + "\n";
-    for (const std::string& line : lines_of(right_.sheet, beside)) {
-      text += std::string(width, ' ') + line + "\n";
-    }
-    const std::vector<std::string> result = lines_of(result_.sheet, beside);
-    for (std::size_t i = 0; i < std::max(left.size(), result.size()); ++i) {
-      std::string line =
-          filled(i < left.size() ? left[i] : "", width) + (i < result.size() ? result[i] : "");
-      line.erase(line.find_last_not_of(' ') + 1);
+    for (const std::string& line : fits ? lines : one_below_the_other()) {
       text += line + "\n";
     }
     return text;
   }
 
  private:
+  static std::vector<std::string> drawn(DrawnSide& side, const SheetStyle& style) {
+    const Picture& picture = side.side->picture;
+    side.sheet.title = shortened(picture.name + "  " + to_string(picture.type),
+                                 std::max<std::size_t>(style.columns, 20) - 4);
+    return lines_of(side.sheet, style);
+  }
+
+  // The second operand stands above the result, column by column.
+  std::vector<std::string> side_by_side() {
+    const std::vector<std::string> left =
+        drawn(left_, {.ascii = options_.ascii, .columns = options_.columns / 2});
+    std::size_t width = 0;
+    for (const std::string& line : left) {
+      width = std::max(width, display_width(line) + kGapBetween);
+    }
+    const SheetStyle beside = {
+        .ascii = options_.ascii,
+        .columns = options_.columns - std::min(width, options_.columns),
+        .head = std::max(head_width(right_.sheet), head_width(result_.sheet)),
+        .cell = std::max({SheetStyle().cell, cell_width(right_.sheet), cell_width(result_.sheet)})};
+    std::vector<std::string> lines;
+    for (const std::string& line : drawn(right_, beside)) {
+      lines.push_back(std::string(width, ' ') + line);
+    }
+    const std::vector<std::string> result = drawn(result_, beside);
+    for (std::size_t i = 0; i < std::max(left.size(), result.size()); ++i) {
+      std::string line =
+          filled(i < left.size() ? left[i] : "", width) + (i < result.size() ? result[i] : "");
+      line.erase(line.find_last_not_of(' ') + 1);
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+
+  std::vector<std::string> one_below_the_other() {
+    std::vector<std::string> lines;
+    for (DrawnSide* side : {&left_, &right_, &result_}) {
+      std::ranges::move(drawn(*side, {.ascii = options_.ascii, .columns = options_.columns}),
+                        std::back_inserter(lines));
+      if (side != &result_) {
+        lines.emplace_back();
+      }
+    }
+    return lines;
+  }
+
   static DrawnSide side_of(const ProductSide& side) {
     return {.side = &side,
             .blocks = blocks_of(side.picture.type.shape, side.picture.layout, side.picture.mesh),
@@ -92,8 +122,10 @@ std::string rank_text(const ProductPicture& product, std::int64_t rank, std::siz
 
 }  // namespace
 
-std::string product_text(const ProductPicture& product, const PictureOptions& options) {
+std::string product_text(const ProductPicture& product, const PictureOptions& chosen) {
   const Picture& result = product.result.picture;
+  PictureOptions options = chosen;
+  options.rank = marked_rank(result.mesh, chosen);
   const std::string title = result.name + " = " + product.text + " on " + to_string(result.mesh);
   std::string text = fitted_line(title, 0, options.columns) + "\n";
   if (result.mesh.ranks() > kMostRanksShown) {

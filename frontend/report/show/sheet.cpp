@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMostRows = 16;
 constexpr std::size_t kLeastColumns = 2;
 constexpr std::size_t kLeastRoom = 20;
+constexpr std::size_t kFrame = 4;    // of a line: its indent, and what is beside its cells
 constexpr char kFirstMark = '\x10';  // of axis 0; those of all axes lie below the blank
 constexpr char kLastMark = '\x1f';
 constexpr char kEndMark = '\x0f';
@@ -24,9 +25,12 @@ class Drawing {
         head_(std::max(style.head, head_width(sheet))),
         cell_(std::max(style.cell, cell_width(sheet))),
         rows_(first_and_last(static_cast<std::int64_t>(sheet.cells.size()), kMostRows)) {
-    const std::size_t room = std::max(style.columns, head_ + kLeastRoom) - head_ - 5;
-    columns_ = first_and_last(static_cast<std::int64_t>(sheet.cells.front().size()),
-                              std::max(kLeastColumns, room / (cell_ + 3)));
+    const std::size_t count = sheet.cells.front().size();
+    const std::size_t room = std::max(style.columns, head_ + kLeastRoom) - head_ - kFrame;
+    const std::size_t fits = room / (cell_ + 3);
+    const std::size_t fits_with_gap = (room - kGap.size()) / (cell_ + 3);
+    columns_ = first_and_last(static_cast<std::int64_t>(count),
+                              std::max(kLeastColumns, count <= fits ? count : fits_with_gap));
   }
 
   std::vector<std::string> lines() {

@@ -111,22 +111,50 @@ void find_maker(const SpmdProgram& program, const ValueNames& names, SpmdId id, 
   }
 }
 
+template <typename IsForm>
+std::vector<Shown> forms_where(const SpmdProgram& program, const ValueNames& names,
+                               const IsForm& is_form) {
+  std::vector<Shown> forms;
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const SpmdId id{static_cast<std::int32_t>(i)};
+    if (is_form(id) && !is_sum_of_blocks(program, id)) {
+      Shown& shown = forms.emplace_back();
+      shown.picture = picture_of(program, names, id);
+      find_maker(program, names, id, shown);
+    }
+  }
+  return forms;
+}
+
 }  // namespace
 
 std::vector<Shown> shown_forms(const SpmdProgram& program, const SourceMap& sources,
                                const std::string& wanted) {
   const ValueNames names(program);
   const Asked asked = find_asked(program, sources, names, wanted);
-  std::vector<Shown> forms;
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const SpmdId id{static_cast<std::int32_t>(i)};
-    const bool is_form =
-        std::ranges::find(asked.values, program.at(id).origin) != asked.values.end() ||
-        names.of(id) == wanted;
-    if (is_form && !is_sum_of_blocks(program, id)) {
-      Shown& shown = forms.emplace_back();
-      shown.picture = picture_of(program, names, id);
-      find_maker(program, names, id, shown);
+  return forms_where(program, names, [&](SpmdId id) {
+    return std::ranges::find(asked.values, program.at(id).origin) != asked.values.end() ||
+           names.of(id) == wanted;
+  });
+}
+
+std::vector<Shown> shown_output(const SpmdProgram& program, std::size_t output,
+                                const std::string& name) {
+  const ValueNames names(program);
+  const SpmdId id = program.outputs[output];
+  std::vector<Shown> forms = forms_where(program, names, [&](SpmdId other) {
+    return other == id || program.at(other).origin == program.at(id).origin;
+  });
+  for (Shown& shown : forms) {
+    if (shown.picture.name != names.of(id)) {
+      continue;
+    }
+    shown.picture.name = name;
+    if (shown.product) {
+      shown.product->result.picture.name = name;
+    }
+    if (shown.move) {
+      shown.move->to.name = name;
     }
   }
   return forms;

@@ -63,10 +63,14 @@ struct Shown {
 [[nodiscard]] std::vector<Shown> shown_forms(const SpmdProgram& program, const SourceMap& sources,
                                              const std::string& wanted);
 
+// Of an output that is known by another name.
+[[nodiscard]] std::vector<Shown> shown_output(const SpmdProgram& program, std::size_t output,
+                                              const std::string& name);
+
 [[nodiscard]] std::string product_text(const ProductPicture& product,
                                        const PictureOptions& options);
 [[nodiscard]] std::string moves_text(const MovePicture& move, const PictureOptions& options);
-[[nodiscard]] std::string shown_text(const Shown& shown, const PictureOptions& options);
+[[nodiscard]] std::string shown_text(std::span<const Shown> forms, const PictureOptions& options);
 [[nodiscard]] std::string mesh_picture_text(const Mesh& mesh, const PictureOptions& options);
 
 [[nodiscard]] std::string shown_json(std::span<const Shown> forms);

@@ -89,6 +89,23 @@ bool draw_meshes(Repl& repl, const std::string& name, const PictureOptions& pict
   return true;
 }
 
+// A tensor in each form that the plan which made it has of it.
+std::vector<Shown> forms_of(const host::Value& value, const Placed& tensor,
+                            const PlanDevice& device, const std::string& name) {
+  const auto* planned = dynamic_cast<const PlannedTensor*>(value.get<host::Tensor>()->handle.get());
+  const std::optional<SpmdProgram> plan =
+      planned == nullptr ? std::nullopt : device.plan_of(*planned);
+  if (plan) {
+    return shown_output(*plan, planned->output, name);
+  }
+  return {{.picture = {.name = name,
+                       .type = tensor.type,
+                       .layout = tensor.layout,
+                       .mesh = device.layout().mesh},
+           .product = std::nullopt,
+           .move = std::nullopt}};
+}
+
 }  // namespace
 
 bool repl_show(Repl& repl, const std::string& rest) {
@@ -123,9 +140,8 @@ bool repl_show(Repl& repl, const std::string& rest) {
     if (const auto missing = missing_rank(options.marked.value_or(0), layout.mesh)) {
       return repl.refuse(missing->kind, missing->text);
     }
-    const Picture picture{
-        .name = expression, .type = tensor->type, .layout = tensor->layout, .mesh = layout.mesh};
-    repl.answer(repl.is_json() ? picture_json(picture) + "\n" : picture_text(picture, drawing));
+    const std::vector<Shown> forms = forms_of(value, *tensor, repl.planned().device(), expression);
+    repl.answer(repl.is_json() ? shown_json(forms) + "\n" : shown_text(forms, drawing));
     return true;
   });
 }
