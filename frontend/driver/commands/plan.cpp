@@ -38,21 +38,37 @@ PlanView view_of(const Options& options) {
 
 std::string plan_text(Workspace& workspace, CheckedProgram& program,
                       const std::vector<std::string>& names) {
+  const std::string& only = workspace.options.only;
   std::string text = workspace.options.json ? "" : layouts_note(workspace, program.session);
+  std::vector<std::string> others;
   bool first = true;
+  bool is_there = only.empty();  // what it is to be about
   for (const std::string& name : names) {
     const std::optional<SpmdProgram> spmd = plan_of(workspace, program, name);
     if (!spmd) {
       return "";
     }
-    if (workspace.options.json) {
+    const std::vector<std::string> globs = other_globs(*spmd, workspace.sources, only);
+    others.insert(others.end(), globs.begin(), globs.end());
+    is_there = is_there || globs.empty();
+    if (!workspace.options.json) {
+      text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank,
+                                                view_of(workspace.options));
+    } else if (first) {
       workspace.answers.push_back(plan_json(*spmd, workspace.sources, workspace.options.rank,
                                             top_entries(program.session)));
-      return "";
     }
-    text += (first ? "" : "\n") + pseudo_code(*spmd, workspace.sources, workspace.options.rank,
-                                              view_of(workspace.options));
+    if (workspace.options.json && is_there) {
+      break;
+    }
     first = false;
+  }
+  if (!is_there) {
+    workspace.diags.error(
+        DiagKind::kUnknownName, {},
+        "nothing in the plan is `" + only + "`" +
+            did_you_mean(only, others, "; `--only` takes `collectives`, `kernels`, or a name"));
+    return "";
   }
   return text;
 }

@@ -16,18 +16,27 @@ namespace {
 constexpr std::size_t kMostOperations = 5;
 constexpr std::string_view kBar = "│";
 
+constexpr std::string_view kCollectives = "collectives";
+constexpr std::string_view kKernels = "kernels";
+
+// The name of a line, or of an input its path.
+std::string path_of(const PlanLine& line) {
+  const std::size_t blank = line.op.find(' ');
+  return line.kind == LineKind::kInput && blank != std::string::npos ? line.op.substr(blank + 1)
+                                                                     : line.name;
+}
+
 bool is_wanted(const SpmdProgram& program, const PlanLine& line, const std::string& only) {
   const bool is_step = line.kind == LineKind::kStep;
   const bool is_kernel = is_step && program.steps[line.step].kind == StepKind::kKernel;
-  if (only == "collectives") {
+  if (only == kCollectives) {
     return is_step && is_collective(program.steps[line.step].kind);
   }
-  if (only == "kernels") {
+  if (only == kKernels) {
     return is_kernel;
   }
   const VariableRules glob{.glob = only, .rules = {}, .span = {}};
-  return only.empty() || glob.names(line.name) ||
-         (line.kind == LineKind::kInput && glob.names(line.op.substr(line.op.find(' ') + 1)));
+  return only.empty() || glob.names(line.name) || glob.names(path_of(line));
 }
 
 // Lines that are longer end in "…".
@@ -253,6 +262,25 @@ class Outline {
 };
 
 }  // namespace
+
+std::vector<std::string> other_globs(const SpmdProgram& program, const SourceMap& sources,
+                                     const std::string& only) {
+  std::set<std::string> globs = {std::string(kCollectives), std::string(kKernels)};
+  if (only.empty() || globs.contains(only)) {
+    return {};
+  }
+  for (const PlanLine& line : plan_lines(program, sources, /*rank=*/0)) {
+    if (!line.aside && is_wanted(program, line, only)) {
+      return {};
+    }
+    const std::string path = path_of(line);
+    globs.insert(path);
+    for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
+      globs.insert(path.substr(0, at + 1) + "*");
+    }
+  }
+  return {globs.begin(), globs.end()};
+}
 
 std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
                         const PlanView& view) {

@@ -54,6 +54,11 @@ struct PlanView {
   std::size_t width = 0;     // lines are cut behind so many columns; 0: they go on below
 };
 
+// What `only` could be instead, where nothing in the plan is of it; empty: something is.
+[[nodiscard]] std::vector<std::string> other_globs(const SpmdProgram& program,
+                                                   const SourceMap& sources,
+                                                   const std::string& only);
+
 // Title, lines and totals.
 [[nodiscard]] std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources,
                                       std::int64_t rank, const PlanView& view = {});
