@@ -25,12 +25,12 @@ class LayoutLint {
   }
 
  private:
-  void warn(DiagKind kind, SourceSpan span, std::string text) {
+  void warn(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {}) {
     found_.push_back({.kind = kind,
                       .severity = Severity::kWarning,
                       .span = span,
                       .text = std::move(text),
-                      .notes = {},
+                      .notes = std::move(notes),
                       .fix = {}});
   }
 
@@ -162,8 +162,9 @@ class LayoutLint {
          in_backticks(input->name) + " " + to_string(program.at(step.from).type) +
              " never changes, and " + std::string(to_string(step.kind)) + " moves it at each of " +
              std::to_string(use.calls) + " calls of " + in_backticks(program.source.name) +
-             " under " + in_backticks(layout_.name) + ", " + bytes_text(step.bytes) +
-             " a time; rules under `at \"" + input->name + "\"` could keep it as it is used");
+             " under " + in_backticks(layout_.name) + ", " + bytes_text(step.bytes) + " a time",
+         {{.span = {},
+           .text = "rules under `at \"" + input->name + "\"` could keep it as it is used"}});
   }
 
   std::span<const Use> uses_;

@@ -79,9 +79,11 @@ class ProgramLint {
                in_backticks(names_.of(held.value)) + " " + to_string(value.type) + " takes " +
                    bytes_text(held.bytes) + " of the " + bytes_text(program_.totals.peak_bytes) +
                    " that each rank holds" + where() + ", and is the same along " +
-                   in_backticks(program_.mesh.axes[a].name) + "; " + in_backticks(split + " -> *") +
-                   " or " + in_backticks(split + " -> " + program_.mesh.axes[a].name) +
-                   " would leave " + bytes_text(held.bytes / size));
+                   in_backticks(program_.mesh.axes[a].name),
+               {{.span = {},
+                 .text = in_backticks(split + " -> *") + " or " +
+                         in_backticks(split + " -> " + program_.mesh.axes[a].name) +
+                         " would leave " + bytes_text(held.bytes / size)}});
           break;
         }
       }
@@ -211,9 +213,10 @@ class ProgramLint {
            "of " + describe(program_.source, slice.origin) + " " + to_string(slice.type) +
                ", summed over " + name(step.axes) + where() +
                ", each rank reads only a slice, as " +
-               in_backticks(to_string(slice.type.shape, slice.layout, program_.mesh)) +
-               "; with `@` and these axes it would be a reduce_scatter, at half of " +
-               bytes_text(step.bytes));
+               in_backticks(to_string(slice.type.shape, slice.layout, program_.mesh)),
+           {{.span = {},
+             .text = "with `@` and these axes it would be a reduce_scatter, at half of " +
+                     bytes_text(step.bytes)}});
     }
   }
 
@@ -230,10 +233,12 @@ class ProgramLint {
       warn(DiagKind::kRepeatedReshard, step.reasons.front().span,
            describe(program_.source, program_.at(step.from).origin) + " " + to_string(value.type) +
                where() + " moves " + std::to_string(carried->blocks) + " sums over " +
-               name(step.axes) + ", " + bytes_text(step.bytes) + ", as " +
-               to_text(program_, step, step.reasons.front()) + ", and " + carried_text(*carried) +
-               "; " + way_out(program_, step, *carried) + ", would move one, " +
-               bytes_text(carried->bytes));
+               name(step.axes) + ", " + bytes_text(step.bytes) + "; " +
+               way_out(program_, step, *carried) + ", would move one, " +
+               bytes_text(carried->bytes),
+           {{.span = {},
+             .text = to_text(program_, step, step.reasons.front()) + ", and " +
+                     carried_text(*carried)}});
     }
   }
 
