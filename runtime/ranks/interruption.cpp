@@ -17,8 +17,14 @@ constexpr double kMostGrowth = 4;  // of the work between two questions
 constexpr int kSignalled = 128;
 
 volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t others_run = 0;
+volatile std::sig_atomic_t others_end = 0;
 
 void note(int signal) {
+  if (noted != 0 && signal == SIGINT && others_run != 0) {
+    others_end = 1;
+    return;
+  }
   if (noted != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
@@ -71,6 +77,19 @@ void throw_if_interrupted() {
 
 void forget_interruptions() {
   noted = 0;
+}
+
+OthersRun::OthersRun() {
+  others_end = 0;
+  others_run = 1;
+}
+
+OthersRun::~OthersRun() {
+  others_run = 0;
+}
+
+bool OthersRun::are_to_end() const {
+  return others_end != 0;
 }
 
 void Interruption::before_run(Communicator& communicator, double flops) {

@@ -27,6 +27,19 @@ void throw_if_interrupted();
 // What was noted has been dealt with: the next one is a first one again.
 void forget_interruptions();
 
+// While this is there, a second SIGINT is noted, too: others run, who can be ended instead.
+class OthersRun {
+ public:
+  OthersRun();
+  ~OthersRun();
+  OthersRun(const OthersRun&) = delete;
+  OthersRun& operator=(const OthersRun&) = delete;
+  OthersRun(OthersRun&&) = delete;
+  OthersRun& operator=(OthersRun&&) = delete;
+
+  [[nodiscard]] bool are_to_end() const;
+};
+
 class Interruption {
  public:
   // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some ten

@@ -40,7 +40,11 @@ def interrupted(line, first=""):
         if first:
             term.wait(first)
         term.send("\x03")
-        term.contains(line, term.wait(PROMPT), "interrupted; the session is as it was before")
+        shown = term.wait(PROMPT)
+        term.contains(line, shown, "interrupted; the session is as it was before")
+        _, bar, behind = shown.rpartition(" %")
+        if bar:
+            term.contains(line, behind, "\x1b[K")  # nothing is left of it
     return step
 
 
@@ -106,6 +110,21 @@ def rank_dies(term):
     os.kill(children(mpirun)[1], signal.SIGKILL)
 
 
+def rank_hangs(term):
+    """It never answers again; Ctrl-C waits for it, and once more it is ended."""
+    mpirun, = children(term.process)
+    os.kill(children(mpirun)[1], signal.SIGSTOP)
+    term.edited()
+    term.send("print sum(v) + 1\r")
+    term.wait("\r\n")
+    term.runs()
+    term.send("\x03")
+    term.wait("Ctrl-C again: at once")
+    term.send("\x03")
+    term.contains("hangs", term.wait(PROMPT), "interrupted; the session is as it was before, and "
+                  "runs in this process. Lost, and computed again when it is needed: v")
+
+
 def ended_by(number, status):
     """A signal, once a program runs that does not end."""
     def step(term):
@@ -162,6 +181,16 @@ SCENARIOS = {
     "Ctrl-C in a loop of tensors": [
         *COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ print sum(ones([n])) }}", "4\r\n"),
         ask("i", "5\r\n")],
+    "progress of a loop": [
+        *COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ i = i + 1 }}",
+                              f" of {ENDLESS.replace('_', ',')}  [-"), ask("i", "5\r\n")],
+    "progress of two loops": [
+        *COUNTER, interrupted(f"for a in 0..2 {{ for b in [1, 2] {{\nwhile true {{ i = i + 1 }} }} }}",
+                              "\ra 0 of 2, b 0 of 2, turn "), ask("i", "5\r\n")],
+    "progress on ranks": [
+        *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("state s : f32[n] = zeros"),
+        interrupted(f"for k in 0..{ENDLESS} {{ s <- s + v }}", f" of {ENDLESS.replace('_', ',')}  [-"),
+        ask("sum(s)", "0\r\n"), ends()],
     "Ctrl-C in an endless loop": [*COUNTER, interrupted("while true { }"), ask("i", "5\r\n")],
     "Ctrl-C on ranks": [
         *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("state s : f32[n] = zeros"),
@@ -202,6 +231,10 @@ SCENARIOS = {
     "ranks on a terminal": [*SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"),
                             ask(":ranks off", "runs in this process"), ask("sum(v)", "8\r\n"),
                             ends()],
+    "a rank that hangs": [
+        *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"), rank_hangs,
+        ask("sum(v)", "8\r\n"), ask("1 + 1", "2\r\n"), ask(":ranks 2", "runs on 2 MPI ranks"),
+        ask("sum(v)", "8\r\n"), ends()],
     "a rank that dies": [
         *SPLIT, ask(":ranks 2", "runs on 2 MPI ranks"), ask("sum(v)", "8\r\n"), rank_dies,
         ask("print sum(v) + 1", "was killed by signal 9 (Killed); the session is as it was",

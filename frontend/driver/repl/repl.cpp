@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "frontend/driver/progress.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/commands/program.h"
@@ -101,10 +102,12 @@ bool Repl::take(const std::string& name, std::size_t line, std::string text) {
   if (begin == std::string::npos) {
     return true;
   }
-  return guarded([&] {
+  const bool is_right = guarded([&] {
     return text[begin] == ':' ? run_repl_command(*this, text.substr(begin + 1))
                               : statements(add_source(name, line, std::move(text)));
   });
+  end_progress();
+  return is_right;
 }
 
 bool Repl::say(const std::string& name, const std::string& text, bool quiet) {
@@ -121,6 +124,7 @@ bool Repl::guarded(const std::function<bool()>& body) {
     over_ = stop.status != kCtrlC;
     output_.mistake("interrupted; the session is as it was before\n");
   } catch (const RanksLost& lost) {
+    forget_interruptions();
     lose_ranks(lost);
   } catch (const Failure& failure) {
     show({&failure.diag, 1});

@@ -228,8 +228,12 @@ std::vector<wire::Reply> Workers::ask(const wire::Request& request,
   Waiting waiting{.replies = std::vector<std::optional<wire::Reply>>(channels_.size()),
                   .missing = channels_.size()};
   Clock::time_point until = Clock::time_point::max();
+  const OthersRun others;
   while (waiting.missing > 0) {
     hear(waiting, print);
+    if (others.are_to_end()) {
+      lose("interrupted");
+    }
     const bool is_alone = waiting.thrown != nullptr && waiting.missing > 0;
     until = is_alone ? std::min(until, Clock::now() + kToFollow) : until;
     if (is_alone && Clock::now() >= until) {
