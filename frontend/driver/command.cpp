@@ -6,6 +6,7 @@
 
 #include "frontend/driver/command_line/pages.h"
 #include "frontend/driver/commands.h"
+#include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 
 namespace mtf {
@@ -38,7 +39,7 @@ int execute(const Options& options) {
     case Command::kRepl:
       return repl_command(options);
     case Command::kCompletion:
-      return show_alone(completion_script(options.name), kDone);
+      return completion_command(options);
     case Command::kMan:
       break;
   }
@@ -52,7 +53,9 @@ int command_line(std::span<const std::string> words) {
   if (const auto* answer = std::get_if<Answer>(&parsed)) {
     return show_alone(answer->text, answer->status, answer->json);
   }
-  return execute(std::get<Options>(parsed));
+  const auto& options = std::get<Options>(parsed);
+  const Progress progress(options);
+  return execute(options);
 }
 
 std::optional<std::size_t> terminal_columns() {

@@ -54,12 +54,18 @@ def check_examples(command, folder):
 
 def check_bash(folder):
     """Pairs of a command line, whose last word is being typed, and words that it may become."""
-    pathlib.Path(folder, "mine.mtf").touch()
+    pathlib.Path(folder, "mine.mtf").write_text(
+        "dim n = 4\nmesh m = [x: 2]\nlayout both on m { n -> x }\nlayout bare on m { }\n"
+        "fn step(x: f32[n]) { return x }\nfn other(x) { return x }\n", encoding="utf-8")
     pathlib.Path(folder, "notes.txt").touch()
     cases = [("mtf pl", {"plan"}), ("mtf plan --ra", {"--rank"}), ("mtf run --nan ", {"warn", "error"}),
              ("mtf check m", {"mine.mtf"}), ("mtf check --emit s", {"sharded", "spmd"}),
              ("mtf mine.mtf --prof", {"--profile"}), ("mtf ops einsu", {"einsum"}),
-             ("mtf help dif", {"diff"}), ("mtf completion ", {"bash", "zsh", "fish"}),
+             ("mtf help dif", {"diff"}), ("mtf completion ba", {"bash"}),
+             ("mtf run mine.mtf --layout b", {"both", "bare"}), ("mtf mine.mtf --layout bo", {"both"}),
+             ("mtf plan mine.mtf ", {"step"}), ("mtf plan --layout both mine.mtf s", {"step"}),
+             ("mtf diff mine.mtf both ba", {"bare"}), ("mtf plan mi", {"mine.mtf"}),
+             ("mtf plan --layout b", set()), ("mtf plan gone.mtf s", set()),
              ("mtf run --trace no", {"notes.txt"}), ("mtf run --seed ", set()),
              ("mtf run n", set())]
     script = 'source <(mtf completion bash) || exit\n'
@@ -77,7 +83,8 @@ def check_bash(folder):
 
 def check_fish(folder):
     for line, wanted in [("mtf pl", "plan"), ("mtf plan --ra", "--rank"), ("mtf run --nan e", "error"),
-                         ("mtf check mi", "mine.mtf"), ("mtf ops einsu", "einsum")]:
+                         ("mtf check mi", "mine.mtf"), ("mtf ops einsu", "einsum"),
+                         ("mtf plan mine.mtf ", "step"), ("mtf run mine.mtf --layout bo", "both")]:
         done = run(["fish", "--no-config", "-c",
                     f"mtf completion fish | source; complete -C '{line}'"], folder)
         found = {entry.split("\t")[0] for entry in done.stdout.splitlines()}
@@ -103,7 +110,7 @@ done
     parts = dict(re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", done.stdout, re.MULTILINE))
     for line, wanted in [("mtf pl", "plan:show what one rank does"), ("mtf pl", "files -g *.mtf"),
                          ("mtf plan x.mtf", "--rank=[the rank to show]:N: "),
-                         ("mtf plan x.mtf", "::ENTRY: "),
+                         ("mtf plan x.mtf", "::ENTRY:_mtf_names entries"),
                          ("mtf x.mtf --nan", "]:WHAT:(warn error)"),
                          ("mtf x.mtf --nan", ":FILE:_files -g"), ("mtf ops e", " einsum ")]:
         if done.returncode != 0 or done.stderr or wanted not in parts.get(line, ""):

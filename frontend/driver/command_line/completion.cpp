@@ -1,6 +1,7 @@
 // Completion scripts. Each is one table of the shell's own, filled from ours, and a few lines that
 // read it: which words a command takes, which options, and what follows an option.
 
+#include <algorithm>
 #include <vector>
 
 #include "frontend/driver/command_line/pages.h"
@@ -41,6 +42,15 @@ const WordDef* first_word(const CommandDef& command) {
   return command.words.empty() ? nullptr : command.words.data();
 }
 
+// What the words behind the first may be. Shells are not told which of them is which: a word may
+// belong to an option.
+const WordDef* later_word(const CommandDef& command) {
+  const auto found = std::ranges::find_if(command.words, [](const WordDef& word) {
+    return word.offer == Offer::kLayouts || word.offer == Offer::kEntries;
+  });
+  return found == command.words.end() ? nullptr : &*found;
+}
+
 // In single quotes of a POSIX shell.
 std::string quoted_word(std::string_view text) {
   std::string result = "'";
@@ -59,6 +69,10 @@ std::string bash_offer(Offer offer, std::string_view choices) {
       return "_mtf_files '*.mtf'";
     case Offer::kFiles:
       return "_mtf_files";
+    case Offer::kLayouts:
+      return "_mtf_names layouts";
+    case Offer::kEntries:
+      return "_mtf_names entries";
     case Offer::kOperations:
       return "_mtf_words " + quoted_word(operation_names());
     case Offer::kCommands:
@@ -81,11 +95,15 @@ std::string bash_script() {
   }
   std::string options;
   std::string words;
+  std::string later;
   for (const CommandDef& command : all_commands()) {
     const std::string name(command.name);
     options += "      " + name + ") _mtf_words " + quoted_word(options_of(command)) + " ;;\n";
     if (const WordDef* word = first_word(command); word != nullptr) {
       words += "    " + name + ") " + bash_offer(word->offer, word->choices) + " ;;\n";
+    }
+    if (const WordDef* word = later_word(command); word != nullptr) {
+      later += "      " + name + ") " + bash_offer(word->offer, word->choices) + "; return ;;\n";
     }
   }
   return "# bash: source <(mtf completion bash)\n"
@@ -94,6 +112,19 @@ std::string bash_script() {
          "  compopt -o filenames 2>/dev/null\n"
          "  mapfile -t COMPREPLY < <(compgen -d -- \"$current\"; compgen -f ${1:+-X \"!$1\"} -- "
          "\"$current\")\n"
+         "}\n"
+         "_mtf_program() {\n"
+         "  local i\n"
+         "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
+         "    [[ ${COMP_WORDS[i]} == *.mtf && -f ${COMP_WORDS[i]} ]] && echo \"${COMP_WORDS[i]}\" "
+         "&& return\n"
+         "  done\n"
+         "  return 1\n"
+         "}\n"
+         "_mtf_names() {\n"
+         "  local program\n"
+         "  program=$(_mtf_program) && _mtf_words \"$(mtf completion \"$1\" \"$program\" "
+         "2>/dev/null)\"\n"
          "}\n"
          "_mtf() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -118,6 +149,11 @@ std::string bash_script() {
          options +
          "    esac\n"
          "    return\n"
+         "  fi\n"
+         "  if _mtf_program >/dev/null; then\n"
+         "    case $command in\n" +
+         later +
+         "    esac\n"
          "  fi\n"
          "  case $command in\n" +
          words + "    help) _mtf_words " + quoted_word(command_names()) +
@@ -146,6 +182,10 @@ std::string zsh_offer(Offer offer, std::string_view choices) {
       return "_files -g \"*.mtf\"";
     case Offer::kFiles:
       return "_files";
+    case Offer::kLayouts:
+      return "_mtf_names layouts";
+    case Offer::kEntries:
+      return "_mtf_names entries";
     case Offer::kOperations:
       return "(" + operation_names() + ")";
     case Offer::kCommands:
@@ -194,6 +234,11 @@ std::string zsh_script() {
   }
   return "#compdef mtf\n"
          "# zsh: mtf completion zsh > _mtf, in a folder of $fpath\n"
+         "_mtf_names() {\n"
+         "  local -a programs=(${(M)words:#*.mtf})\n"
+         "  local -a names=(${(f)\"$(mtf completion $1 $programs[1] 2>/dev/null)\"})\n"
+         "  compadd -a names\n"
+         "}\n"
          "_mtf() {\n"
          "  local -a commands=(\n" +
          names +
@@ -237,6 +282,10 @@ std::string fish_offer(Offer offer, std::string_view choices) {
       return " -k -a '(__fish_complete_suffix .mtf)'";
     case Offer::kFiles:
       return " -F";
+    case Offer::kLayouts:
+      return " -f -a '(__mtf_names layouts)'";
+    case Offer::kEntries:
+      return " -f -a '(__mtf_names entries)'";
     case Offer::kOperations:
       return " -f -a " + fish_text(operation_names());
     case Offer::kCommands:
@@ -259,6 +308,9 @@ std::string fish_command(const CommandDef& command) {
   } else {
     text += head + fish_offer(word->offer, word->choices) + "\n";
   }
+  if (const WordDef* word = later_word(command); word != nullptr) {
+    text += head + fish_offer(word->offer, word->choices) + "\n";
+  }
   for (const OptionDef& option : all_options()) {
     if (takes(command, option)) {
       text += head;
@@ -274,6 +326,10 @@ std::string fish_command(const CommandDef& command) {
 std::string fish_script() {
   std::string text =
       "# fish: mtf completion fish > ~/.config/fish/completions/mtf.fish\n"
+      "function __mtf_names\n"
+      "  set -l program (string match -- '*.mtf' (commandline -opc))\n"
+      "  test -n \"$program[1]\"; and mtf completion $argv[1] $program[1] 2>/dev/null\n"
+      "end\n"
       "complete -c mtf -n __fish_use_subcommand -k -a '(__fish_complete_suffix .mtf)'\n"
       "complete -c mtf -n __fish_use_subcommand -l version -d 'versions of mtf and of its "
       "libraries'\n";

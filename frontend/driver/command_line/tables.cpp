@@ -22,12 +22,12 @@ constexpr WordDef kFile{.name = "FILE",
                         .take = take_text<&Options::file>};
 constexpr WordDef kEntry{.name = "ENTRY",
                          .missing = "",
-                         .offer = Offer::kNothing,
+                         .offer = Offer::kEntries,
                          .choices = "",
                          .take = take_text<&Options::name>};
 constexpr WordDef kLayout{.name = "LAYOUT",
                           .missing = "which two layouts?",
-                          .offer = Offer::kNothing,
+                          .offer = Offer::kLayouts,
                           .choices = "",
                           .take = take_layout};
 constexpr WordDef kValue{
@@ -44,7 +44,7 @@ constexpr WordDef kOperation{.name = "NAME",
 constexpr WordDef kShell{.name = "SHELL",
                          .missing = "for which shell? bash, zsh or fish",
                          .offer = Offer::kChoices,
-                         .choices = "bash zsh fish",
+                         .choices = "bash zsh fish layouts entries",
                          .take = take_text<&Options::name>};
 
 constexpr WordDef kMaybeFile{.name = "FILE",
@@ -58,7 +58,7 @@ constexpr std::array kFileAndEntry = {kFile, kEntry};
 constexpr std::array kFileAndLayouts = {kFile, kLayout, kLayout, kEntry};
 constexpr std::array kFileAndValue = {kFile, kValue, kEntry};
 constexpr std::array kOneOperation = {kOperation};
-constexpr std::array kOneShell = {kShell};
+constexpr std::array kShellAndFile = {kShell, kMaybeFile};
 
 constexpr std::array kAllCommands = std::to_array<CommandDef>({
     {"run",
@@ -145,8 +145,8 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
         "questions from a script"}}}},
     {"completion",
      Command::kCompletion,
-     kOneShell,
-     "print a script by which a shell completes this command",
+     kShellAndFile,
+     "print a script by which a shell completes this command, or what it asks of FILE for that",
      {{{"source <(mtf completion bash)", "in ~/.bashrc"},
        {"mtf completion zsh > _mtf",
         "in a folder of $fpath; `fish`: ~/.config/fish/completions"}}}},
@@ -275,7 +275,8 @@ bool set_format(Options& options, std::string_view text) {
 
 constexpr std::array kOptions = std::to_array<OptionDef>({
     {"", "-n", "N", "start N ranks under mpirun", kRun, set_ranks},
-    {"--layout", "", "NAME", "the layout to use", kWithLayout, set_text<&Options::layout>},
+    {"--layout", "", "NAME", "the layout to use", kWithLayout, set_text<&Options::layout>,
+     Offer::kLayouts},
     {"--mesh", "", "SIZES", "other sizes of mesh axes: \"rows=4,cols=2\"", kWithFile,
      set_text<&Options::mesh>},
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile, set_rules},

@@ -13,7 +13,16 @@
 namespace mtf {
 
 // What a shell offers for a word.
-enum class Offer : std::uint8_t { kNothing, kFiles, kPrograms, kOperations, kCommands, kChoices };
+enum class Offer : std::uint8_t {
+  kNothing,
+  kFiles,
+  kPrograms,
+  kLayouts,  // of the program before it
+  kEntries,
+  kOperations,
+  kCommands,
+  kChoices
+};
 
 // A word of a command that is no option.
 struct WordDef {
