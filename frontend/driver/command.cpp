@@ -71,10 +71,8 @@ std::size_t output_columns() {
 }
 
 bool colors_output(ColorChoice choice) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool wanted = no_color == nullptr || *no_color == '\0';
   return choice == ColorChoice::kAlways ||
-         (choice == ColorChoice::kAuto && wanted && isatty(STDOUT_FILENO) == 1);
+         (choice == ColorChoice::kAuto && shows_color(STDOUT_FILENO));
 }
 
 }  // namespace mtf

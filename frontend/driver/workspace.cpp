@@ -158,9 +158,14 @@ ColorMode color_mode(const Options& options) {
   if (options.color != ColorChoice::kAuto) {
     return options.color == ColorChoice::kAlways ? ColorMode::kColor : ColorMode::kPlain;
   }
+  return shows_color(STDERR_FILENO) ? ColorMode::kColor : ColorMode::kPlain;
+}
+
+bool shows_color(int stream) {
   const char* no_color = std::getenv("NO_COLOR");
-  const bool wanted = no_color == nullptr || *no_color == '\0';
-  return wanted && isatty(STDERR_FILENO) == 1 ? ColorMode::kColor : ColorMode::kPlain;
+  const char* kind = std::getenv("TERM");
+  const bool has_them = kind == nullptr || std::string_view(kind) != "dumb";
+  return has_them && (no_color == nullptr || *no_color == '\0') && isatty(stream) == 1;
 }
 
 ProgramText read_standard_input() {

@@ -88,6 +88,9 @@ void warn(Workspace& workspace, const DiagSink& diags);
 void show_json(Workspace& workspace, Outcome& outcome);
 
 [[nodiscard]] ColorMode color_mode(const Options& options);
+// Whether what is written there may have colours: it is a terminal that has them, and NO_COLOR does
+// not say otherwise.
+[[nodiscard]] bool shows_color(int stream);
 
 // The program of the command line; nullopt after an error, recorded in `diags`. Collective, if
 // there is a world: of `-`, standard input, only the first rank has anything.

@@ -61,7 +61,7 @@ class ProductDrawing {
   // The second operand stands above the result, column by column.
   std::vector<std::string> side_by_side() {
     const std::vector<std::string> left =
-        drawn(left_, {.ascii = options_.ascii, .columns = options_.columns / 2});
+        drawn(left_, {.ascii = options_.ascii, .columns = options_.columns / 2, .least = 2});
     std::size_t width = 0;
     for (const std::string& line : left) {
       width = std::max(width, display_width(line) + kGapBetween);
@@ -70,7 +70,8 @@ class ProductDrawing {
         .ascii = options_.ascii,
         .columns = options_.columns - std::min(width, options_.columns),
         .head = std::max(head_width(right_.sheet), head_width(result_.sheet)),
-        .cell = std::max({SheetStyle().cell, cell_width(right_.sheet), cell_width(result_.sheet)})};
+        .cell = std::max({SheetStyle().cell, cell_width(right_.sheet), cell_width(result_.sheet)}),
+        .least = 2};
     std::vector<std::string> lines;
     for (const std::string& line : drawn(right_, beside)) {
       lines.push_back(std::string(width, ' ') + line);

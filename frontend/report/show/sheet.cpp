@@ -9,7 +9,6 @@ namespace mtf {
 namespace {
 
 constexpr std::size_t kMostRows = 16;
-constexpr std::size_t kLeastColumns = 2;
 constexpr std::size_t kLeastRoom = 20;
 constexpr std::size_t kFrame = 4;    // of a line: its indent, and what is beside its cells
 constexpr char kFirstMark = '\x10';  // of axis 0; those of all axes lie below the blank
@@ -30,7 +29,7 @@ class Drawing {
     const std::size_t fits = room / (cell_ + 3);
     const std::size_t fits_with_gap = (room - kGap.size()) / (cell_ + 3);
     columns_ = first_and_last(static_cast<std::int64_t>(count),
-                              std::max(kLeastColumns, count <= fits ? count : fits_with_gap));
+                              std::max(style.least, count <= fits ? count : fits_with_gap));
   }
 
   std::vector<std::string> lines() {
@@ -60,7 +59,7 @@ class Drawing {
   }
 
   [[nodiscard]] bool gap_before(std::size_t column) const {
-    return column > 0 && columns_[column] != columns_[column - 1] + 1;
+    return columns_[column] != (column == 0 ? 0 : columns_[column - 1] + 1);
   }
 
   void add_column_heads() {

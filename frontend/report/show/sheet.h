@@ -30,6 +30,7 @@ struct SheetStyle {
   std::size_t columns = 80;  // of the terminal
   std::size_t head = 0;      // columns of the heads of rows, if no head needs more
   std::size_t cell = 4;      // and of a cell
+  std::size_t least = 1;     // columns of cells, however narrow the terminal is
 };
 
 // The columns that heads of rows, and cells, need.
