@@ -113,14 +113,14 @@ std::string ProgressLine::text(Time now, std::size_t columns) const {
 
 namespace {
 
-struct Shown {
+struct ShownProgress {
   int terminal;
   ProgressLine line;
 };
 
 // Of this process; null: none is shown.
-std::unique_ptr<Shown>& shown() {
-  static std::unique_ptr<Shown> of_process;
+std::unique_ptr<ShownProgress>& shown() {
+  static std::unique_ptr<ShownProgress> of_process;
   return of_process;
 }
 
@@ -155,8 +155,8 @@ Progress::Progress(const Options& options) {
     const bool known = ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     return known ? size.ws_col : kOtherwise;
   };
-  shown() = std::make_unique<Shown>(
-      Shown{.terminal = terminal, .line = ProgressLine({.write = put, .columns = columns})});
+  shown() = std::make_unique<ShownProgress>(ShownProgress{
+      .terminal = terminal, .line = ProgressLine({.write = put, .columns = columns})});
   ask_at_stop_points(planning_at);
   listen_to_turns(progress_at);
   is_ours_ = true;
@@ -197,11 +197,11 @@ void end_progress() {
 }
 
 void lend_terminal() {
-  const char* name = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : nullptr;
-  if (name == nullptr) {
+  const char* terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : nullptr;
+  if (terminal == nullptr) {
     unsetenv(kLent);
   } else {
-    setenv(kLent, name, /*overwrite=*/1);
+    setenv(kLent, terminal, /*overwrite=*/1);
   }
 }
 
