@@ -80,12 +80,12 @@ void forget_interruptions() {
 }
 
 OthersRun::OthersRun() {
-  others_end = 0;
-  others_run = 1;
+  others_end = others_run == 0 ? 0 : others_end;
+  others_run = others_run + 1;
 }
 
 OthersRun::~OthersRun() {
-  others_run = 0;
+  others_run = others_run - 1;
 }
 
 bool OthersRun::are_to_end() const {

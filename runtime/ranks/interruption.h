@@ -27,7 +27,7 @@ void throw_if_interrupted();
 // What was noted has been dealt with: the next one is a first one again.
 void forget_interruptions();
 
-// While this is there, a second SIGINT is noted, too: others run, who can be ended instead.
+// While one of these is there, a second SIGINT is noted, too: others run, who can be ended instead.
 class OthersRun {
  public:
   OthersRun();

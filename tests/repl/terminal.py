@@ -82,6 +82,17 @@ class Terminal:
         """Waits until the editor has handed its line on: Ctrl-C is a signal."""
         self._until("no line runs", lambda: termios.tcgetattr(self.screen)[3] & termios.ICANON)
 
+    def sleeps(self):
+        """Waits until the session does nothing but wait."""
+        path = f"/proc/{self.process}/stat"
+        states = []
+
+        def is_asleep():
+            with open(path, encoding="utf-8") as file:
+                states.append(file.read().rpartition(")")[2].split()[0])
+            return states[-10:] == ["S"] * 10
+        self._until("it does not sleep", is_asleep)
+
     def keys(self, text, until=PROMPT):
         self.edited()
         self.send(text)

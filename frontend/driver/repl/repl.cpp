@@ -230,6 +230,8 @@ bool Repl::extend(Script next, Statement input) {
 }
 
 bool Repl::run_waiting() {
+  const std::unique_ptr<OthersRun> ranks =
+      workers_ == nullptr ? nullptr : std::make_unique<OthersRun>();
   if (running_ == nullptr) {
     auto running = std::make_unique<RunningSession>(
         options_for(script_.inputs()), sources_, [this](std::string_view line) { say_value(line); },
