@@ -53,7 +53,7 @@ Stretch stretch_within(std::int64_t at, std::int64_t step, std::int64_t count, s
 std::vector<IndexRun> plain_runs(const IndexMap& map, std::int64_t size, Interval to) {
   const std::int64_t step = map.gap / std::gcd(map.gap, map.stride);
   std::int64_t first = to.begin;
-  const std::int64_t end = to.begin + to.extent;
+  const std::int64_t end = to.end();
   while (first < end && first < to.begin + step &&
          (first * map.stride + map.offset) % map.gap != 0) {
     ++first;
@@ -104,7 +104,7 @@ std::vector<IndexRun> runs_of(const IndexMap& map, std::int64_t size, Interval t
     return plain_runs(map, size, to);
   }
   std::vector<IndexRun> runs;
-  const std::int64_t end = to.begin + to.extent;
+  const std::int64_t end = to.end();
   for (std::int64_t i = to.begin; i < end;) {
     const Folded at = folded(map, size, i * map.stride + map.offset);
     const std::int64_t count = steps_within(at.at, at.step, 0, size, end - i);
@@ -117,8 +117,7 @@ std::vector<IndexRun> runs_of(const IndexMap& map, std::int64_t size, Interval t
 std::vector<IndexRun> runs_within(const std::vector<IndexRun>& runs, Interval from) {
   std::vector<IndexRun> inside;
   for (const IndexRun& run : runs) {
-    const Stretch part =
-        stretch_within(run.from, run.from_step, run.count, from.begin, from.begin + from.extent);
+    const Stretch part = stretch_within(run.from, run.from_step, run.count, from.begin, from.end());
     if (part.count > 0) {
       inside.push_back({.to = run.to + part.first * run.to_step,
                         .from = run.from + part.first * run.from_step,

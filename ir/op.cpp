@@ -128,6 +128,12 @@ std::size_t digested_loop(const IterationSpace& space) {
   return static_cast<std::size_t>(found - space.loops.begin());
 }
 
+std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop) {
+  const auto found = std::ranges::find(map, std::vector{loop});
+  return found == map.end() ? std::nullopt
+                            : std::optional(static_cast<std::size_t>(found - map.begin()));
+}
+
 IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combine) {
   IterationSpace space;
   space.combine = combine;

@@ -142,6 +142,10 @@ struct MovedDim {
   std::optional<std::size_t> to = {};
   IndexMap map = {};
 
+  // The indices of a slice of the result; one where the result lacks the dim.
+  [[nodiscard]] Interval wanted_by(const Slice& slice) const {
+    return to ? slice.along(*to) : Interval{.begin = 0, .extent = 1};
+  }
   friend bool operator==(const MovedDim&, const MovedDim&) = default;
 };
 
@@ -179,6 +183,9 @@ struct IterationSpace {
 
 // The loop that there is a digest of.
 [[nodiscard]] std::size_t digested_loop(const IterationSpace& space);
+
+// The dim of a tensor that is the loop; nullopt: it has none, or one made of several loops.
+[[nodiscard]] std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop);
 
 // How each dim of the one operand of such an operation is read; those that stay read themselves.
 [[nodiscard]] std::vector<MovedDim> reads_of(const IterationSpace& space);

@@ -249,7 +249,7 @@ std::optional<std::int64_t> step_of(Context& c, const ast::For& loop, const Valu
     c.report.error(
         DiagKind::kBadArgument, loop.step->span,
         over.is<Range>()
-            ? "a step is a whole number other than 0; this is " +
+            ? "a step is an integer other than 0; this is " +
                   (number != nullptr ? "0" : kind_of(value))
             : "a step goes with a range, as `0..10 step 2`; this loop runs over " + kind_of(over));
   }

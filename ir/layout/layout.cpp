@@ -103,8 +103,7 @@ Interval reached(const Reach& reach, std::int64_t size, Interval block) {
     return {};
   }
   const std::int64_t first = block.begin * reach.stride + reach.offset;
-  const std::int64_t end =
-      (block.begin + block.extent - 1) * reach.stride + reach.offset + reach.length;
+  const std::int64_t end = (block.end() - 1) * reach.stride + reach.offset + reach.length;
   const std::int64_t begin = std::clamp<std::int64_t>(first, 0, size);
   return from_to(begin, std::clamp(end, begin, size));
 }

@@ -160,6 +160,10 @@ struct Target {
 struct Slice {
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> extent;
+
+  [[nodiscard]] Interval along(std::size_t dim) const {
+    return {.begin = offset[dim], .extent = extent[dim]};
+  }
 };
 
 // Of the longest slice; without `uneven` and conditions, of every rank's.

@@ -40,12 +40,9 @@ Counts counts_on(const Halo& halo, std::int64_t rank, bool longest) {
       continue;
     }
     const MovedDim& read = halo.reads[d];
-    const Interval wanted =
-        read.to ? Interval{.begin = to.offset[*read.to], .extent = to.extent[*read.to]}
-                : Interval{.begin = 0, .extent = 1};
-    const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[d].size, wanted);
+    const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[d].size, read.wanted_by(to));
     counts.read *= count_of(runs);
-    counts.own *= count_of(runs_within(runs, {.begin = from.offset[d], .extent = from.extent[d]}));
+    counts.own *= count_of(runs_within(runs, from.along(d)));
   }
   return counts;
 }

@@ -311,12 +311,6 @@ class Streamer {
 
 }  // namespace
 
-std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop) {
-  const auto found = std::ranges::find(map, std::vector{loop});
-  return found == map.end() ? std::nullopt
-                            : std::optional(static_cast<std::size_t>(found - map.begin()));
-}
-
 void stream(SpmdProgram& program, std::int64_t pieces, bool exact) {
   if (pieces > 1) {
     Streamer(program, pieces, exact).run();

@@ -14,9 +14,7 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "lowering/spmd.h"
 
@@ -25,8 +23,5 @@ namespace mtf {
 // Lets gathered operands with one reader pass in up to `pieces` pieces, where that takes no more
 // memory; other gathers are told why not. Before memory is planned.
 void stream(SpmdProgram& program, std::int64_t pieces, bool exact);
-
-// The dim of a tensor that is the loop; nullopt: it has none, or one made of several loops.
-[[nodiscard]] std::optional<std::size_t> dim_of(const DimMap& map, std::size_t loop);
 
 }  // namespace mtf

@@ -49,6 +49,7 @@ struct ExchangeSpec {
   Axes axes;
   Combine combine = Combine::kSum;
   bool exact = true;
+  Isa isa = Isa::kPortable;
   // kHaloExchange: the shape of what it leaves, and how that reads the tensor.
   Shape result = {};
   std::vector<MovedDim> reads = {};

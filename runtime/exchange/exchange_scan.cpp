@@ -27,6 +27,7 @@ ScanExchange::ScanExchange(const Mesh& mesh, const ExchangeSpec& spec, const Gro
                            std::span<const std::int64_t> ranks)
     : how_{.combine = spec.combine,
            .dtype = spec.type.dtype,
+           .isa = spec.isa,
            .width = spec.type.shape[spec.type.shape.rank() - 1].size},
       line_bytes_(how_.width * static_cast<std::int64_t>(bytes_of(how_.dtype))) {
   const auto turned = [&](std::int64_t place) {

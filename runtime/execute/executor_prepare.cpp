@@ -219,6 +219,7 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                     .axes = step.axes,
                     .combine = step.combine,
                     .exact = context.exact,
+                    .isa = context.hosts.front().cpu().isa,
                     .result = to.type.shape,
                     .reads = reads_of(program, step)};
   if (step.kind == StepKind::kExclusiveScan) {

@@ -25,7 +25,7 @@ struct TimeSpan {
 // The local ranks of a process do a kernel one after the other, everything else together: then they
 // have the same time.
 struct StepTime {
-  std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that all is well
+  std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that none failed
   std::size_t rank = 0;  // among the local ranks
   TimeSpan time;
   bool resumes = false;  // goes on with the step: the next part of a stream

@@ -18,12 +18,6 @@ std::vector<std::int64_t> strides_in(const Slice& slice) {
   return strides;
 }
 
-// Of the result's dim that reads a dim; one index where the result lacks it.
-Interval wanted(const MovedDim& read, const Slice& to) {
-  return read.to ? Interval{.begin = to.offset[*read.to], .extent = to.extent[*read.to]}
-                 : Interval{.begin = 0, .extent = 1};
-}
-
 bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*stride) {
   std::int64_t next = 1;
   for (std::size_t d = dims.size(); d-- > 0;) {
@@ -102,8 +96,8 @@ std::vector<MovedBox> boxes_between(const MovedSlices& slices) {
   std::vector<std::vector<IndexRun>> runs;
   for (std::size_t d = 0; d < slices.reads.size(); ++d) {
     const MovedDim& read = slices.reads[d];
-    runs.push_back(runs_within(runs_of(read.map, slices.operand[d].size, wanted(read, slices.to)),
-                               {.begin = slices.from.offset[d], .extent = slices.from.extent[d]}));
+    runs.push_back(runs_within(runs_of(read.map, slices.operand[d].size, read.wanted_by(slices.to)),
+                               slices.from.along(d)));
   }
   std::vector<MovedBox> boxes;
   add_boxes(runs, slices, strides_in(slices.from), strides_in(slices.to), {}, boxes);
@@ -116,18 +110,17 @@ void fill_border(const MovedSlices& slices, DType dtype, void* to) {
     if (!read.to || read.map.border != Border::kValue) {
       continue;
     }
-    const Interval all = wanted(read, slices.to);
+    const Interval all = read.wanted_by(slices.to);
     const std::vector<IndexRun> runs = runs_of(read.map, slices.operand[d].size, all);
     const auto fill = [&](std::int64_t begin, std::int64_t end) {
       fill_slab(slices, *read.to, {.begin = begin - all.begin, .extent = end - begin}, dtype,
                 read.map.value, to);
     };
-    const std::int64_t end = all.begin + all.extent;
     if (runs.empty() || runs.front().to_step != 1) {
-      fill(all.begin, end);
+      fill(all.begin, all.end());
     } else {
       fill(all.begin, runs.front().to);
-      fill(runs.front().to + runs.front().count, end);
+      fill(runs.front().to + runs.front().count, all.end());
     }
   }
 }

@@ -10,7 +10,6 @@
 #include <span>
 #include <type_traits>
 
-#include "runtime/kernels/cpu.h"
 #include "runtime/kernels/reduce_kernel_ops.h"
 #include "runtime/kernels/tree.h"
 #include "runtime/vector_math/vector_math.h"
@@ -20,11 +19,22 @@ namespace {
 
 constexpr std::size_t kTile = 64;  // lines at a time
 
+// The number of lines of a tile: fixed, so that one line is kept in registers, or counted.
+struct OneLine {
+  static constexpr std::size_t kMost = 1;
+  static constexpr std::size_t count() { return 1; }
+};
+struct Lines {
+  static constexpr std::size_t kMost = kTile;
+  std::size_t number;
+  [[nodiscard]] std::size_t count() const { return number; }
+};
+
 // ---- ways to join ------------------------------------------------------------------------------
 
 // What is known of some lines, number by number.
-template <typename T, std::size_t kWidth>
-using Known = std::array<std::array<T, kTile>, kWidth>;
+template <typename T, std::size_t kWidth, typename N>
+using Known = std::array<std::array<T, N::kMost>, kWidth>;
 
 template <template <typename> typename Op, typename T>
 struct OneNumber {
@@ -32,9 +42,10 @@ struct OneNumber {
   static constexpr std::size_t kWidth = 1;
   static constexpr std::size_t kValue = 0;  // the number that the result has
   static T nothing() { return Op<T>::identity(); }
-  static void join(const Known<T, 1>& before, const Known<T, 1>& behind, std::size_t n,
-                   Known<T, 1>& out) {
-    for (std::size_t i = 0; i < n; ++i) {
+  template <typename N>
+  void join(const Known<T, 1, N>& before, const Known<T, 1, N>& behind, N lines,
+            Known<T, 1, N>& out) const {
+    for (std::size_t i = 0; i < lines.count(); ++i) {
       out[0][i] = Op<T>::apply(before[0][i], behind[0][i]);
     }
   }
@@ -47,10 +58,12 @@ struct LogSumExp {
   static constexpr std::size_t kWidth = 1;
   static constexpr std::size_t kValue = 0;
   static T nothing() { return -std::numeric_limits<T>::infinity(); }
-  static void join(const Known<T, 1>& before, const Known<T, 1>& behind, std::size_t n,
-                   Known<T, 1>& out) {
-    static const Isa isa = host_isa();
-    std::array<T, kTile> rest;
+  Isa isa;
+  template <typename N>
+  void join(const Known<T, 1, N>& before, const Known<T, 1, N>& behind, N lines,
+            Known<T, 1, N>& out) const {
+    const std::size_t n = lines.count();
+    std::array<T, N::kMost> rest;
     for (std::size_t i = 0; i < n; ++i) {
       const T x = before[0][i];
       const T y = behind[0][i];
@@ -71,9 +84,10 @@ struct Recurrence {
   static constexpr std::size_t kWidth = 2;
   static constexpr std::size_t kValue = 1;
   static T nothing() { return T(0); }
-  static void join(const Known<T, 2>& before, const Known<T, 2>& behind, std::size_t n,
-                   Known<T, 2>& out) {
-    for (std::size_t i = 0; i < n; ++i) {
+  template <typename N>
+  void join(const Known<T, 2, N>& before, const Known<T, 2, N>& behind, N lines,
+            Known<T, 2, N>& out) const {
+    for (std::size_t i = 0; i < lines.count(); ++i) {
       const T a = behind[0][i];
       out[1][i] = a * before[1][i] + behind[1][i];
       out[0][i] = before[0][i] * a;
@@ -83,7 +97,7 @@ struct Recurrence {
 
 // Calls `f` with the way to join, which exists for the type.
 template <typename T, typename F>
-void with_way(Combine combine, F&& f) {
+void with_way(Combine combine, Isa isa, F&& f) {
   switch (combine) {
     case Combine::kSum:
       return f(OneNumber<Sum, T>());
@@ -98,7 +112,7 @@ void with_way(Combine combine, F&& f) {
       break;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    combine == Combine::kRecurrence ? f(Recurrence<T>()) : f(LogSumExp<T>());
+    combine == Combine::kRecurrence ? f(Recurrence<T>()) : f(LogSumExp<T>{.isa = isa});
   }
 }
 
@@ -112,15 +126,15 @@ struct Rows {
   bool exclusive = false;
 };
 
-template <typename Way>
+template <typename Way, typename N>
 class Tile {
  public:
   using T = typename Way::Type;
-  using State = Known<T, Way::kWidth>;
+  using State = Known<T, Way::kWidth, N>;
 
   // `in`: the first element of the first line, per operand; `out` null: the digest alone is wanted.
-  Tile(const Rows& rows, std::span<const T* const> in, T* out, std::size_t lines)
-      : rows_(rows), out_(out), lines_(lines) {
+  Tile(const Way& way, const Rows& rows, std::span<const T* const> in, T* out, N lines)
+      : way_(way), rows_(rows), out_(out), lines_(lines) {
     std::ranges::copy(in, in_.begin());
   }
 
@@ -130,73 +144,119 @@ class Tile {
  private:
   void run(std::int64_t begin, std::int64_t end, const State* before, State& all) {
     if (end - begin == 1) {
-      lines_ == 1 ? block<1>(begin, before, all) : block<0>(begin, before, all);
+      if (out_ == nullptr) {
+        block<Writes::kNothing>(begin, before, all);
+      } else if (rows_.exclusive) {
+        block<Writes::kBefore>(begin, before, all);
+      } else {
+        block<Writes::kSoFar>(begin, before, all);
+      }
       return;
     }
     const std::int64_t middle = begin + tree_split(end - begin);
     run(begin, middle, before, all);
     State left = all;
     if (before != nullptr) {
-      Way::join(*before, all, lines_, left);
+      way_.join(*before, all, lines_, left);
     }
     State right;
     run(middle, end, &left, right);
-    Way::join(all, right, lines_, all);
+    way_.join(all, right, lines_, all);
   }
 
-  // kLines: known at compile time, 0: not.
-  template <std::size_t kLines>
+  enum class Writes : std::uint8_t { kNothing, kBefore, kSoFar };  // of each element
+
+  template <Writes kWrites>
   void block(std::int64_t number, const State* before, State& all) {
-    const std::size_t n = kLines == 0 ? lines_ : kLines;
     const std::int64_t length = rows_.count / rows_.blocks;
+    const std::int64_t begin = number * length;
     State here;
-    State seen;
-    for (std::int64_t k = number * length; k < (number + 1) * length; ++k) {
-      const bool first = k == number * length;
-      if (rows_.exclusive && out_ != nullptr) {
-        leave(k, first ? before : joined(before, all, n, seen), n);
+    State so_far;  // a copy of `all` that nothing else points at
+    load(begin, so_far);
+    if constexpr (kWrites == Writes::kBefore) {
+      write(begin, before);
+    } else if constexpr (kWrites == Writes::kSoFar) {
+      write(begin, before, so_far);
+    }
+    for (std::int64_t k = begin + 1; k < begin + length; ++k) {
+      if constexpr (kWrites == Writes::kBefore) {
+        write(k, before, so_far);
       }
-      load(k, n, here);
-      if (first) {
-        all = here;
-      } else {
-        Way::join(all, here, n, all);
-      }
-      if (!rows_.exclusive && out_ != nullptr) {
-        leave(k, joined(before, all, n, seen), n);
+      load(k, here);
+      way_.join(so_far, here, lines_, so_far);
+      if constexpr (kWrites == Writes::kSoFar) {
+        write(k, before, so_far);
       }
     }
+    all = so_far;
   }
 
-  static const State* joined(const State* before, const State& all, std::size_t n, State& seen) {
-    if (before == nullptr) {
-      return &all;
-    }
-    Way::join(*before, all, n, seen);
-    return &seen;
-  }
-
-  void load(std::int64_t k, std::size_t n, State& here) const {
+  void load(std::int64_t k, State& here) const {
     for (std::size_t w = 0; w < Way::kWidth; ++w) {
       const T* row = in_[w] + k * rows_.step;
-      for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t i = 0; i < lines_.count(); ++i) {
         here[w][i] = row[i];
       }
     }
   }
 
-  void leave(std::int64_t k, const State* state, std::size_t n) {
+  // What comes before the block, joined to what it has so far.
+  void write(std::int64_t k, const State* before, const State& so_far) {
+    if (before == nullptr) {
+      write(k, &so_far);
+      return;
+    }
+    State both;
+    way_.join(*before, so_far, lines_, both);
+    write(k, &both);
+  }
+  void write(std::int64_t k, const State* state) {
     T* row = out_ + k * rows_.step;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < lines_.count(); ++i) {
       row[i] = state == nullptr ? Way::nothing() : (*state)[Way::kValue][i];
     }
   }
 
+  const Way& way_;
   Rows rows_;
   std::array<const T*, Way::kWidth> in_{};
   T* out_;
-  std::size_t lines_;
+  N lines_;
 };
+
+// ---- digests: the numbers of each line lie together --------------------------------------------
+
+template <typename Way, typename N>
+void read_digest(const typename Way::Type* digest, N lines,
+                 Known<typename Way::Type, Way::kWidth, N>& state) {
+  for (std::size_t i = 0; i < lines.count() * Way::kWidth; ++i) {
+    state[i % Way::kWidth][i / Way::kWidth] = digest[i];
+  }
+}
+
+template <typename Way, typename N>
+void write_digest(const Known<typename Way::Type, Way::kWidth, N>& state, N lines,
+                  typename Way::Type* digest) {
+  for (std::size_t i = 0; i < lines.count() * Way::kWidth; ++i) {
+    digest[i] = state[i % Way::kWidth][i / Way::kWidth];
+  }
+}
+
+template <typename Way>
+void join_lines(const Way& way, std::int64_t lines, const typename Way::Type* before,
+                const typename Way::Type* behind, typename Way::Type* out) {
+  Known<typename Way::Type, Way::kWidth, Lines> x;
+  Known<typename Way::Type, Way::kWidth, Lines> y;
+  for (std::int64_t line = 0; line < lines; line += static_cast<std::int64_t>(kTile)) {
+    const Lines some{
+        static_cast<std::size_t>(std::min(lines - line, static_cast<std::int64_t>(kTile)))};
+    const std::int64_t start = line * static_cast<std::int64_t>(Way::kWidth);
+    read_digest<Way>(before + start, some, x);
+    read_digest<Way>(behind + start, some, y);
+    way.join(x, y, some, x);
+    write_digest<Way>(x, some, out + start);
+  }
+}
 
 // ---- one slice ---------------------------------------------------------------------------------
 
@@ -204,12 +264,11 @@ template <typename Way>
 class Scan {
  public:
   using T = typename Way::Type;
-  using State = Known<T, Way::kWidth>;
 
-  Scan(const KernelCall& call, bool exclusive) : call_(call) {
+  Scan(const Way& way, const KernelCall& call, bool exclusive) : way_(way), call_(call) {
     const std::size_t loop = digested_loop(call.space);
     const TensorView& x = call.in.front();
-    const std::size_t over = dim_of(call.space.operands.front(), loop);
+    const std::size_t over = dim_of(call.space.operands.front(), loop).value();
     const LoopShare& share = call.shares[loop];
     const bool from_end = call.space.digest->from_end;
     const std::int64_t size = call.space.loops[loop].size;
@@ -239,53 +298,41 @@ class Scan {
     }
     for (std::int64_t o = 0; o < outer_; ++o) {
       for (std::int64_t i = 0; i < inner_; i += static_cast<std::int64_t>(kTile)) {
-        tile(o, i,
-             static_cast<std::size_t>(std::min(inner_ - i, static_cast<std::int64_t>(kTile))));
+        const std::int64_t lines = std::min(inner_ - i, static_cast<std::int64_t>(kTile));
+        if (lines == 1) {
+          tile(o, i, OneLine{});
+        } else {
+          tile(o, i, Lines{static_cast<std::size_t>(lines)});
+        }
       }
     }
   }
 
  private:
-  static std::size_t dim_of(const DimMap& map, std::size_t loop) {
-    const auto found = std::ranges::find(map, std::vector{loop});
-    return static_cast<std::size_t>(found - map.begin());
-  }
-
-  void tile(std::int64_t outer, std::int64_t inner, std::size_t lines) {
+  template <typename N>
+  void tile(std::int64_t outer, std::int64_t inner, N lines) {
     const std::int64_t start = outer * rows_.count * inner_ + first_ + inner;
-    const std::int64_t line = outer * inner_ + inner;
+    const std::int64_t digest = (outer * inner_ + inner) * static_cast<std::int64_t>(Way::kWidth);
     std::array<const T*, Way::kWidth> in{};
     for (std::size_t w = 0; w < Way::kWidth; ++w) {
       in[w] = static_cast<const T*>(call_.in[w].data) + start;
     }
     const bool tells = call_.part == CallPart::kDigest;
-    T* out = tells ? nullptr : static_cast<T*>(call_.out.data) + start;
-    State before;
-    if (call_.part == CallPart::kRest && has_before_) {
-      spread(static_cast<const T*>(call_.in.back().data), line, lines, before);
+    const bool told = call_.part == CallPart::kRest && has_before_;
+    T* out = static_cast<T*>(call_.out.data);
+    Known<T, Way::kWidth, N> before;
+    if (told) {
+      read_digest<Way>(static_cast<const T*>(call_.in.back().data) + digest, lines, before);
     }
-    State all;
-    Tile<Way>(rows_, in, out, lines)
-        .run(call_.part == CallPart::kRest && has_before_ ? &before : nullptr, all);
+    Known<T, Way::kWidth, N> all;
+    Tile<Way, N>(way_, rows_, in, tells ? nullptr : out + start, lines)
+        .run(told ? &before : nullptr, all);
     if (tells) {
-      gather(all, line, lines, static_cast<T*>(call_.out.data));
+      write_digest<Way>(all, lines, out + digest);
     }
   }
 
-  // The numbers of each line lie together in a digest.
-  static void spread(const T* digest, std::int64_t line, std::size_t lines, State& state) {
-    const T* from = digest + line * static_cast<std::int64_t>(Way::kWidth);
-    for (std::size_t i = 0; i < lines * Way::kWidth; ++i) {
-      state[i % Way::kWidth][i / Way::kWidth] = from[i];
-    }
-  }
-  static void gather(const State& state, std::int64_t line, std::size_t lines, T* digest) {
-    T* to = digest + line * static_cast<std::int64_t>(Way::kWidth);
-    for (std::size_t i = 0; i < lines * Way::kWidth; ++i) {
-      to[i] = state[i % Way::kWidth][i / Way::kWidth];
-    }
-  }
-
+  const Way& way_;
   const KernelCall& call_;
   Rows rows_;
   std::int64_t outer_ = 1;
@@ -294,40 +341,23 @@ class Scan {
   bool has_before_ = false;
 };
 
-template <typename Way>
-void join_lines(std::int64_t lines, const void* before, const void* behind, void* out) {
-  using T = typename Way::Type;
-  constexpr auto kWidth = static_cast<std::int64_t>(Way::kWidth);
-  Known<T, Way::kWidth> x;
-  Known<T, Way::kWidth> y;
-  for (std::int64_t line = 0; line < lines; line += static_cast<std::int64_t>(kTile)) {
-    const auto n =
-        static_cast<std::size_t>(std::min(lines - line, static_cast<std::int64_t>(kTile)));
-    for (std::size_t i = 0; i < n * Way::kWidth; ++i) {
-      x[i % Way::kWidth][i / Way::kWidth] = (static_cast<const T*>(before) + line * kWidth)[i];
-      y[i % Way::kWidth][i / Way::kWidth] = (static_cast<const T*>(behind) + line * kWidth)[i];
-    }
-    Way::join(x, y, n, x);
-    for (std::size_t i = 0; i < n * Way::kWidth; ++i) {
-      (static_cast<T*>(out) + line * kWidth)[i] = x[i % Way::kWidth][i / Way::kWidth];
-    }
-  }
-}
-
 }  // namespace
 
 void join_digests(const DigestJoin& how, std::int64_t lines, const void* before, const void* behind,
                   void* out) {
   with_type(how.dtype, [&](auto zero) {
-    with_way<decltype(zero)>(
-        how.combine, [&](auto way) { join_lines<decltype(way)>(lines, before, behind, out); });
+    using T = decltype(zero);
+    with_way<T>(how.combine, how.isa, [&](const auto& way) {
+      join_lines(way, lines, static_cast<const T*>(before), static_cast<const T*>(behind),
+                 static_cast<T*>(out));
+    });
   });
 }
 
 void scan_kernel(const KernelCall& call, bool exclusive) {
   with_type(call.in.front().dtype, [&](auto zero) {
-    with_way<decltype(zero)>(call.space.combine,
-                             [&](auto way) { Scan<decltype(way)>(call, exclusive).run(); });
+    with_way<decltype(zero)>(call.space.combine, call.host.cpu().isa,
+                             [&](const auto& way) { Scan(way, call, exclusive).run(); });
   });
 }
 

@@ -18,6 +18,7 @@ namespace mtf {
 struct DigestJoin {
   Combine combine = Combine::kSum;
   DType dtype = DType::kF32;
+  Isa isa = Isa::kPortable;
   std::int64_t width = 1;  // numbers of a line
 };
 

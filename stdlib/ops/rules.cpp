@@ -85,7 +85,7 @@ std::string needs(Accepts what) {
     case Accepts::kBools:
       return "it needs bools, which a comparison makes";
     case Accepts::kIndices:
-      return "it needs whole numbers, which `cast(x, i32)` makes";
+      return "it needs integers, which `cast(x, i32)` makes";
     case Accepts::kAny:
       break;
   }

@@ -3,11 +3,12 @@
 
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import sys
 import tempfile
+
+from terminal import on_terminal
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 PROGRAM = """\
@@ -20,24 +21,9 @@ SHOW = ["show", "case.mtf", "x", "--layout", "both"]
 WRONG = ["check", "wrong.mtf"]
 
 
-def on_terminal(folder, words, **environment):
-    master, end = pty.openpty()
+def shown(folder, words, **environment):
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    with subprocess.Popen([MTF, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=end, stderr=end,
-                          env=dict(kept, **environment)) as process:
-        os.close(end)
-        output = b""
-        while True:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            output += chunk
-        process.wait(timeout=600)
-    os.close(master)
-    return output.decode()
+    return on_terminal([MTF, *words], cwd=folder, env=dict(kept, **environment))
 
 
 def check(what, holds, found):
@@ -49,15 +35,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "case.mtf").write_text(PROGRAM, encoding="utf-8")
         pathlib.Path(folder, "wrong.mtf").write_text("let a = b\n", encoding="utf-8")
-        picture = on_terminal(folder, SHOW, TERM="xterm")
+        picture = shown(folder, SHOW, TERM="xterm")
         of_dim = {text: color for color, text in re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", picture)}
         check("rows have one colour", of_dim.get("n") == of_dim.get("0..2") is not None, picture)
         check("columns have one", of_dim.get("m") == of_dim.get("3..6") is not None, picture)
         check("and another", of_dim["n"] != of_dim["m"], picture)
-        check("a message", "\x1b[" in on_terminal(folder, WRONG, TERM="xterm"), "no colour")
+        check("a message", "\x1b[" in shown(folder, WRONG, TERM="xterm"), "no colour")
         for words in (SHOW, WRONG):
             for environment in ({"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}):
-                plain = on_terminal(folder, words, **environment)
+                plain = shown(folder, words, **environment)
                 check(f"{words} {environment}", "\x1b" not in plain, plain)
             piped = subprocess.run([MTF, *words], cwd=folder, capture_output=True, text=True)
             check(f"{words} in a pipe", "\x1b" not in piped.stdout + piped.stderr, piped)

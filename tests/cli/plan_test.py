@@ -2,17 +2,14 @@
 """Plans that a person can read: 24 layers of a Transformer's training step in at most 80 lines under
 every layout, as wide as the terminal, and all of it where that is asked for."""
 
-import fcntl
 import json
-import os
 import pathlib
-import pty
 import re
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
+
+from terminal import on_terminal
 
 MTF = sys.argv[1]
 ROOT = pathlib.Path(__file__).parents[2]
@@ -43,26 +40,6 @@ def mtf(*words):
     return done.stdout
 
 
-def on_terminal(columns, *words):
-    """What it shows on a terminal so many columns wide."""
-    master, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    with subprocess.Popen([MTF, *words], stdout=end, stderr=end) as process:
-        os.close(end)
-        output = b""
-        while True:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            output += chunk
-        check(f"{words}", process.wait(timeout=600), 0)
-    os.close(master)
-    return output.decode().replace("\r\n", "\n")
-
-
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "deep.mtf")
@@ -81,7 +58,7 @@ def main():
         only = mtf(*words, "--all", "--only", "collectives")
         check("nothing but collectives", "einsum(" in only, False)
         for columns in 40, 60, 80, 120, 200:
-            page = on_terminal(columns, *words, "--depth", "4")
+            page = on_terminal([MTF, *words, "--depth", "4"], columns, status=0)
             check(f"fits in {columns}", max(map(len, page.splitlines())) <= columns, True)
 
 

@@ -107,7 +107,7 @@ std::string tensors_text(const OpDef& op) {
   return more ? "[x, y]" : "x, y";
 }
 
-// `result`: with the dims behind `->`, and then without `over`, which would say the same.
+// `result`: with the dims after `->`, and then without `over`, which would say the same.
 std::string call_text(const OpDef& op, bool result) {
   std::string first;
   std::string named;

@@ -96,7 +96,7 @@ Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   constexpr double kLimit = 9223372036854775808.0;  // 2^63
   if (!(*number > -kLimit && *number < kLimit)) {
     c.report.error(DiagKind::kOverflow, x.span,
-                   to_text(*number) + " is beyond the range of 64-bit whole numbers");
+                   to_text(*number) + " is beyond the range of 64-bit integers");
     return unknown();
   }
   return make(static_cast<std::int64_t>(*number));

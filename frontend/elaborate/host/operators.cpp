@@ -27,8 +27,7 @@ std::string number_text(const Value& value) {
 Value overflow(const Site& site) {
   site.report.error(DiagKind::kOverflow, site.span,
                     "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
-                        number_text(site.b.value) +
-                        "` is beyond the range of 64-bit whole numbers");
+                        number_text(site.b.value) + "` is beyond the range of 64-bit integers");
   return unknown();
 }
 

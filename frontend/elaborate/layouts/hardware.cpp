@@ -122,7 +122,7 @@ bool set_link(Hardware& hardware, const Value& value) {
 }
 
 constexpr std::string_view kNumber = "a number above 0";
-constexpr std::string_view kWhole = "a whole number above 0";
+constexpr std::string_view kWhole = "a positive integer";
 constexpr std::string_view kCurve = "a number above 0, or pairs [[size, number], …] by rising size";
 
 constexpr std::array kFields = std::to_array<Field>({

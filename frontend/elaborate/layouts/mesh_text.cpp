@@ -160,7 +160,8 @@ AxisSizes parse_axis_sizes(std::string_view text) {
     const char* end = size.data() + size.size();
     const auto [stop, error] = std::from_chars(size.data(), end, number);
     if (error != std::errc() || stop != end || number < 1 || number > kMaxSize) {
-      result.problem = in_backticks(size) + " is no size of an axis, a whole number from 1 to 2^31";
+      result.problem =
+          in_backticks(size) + " is not the size of an axis, an integer from 1 to 2^31";
     } else if (std::ranges::find(result.axes, name, &MeshAxis::name) != result.axes.end()) {
       result.problem = "the axis " + in_backticks(name) + " is given twice";
     }

@@ -272,7 +272,7 @@ std::string steps_table(const Profile& profile, const std::vector<const UnitProf
     rows.push_back(rest_row(count_text(hidden, "shorter step"), others, whole.mean()));
   }
   if (agreeing.most() > 0) {
-    rows.push_back(rest_row("ranks agree that all is well", agreeing, whole.mean()));
+    rows.push_back(rest_row("ranks agree that none failed", agreeing, whole.mean()));
   }
   if (profile.simulated) {
     between.level();  // a turn of one rank is no rest of another

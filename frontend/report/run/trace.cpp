@@ -88,7 +88,7 @@ class Labels {
       case TimedEvent::What::kStep:
         return steps_[unit][static_cast<std::size_t>(event.step)];
       case TimedEvent::What::kAgree:
-        return label("agree that all is well", "agreement", "ranks", "all");
+        return label("agree that none failed", "agreement", "ranks", "all");
       case TimedEvent::What::kPlan:
         return label("plan" + (event.unit < 0 ? "" : " " + title_of(timeline_.units()[unit])),
                      "planning", "what", "plan");

@@ -149,9 +149,8 @@ std::string heading_of(const Picture& picture, const Blocks& blocks, const Placi
 }
 
 std::string extent_text(const Slice& slice, std::size_t dim) {
-  const std::int64_t begin = slice.offset[dim];
-  const std::int64_t extent = slice.extent[dim];
-  return extent == 0 ? "none" : std::to_string(begin) + ".." + std::to_string(begin + extent);
+  const Interval here = slice.along(dim);
+  return here.empty() ? "none" : std::to_string(here.begin) + ".." + std::to_string(here.end());
 }
 
 std::string box_text(const Shape& shape, const Slice& slice, bool whole) {

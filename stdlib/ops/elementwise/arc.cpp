@@ -100,20 +100,21 @@ const OpDef kAtan = arc({.name = "atan",
                          .tile = math_tile<MathFn::kAtan>,
                          .host = atan_host});
 
-const OpDef kAtan2{.name = "atan2",
-                   .summary = "the angle of the point (x, y), from -pi to pi",
-                   .family = "element-wise functions",
-                   .params = {{.name = "y", .kind = ParamKind::kTensor, .help = "how far up"},
-                              {.name = "x", .kind = ParamKind::kTensor, .help = "how far right"}},
-                   .shape_rule = kUnionOfDims,
-                   .example = R"(dim io = 4
+const OpDef kAtan2{
+    .name = "atan2",
+    .summary = "the angle of the point (x, y), from -pi to pi",
+    .family = "element-wise functions",
+    .params = {{.name = "y", .kind = ParamKind::kTensor, .help = "how many bits to the left"},
+               {.name = "x", .kind = ParamKind::kTensor, .help = "how many bits to the right"}},
+    .shape_rule = kUnionOfDims,
+    .example = R"(dim io = 4
 print atan2(const([io], [0, 1, 0, -1]), const([io], [1, 0, -1, 0]))
 )",
-                   .type = float_elements,
-                   .space = kept_space,
-                   .grad = atan2_grad,
-                   .flops = one_flop_each,
-                   .tile = atan2_tile,
-                   .host = atan2_host};
+    .type = float_elements,
+    .space = kept_space,
+    .grad = atan2_grad,
+    .flops = one_flop_each,
+    .tile = atan2_tile,
+    .host = atan2_host};
 
 }  // namespace mtf::ops

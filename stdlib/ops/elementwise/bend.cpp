@@ -186,7 +186,7 @@ print leaky_relu(const([io], [-1, 0, 2]), alpha = 0.2)
 
 const OpDef kElu = bend({.name = "elu",
                          .summary = "x where it is positive, else alpha (exp(x) - 1)",
-                         .params = {alpha_param("minus the limit far below 0 (1)")},
+                         .params = {alpha_param("the negative of the limit at minus infinity (1)")},
                          .example = "dim io = 3\nprint elu(const([io], [-1, 0, 2]))\n",
                          .grad = elu_grad,
                          .tile = elu_tile,
@@ -200,7 +200,7 @@ const OpDef kSelu = bend({.name = "selu",
                           .host = selu_host});
 
 const OpDef kHardTanh = bend({.name = "hard_tanh",
-                              .summary = "x between -1 and 1, and these beyond",
+                              .summary = "x clamped to [-1, 1]",
                               .example = "dim io = 3\nprint hard_tanh(const([io], [-2, 0.5, 2]))\n",
                               .grad = hard_tanh_grad,
                               .tile = hard_tile<HardTanh>,

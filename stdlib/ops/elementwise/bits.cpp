@@ -93,9 +93,8 @@ OpDef bits_of_two(OpDef def) {
 }
 
 OpDef bit_shift(OpDef def) {
-  def.params = {
-      {.name = "x", .kind = ParamKind::kTensor, .help = "whole numbers"},
-      {.name = "by", .kind = ParamKind::kTensor, .help = "how many places, of x's dtype"}};
+  def.params = {{.name = "x", .kind = ParamKind::kTensor, .help = "integers"},
+                {.name = "by", .kind = ParamKind::kTensor, .help = "how many bits, of x's dtype"}};
   def.shape_rule = kUnionOfDims;
   return of_bits(std::move(def));
 }
@@ -103,28 +102,29 @@ OpDef bit_shift(OpDef def) {
 }  // namespace
 
 const OpDef kBitAnd = bits_of_two({.name = "bitwise_and",
-                                   .summary = "the bits that are set in both whole numbers",
+                                   .summary = "the bits that are set in both integers",
                                    .example = R"(dim length = 4
 assert all(bitwise_and(range(length), 1) == range(length) % 2)
 )",
                                    .tile = binary_whole<BitAnd>});
 
 const OpDef kBitOr = bits_of_two({.name = "bitwise_or",
-                                  .summary = "the bits that are set in either whole number",
+                                  .summary = "the bits that are set in either integer",
                                   .example = R"(dim length = 4
 print bitwise_or(range(length), 1)
 )",
                                   .tile = binary_whole<BitOr>});
 
-const OpDef kBitXor = bits_of_two({.name = "bitwise_xor",
-                                   .summary = "the bits that are set in one of two whole numbers",
-                                   .example = R"(dim length = 4
+const OpDef kBitXor =
+    bits_of_two({.name = "bitwise_xor",
+                 .summary = "the bits that are set in exactly one of two integers",
+                 .example = R"(dim length = 4
 print bitwise_xor(range(length), 3)
 )",
-                                   .tile = binary_whole<BitXor>});
+                 .tile = binary_whole<BitXor>});
 
 const OpDef kBitNot = of_bits({.name = "bitwise_not",
-                               .summary = "the bits that are not set in a whole number",
+                               .summary = "the bits that are not set in an integer",
                                .params = one_operand(),
                                .shape_rule = kSameDims,
                                .example = R"(dim length = 4
@@ -134,7 +134,7 @@ assert all(bitwise_not(range(length)) == -1 - range(length))
 
 const OpDef kLeftShift =
     bit_shift({.name = "left_shift",
-               .summary = "the bits of a whole number moved up; 0 if all are moved out",
+               .summary = "the bits of an integer moved left; 0 if all are moved out",
                .example = R"(dim length = 4
 assert all(left_shift(range(length), 3) == 8 * range(length))
 )",
@@ -142,7 +142,7 @@ assert all(left_shift(range(length), 3) == 8 * range(length))
 
 const OpDef kRightShift =
     bit_shift({.name = "right_shift",
-               .summary = "the bits of a whole number moved down; its sign stays",
+               .summary = "the bits of an integer moved right; the sign is kept",
                .example = R"(dim length = 4
 assert all(right_shift(16 * range(length) - 8, 3) == 2 * range(length) - 1)
 )",

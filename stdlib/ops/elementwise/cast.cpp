@@ -69,7 +69,9 @@ void cast_grad(GradBuilder& b) {
 
 const OpDef kCast{
     .name = "cast",
-    .summary = "the same values as another dtype; floats are cut off towards 0, at the range's end",
+    .summary =
+        "the same values as another dtype; floats become integers by truncation, clamped to the "
+        "range",
     .family = "element-wise functions",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "dtype", .kind = ParamKind::kDType, .help = "f32, f64, i32, i64 or bool"}},

@@ -21,7 +21,7 @@ double clip_host(std::span<const double> x) {
 }  // namespace
 
 const OpDef kClip{.name = "clip",
-                  .summary = "x where it lies between two bounds, else the nearer one; NaN stays",
+                  .summary = "x clamped to two bounds; NaN stays",
                   .family = "element-wise functions",
                   .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                              {.name = "low", .kind = ParamKind::kTensor, .help = "the lower bound"},

@@ -86,7 +86,7 @@ double floordiv_host(std::span<const double> x) {
 const OpDef kFloorDiv{.name = "floordiv",
                       .symbol = "//",
                       .precedence = 6,
-                      .summary = "the quotient rounded down; whole numbers over 0 give 0",
+                      .summary = "the quotient rounded down; integers divided by 0 give 0",
                       .family = "arithmetic",
                       .params = two_operands(),
                       .shape_rule = kUnionOfDims,
@@ -99,21 +99,22 @@ print range(length) // 4
                       .tile = binary_numbers<FloorDiv>,
                       .host = floordiv_host};
 
-const OpDef kMod{.name = "mod",
-                 .symbol = "%",
-                 .precedence = 6,
-                 .summary = "the rest of floordiv, with the sign of b; whole numbers over 0 give 0",
-                 .family = "arithmetic",
-                 .params = two_operands(),
-                 .shape_rule = kUnionOfDims,
-                 .example = R"(dim length = 6
+const OpDef kMod{
+    .name = "mod",
+    .symbol = "%",
+    .precedence = 6,
+    .summary = "the remainder of floordiv, with the sign of b; integers modulo 0 give 0",
+    .family = "arithmetic",
+    .params = two_operands(),
+    .shape_rule = kUnionOfDims,
+    .example = R"(dim length = 6
 print range(length) % 4
 )",
-                 .type = number_elements,
-                 .space = kept_space,
-                 .grad = mod_grad,
-                 .flops = one_flop_each,
-                 .tile = binary_numbers<Mod>,
-                 .host = mod_host};
+    .type = number_elements,
+    .space = kept_space,
+    .grad = mod_grad,
+    .flops = one_flop_each,
+    .tile = binary_numbers<Mod>,
+    .host = mod_host};
 
 }  // namespace mtf::ops

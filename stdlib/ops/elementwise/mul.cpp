@@ -34,7 +34,7 @@ std::optional<TensorType> div_type(OpCall& call, DiagSink& diags) {
     if (is_integer(call.operands[i].dtype) && call.operands[i].dtype != DType::kU8) {
       diags.error(DiagKind::kDtypeMismatch, call.span_of(i),
                   "`/` of " + to_string(call.operands[i]) +
-                      "; `//` divides whole numbers, `cast(x, f32)` makes floats");
+                      "; `//` divides integers, `cast(x, f32)` makes floats");
       return std::nullopt;
     }
   }

@@ -85,7 +85,7 @@ double square_host(std::span<const double> x) {
 const OpDef kPow{.name = "pow",
                  .symbol = "**",
                  .precedence = 8,
-                 .summary = "a to the power of b; a negative a takes whole powers",
+                 .summary = "a to the power of b; a negative a needs an integer power",
                  .family = "arithmetic",
                  .params = two_operands(),
                  .shape_rule = kUnionOfDims,

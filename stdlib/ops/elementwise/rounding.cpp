@@ -52,26 +52,24 @@ OpDef rounding(OpDef def) {
 
 }  // namespace
 
-const OpDef kFloor = rounding<Floor>({.name = "floor",
-                                      .summary = "the largest whole number that is not above x",
-                                      .example = R"(dim io = 4
+const OpDef kFloor = rounding<Floor>(
+    {.name = "floor", .summary = "the largest integer that is not above x", .example = R"(dim io = 4
 assert all(floor(const([io], [-1.5, -0.5, 0.5, 2])) == const([io], [-2, -1, 0, 2]))
 )"});
 
-const OpDef kCeil = rounding<Ceil>({.name = "ceil",
-                                    .summary = "the smallest whole number that is not below x",
-                                    .example = R"(dim io = 4
+const OpDef kCeil = rounding<Ceil>(
+    {.name = "ceil", .summary = "the smallest integer that is not below x", .example = R"(dim io = 4
 assert all(ceil(const([io], [-1.5, -0.5, 0.5, 2])) == const([io], [-1, 0, 1, 2]))
 )"});
 
 const OpDef kRound = rounding<Round>({.name = "round",
-                                      .summary = "the nearest whole number, halves to the even one",
+                                      .summary = "the nearest integer; halves go to the even one",
                                       .example = R"(dim io = 5
 assert all(round(const([io], [-1.5, 0.5, 1.5, 2.5, 2.6])) == const([io], [-2, 0, 2, 2, 3]))
 )"});
 
 const OpDef kTrunc =
-    rounding<Trunc>({.name = "trunc", .summary = "x without its fraction", .example = R"(dim io = 4
+    rounding<Trunc>({.name = "trunc", .summary = "x rounded towards 0", .example = R"(dim io = 4
 assert all(trunc(const([io], [-1.5, -0.5, 0.5, 2.9])) == const([io], [-1, 0, 0, 2]))
 )"});
 

@@ -56,7 +56,7 @@ const OpDef kWhere{
     .name = "where",
     .summary = "a where the condition holds, b elsewhere",
     .family = "element-wise functions",
-    .params = {{.name = "c", .kind = ParamKind::kTensor, .help = "the condition, bools"},
+    .params = {{.name = "c", .kind = ParamKind::kTensor, .help = "the condition, booleans"},
                {.name = "a", .kind = ParamKind::kTensor, .help = "taken where it is true"},
                {.name = "b", .kind = ParamKind::kTensor, .help = "taken where it is false"}},
     .shape_rule = kUnionOfDims,

@@ -185,15 +185,15 @@ void gather_kernel(const KernelCall& call) {
 
 const OpDef kGather{
     .name = "gather",
-    .summary = "rows of a table by their numbers; a number outside the table gives zeros",
+    .summary = "rows of a table by their indices; an index out of range gives zeros",
     .family = "indexing",
     .params = {{.name = "table", .kind = ParamKind::kTensor, .help = "the table"},
-               {.name = "ids", .kind = ParamKind::kTensor, .help = "row numbers, i32 or i64"},
+               {.name = "ids", .kind = ParamKind::kTensor, .help = "row indices, i32 or i64"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the table's dim of rows"},
                {.name = "clip",
                 .kind = ParamKind::kBool,
                 .required = false,
-                .help = "the nearest row for a number outside (false: zeros)"}},
+                .help = "the nearest row for an index out of range (false: zeros)"}},
     .shape_rule = "the dims of ids, then the table's other dims",
     .example = R"(dim vocab = 4, d_model = 2, length = 3
 let table = const([vocab, d_model], [[0, 1], [10, 11], [20, 21], [30, 31]])

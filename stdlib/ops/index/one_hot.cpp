@@ -215,9 +215,10 @@ const OpDef kRange{
 
 const OpDef kOneHot{
     .name = "one_hot",
-    .summary = "1 at each label's place along a new dim, else 0; none for a label outside",
+    .summary =
+        "1 at each label's index along a new dim, 0 elsewhere; all 0 for a label out of range",
     .family = "indexing",
-    .params = {{.name = "labels", .kind = ParamKind::kTensor, .help = "whole numbers from 0"},
+    .params = {{.name = "labels", .kind = ParamKind::kTensor, .help = "integers from 0"},
                {.name = "dim", .kind = ParamKind::kDim, .help = "the new dim"},
                {.name = "dtype", .kind = ParamKind::kDType, .required = false, .help = "(f32)"}},
     .shape_rule = "the dims of the labels, then the new dim",
@@ -231,7 +232,7 @@ print one_hot(const([batch], [2, 0, 3], dtype = i32), classes)
 const OpDef kArgmax{
     .name = "argmax",
     .summary =
-        "the place of the largest element along a dim, the first of several; NaN counts as "
+        "the index of the largest element along a dim, the first of several; NaN counts as "
         "largest",
     .family = "reductions",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},

@@ -251,16 +251,16 @@ double scatter_add_flops(const OpCall& call) {
 
 const OpDef kScatterAdd{
     .name = "scatter_add",
-    .summary = "rows added up at their numbers; a number outside is left out",
+    .summary = "rows added up at their indices; an index out of range is ignored",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the rows"},
-               {.name = "ids", .kind = ParamKind::kTensor, .help = "where each one goes"},
+               {.name = "ids", .kind = ParamKind::kTensor, .help = "the index where each one goes"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the dim of the result's rows"},
                {.name = "to",
                 .kind = ParamKind::kShape,
                 .required = false,
                 .help = "the result's dims (`over`, then those that the ids lack)"}},
-    .shape_rule = "`over`, then the dims of x that the ids lack; or the dims behind `->`",
+    .shape_rule = "`over`, then the dims of x that the ids lack; or the dims after `->`",
     .example = R"(dim vocab = 4, length = 3
 let ids = const([length], [3, 0, 3], dtype = i32)
 print scatter_add(const([length], [1, 10, 100]), ids, over = vocab)

@@ -24,20 +24,12 @@ IterationSpace cholesky_space(const OpCall& call) {
 void cholesky_kernel(const KernelCall& call) {
   const MatrixDims dims = matrix_dims(call.call);
   const auto n = static_cast<std::size_t>(dims.rows.size);
-  const Shape batch = local_dims(call.out, dims.batch);
-  const Places from = places_in(call.in[0], batch);
-  const Places to = places_in(call.out, batch);
-  const Places rows = places_in(call.in[0], Shape({dims.rows}));
-  const Places cols = places_in(call.in[0], Shape({dims.cols}));
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::vector<double> matrix = load(call.in[0], from[i], rows, cols);
-    for (std::size_t r = 0; r < n; ++r) {
-      for (std::size_t c = 0; c < r; ++c) {
-        matrix[r * n + c] = (matrix[r * n + c] + matrix[c * n + r]) / 2;
-      }
-    }
+  const MatrixPlaces at = matrix_places(call, dims.rows, dims.cols);
+  for (std::size_t i = 0; i < at.from.size(); ++i) {
+    std::vector<double> matrix = load(call.in[0], at.from[i], at.rows, at.cols);
+    make_symmetric(matrix, n);
     cholesky(n, matrix);
-    store(matrix, call.out, to[i], rows, cols);
+    store(matrix, call.out, at.to[i], at.out_rows, at.out_cols);
   }
 }
 

@@ -9,19 +9,13 @@ namespace mtf::ops {
 namespace {
 
 std::optional<TensorType> values_type(OpCall& call, DiagSink& diags) {
-  const std::optional<MatrixDims> dims = check_matrix(call, true, diags);
-  if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
-      !fit_new_dim(call, "to", dims->rows.size, diags)) {
+  const std::optional<MatrixDims> dims =
+      check_factored(call, {.square = true, .what = "values"}, diags);
+  if (!dims) {
     return std::nullopt;
   }
-  const Dim to = dim_arg(call.args, "to");
-  if (call.operands[0].shape.has(to.name)) {
-    diags.error(DiagKind::kRepeatedDim, call.span,
-                spelled(call) + " to " + in_backticks(to.name) + ", which is a dim of " +
-                    to_string(call.operands[0].shape) + "; values need one of their own");
-    return std::nullopt;
-  }
-  return result_type(call, call.operands[0].dtype, dims->batch.with(to), diags);
+  return result_type(call, call.operands[0].dtype, dims->batch.with(dim_arg(call.args, "to")),
+                     diags);
 }
 
 std::optional<TensorType> vectors_type(OpCall& call, DiagSink& diags) {
@@ -34,36 +28,21 @@ std::optional<TensorType> vectors_type(OpCall& call, DiagSink& diags) {
   return result_type(call, call.operands[0].dtype, shape, diags);
 }
 
-IterationSpace eigh_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
-}
-
 template <bool kVectors>
 void eigh_kernel(const KernelCall& call) {
-  const MatrixDims dims = matrix_dims(call.call);
-  const auto n = static_cast<std::size_t>(dims.rows.size);
-  const Shape batch = local_dims(call.out, dims.batch);
-  const Places from = places_in(call.in[0], batch);
-  const Places to = places_in(call.out, batch);
-  const Places rows = places_in(call.in[0], Shape({dims.rows}));
-  const Places cols = places_in(call.in[0], Shape({dims.cols}));
-  const Places out_rows = places_in(call.out, Shape({dims.rows}));
-  const Places out_cols = places_in(call.out, Shape({dim_arg(call.call.args, "to")}));
+  const Dim rows = matrix_dims(call.call).rows;
+  const auto n = static_cast<std::size_t>(rows.size);
+  const MatrixPlaces at = matrix_places(call, rows, dim_arg(call.call.args, "to"));
   std::vector<double> values(n);
   std::vector<double> vectors(n * n);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::vector<double> matrix = load(call.in[0], from[i], rows, cols);
-    for (std::size_t r = 0; r < n; ++r) {
-      for (std::size_t c = 0; c < r; ++c) {
-        matrix[r * n + c] = matrix[c * n + r] = (matrix[r * n + c] + matrix[c * n + r]) / 2;
-      }
-    }
+  for (std::size_t i = 0; i < at.from.size(); ++i) {
+    std::vector<double> matrix = load(call.in[0], at.from[i], at.rows, at.cols);
+    make_symmetric(matrix, n);
     eigh(n, matrix, values, vectors);
     if constexpr (kVectors) {
-      store(vectors, call.out, to[i], out_rows, out_cols);
+      store(vectors, call.out, at.to[i], at.out_rows, at.out_cols);
     } else {
-      store(values, call.out, to[i], {0}, out_cols);
+      store(values, call.out, at.to[i], {0}, at.out_cols);
     }
   }
 }
@@ -92,15 +71,7 @@ void vectors_grad(GradBuilder& b) {
   const Dim to = dim_arg(args, "to");
   const Dim other = beside(to);
   const ValueId values = b.emit("eigh", {b.operand(0)}, args);
-  const ValueId gap = b.emit("sub", {renamed(b, values, to, other), values});
-  OpArgs hot;
-  hot.set("dim", one_dim(other));
-  hot.set("dtype", DType::kBool);
-  OpArgs along;
-  along.set("dim", one_dim(to));
-  const ValueId same = b.emit("one_hot", {b.emit("range", {}, along)}, hot);
-  const ValueId safe = b.emit("where", {same, b.scalar(1), gap});
-  const ValueId f = b.emit("where", {same, b.scalar(0), b.emit("reciprocal", {safe})});
+  const ValueId f = inverse_gaps(b, values, to, other);
   const Shape square = shape.without(rows.name).without(cols.name).with(to).with(other);
   const ValueId p = product(b, {b.result(), renamed(b, b.upstream(), to, other)}, square);
   const ValueId turned = renamed(b, renamed(b, b.result(), to, other), rows, cols);
@@ -108,19 +79,12 @@ void vectors_grad(GradBuilder& b) {
   b.add_to(0, symmetric(b, all, rows, cols));
 }
 
-std::vector<OpParam> eigh_params() {
-  std::vector<OpParam> params = matrix_params();
-  params.push_back(
-      {.name = "to", .kind = ParamKind::kNewDim, .help = "the new dim that counts the values"});
-  return params;
-}
-
 }  // namespace
 
 const OpDef kEigh{.name = "eigh",
                   .summary = "the eigenvalues of symmetric matrices, smallest first",
                   .family = "linear algebra",
-                  .params = eigh_params(),
+                  .params = factored_params("the new dim that counts the values"),
                   .shape_rule = "the dims of a without rows and columns, then the new one",
                   .example = R"(dim row = 2, col = 2
 let a = const([row, col], [[2, 1], [1, 2]])
@@ -128,7 +92,7 @@ let w = eigh(a, rows = row, cols = col, to = k)
 assert close(w, const([k: 2], [1, 3]))
 )",
                   .type = values_type,
-                  .space = eigh_space,
+                  .space = factored_space,
                   .grad = values_grad,
                   .flops = eigh_flops,
                   .kernel = eigh_kernel<false>};
@@ -137,14 +101,14 @@ const OpDef kEighVectors{
     .name = "eigh_vectors",
     .summary = "the eigenvectors of symmetric matrices, the largest element of each positive",
     .family = "linear algebra",
-    .params = eigh_params(),
+    .params = factored_params("the new dim that counts the values"),
     .shape_rule = "the dims of a without columns, then the new one",
     .example = R"(dim row = 2, col = 2
 let a = const([row, col], [[3, 0], [0, 2]])
 assert all(eigh_vectors(a, rows = row, cols = col, to = k) == const([row, k: 2], [[0, 1], [1, 0]]))
 )",
     .type = vectors_type,
-    .space = eigh_space,
+    .space = factored_space,
     .grad = vectors_grad,
     .flops = eigh_flops,
     .kernel = eigh_kernel<true>};

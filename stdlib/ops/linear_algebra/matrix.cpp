@@ -1,5 +1,8 @@
 #include "stdlib/ops/linear_algebra/matrix.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
@@ -50,6 +53,34 @@ IterationSpace matrix_space(const OpCall& call, const std::vector<Dim>& whole) {
     }
   }
   return space;
+}
+
+std::vector<OpParam> factored_params(std::string help) {
+  std::vector<OpParam> params = matrix_params();
+  params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = std::move(help)});
+  return params;
+}
+
+std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how, DiagSink& diags) {
+  const std::optional<MatrixDims> dims = check_matrix(call, how.square, diags);
+  if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
+      !fit_new_dim(call, "to", std::min(dims->rows.size, dims->cols.size), diags)) {
+    return std::nullopt;
+  }
+  const Dim to = dim_arg(call.args, "to");
+  if (call.operands[0].shape.has(to.name)) {
+    diags.error(DiagKind::kRepeatedDim, call.span,
+                spelled(call) + " to " + in_backticks(to.name) + ", which is a dim of " +
+                    to_string(call.operands[0].shape) + "; " + std::string(how.what) +
+                    " need one of their own");
+    return std::nullopt;
+  }
+  return dims;
+}
+
+IterationSpace factored_space(const OpCall& call) {
+  const MatrixDims dims = matrix_dims(call);
+  return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
 }
 
 Shape local_dims(const TensorView& view, const Shape& dims) {
@@ -106,6 +137,25 @@ void store(std::span<const double> from, const TensorView& view, std::int64_t fi
   });
 }
 
+MatrixPlaces matrix_places(const KernelCall& call, const Dim& out_rows, const Dim& out_cols) {
+  const MatrixDims dims = matrix_dims(call.call);
+  const Shape batch = local_dims(call.out, dims.batch);
+  return {.from = places_in(call.in[0], batch),
+          .rows = places_in(call.in[0], Shape({dims.rows})),
+          .cols = places_in(call.in[0], Shape({dims.cols})),
+          .to = places_in(call.out, batch),
+          .out_rows = places_in(call.out, Shape({out_rows})),
+          .out_cols = places_in(call.out, Shape({out_cols}))};
+}
+
+void make_symmetric(std::span<double> matrix, std::size_t n) {
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t c = 0; c < r; ++c) {
+      matrix[r * n + c] = matrix[c * n + r] = (matrix[r * n + c] + matrix[c * n + r]) / 2;
+    }
+  }
+}
+
 Dim beside(const Dim& dim) {
   return {.name = dim.name + "~", .size = dim.size};
 }
@@ -121,11 +171,28 @@ ValueId product(GradBuilder& b, std::vector<ValueId> factors, const Shape& to) {
   return b.emit("einsum", std::move(factors), to_shape(to));
 }
 
+ValueId transposed(GradBuilder& b, ValueId x, const Dim& rows, const Dim& cols) {
+  Dim aside = beside(rows);
+  while (b.type_of(x).shape.has(aside.name)) {
+    aside = beside(aside);
+  }
+  return renamed(b, renamed(b, renamed(b, x, rows, aside), cols, rows), aside, cols);
+}
+
 ValueId symmetric(GradBuilder& b, ValueId x, const Dim& rows, const Dim& cols) {
-  const Dim aside = beside(rows);
-  const ValueId turned =
-      renamed(b, renamed(b, renamed(b, x, rows, aside), cols, rows), aside, cols);
-  return b.emit("mul", {b.emit("add", {x, turned}), b.scalar(0.5)});
+  return b.emit("mul", {b.emit("add", {x, transposed(b, x, rows, cols)}), b.scalar(0.5)});
+}
+
+ValueId inverse_gaps(GradBuilder& b, ValueId x, const Dim& to, const Dim& other) {
+  const ValueId gap = b.emit("sub", {renamed(b, x, to, other), x});
+  OpArgs hot;
+  hot.set("dim", one_dim(other));
+  hot.set("dtype", DType::kBool);
+  OpArgs along;
+  along.set("dim", one_dim(to));
+  const ValueId same = b.emit("one_hot", {b.emit("range", {}, along)}, hot);
+  const ValueId safe = b.emit("where", {same, b.scalar(1), gap});
+  return b.emit("where", {same, b.scalar(0), b.emit("reciprocal", {safe})});
 }
 
 OpArgs matrix_args(const Dim& rows, const Dim& cols) {

@@ -48,7 +48,7 @@ assert all(norm(const([batch, io], [[3, 4], [0, 0]]), over = io) == const([batch
                   .expand = norm_expand};
 
 const OpDef kOuter{.name = "outer",
-                   .summary = "each element of a times each of b, which share no dim",
+                   .summary = "the product of each element of a with each of b, which share no dim",
                    .family = "linear algebra",
                    .params = two_operands(),
                    .shape_rule = "the dims of a, then those of b",

@@ -9,24 +9,13 @@ namespace mtf::ops {
 namespace {
 
 std::optional<MatrixDims> check_qr(OpCall& call, DiagSink& diags) {
-  const std::optional<MatrixDims> dims = check_matrix(call, false, diags);
-  if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
-      !fit_new_dim(call, "to", dims->cols.size, diags)) {
-    return std::nullopt;
-  }
-  if (dims->rows.size < dims->cols.size) {
+  const std::optional<MatrixDims> dims = check_factored(call, {.what = "the factors"}, diags);
+  if (dims && dims->rows.size < dims->cols.size) {
     diags.error(DiagKind::kDimSize, call.span_of(0),
                 spelled(call) + " of matrices with " + std::to_string(dims->rows.size) +
                     " rows along " + in_backticks(dims->rows.name) + " and " +
                     std::to_string(dims->cols.size) + " columns along " +
                     in_backticks(dims->cols.name) + "; it needs at least as many rows");
-    return std::nullopt;
-  }
-  const Dim to = dim_arg(call.args, "to");
-  if (call.operands[0].shape.has(to.name)) {
-    diags.error(DiagKind::kRepeatedDim, call.span,
-                spelled(call) + " to " + in_backticks(to.name) + ", which is a dim of " +
-                    to_string(call.operands[0].shape) + "; the factors need one of their own");
     return std::nullopt;
   }
   return dims;
@@ -50,27 +39,16 @@ std::optional<TensorType> r_type(OpCall& call, DiagSink& diags) {
   return result_type(call, call.operands[0].dtype, shape, diags);
 }
 
-IterationSpace qr_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
-}
-
 template <bool kUpper>
 void qr_kernel(const KernelCall& call) {
   const MatrixDims dims = matrix_dims(call.call);
   const Dim to = dim_arg(call.call.args, "to");
-  const Shape batch = local_dims(call.out, dims.batch);
-  const Places from = places_in(call.in[0], batch);
-  const Places into = places_in(call.out, batch);
-  const Places rows = places_in(call.in[0], Shape({dims.rows}));
-  const Places cols = places_in(call.in[0], Shape({dims.cols}));
-  const Places out_rows = places_in(call.out, Shape({kUpper ? to : dims.rows}));
-  const Places out_cols = places_in(call.out, Shape({kUpper ? dims.cols : to}));
-  std::vector<double> q(rows.size() * cols.size());
-  std::vector<double> r(cols.size() * cols.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    qr(rows.size(), cols.size(), load(call.in[0], from[i], rows, cols), q, r);
-    store(kUpper ? r : q, call.out, into[i], out_rows, out_cols);
+  const MatrixPlaces at = matrix_places(call, kUpper ? to : dims.rows, kUpper ? dims.cols : to);
+  std::vector<double> q(at.rows.size() * at.cols.size());
+  std::vector<double> r(at.cols.size() * at.cols.size());
+  for (std::size_t i = 0; i < at.from.size(); ++i) {
+    qr(at.rows.size(), at.cols.size(), load(call.in[0], at.from[i], at.rows, at.cols), q, r);
+    store(kUpper ? r : q, call.out, at.to[i], at.out_rows, at.out_cols);
   }
 }
 
@@ -95,10 +73,8 @@ void qr_back(GradBuilder& b, ValueId q, ValueId r, ValueId dq, ValueId dr) {
   OpArgs triangle = matrix_args(to, other);
   const ValueId lower = b.emit("tril", {m}, triangle);
   triangle.set("diagonal", std::int64_t{-1});
-  const Dim aside = beside(other);
   const ValueId strict = b.emit("tril", {m}, triangle);
-  const ValueId mirrored =
-      renamed(b, renamed(b, renamed(b, strict, to, aside), other, to), aside, other);
+  const ValueId mirrored = transposed(b, strict, to, other);
   const ValueId both = b.emit("add", {lower, mirrored});
   const Shape tall = shape.without(cols.name).with(to);
   const ValueId bent = product(b, {renamed(b, q, to, other), both}, tall);
@@ -116,45 +92,39 @@ void r_grad(GradBuilder& b) {
   qr_back(b, b.emit("qr", {b.operand(0)}, b.args()), b.result(), {}, b.upstream());
 }
 
-std::vector<OpParam> qr_params() {
-  std::vector<OpParam> params = matrix_params();
-  params.push_back({.name = "to",
-                    .kind = ParamKind::kNewDim,
-                    .help = "the new dim between the factors, of as many as columns"});
-  return params;
-}
-
 }  // namespace
 
-const OpDef kQr{.name = "qr",
-                .summary = "q with a = sum(q * r, over = to), whose columns are orthonormal",
-                .family = "linear algebra",
-                .params = qr_params(),
-                .shape_rule = "the dims of a without columns, then the new one",
-                .example = R"(dim row = 3, col = 2
+const OpDef kQr{
+    .name = "qr",
+    .summary = "q with a = sum(q * r, over = to), whose columns are orthonormal",
+    .family = "linear algebra",
+    .params = factored_params("the new dim between the factors, as long as the columns"),
+    .shape_rule = "the dims of a without columns, then the new one",
+    .example = R"(dim row = 3, col = 2
 let a = const([row, col], [[1, 2], [3, 4], [5, 6]])
 let q = qr(a, rows = row, cols = col, to = k)
 let r = qr_r(a, rows = row, cols = col, to = k)
 assert close(einsum(q, r -> [row, col]), a)
 )",
-                .type = q_type,
-                .space = qr_space,
-                .grad = q_grad,
-                .flops = qr_flops,
-                .kernel = qr_kernel<false>};
+    .type = q_type,
+    .space = factored_space,
+    .grad = q_grad,
+    .flops = qr_flops,
+    .kernel = qr_kernel<false>};
 
-const OpDef kQrR{.name = "qr_r",
-                 .summary = "the upper triangular r of `qr`, whose diagonal is not negative",
-                 .family = "linear algebra",
-                 .params = qr_params(),
-                 .shape_rule = "the dims of a without rows and columns, the new one, columns",
-                 .example = R"(dim row = 3, col = 2
+const OpDef kQrR{
+    .name = "qr_r",
+    .summary = "the upper triangular r of `qr`, whose diagonal is not negative",
+    .family = "linear algebra",
+    .params = factored_params("the new dim between the factors, as long as the columns"),
+    .shape_rule = "the dims of a without rows and columns, the new one, columns",
+    .example = R"(dim row = 3, col = 2
 print qr_r(const([row, col], [[0, 2], [3, 4], [4, 6]]), rows = row, cols = col, to = k)
 )",
-                 .type = r_type,
-                 .space = qr_space,
-                 .grad = r_grad,
-                 .flops = qr_flops,
-                 .kernel = qr_kernel<true>};
+    .type = r_type,
+    .space = factored_space,
+    .grad = r_grad,
+    .flops = qr_flops,
+    .kernel = qr_kernel<true>};
 
 }  // namespace mtf::ops

@@ -165,7 +165,7 @@ std::vector<OpParam> solve_params(bool triangular) {
     params.push_back({.name = "upper",
                       .kind = ParamKind::kBool,
                       .required = false,
-                      .help = "reads the upper triangle of a, not the lower (false)"});
+                      .help = "reads the upper triangle of a instead of the lower one (false)"});
   }
   return params;
 }

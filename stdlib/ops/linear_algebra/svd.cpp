@@ -14,49 +14,31 @@ enum class Part : std::uint8_t { kValues, kLeft, kRight };
 
 template <Part kPart>
 std::optional<TensorType> svd_type(OpCall& call, DiagSink& diags) {
-  const std::optional<MatrixDims> dims = check_matrix(call, false, diags);
-  if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
-      !fit_new_dim(call, "to", std::min(dims->rows.size, dims->cols.size), diags)) {
-    return std::nullopt;
-  }
-  const Dim to = dim_arg(call.args, "to");
-  if (call.operands[0].shape.has(to.name)) {
-    diags.error(DiagKind::kRepeatedDim, call.span,
-                spelled(call) + " to " + in_backticks(to.name) + ", which is a dim of " +
-                    to_string(call.operands[0].shape) + "; values need one of their own");
+  const std::optional<MatrixDims> dims = check_factored(call, {.what = "values"}, diags);
+  if (!dims) {
     return std::nullopt;
   }
   const Shape shape = kPart == Part::kValues ? dims->batch
                       : kPart == Part::kLeft ? dims->batch.with(dims->rows)
                                              : dims->batch.with(dims->cols);
-  return result_type(call, call.operands[0].dtype, shape.with(to), diags);
-}
-
-IterationSpace svd_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
+  return result_type(call, call.operands[0].dtype, shape.with(dim_arg(call.args, "to")), diags);
 }
 
 template <Part kPart>
 void svd_kernel(const KernelCall& call) {
   const MatrixDims dims = matrix_dims(call.call);
-  const Shape batch = local_dims(call.out, dims.batch);
-  const Places from = places_in(call.in[0], batch);
-  const Places into = places_in(call.out, batch);
-  const Places rows = places_in(call.in[0], Shape({dims.rows}));
-  const Places cols = places_in(call.in[0], Shape({dims.cols}));
-  const Places out_rows =
-      places_in(call.out, Shape({kPart == Part::kLeft ? dims.rows : dims.cols}));
-  const Places out_cols = places_in(call.out, Shape({dim_arg(call.call.args, "to")}));
-  std::vector<double> values(std::min(rows.size(), cols.size()));
-  std::vector<double> u(rows.size() * values.size());
-  std::vector<double> v(cols.size() * values.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    svd(rows.size(), cols.size(), load(call.in[0], from[i], rows, cols), u, values, v);
+  const MatrixPlaces at = matrix_places(call, kPart == Part::kLeft ? dims.rows : dims.cols,
+                                        dim_arg(call.call.args, "to"));
+  std::vector<double> values(std::min(at.rows.size(), at.cols.size()));
+  std::vector<double> u(at.rows.size() * values.size());
+  std::vector<double> v(at.cols.size() * values.size());
+  for (std::size_t i = 0; i < at.from.size(); ++i) {
+    svd(at.rows.size(), at.cols.size(), load(call.in[0], at.from[i], at.rows, at.cols), u, values,
+        v);
     if constexpr (kPart == Part::kValues) {
-      store(values, call.out, into[i], {0}, out_cols);
+      store(values, call.out, at.to[i], {0}, at.out_cols);
     } else {
-      store(kPart == Part::kLeft ? u : v, call.out, into[i], out_rows, out_cols);
+      store(kPart == Part::kLeft ? u : v, call.out, at.to[i], at.out_rows, at.out_cols);
     }
   }
 }
@@ -74,20 +56,6 @@ void singular_grad(GradBuilder& b) {
   b.add_to(0, product(b, {u, b.upstream(), v}, b.type_of(b.operand(0)).shape));
 }
 
-// 1 / (s_l^2 - s_k^2), 0 on the diagonal.
-ValueId gaps(GradBuilder& b, ValueId s, const Dim& to, const Dim& other) {
-  const ValueId squares = b.emit("square", {s});
-  const ValueId gap = b.emit("sub", {renamed(b, squares, to, other), squares});
-  OpArgs hot;
-  hot.set("dim", one_dim(other));
-  hot.set("dtype", DType::kBool);
-  OpArgs along;
-  along.set("dim", one_dim(to));
-  const ValueId same = b.emit("one_hot", {b.emit("range", {}, along)}, hot);
-  const ValueId safe = b.emit("where", {same, b.scalar(1), gap});
-  return b.emit("where", {same, b.scalar(0), b.emit("reciprocal", {safe})});
-}
-
 // Of u, or as well of v, whose matrix is transposed: U (F * (P - P^T)) S V^T + (dU - U P) S^-1 V^T
 // with P = U^T dU (Townsend, 2016).
 void singular_vectors_grad(GradBuilder& b, std::string_view own, std::string_view opposite) {
@@ -102,10 +70,8 @@ void singular_vectors_grad(GradBuilder& b, std::string_view own, std::string_vie
   const Shape batch = shape.without(rows.name).without(cols.name);
   const ValueId p =
       product(b, {b.result(), renamed(b, b.upstream(), to, other)}, batch.with(to).with(other));
-  const Dim aside = beside(other);
-  const ValueId turned = renamed(b, renamed(b, renamed(b, p, to, aside), other, to), aside, other);
-  const ValueId twist =
-      b.emit("mul", {b.emit("sub", {p, turned}), gaps(b, s, to, other)});  // [to, other]
+  const ValueId gaps = inverse_gaps(b, b.emit("square", {s}), to, other);  // of s_l^2 and s_k^2
+  const ValueId twist = b.emit("mul", {b.emit("sub", {p, transposed(b, p, to, other)}), gaps});
   const ValueId inside = product(b, {b.result(), twist}, batch.with(rows).with(other));
   const ValueId scaled = b.emit("mul", {inside, renamed(b, s, to, other)});
   const ValueId within = product(b, {b.result(), p}, batch.with(rows).with(other));
@@ -125,10 +91,8 @@ void right_grad(GradBuilder& b) {
 
 OpDef part_of_svd(OpDef def) {
   def.family = "linear algebra";
-  def.params = matrix_params();
-  def.params.push_back(
-      {.name = "to", .kind = ParamKind::kNewDim, .help = "the new dim that counts the values"});
-  def.space = svd_space;
+  def.params = factored_params("the new dim that counts the values");
+  def.space = factored_space;
   def.flops = svd_flops;
   return def;
 }

@@ -101,7 +101,7 @@ std::vector<OpParam> part_params() {
   params.push_back({.name = "diagonal",
                     .kind = ParamKind::kInt,
                     .required = false,
-                    .help = "the diagonal at the edge, so many above the main one (0)"});
+                    .help = "the boundary diagonal, counted upwards from the main one (0)"});
   return params;
 }
 
@@ -128,7 +128,7 @@ const OpDef kTriu{
 
 const OpDef kDiag{
     .name = "diag",
-    .summary = "the diagonal of matrices; of a tensor without `cols`, matrices of that diagonal",
+    .summary = "the diagonal of matrices; of a tensor without `cols`, matrices with that diagonal",
     .family = "linear algebra",
     .params = {{.name = "a", .kind = ParamKind::kTensor, .help = "the matrices, or diagonals"},
                {.name = "rows", .kind = ParamKind::kDim, .help = "the dim of rows"},

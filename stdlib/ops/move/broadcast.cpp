@@ -65,7 +65,7 @@ const OpDef kBroadcast{
     .family = "shapes",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "to", .kind = ParamKind::kShape, .help = "the result's dims, any order"}},
-    .shape_rule = "the dims behind `->`, which hold all dims of x",
+    .shape_rule = "the dims after `->`, which hold all dims of x",
     .example = R"(dim batch = 2, io = 3
 print broadcast(const([io], [1, 2, 3]) -> [batch, io])
 )",
@@ -82,7 +82,7 @@ const OpDef kTranspose{
     .family = "shapes",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "to", .kind = ParamKind::kShape, .help = "the same dims, reordered"}},
-    .shape_rule = "the dims behind `->`",
+    .shape_rule = "the dims after `->`",
     .example = R"(dim batch = 2, io = 3
 print transpose(const([batch, io], [[1, 2, 3], [4, 5, 6]]) -> [io, batch])
 )",

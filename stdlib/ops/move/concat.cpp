@@ -137,7 +137,7 @@ void stack_grad(GradBuilder& b) {
 
 const OpDef kConcat{
     .name = "concat",
-    .summary = "several tensors one after the other along a dim",
+    .summary = "several tensors one after another along a dim",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensors, .help = "the tensors, as a list"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the dim that adds up"}},

@@ -103,7 +103,7 @@ const OpDef kAbs{.name = "abs",
                  .host = abs_host};
 
 const OpDef kSign{.name = "sign",
-                  .summary = "-1, 0 or 1; no gradient flows through it",
+                  .summary = "-1, 0 or 1; its gradient is 0",
                   .family = "element-wise functions",
                   .params = one_operand(),
                   .shape_rule = kSameDims,

@@ -27,7 +27,7 @@ void pin_grad(GradBuilder& b) {
 const OpDef kPin{.name = "pin",
                  .symbol = "@",
                  .precedence = 7,
-                 .summary = "the tensor itself, laid out over the mesh as is said",
+                 .summary = "the tensor itself, with a layout of its own",
                  .family = "gradients",
                  .params = one_operand(),
                  .shape_rule = kSameDims,

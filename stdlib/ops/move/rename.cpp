@@ -67,11 +67,13 @@ void rename_kernel(const KernelCall& call) {
 
 const OpDef kRename{
     .name = "rename",
-    .summary = "a dim under another name, with the rules of that name",
+    .summary = "a dim under another name, laid out by the rules of that name",
     .family = "shapes",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim as it is called"},
-               {.name = "to", .kind = ParamKind::kNewDim, .help = "its new name, of its size"}},
+               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim's present name"},
+               {.name = "to",
+                .kind = ParamKind::kNewDim,
+                .help = "its new name, of the same size"}},
     .shape_rule = "the dims of x with one renamed, in its place",
     .example = R"(dim batch = 2, io = 3
 let x = ones([batch, io])

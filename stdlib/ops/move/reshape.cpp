@@ -181,7 +181,7 @@ const OpDef kReshape{
     .family = "shapes",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "to", .kind = ParamKind::kShape, .help = "the result's dims"}},
-    .shape_rule = "the dims behind `->`, with as many elements",
+    .shape_rule = "the dims after `->`, with as many elements",
     .example = R"(dim batch = 2, io = 6
 let x = const([batch, io], [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]])
 print reshape(x -> [batch, outer: 2, inner: 3])

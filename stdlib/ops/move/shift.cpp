@@ -39,27 +39,28 @@ void shift_grad(GradBuilder& b) {
 
 }  // namespace
 
-const OpDef kShift{.name = "shift",
-                   .summary = "every element moved `by` positions along a dim",
-                   .family = "indexing",
-                   .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-                              {.name = "over", .kind = ParamKind::kDim, .help = "the dim"},
-                              {.name = "by",
-                               .kind = ParamKind::kInt,
-                               .required = false,
-                               .help = "how far, to the left if negative (1)"},
-                              {.name = "wrap",
-                               .kind = ParamKind::kBool,
-                               .required = false,
-                               .help = "whether the dim is a ring; else zeros come in (false)"}},
-                   .shape_rule = kSameDims,
-                   .example = R"(dim length = 4
+const OpDef kShift{
+    .name = "shift",
+    .summary = "every element moved by a number of positions along a dim",
+    .family = "indexing",
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+               {.name = "over", .kind = ParamKind::kDim, .help = "the dim"},
+               {.name = "by",
+                .kind = ParamKind::kInt,
+                .required = false,
+                .help = "how many positions; to the left if negative (1)"},
+               {.name = "wrap",
+                .kind = ParamKind::kBool,
+                .required = false,
+                .help = "whether the dim is a ring; otherwise zeros come in (false)"}},
+    .shape_rule = kSameDims,
+    .example = R"(dim length = 4
 print shift(range(length), over = length, by = 1, wrap = true)
 )",
-                   .type = shift_type,
-                   .space = shift_space,
-                   .grad = shift_grad,
-                   .kernel = moved_kernel,
-                   .linear = Linear::kEach};
+    .type = shift_type,
+    .space = shift_space,
+    .grad = shift_grad,
+    .kernel = moved_kernel,
+    .linear = Linear::kEach};
 
 }  // namespace mtf::ops

@@ -185,7 +185,7 @@ void pad_grad(GradBuilder& b) {
 
 const OpDef kIndex{
     .name = "index",
-    .summary = "one position of a dim, which goes away: x[dim: at]; -1 is the last",
+    .summary = "one position of a dim, which is removed: x[dim: at]; -1 is the last",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
@@ -217,7 +217,7 @@ const OpDef kSlice{
                {.name = "step",
                 .kind = ParamKind::kInt,
                 .required = false,
-                .help = "how far apart they are (1)"}},
+                .help = "the distance between them (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim sample = 6, batch = 2
 let x = range(sample)
@@ -235,20 +235,21 @@ print slice(x, sample, begin = 1, end = 6, step = 2)
 
 const OpDef kPad{
     .name = "pad",
-    .summary = "a dim made longer, with zeros around",
+    .summary = "a dim padded with zeros before and after",
     .family = "indexing",
-    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-               {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
-               {.name = "begin", .kind = ParamKind::kInt, .help = "how many zeros come first"},
-               {.name = "size", .kind = ParamKind::kInt, .help = "the size it gets"},
-               {.name = "to",
-                .kind = ParamKind::kNewDim,
-                .required = false,
-                .help = "the dim of the result (the same, resized)"},
-               {.name = "step",
-                .kind = ParamKind::kInt,
-                .required = false,
-                .help = "how far apart the elements get, zeros between them (1)"}},
+    .params =
+        {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+         {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
+         {.name = "begin", .kind = ParamKind::kInt, .help = "how many zeros come first"},
+         {.name = "size", .kind = ParamKind::kInt, .help = "the new size"},
+         {.name = "to",
+          .kind = ParamKind::kNewDim,
+          .required = false,
+          .help = "the dim of the result (the same, resized)"},
+         {.name = "step",
+          .kind = ParamKind::kInt,
+          .required = false,
+          .help = "the distance between elements of x in the result, with zeros between them (1)"}},
     .shape_rule = "the dims of x with `dim` resized or replaced",
     .example = R"(dim io = 3
 print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)

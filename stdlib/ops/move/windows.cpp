@@ -135,7 +135,7 @@ void windows_grad(GradBuilder& b) {
 
 const OpDef kWindows{
     .name = "windows",
-    .summary = "what each position of a dim sees around it, as a new dim",
+    .summary = "sliding windows over a dim, as a new dim",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the dim"},
@@ -145,11 +145,11 @@ const OpDef kWindows{
                {.name = "stride",
                 .kind = ParamKind::kInt,
                 .required = false,
-                .help = "how far a position is from the next (1)"},
+                .help = "the distance between positions (1)"},
                {.name = "dilation",
                 .kind = ParamKind::kInt,
                 .required = false,
-                .help = "how far apart the elements of a window are (1)"},
+                .help = "the distance between elements of a window (1)"},
                {.name = "pad",
                 .kind = ParamKind::kInt,
                 .required = false,

@@ -70,7 +70,7 @@ std::optional<ValueId> bincount_expand(Builder& b, const OpCall& call,
 const OpDef kArgmin{
     .name = "argmin",
     .summary =
-        "the place of the smallest element along a dim, the first of several; NaN counts as "
+        "the index of the smallest element along a dim, the first of several; NaN counts as "
         "smallest",
     .family = "reductions",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
@@ -84,9 +84,9 @@ print argmin(const([batch, io], [[1, 5, 3], [4, 2, 6]]), over = io)
 
 const OpDef kBincount{
     .name = "bincount",
-    .summary = "how often each whole number from 0 is there; none is counted outside the dim",
+    .summary = "how often each integer from 0 occurs; integers beyond the dim are not counted",
     .family = "order",
-    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "whole numbers"},
+    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "integers"},
                {.name = "dim", .kind = ParamKind::kDim, .help = "the dim of the numbers counted"}},
     .shape_rule = "the dim, as i32",
     .example = R"(dim batch = 6, classes = 4

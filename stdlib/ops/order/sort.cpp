@@ -120,7 +120,7 @@ std::vector<OpParam> sort_params() {
 }  // namespace
 
 const OpDef kSort{.name = "sort",
-                  .summary = "the elements along a dim by size; NaN counts as the largest",
+                  .summary = "the elements along a dim in order of size; NaN counts as the largest",
                   .family = "order",
                   .params = sort_params(),
                   .shape_rule = kSameDims,
@@ -136,7 +136,7 @@ print sort(x, over = io), sort(x, over = io, descending = true)
 
 const OpDef kArgsort{
     .name = "argsort",
-    .summary = "the places that sort the elements along a dim; of equal ones the first first",
+    .summary = "the indices that sort the elements along a dim; equal ones keep their order",
     .family = "order",
     .params = sort_params(),
     .shape_rule = "the dims of x, as i32",

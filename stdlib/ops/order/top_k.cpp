@@ -139,29 +139,30 @@ std::vector<OpParam> top_k_params() {
           {.name = "over", .kind = ParamKind::kDim, .help = "the dim to take from"},
           {.name = "to",
            .kind = ParamKind::kShape,
-           .help = "the other dims, and one of as many elements as are taken"}};
+           .help = "the other dims, and one as long as the range"}};
 }
 
 }  // namespace
 
-const OpDef kTopK{.name = "top_k",
-                  .summary = "the largest elements along a dim, largest first; NaN counts as such",
-                  .family = "order",
-                  .params = top_k_params(),
-                  .shape_rule = "the dims behind `->`",
-                  .example = R"(dim io = 5, best = 2
+const OpDef kTopK{
+    .name = "top_k",
+    .summary = "the largest elements along a dim, largest first; NaN counts as the largest",
+    .family = "order",
+    .params = top_k_params(),
+    .shape_rule = "the dims after `->`",
+    .example = R"(dim io = 5, best = 2
 let x = const([io], [3, 1, 4, 1, 5])
 assert all(top_k(x -> [best], over = io) == const([best], [5, 4]))
 )",
-                  .type = top_k_type,
-                  .expand = top_k_expand};
+    .type = top_k_type,
+    .expand = top_k_expand};
 
 const OpDef kTopKPlaces{
     .name = "top_k_places",
-    .summary = "where the largest elements along a dim are; of equal ones the first first",
+    .summary = "the indices of the largest elements along a dim; equal ones keep their order",
     .family = "order",
     .params = top_k_params(),
-    .shape_rule = "the dims behind `->`, as i32",
+    .shape_rule = "the dims after `->`, as i32",
     .example = R"(dim io = 5, best = 3
 let x = const([io], [3, 1, 5, 1, 5])
 assert all(top_k_places(x -> [best], over = io) == const([best], [2, 4, 0], dtype = i32))
@@ -173,7 +174,7 @@ assert all(top_k_places(x -> [best], over = io) == const([best], [2, 4, 0], dtyp
 
 const OpDef kNthLargest{
     .name = "nth_largest",
-    .summary = "the element along a dim that n others come before, largest first",
+    .summary = "the element at position n of a dim sorted from the largest to the smallest",
     .family = "order",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the dim"},

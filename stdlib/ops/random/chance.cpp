@@ -135,7 +135,7 @@ std::optional<ValueId> categorical_expand(Builder& b, const OpCall& call,
 }  // namespace
 
 const OpDef kBernoulli{.name = "bernoulli",
-                       .summary = "bools that are true with probability p",
+                       .summary = "booleans that are true with probability p",
                        .family = "random numbers",
                        .params = random_params({real_param("p", "the share of true (0.5)")}, ""),
                        .shape_rule = "the shape, as bools",
@@ -146,15 +146,17 @@ const OpDef kBernoulli{.name = "bernoulli",
 
 const OpDef kDropout{
     .name = "dropout",
-    .summary = "0 for a share of the elements, at random; the others are larger by as much",
+    .summary = "zeroes each element with probability rate and scales the others by 1 / (1 - rate)",
     .family = "random numbers",
-    .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-               {.name = "rate", .kind = ParamKind::kReal, .help = "the share, below 1"},
-               {.name = "noise",
-                .kind = ParamKind::kShape,
-                .required = false,
-                .help = "dims to draw for; one draw serves all along the others (those of x)"},
-               seed_param()},
+    .params =
+        {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+         {.name = "rate", .kind = ParamKind::kReal, .help = "the share, below 1"},
+         {.name = "noise",
+          .kind = ParamKind::kShape,
+          .required = false,
+          .help =
+              "the dims that are drawn for; elements along the others share a draw (those of x)"},
+         seed_param()},
     .shape_rule = kSameDims,
     .example = "dim io = 8\nprint dropout(ones([io]), rate = 0.25, seed = 7)\n",
     .type = dropout_type,
@@ -163,7 +165,7 @@ const OpDef kDropout{
 
 const OpDef kPermutation{
     .name = "permutation",
-    .summary = "the whole numbers 0, 1, 2… along a dim in a random order",
+    .summary = "the integers 0, 1, 2… along a dim in a random order",
     .family = "random numbers",
     .params = {{.name = "dim", .kind = ParamKind::kDim, .help = "the dim"}, seed_param()},
     .shape_rule = "the dim, as i32",
@@ -184,7 +186,7 @@ const OpDef kCategorical{
                {.name = "temperature",
                 .kind = ParamKind::kReal,
                 .required = false,
-                .help = "0 takes the likeliest class (1)"},
+                .help = "0 picks the likeliest class (1)"},
                seed_param()},
     .shape_rule = "the dims of logits without `over`, as i32",
     .example = R"(dim batch = 4, vocab = 3

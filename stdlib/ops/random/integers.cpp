@@ -71,11 +71,14 @@ void integers_kernel(const KernelCall& call) {
 
 const OpDef kIntegers{
     .name = "integers",
-    .summary = "whole numbers drawn evenly from low to below high",
+    .summary = "integers drawn from the uniform distribution over [low, high)",
     .family = "random numbers",
     .params = random_params(
-        {{.name = "low", .kind = ParamKind::kInt, .required = false, .help = "the least (0)"},
-         {.name = "high", .kind = ParamKind::kInt, .help = "one above the greatest"}},
+        {{.name = "low",
+          .kind = ParamKind::kInt,
+          .required = false,
+          .help = "the inclusive lower bound (0)"},
+         {.name = "high", .kind = ParamKind::kInt, .help = "the exclusive upper bound"}},
         "i32 or i64 (i32)"),
     .shape_rule = "the shape",
     .example = R"(dim batch = 8

@@ -122,7 +122,7 @@ std::optional<TensorType> truncated_type(OpCall& call, DiagSink& diags) {
 
 const OpDef kTruncatedNormal{
     .name = "truncated_normal",
-    .summary = "a normal distribution without what lies beyond twice its stddev",
+    .summary = "numbers drawn from a normal distribution truncated at two standard deviations",
     .family = "random numbers",
     .params = random_params({real_param("stddev", "of the distribution before it is cut (1)"),
                              real_param("mean", "(0)")},

@@ -120,9 +120,9 @@ const OpDef kNormal{
     .random = true};
 
 const OpDef kUniform{.name = "uniform",
-                     .summary = "numbers drawn evenly from low to high",
+                     .summary = "numbers drawn from the uniform distribution over [low, high)",
                      .family = "random numbers",
-                     .params = random_params({real_param("low", "the least (0)"),
+                     .params = random_params({real_param("low", "the inclusive lower bound (0)"),
                                               real_param("high", "just above the greatest (1)")},
                                              "(f32)"),
                      .shape_rule = "the shape",

@@ -280,7 +280,7 @@ const OpDef kEinsum{
                 .required = false,
                 .help = "how many products, of two tensors each, are added up in one sum (1)"}},
     .shape_rule =
-        "the dims behind `->`, all of them in the operands; or all but those of `over`; else the "
+        "the dims after `->`, all of them in the operands; or all but those of `over`; else the "
         "dims that appear exactly once, in order",
     .example = R"(dim batch = 2, io = 3, hidden = 2
 let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])

@@ -49,11 +49,11 @@ std::vector<OpParam> reduction_params() {
           {.name = "over",
            .kind = ParamKind::kDims,
            .required = false,
-           .help = "the dim or dims that go away (all)"},
+           .help = "the dim or dims that are reduced (all)"},
           {.name = "to",
            .kind = ParamKind::kShape,
            .required = false,
-           .help = "or the dims that stay, in the order they should have"}};
+           .help = "or the dims that are kept, in the wanted order"}};
 }
 
 std::optional<Shape> shape_without(OpCall& call, DiagSink& diags) {

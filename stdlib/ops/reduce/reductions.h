@@ -27,6 +27,6 @@ namespace mtf {
 void reduce_kernel(const KernelCall& call, ReduceKind kind);
 
 inline constexpr std::string_view kReducedDims =
-    "the dims of x without those of `over`; or the dims behind `->`, in that order; or none";
+    "the dims of x without those of `over`; or the dims after `->`, in that order; or none";
 
 }  // namespace mtf

@@ -72,7 +72,7 @@ std::vector<OpParam> along_params() {
           {.name = "over",
            .kind = ParamKind::kDims,
            .required = false,
-           .help = "the dim or dims that add up to 1 (all)"}};
+           .help = "the dim or dims along which results add up to 1 (all)"}};
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ double cumulative_flops(const OpCall& call) {
   return static_cast<double>(call.operands[0].shape.volume());
 }
 
-// ---- gradients
-// -----------------------------------------------------------------------------------
+// ---- gradients -------------------------------------------------------------------------------
 
 // An element is in the sums of those behind it.
 void cumsum_grad(GradBuilder& b) {
@@ -119,91 +118,72 @@ void cumlogsumexp_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {share(b.operand(0)), back}));
 }
 
-std::vector<OpParam> cumulative_params() {
-  return {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-          scanned_dim_param(),
-          {.name = "exclusive",
-           .kind = ParamKind::kBool,
-           .required = false,
-           .help = "without the element itself (false)"},
-          reverse_param()};
+OpDef cumulative(OpDef def) {
+  def.family = "scans";
+  def.params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+                scanned_dim_param(),
+                {.name = "exclusive",
+                 .kind = ParamKind::kBool,
+                 .required = false,
+                 .help = "leaves out the element itself (false)"},
+                reverse_param()};
+  def.shape_rule = kSameDims;
+  def.flops = cumulative_flops;
+  def.kernel = cumulative_kernel;
+  return def;
 }
 
 }  // namespace
 
-const OpDef kCumsum{.name = "cumsum",
-                    .summary = "the sum of all elements up to each one, along a dim",
-                    .family = "scans",
-                    .params = cumulative_params(),
-                    .shape_rule = kSameDims,
-                    .example = R"(dim length = 4
+const OpDef kCumsum = cumulative({.name = "cumsum",
+                                  .summary = "the sum of all elements up to each one, along a dim",
+                                  .example = R"(dim length = 4
 print cumsum(1 + range(length), over = length)
 )",
-                    .type = of_numbers,
-                    .space = cumulative_space<Combine::kSum>,
-                    .grad = cumsum_grad,
-                    .flops = cumulative_flops,
-                    .kernel = cumulative_kernel};
+                                  .type = of_numbers,
+                                  .space = cumulative_space<Combine::kSum>,
+                                  .grad = cumsum_grad});
 
-const OpDef kCumprod{.name = "cumprod",
-                     .summary = "the product of all elements up to each one, along a dim",
-                     .family = "scans",
-                     .params = cumulative_params(),
-                     .shape_rule = kSameDims,
-                     .example = R"(dim length = 4
+const OpDef kCumprod =
+    cumulative({.name = "cumprod",
+                .summary = "the product of all elements up to each one, along a dim",
+                .example = R"(dim length = 4
 print cumprod(1 + range(length), over = length)
 )",
-                     .type = of_numbers,
-                     .space = cumulative_space<Combine::kProd>,
-                     .grad = cumprod_grad,
-                     .flops = cumulative_flops,
-                     .kernel = cumulative_kernel};
+                .type = of_numbers,
+                .space = cumulative_space<Combine::kProd>,
+                .grad = cumprod_grad});
 
-const OpDef kCummax{.name = "cummax",
-                    .summary =
-                        "the largest of all elements up to each one, along a dim; of equal ones "
-                        "the first has the gradient",
-                    .family = "scans",
-                    .params = cumulative_params(),
-                    .shape_rule = kSameDims,
-                    .example = R"(dim length = 5
+const OpDef kCummax =
+    cumulative({.name = "cummax",
+                .summary = "the largest of all elements up to each one, along a dim; of equal ones "
+                           "the first has the gradient",
+                .example = R"(dim length = 5
 print cummax(const([length], [1, 3, 2, 4, 0]), over = length)
 )",
-                    .type = of_numbers,
-                    .space = cumulative_space<Combine::kMax>,
-                    .grad = cummax_grad,
-                    .flops = cumulative_flops,
-                    .kernel = cumulative_kernel};
+                .type = of_numbers,
+                .space = cumulative_space<Combine::kMax>,
+                .grad = cummax_grad});
 
-const OpDef kCummin{.name = "cummin",
-                    .summary =
-                        "the smallest of all elements up to each one, along a dim; of equal ones "
-                        "the first has the gradient",
-                    .family = "scans",
-                    .params = cumulative_params(),
-                    .shape_rule = kSameDims,
-                    .example = R"(dim length = 5
+const OpDef kCummin = cumulative(
+    {.name = "cummin",
+     .summary = "the smallest of all elements up to each one, along a dim; of equal ones "
+                "the first has the gradient",
+     .example = R"(dim length = 5
 print cummin(const([length], [3, 1, 2, 0, 4]), over = length)
 )",
-                    .type = of_numbers,
-                    .space = cumulative_space<Combine::kMin>,
-                    .grad = cummin_grad,
-                    .flops = cumulative_flops,
-                    .kernel = cumulative_kernel};
+     .type = of_numbers,
+     .space = cumulative_space<Combine::kMin>,
+     .grad = cummin_grad});
 
-const OpDef kCumlogsumexp{
-    .name = "cumlogsumexp",
-    .summary = "log of the sum of exp of all elements up to each one, along a dim",
-    .family = "scans",
-    .params = cumulative_params(),
-    .shape_rule = kSameDims,
-    .example = R"(dim length = 4
+const OpDef kCumlogsumexp =
+    cumulative({.name = "cumlogsumexp",
+                .summary = "log of the sum of exp of all elements up to each one, along a dim",
+                .example = R"(dim length = 4
 print exp(cumlogsumexp(zeros([length]), over = length))
 )",
-    .type = of_floats,
-    .space = cumulative_space<Combine::kLogSumExp>,
-    .grad = cumlogsumexp_grad,
-    .flops = cumulative_flops,
-    .kernel = cumulative_kernel};
+                .type = of_floats,
+                .space = cumulative_space<Combine::kLogSumExp>,
+                .grad = cumlogsumexp_grad});
 
 }  // namespace mtf::ops

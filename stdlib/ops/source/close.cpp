@@ -51,7 +51,7 @@ const OpDef kClose{
     .summary = "whether abs(a - b) <= atol + rtol * abs(b) for every element",
     .family = "comparisons",
     .params = {{.name = "a", .kind = ParamKind::kTensor, .help = "a tensor"},
-               {.name = "b", .kind = ParamKind::kTensor, .help = "the one it is measured by"},
+               {.name = "b", .kind = ParamKind::kTensor, .help = "the one it is compared with"},
                {.name = "atol", .kind = ParamKind::kReal, .required = false, .help = "(1e-6)"},
                {.name = "rtol", .kind = ParamKind::kReal, .required = false, .help = "(1e-5)"}},
     .shape_rule = "a scalar",

@@ -169,7 +169,7 @@ print load("load_example.npy", [io], dtype = f32)
 
 const OpDef kWrite{
     .name = "write",
-    .summary = "a tensor into a .npy file, whole, under its name only once it is complete",
+    .summary = "writes a tensor to a .npy file, which gets its name only once it is complete",
     .family = "files",
     .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                {.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"}},

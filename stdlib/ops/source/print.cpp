@@ -148,7 +148,7 @@ void check_finite_kernel(const KernelCall& call) {
 
 const OpDef kPrint{
     .name = "print",
-    .summary = "one line on rank 0; tensors print as NumPy arrays, with their dims",
+    .summary = "prints one line on rank 0; tensors look like NumPy arrays, with their dims",
     .family = "effects",
     .params = {{.name = "text", .kind = ParamKind::kText, .help = "the line, `{}` per tensor"},
                {.name = "x",
@@ -170,7 +170,7 @@ const OpDef kAssert{
     .name = "assert",
     .summary = "stops all ranks with a message unless the condition holds",
     .family = "effects",
-    .params = {{.name = "c", .kind = ParamKind::kTensor, .help = "the condition, a bool"},
+    .params = {{.name = "c", .kind = ParamKind::kTensor, .help = "the condition, a boolean"},
                {.name = "text",
                 .kind = ParamKind::kText,
                 .required = false,

@@ -81,7 +81,7 @@ print n
   CHECK(printed("while true { fn f() { continue } }")[0] ==
         "1:23 syntax: `continue` stands in a `for` or a `while`");
   CHECK(printed("for i in 0..3 step 0 { }")[0] ==
-        "1:20 bad-argument: a step is a whole number other than 0; this is 0");
+        "1:20 bad-argument: a step is an integer other than 0; this is 0");
   CHECK(printed("for i in [1] step 2 { }")[0].starts_with(
       "1:19 bad-argument: a step goes with a range, as `0..10 step 2`"));
 }

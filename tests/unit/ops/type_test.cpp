@@ -29,7 +29,7 @@ TEST_CASE_METHOD(Fixture, "dtypes that do not fit") {
         "`+` of f32[batch 8, io 3] and i32[batch 8], which differ in dtype; `cast(…, f32)` "
         "converts the i32 one [dtype-mismatch]");
   CHECK(s.error_of("div", {i, i}) ==
-        "`/` of i32[batch 8]; `//` divides whole numbers, `cast(x, f32)` makes floats "
+        "`/` of i32[batch 8]; `//` divides integers, `cast(x, f32)` makes floats "
         "[dtype-mismatch]");
   CHECK(s.error_of("exp", {i}) ==
         "`exp` of i32[batch 8]; it needs floats, which `cast(x, f32)` makes [dtype-mismatch]");
@@ -45,7 +45,7 @@ TEST_CASE_METHOD(Fixture, "dtypes that do not fit") {
   CHECK(s.error_of("mean", {i}) ==
         "`mean` of i32[batch 8]; it needs floats, which `cast(x, f32)` makes [dtype-mismatch]");
   CHECK(s.error_of("one_hot", {x}, args("dim", dim("c", 2))) ==
-        "`one_hot` of f32[batch 8, io 3]; it needs whole numbers, which `cast(x, i32)` makes "
+        "`one_hot` of f32[batch 8, io 3]; it needs integers, which `cast(x, i32)` makes "
         "[dtype-mismatch]");
   CHECK(s.error_of("fill", {}, args("shape", shape({}), "value", 0.5, "dtype", DType::kI32)) ==
         "`fill` of 0.5, which i32 cannot hold [dtype-mismatch]");
