@@ -36,8 +36,8 @@ DimMap map_dims(IterationSpace& space, const Shape& shape, DimRole role) {
 void unsplittable_last(IterationSpace& space) {
   std::vector<std::size_t> order(space.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_partition(order,
-                                [&](std::size_t l) { return may_be_split(space.loops[l].name); });
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t l) { return may_be_split(space.loops[l].name) ? 0 : 1; });
   std::vector<std::size_t> place(order.size());
   std::vector<LoopDim> loops;
   for (std::size_t i = 0; i < order.size(); ++i) {

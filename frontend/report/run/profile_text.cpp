@@ -201,9 +201,9 @@ std::size_t longest_to_front(std::vector<ProfileLine>& lines) {
                          [](const ProfileLine& line) { return line.seconds.mean(); });
   std::ranges::nth_element(seconds, seconds.begin() + kShownSteps, std::greater<>());
   const double least = seconds[kShownSteps];
-  const auto shorter = std::ranges::stable_partition(
-      lines, [&](const ProfileLine& line) { return line.seconds.mean() > least; });
-  return static_cast<std::size_t>(shorter.begin() - lines.begin());
+  const auto is_shorter = [&](const ProfileLine& line) { return line.seconds.mean() <= least; };
+  std::ranges::stable_sort(lines, {}, is_shorter);
+  return lines.size() - static_cast<std::size_t>(std::ranges::count_if(lines, is_shorter));
 }
 
 Row line_row(const ProfileLine& line, double whole, const SourceMap& sources) {
