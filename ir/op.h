@@ -267,7 +267,7 @@ struct OpDef {
   // accept what it normalised. nullopt: an error was recorded.
   std::optional<TensorType> (*type)(OpCall&, DiagSink&) = nullptr;
   // Defined through other operations (softmax, mean): builds them and returns the result. Then the
-  // fields below are unused. An invalid id: this call stands for itself after all (einsum).
+  // fields below are unused, `host` apart. An invalid id: this call stands for itself (einsum).
   std::optional<struct ValueId> (*expand)(Builder&, const OpCall&,
                                           std::span<const ValueId> operands) = nullptr;
 

@@ -92,6 +92,7 @@ extern const OpDef kSigmoid;
 extern const OpDef kGelu;
 extern const OpDef kSilu;
 extern const OpDef kSoftplus;
+extern const OpDef kLogSigmoid;
 // bend.cpp
 extern const OpDef kLeakyRelu;
 extern const OpDef kElu;
@@ -145,6 +146,7 @@ extern const OpDef kConcat;
 extern const OpDef kStack;
 // shift.cpp
 extern const OpDef kShift;
+extern const OpDef kRoll;
 extern const OpDef kReverse;  // reverse.cpp
 extern const OpDef kWindows;  // windows.cpp
 // gather.cpp

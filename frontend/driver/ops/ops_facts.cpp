@@ -1,6 +1,7 @@
 #include "frontend/driver/ops/ops_facts.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "frontend/driver/devices/checked.h"
 #include "stdlib/ops/table.h"
@@ -27,10 +28,15 @@ std::vector<OpCall> calls_of(const OpDef& op) {
     return calls;
   }
   const std::size_t place = op.example.find(std::string(op.name) + "(");
+  std::optional<SourceSpan> whole;  // of `f(x) == y`, which begins there, too, the call alone
   for (const Unit* unit : program->device.units()) {
     for (std::size_t i = 0; i < unit->program.values.size(); ++i) {
       const Value& value = unit->program.values[i];
-      const bool part = op.expand != nullptr && value.op != nullptr && value.span.begin == place;
+      const bool begins = op.expand != nullptr && value.op != nullptr && value.span.begin == place;
+      if (begins && !whole) {
+        whole = value.span;
+      }
+      const bool part = begins && value.span == whole;
       if (value.op == &op || part) {
         calls.push_back(call_of(unit->program, {static_cast<std::int32_t>(i)}));
       }
@@ -56,6 +62,17 @@ std::string_view combine_word(Combine combine) {
   return "";
 }
 
+std::vector<DimFacts> facts_of_loops(std::span<const LoopDim> loops, std::string_view combined) {
+  std::vector<DimFacts> facts;
+  facts.reserve(loops.size());
+  for (const LoopDim& loop : loops) {
+    facts.push_back({.name = loop.name,
+                     .role = loop.role,
+                     .combined = loop.role == DimRole::kReduced ? combined : ""});
+  }
+  return facts;
+}
+
 // Each dim of the example's first call, as the iteration spaces have them. What it is
 // built from may keep a dim in one step and reduce it in the next: the stricter role counts.
 std::vector<DimFacts> dims_of(const OpDef& op, std::span<const OpCall> calls) {
@@ -76,14 +93,7 @@ std::vector<DimFacts> dims_of(const OpDef& op, std::span<const OpCall> calls) {
       combine = loop.role == DimRole::kReduced ? space.combine : combine;
     }
   }
-  std::vector<DimFacts> facts;
-  facts.reserve(dims.size());
-  for (const LoopDim& dim : dims) {
-    facts.push_back({.name = dim.name,
-                     .role = dim.role,
-                     .combined = dim.role == DimRole::kReduced ? combine_word(combine) : ""});
-  }
-  return facts;
+  return facts_of_loops(dims, combine_word(combine));
 }
 
 // `max`, `sub`, `exp`: what the call is built from, each once.

@@ -1,9 +1,10 @@
-// relu, sigmoid, gelu, silu and softplus.
+// relu, sigmoid, gelu, silu, softplus and log_sigmoid.
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -62,6 +63,13 @@ void softplus_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.upstream(), b.emit("sigmoid", {b.operand(0)})}));
 }
 
+// -softplus(-x); 0 - … so that it is 0, not -0, where x is large. The gradient is sigmoid(-x).
+std::optional<ValueId> log_sigmoid_expand(Builder& b, const OpCall& call,
+                                          std::span<const ValueId> x) {
+  const ValueId rest = b.emit("softplus", {b.emit("neg", {x[0]})});
+  return b.emit("sub", {b.scalar(0, call.result.dtype), rest});
+}
+
 double relu_host(std::span<const double> x) {
   return Relu{}(x[0]);
 }
@@ -76,6 +84,9 @@ double gelu_host(std::span<const double> x) {
 }
 double softplus_host(std::span<const double> x) {
   return std::max(x[0], 0.0) + std::log1p(std::exp(-std::abs(x[0])));
+}
+double log_sigmoid_host(std::span<const double> x) {
+  return std::min(x[0], 0.0) - std::log1p(std::exp(-std::abs(x[0])));
 }
 
 }  // namespace
@@ -144,5 +155,19 @@ const OpDef kSoftplus{.name = "softplus",
                       .flops = one_flop_each,
                       .tile = math_tile<MathFn::kSoftplus>,
                       .host = softplus_host};
+
+const OpDef kLogSigmoid{.name = "log_sigmoid",
+                        .summary = "log(sigmoid(x)), without overflow",
+                        .family = "activations",
+                        .params = one_operand(),
+                        .shape_rule = kSameDims,
+                        .example = R"(dim io = 3
+let x = const([io], [-10000, 0, 10000])
+assert all(log_sigmoid(x) == const([io], [-10000, -0.6931472, 0]))
+assert all(grad(sum(log_sigmoid(x)), x) == const([io], [1, 0.5, 0]))
+)",
+                        .type = float_elements,
+                        .expand = log_sigmoid_expand,
+                        .host = log_sigmoid_host};
 
 }  // namespace mtf::ops

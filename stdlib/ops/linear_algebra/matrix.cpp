@@ -55,14 +55,14 @@ IterationSpace matrix_space(const OpCall& call, const std::vector<Dim>& whole) {
   return space;
 }
 
-std::vector<OpParam> factored_params(std::string help) {
+std::vector<OpParam> factored_params(std::string_view help) {
   std::vector<OpParam> params = matrix_params();
-  params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = std::move(help)});
+  params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = help});
   return params;
 }
 
 std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how, DiagSink& diags) {
-  const std::optional<MatrixDims> dims = check_matrix(call, how.square, diags);
+  std::optional<MatrixDims> dims = check_matrix(call, how.square, diags);
   if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
       !fit_new_dim(call, "to", std::min(dims->rows.size, dims->cols.size), diags)) {
     return std::nullopt;

@@ -30,7 +30,7 @@ struct MatrixDims {
 
 // ---- factorisations: a new dim "to" that counts values, or lies between factors ----------------
 
-[[nodiscard]] std::vector<OpParam> factored_params(std::string help);
+[[nodiscard]] std::vector<OpParam> factored_params(std::string_view help);
 struct Factored {
   bool square = false;         // the matrices are to be square
   std::string_view what = {};  // gets the new dim: "values"

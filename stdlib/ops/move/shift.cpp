@@ -1,7 +1,9 @@
 // shift: every element moved along a dim; zeros come in, or with `wrap` what left at the other end.
+// roll: the latter under NumPy's name.
 
 #include <algorithm>
 
+#include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "runtime/kernels/moved.h"
 #include "stdlib/ops/move/cut.h"
@@ -37,6 +39,23 @@ void shift_grad(GradBuilder& b) {
   b.add_to(0, b.emit("shift", {b.upstream()}, back));
 }
 
+// ---- roll --------------------------------------------------------------------------------------
+
+std::optional<TensorType> roll_type(OpCall& call, DiagSink& diags) {
+  if (!find_dim(call, 0, dim_arg(call.args, "dim").name, diags)) {
+    return std::nullopt;
+  }
+  return call.operands[0];
+}
+
+std::optional<ValueId> roll_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
+  OpArgs ring;
+  ring.set("over", one_dim(dim_arg(call.args, "dim")));
+  ring.set("by", int_arg(call.args, "by", 0));
+  ring.set("wrap", true);
+  return b.emit("shift", {x[0]}, std::move(ring));
+}
+
 }  // namespace
 
 const OpDef kShift{
@@ -62,5 +81,22 @@ print shift(range(length), over = length, by = 1, wrap = true)
     .grad = shift_grad,
     .kernel = moved_kernel,
     .linear = Linear::kEach};
+
+const OpDef kRoll{.name = "roll",
+                  .summary = "every element moved around a dim as a ring",
+                  .family = "indexing",
+                  .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
+                             {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
+                             {.name = "by",
+                              .kind = ParamKind::kInt,
+                              .help = "how many positions; to the left if negative"}},
+                  .shape_rule = kSameDims,
+                  .example = R"(dim length = 4
+let x = range(length)
+assert all(roll(x, length, 1) == const([length], [3, 0, 1, 2]))
+assert all(roll(x, length, -5) == const([length], [1, 2, 3, 0]))
+)",
+                  .type = roll_type,
+                  .expand = roll_expand};
 
 }  // namespace mtf::ops

@@ -206,6 +206,13 @@ TEST_CASE("concat, stack and shift") {
   CHECK(shift(1'000'000'000'000, false) == List{0, 0, 0, 0});
   CHECK(shift(1, true) == List{4, 1, 2, 3});
   CHECK(shift(-5, true) == List{2, 3, 4, 1});
+  const auto roll = [&](std::int64_t by) {
+    return s.numbers(s.call("roll", {v}, args("dim", dim("a"), "by", by)));
+  };
+  CHECK(roll(1) == List{4, 1, 2, 3});
+  CHECK(roll(-5) == List{2, 3, 4, 1});
+  CHECK(roll(4'000'000'000'001) == List{4, 1, 2, 3});
+  CHECK(roll(0) == List{1, 2, 3, 4});
 }
 
 TEST_CASE("gather and scatter_add") {

@@ -30,6 +30,7 @@ TEST_CASE("every operation fills in its whole definition") {
     for (const OpParam& param : op->params) {
       INFO("parameter " << param.name);
       CHECK_FALSE(param.help.empty());
+      CHECK(std::ranges::all_of(param.help, [](char c) { return c >= ' ' && c <= '~'; }));
     }
   }
 }

@@ -37,6 +37,7 @@ TEST_CASE("a shift along a split dim moves as many slices as it shifts by") {
   check_moves("shift(x, over = a, by = 4)", 4);
   check_moves("shift(x, over = a, by = 6)", 4);  // a block has no more
   check_moves("shift(x, over = a, by = 3, wrap = true)", 3);
+  check_moves("roll(x, a, -2)", 2);
 }
 
 TEST_CASE("other moves along a split dim send what changes ranks") {
