@@ -145,8 +145,9 @@ void show_json(Workspace& workspace, Outcome& outcome) {
   }
   std::ranges::copy(workspace.answers, std::back_inserter(objects));
   if (objects.empty() || !workspace.told.empty() || !workspace.remarks.empty()) {
-    objects.push_back(render_json(workspace.told, workspace.sources,
-                                  options.command != Command::kCheck, workspace.remarks));
+    const bool on_one_line = workspace.in_session || options.command != Command::kCheck;
+    objects.push_back(
+        render_json(workspace.told, workspace.sources, on_one_line, workspace.remarks));
   }
   std::fputs(merged(objects).c_str(), stdout);
   if (outcome.status != kInternalError) {

@@ -67,7 +67,8 @@ struct Workspace {
 
   // Of a session that people type; null: of a file.
   KnownCosts* known_costs = nullptr;
-  std::string unknown;  // a layout that is only looked at, and another one next time
+  bool in_session = false;  // of `mtf repl`: JSON on one line
+  std::string unknown;      // a layout that is only looked at, and another one next time
 
   // The program of a session that people type; none: it is the file of the command line.
   std::function<std::optional<ast::File>(DiagSink&)> program;

@@ -23,6 +23,7 @@ PROGRAMS = [path.read_bytes() for path in
 PROCESSOR = 60  # seconds
 LONG = [b"x", b"1 + ", b"[", b"(", b"f(", b"let a = 1; ", b"\xc3\xbc", b"\"", b"-", b"\x00", b"# ", b"{ "]
 ENDLESS = re.compile(rb"while|[0-9_]{5,}")  # a loop may be as long as it likes
+KEPT_OUT = re.compile(rb":(q|sa)[a-z]*")  # the end of a session, and files
 OTHER_RANKS = re.compile(rb":ra[a-z]* +(?!2\b|off)")  # than two are too many for this
 COMMANDS = [b":plan", b":cost", b":why h", b":why memory", b":layout both", b":layout batch -> rows",
             b":what-if batch -> cols", b":undo", b":undo 3", b":vars", b":type x", b":mesh rows=4",
@@ -86,7 +87,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < end:
             text = b"\n".join(piece(draw) for _ in range(draw.randrange(1, 4)))
-            text = text.replace(b":save ", b":vars ").replace(b":quit", b":vars")
+            text = KEPT_OUT.sub(b":vars", text)
             text = OTHER_RANKS.sub(b":vars", text)
             if count % 4 == 3:
                 text = text[:draw.randrange(len(text) + 1)]

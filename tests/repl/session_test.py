@@ -147,6 +147,23 @@ def as_json():
     for line in output.splitlines():
         json.loads(line)
 
+    # Whatever a command is, it answers, and each line is an object.
+    _, output, _ = repl(":json on\n:help\n")
+    words = {"diff": "one none", "doc": "sum", "json": "on", "load": "a.mtf", "save": "b.mtf",
+             "show": "x", "time": "1 + 1", "type": "x", "what-if": "n -> a", "why": "x",
+             "expect": "session { all_gather = 0 }", "ops": "sum", "mesh": "a=4", "layout": "one"}
+    program = "dim n = 4\nmesh line = [a: 2]\nlayout one on line { n -> a }\n" \
+              "use layout one\nlet x = ones([n])\nlet y = x + 1\n"
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "a.mtf").write_text("let from_file = 1\n", encoding="utf-8")
+        for command in json.loads(output.splitlines()[1])["commands"]:
+            line = f":{command} {words.get(command, '')}\n"
+            status, output, mistakes = repl(program + ":json on\n" + line, folder=folder)
+            check(f"{line} {output}", (status, mistakes), (0, ""))
+            answers = output.split('{"json":"on"}\n', 1)[1].splitlines()
+            check(f"{line} answers", bool(answers) or command == "quit", True)
+            check(f"{line} {answers}", all(isinstance(json.loads(one), dict) for one in answers), True)
+
 
 def large():
     """Nothing of size is there before something is run: a mesh and tensors that no machine holds."""

@@ -2,8 +2,13 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "frontend/driver/repl/plan_device.h"
 #include "frontend/elaborate/context.h"
@@ -32,6 +37,23 @@ struct Placed {
 // {"name": "h", "kind": "tensor", "dtype": …, "dims": […], "slice": […], "bytes": …}
 [[nodiscard]] std::string value_json(std::string_view name, const host::Value& value,
                                      const PlanDevice& device, const host::Context& context);
+
+// {"saved": "a.mtf", "statements": 3}: what a command has done. Keys as in `Fields`.
+using Field = std::variant<std::string, std::int64_t, double, std::vector<std::string>>;
+using Fields = std::vector<std::pair<std::string_view, Field>>;
+[[nodiscard]] std::string fields_json(const Fields& fields);
+
+// What a tensor was and is, where a layout is switched; bytes that came to a rank, if they are
+// known.
+struct Moved {
+  std::string name;
+  std::string from;
+  std::string to;
+  std::string slice;
+  std::optional<std::int64_t> bytes;
+};
+// {"in_use": "both on …", "moved": [{"name", "from", "to", "slice", "bytes"}, …]}
+[[nodiscard]] std::string moved_json(std::string_view in_use, const std::vector<Moved>& moved);
 
 // {"print": "2"}: a line of the program's own, or the value of an expression.
 [[nodiscard]] std::string printed_json(std::string_view line);

@@ -28,6 +28,28 @@ std::string value_json(std::string_view name, const host::Value& value, const Pl
   return dump(json);
 }
 
+std::string fields_json(const Fields& fields) {
+  Json json = Json::object();
+  for (const auto& [key, field] : fields) {
+    std::visit([&, key = key](const auto& value) { json[std::string(key)] = value; }, field);
+  }
+  return dump(json);
+}
+
+std::string moved_json(std::string_view in_use, const std::vector<Moved>& moved) {
+  Json json;
+  json["in_use"] = in_use;
+  json["moved"] = Json::array();
+  for (const Moved& one : moved) {
+    Json& entry = json["moved"].emplace_back(
+        Json{{"name", one.name}, {"from", one.from}, {"to", one.to}, {"slice", one.slice}});
+    if (one.bytes) {
+      entry["bytes"] = *one.bytes;
+    }
+  }
+  return dump(json);
+}
+
 std::string printed_json(std::string_view line) {
   Json json;
   json["print"] = line;

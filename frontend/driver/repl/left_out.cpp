@@ -42,14 +42,22 @@ void add_causes(std::span<const Diag> errors, bool is_first, std::vector<Diag>& 
   }
 }
 
-std::string left_out_text(std::vector<Statement> statements, const SourceMap& sources) {
+std::vector<std::string> first_lines(std::vector<Statement> statements, const SourceMap& sources) {
   std::ranges::sort(statements, {}, [](const Statement& statement) {
     return std::pair(statement.file.index, statement.span.begin);
   });
-  std::string text;
+  std::vector<std::string> lines;
   for (const Statement& statement : statements) {
-    const std::string one = text_of(statement, sources);
-    text += "left out now: `" + one.substr(0, one.find('\n')) + "`\n";
+    const std::string text = text_of(statement, sources);
+    lines.push_back(text.substr(0, text.find('\n')));
+  }
+  return lines;
+}
+
+std::string left_out_text(std::vector<Statement> statements, const SourceMap& sources) {
+  std::string text;
+  for (const std::string& line : first_lines(std::move(statements), sources)) {
+    text += "left out now: `" + line + "`\n";
   }
   return text + "`:undo` brings back what was left out\n";
 }

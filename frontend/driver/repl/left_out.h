@@ -19,6 +19,9 @@ namespace mtf {
 // Adds what is wrong, but not what follows from it: names of what was left out before.
 void add_causes(std::span<const Diag> errors, bool is_first, std::vector<Diag>& causes);
 
+// Of each statement its first line, in the order of the session.
+[[nodiscard]] std::vector<std::string> first_lines(std::vector<Statement> statements,
+                                                   const SourceMap& sources);
 [[nodiscard]] std::string left_out_text(std::vector<Statement> statements,
                                         const SourceMap& sources);
 

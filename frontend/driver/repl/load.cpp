@@ -31,17 +31,17 @@ std::string names_text(const Statement& input, const SourceMap& sources) {
                              : joined(input.names, ", ");
 }
 
-// "a, b" of the statements of one list that are not in the other.
-std::string only_in(const std::vector<Statement>& list, const std::vector<Statement>& other,
-                    const SourceMap& sources) {
+// Of the statements of one list that are not in the other.
+std::vector<std::string> only_in(const std::vector<Statement>& list,
+                                 const std::vector<Statement>& other, const SourceMap& sources) {
   std::set<std::string> texts;
   for (const Statement& input : other) {
     texts.insert(text_of(input, sources));
   }
-  std::string result;
+  std::vector<std::string> result;
   for (const Statement& input : list) {
     if (!texts.contains(text_of(input, sources))) {
-      result += (result.empty() ? "" : ", ") + names_text(input, sources);
+      result.push_back(names_text(input, sources));
     }
   }
   return result;
@@ -63,8 +63,9 @@ bool Repl::load(const std::string& path) {
     done = statements(file);
   }
   const auto count = std::ranges::count(script_.inputs(), file, &Statement::file);
-  if (!quiet_ && !json_) {
-    answer(path + ": " + count_text(count, "statement") + "; in use: " + in_use() + "\n");
+  if (!quiet_) {
+    tell(path + ": " + count_text(count, "statement") + "; in use: " + in_use() + "\n",
+         {{"loaded", path}, {"statements", std::int64_t{count}}, {"in_use", in_use()}});
   }
   return done;
 }
@@ -72,6 +73,7 @@ bool Repl::load(const std::string& path) {
 bool Repl::reload() {
   Script next = script_;
   std::string said;
+  std::vector<std::string> files;
   for (Loaded& loaded : loaded_) {
     const std::optional<std::string> text = text_of_file(*this, loaded.path);
     if (!text) {
@@ -103,20 +105,21 @@ bool Repl::reload() {
         }
       }
     }
-    const std::string gone = only_in(old, now, sources_);
-    const std::string added = only_in(now, old, sources_);
+    const std::string gone = joined(only_in(old, now, sources_), ", ");
+    const std::string added = joined(only_in(now, old, sources_), ", ");
+    files.push_back(loaded.path);
     said += loaded.path + ":" + (gone.empty() ? "" : " was " + gone) +
             (added.empty() ? "" : (gone.empty() ? " now " : "; now ") + added) + "\n";
     loaded.file = file;
   }
   if (said.empty()) {
-    answer("no file has changed\n");
+    tell("no file has changed\n", {{"changed", files}});
     return true;
   }
   if (!rebuild(std::move(next), nullptr)) {
     return false;
   }
-  answer(said);
+  tell(said, {{"changed", files}, {"says", said}});
   return true;
 }
 

@@ -87,6 +87,22 @@ bool Repl::refuse(DiagKind kind, std::string text) {
   return show(sink.diags());
 }
 
+void Repl::tell(std::string_view lines, const Fields& fields) const {
+  if (json_) {
+    answer(fields_json(fields) + "\n");
+  } else {
+    answer(lines);
+  }
+}
+
+bool Repl::misused(const std::string& usage) {
+  if (json_) {
+    return refuse(DiagKind::kBadArgument, usage.substr(0, usage.find('\n')));
+  }
+  mistake(usage);
+  return false;
+}
+
 FileId Repl::add_source(const std::string& name, std::size_t line, std::string text) {
   const std::size_t first = (line - 1) / kMostAbove * kMostAbove;
   const std::string shown =
@@ -122,7 +138,12 @@ bool Repl::guarded(const std::function<bool()>& body) {
     forget_interruptions();
     interrupted_ = stop.status;
     over_ = stop.status != kCtrlC;
-    output_.mistake("interrupted; the session is as it was before\n");
+    constexpr std::string_view kSaid = "interrupted; the session is as it was before\n";
+    if (json_) {
+      tell(kSaid, {{"interrupted", std::int64_t{stop.status}}});
+    } else {
+      output_.mistake(kSaid);
+    }
   } catch (const RanksLost& lost) {
     forget_interruptions();
     lose_ranks(lost);
@@ -323,7 +344,9 @@ bool Repl::rebuild(Script next, const Statement* changed) {
                                                 changed->kind == StatementKind::kLayout);
   follow(std::move(planned), is_layout && left_out.empty());
   show(illegal);
-  if (!left_out.empty()) {
+  if (!left_out.empty() && json_) {
+    tell("", {{"left_out", first_lines(left_out, sources_)}});
+  } else if (!left_out.empty()) {
     output_.mistake(left_out_text(left_out, sources_));
   }
   if (changed != nullptr) {
@@ -332,8 +355,8 @@ bool Repl::rebuild(Script next, const Statement* changed) {
   const Layout* layout = planned_->session().layout();
   const bool says_so = changed != nullptr && layout != nullptr &&
                        std::ranges::find(changed->names, layout->name) != changed->names.end();
-  if (in_use() != was_in_use && !says_so && !quiet_ && !json_) {
-    answer("in use: " + in_use() + "\n");
+  if (in_use() != was_in_use && !says_so && !quiet_) {
+    tell("in use: " + in_use() + "\n", {{"in_use", in_use()}});
   }
   return left_out.empty();
 }

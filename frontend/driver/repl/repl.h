@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/diagnostics.h"
+#include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/script.h"
 #include "frontend/driver/repl/sessions.h"
 #include "frontend/driver/workspace.h"
@@ -49,8 +50,11 @@ class Repl {
   void set_json(bool json) { json_ = json; }
   void end() { over_ = true; }
   void answer(std::string_view lines) const { output_.answer(lines); }
+  // Whole lines, or an object with these fields.
+  void tell(std::string_view lines, const Fields& fields) const;
   void mistake(std::string_view lines) const { output_.mistake(lines); }
   bool refuse(DiagKind kind, std::string text);  // false
+  bool misused(const std::string& usage);        // false: words that a command does not take
   bool show(std::span<const Diag> diags) const;  // whether none is an error
   // The session as it was before the last statement; false if there was none, or it fails now.
   bool undo();

@@ -12,12 +12,15 @@ namespace {
 bool help(Repl& repl, const std::string& rest) {
   for (const ReplCommand& command : repl_commands()) {
     if (!rest.empty() && command.name == rest) {
-      repl.answer(":" + std::string(command.name) + " " + std::string(command.takes) + "   " +
-                  std::string(command.says) + "\n");
+      repl.tell(":" + std::string(command.name) + " " + std::string(command.takes) + "   " +
+                    std::string(command.says) + "\n",
+                {{"command", std::string(command.name)},
+                 {"takes", std::string(command.takes)},
+                 {"says", std::string(command.says)}});
       return true;
     }
   }
-  repl.answer(repl_help());
+  repl.tell(repl_help(), {{"commands", names_of(repl_commands())}, {"help", repl_help()}});
   return true;
 }
 
@@ -26,6 +29,7 @@ bool json(Repl& repl, const std::string& rest) {
     return repl.refuse(DiagKind::kBadArgument, "`:json` is `on` or `off`");
   }
   repl.set_json(rest == "on");
+  repl.tell("", {{"json", std::string(rest)}});
   return true;
 }
 
@@ -50,7 +54,8 @@ bool undo(Repl& repl, const std::string& rest) {
     for (const Statement& statement : before) {
       if (std::ranges::find(now, statement.span, &Statement::span) == now.end()) {
         const std::string text = text_of(statement, repl.sources());
-        repl.answer("taken back: `" + text.substr(0, text.find('\n')) + "`\n");
+        const std::string line = text.substr(0, text.find('\n'));
+        repl.tell("taken back: `" + line + "`\n", {{"taken_back", line}});
       }
     }
   }

@@ -133,40 +133,52 @@ std::map<std::string, Placed> places(Repl& repl) {
   return result;
 }
 
-// "4.0 KiB moved to a rank", or "nothing moves"; of another mesh nobody knows what it would take.
-std::string move_text(Repl& repl, const Placed& from, const Placed& to) {
+// Bytes that come to a rank; of another mesh nobody knows what it would take.
+std::optional<std::int64_t> bytes_moved(Repl& repl, const Placed& from, const Placed& to) {
   DiagSink known;
   const std::optional<SpmdProgram> mover =
       mover_of(to.type, from.layout, to.layout, repl.planned().device().layout(), op_table(), known,
                /*exact=*/true);
   if (!mover) {
-    return "";
+    return std::nullopt;
   }
   std::int64_t bytes = 0;
   for (const CollectiveTotal& total : mover->totals.collectives) {
     bytes += total.bytes;
   }
-  return bytes == 0 ? "   nothing moves" : "   " + bytes_text(bytes) + " moved to a rank";
+  return bytes;
 }
 
-void say_what_moved(Repl& repl, const std::map<std::string, Placed>& before, const Mesh& mesh) {
-  std::string text;
+std::vector<Moved> moved_since(Repl& repl, const std::map<std::string, Placed>& before,
+                               const Mesh& mesh) {
+  std::vector<Moved> moved;
   const Mesh& now = repl.planned().device().layout().mesh;
+  const bool same_mesh = now.axes == mesh.axes && now.name == mesh.name;
   for (const auto& [name, tensor] : places(repl)) {
     const auto old = before.find(name);
     if (old == before.end()) {
       continue;
     }
-    const std::string from = type_text(old->second, mesh);
-    const std::string to = type_text(tensor, now);
+    std::string from = type_text(old->second, mesh);
+    std::string to = type_text(tensor, now);
     if (from != to) {
-      text += name + " : " + from + " -> " + to + "   " + slice_text(tensor, now) +
-              (now.axes == mesh.axes && now.name == mesh.name ? move_text(repl, old->second, tensor)
-                                                              : "") +
-              "\n";
+      moved.push_back({.name = name,
+                       .from = std::move(from),
+                       .to = std::move(to),
+                       .slice = slice_text(tensor, now),
+                       .bytes = same_mesh ? bytes_moved(repl, old->second, tensor) : std::nullopt});
     }
   }
-  repl.answer(text);
+  return moved;
+}
+
+std::string moved_text(const Moved& one) {
+  std::string text = one.name + " : " + one.from + " -> " + one.to + "   " + one.slice;
+  if (one.bytes) {
+    text +=
+        *one.bytes == 0 ? "   nothing moves" : "   " + bytes_text(*one.bytes) + " moved to a rank";
+  }
+  return text + "\n";
 }
 
 bool use(Repl& repl, const std::string& statements) {
@@ -175,9 +187,14 @@ bool use(Repl& repl, const std::string& statements) {
   if (!repl.say("session", statements, /*quiet=*/true)) {
     return false;
   }
-  if (!repl.is_json()) {
-    repl.answer("in use: " + repl.in_use() + "\n");
-    say_what_moved(repl, before, mesh);
+  const std::vector<Moved> moved = moved_since(repl, before, mesh);
+  if (repl.is_json()) {
+    repl.answer(moved_json(repl.in_use(), moved) + "\n");
+    return true;
+  }
+  repl.answer("in use: " + repl.in_use() + "\n");
+  for (const Moved& one : moved) {
+    repl.answer(moved_text(one));
   }
   return true;
 }
@@ -187,12 +204,11 @@ bool use(Repl& repl, const std::string& statements) {
 bool repl_layout(Repl& repl, const std::string& rest) {
   if (rest.empty()) {
     for (const std::string& name : layout_names(repl)) {
-      repl.answer(name + " : " +
-                  value_text(*repl.planned().value(name), repl.planned().device(),
-                             repl.planned().context()) +
-                  "\n");
+      const std::string text = value_text(*repl.planned().value(name), repl.planned().device(),
+                                          repl.planned().context());
+      repl.tell(name + " : " + text + "\n", {{"name", name}, {"value", text}});
     }
-    repl.answer("in use: " + repl.in_use() + "\n");
+    repl.tell("in use: " + repl.in_use() + "\n", {{"in_use", repl.in_use()}});
     return true;
   }
   const std::vector<std::string> names = layout_names(repl);
@@ -215,7 +231,8 @@ bool repl_mesh(Repl& repl, const std::string& rest) {
   Session& session = repl.planned().session();
   if (rest.empty()) {
     for (const Mesh& mesh : session.meshes()) {
-      repl.answer(to_string(mesh) + "   " + count_text(mesh.ranks(), "rank") + "\n");
+      repl.tell(to_string(mesh) + "   " + count_text(mesh.ranks(), "rank") + "\n",
+                {{"name", mesh.name}, {"value", to_string(mesh)}, {"ranks", mesh.ranks()}});
     }
     return true;
   }

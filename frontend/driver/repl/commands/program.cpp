@@ -126,6 +126,7 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
     known = {.program = std::move(now_priced), .costs = {}};
   }
   workspace.known_costs = &known;
+  workspace.in_session = true;
   workspace.unknown = aside;
   std::fflush(stdout);
   Outcome outcome = guarded(workspace, [&] { return body(workspace); });
@@ -146,12 +147,11 @@ bool run_words(Repl& repl, const std::string& command, const std::string& rest,
   words.insert(words.begin(), {command, "session"});
   const std::variant<Options, Answer> parsed = parse_options(words);
   if (const auto* answer = std::get_if<Answer>(&parsed)) {
-    if (answer->status == kDone) {
-      repl.answer(answer->text);
-    } else {
-      repl.mistake(answer->text);
+    if (answer->status != kDone) {
+      return repl.misused(answer->text);
     }
-    return answer->status == kDone;
+    repl.tell(answer->text, {{"help", answer->text}});
+    return true;
   }
   return about_program(repl, repl.script().inputs(), std::get<Options>(parsed), body);
 }

@@ -115,8 +115,7 @@ bool repl_show(Repl& repl, const std::string& rest) {
   words.insert(words.begin(), {"show", "session", "value"});
   const std::variant<Options, Answer> parsed = parse_options(words);
   if (const auto* answer = std::get_if<Answer>(&parsed)) {
-    repl.mistake(answer->text);
-    return false;
+    return repl.misused(answer->text);
   }
   const auto& options = std::get<Options>(parsed);
   const ColorChoice color = options.color == ColorChoice::kAuto
@@ -175,12 +174,13 @@ bool repl_doc(Repl& repl, const std::string& rest) {
   const host::Value* value = member(repl, rest);
   const auto* function = value == nullptr ? nullptr : value->get<host::Function>();
   if (function != nullptr) {
-    repl.answer(head_of(repl.sources(), *function->fn));
+    const std::string head = head_of(repl.sources(), *function->fn);
+    repl.tell(head, {{"name", rest}, {"doc", head}});
     return true;
   }
   if (value != nullptr) {
-    repl.answer(rest + " : " +
-                value_text(*value, repl.planned().device(), repl.planned().context()) + "\n");
+    const std::string text = value_text(*value, repl.planned().device(), repl.planned().context());
+    repl.tell(rest + " : " + text + "\n", {{"name", rest}, {"doc", text}});
     return true;
   }
   return repl_ops(repl, rest);
@@ -198,11 +198,10 @@ bool repl_save(Repl& repl, const std::string& rest) {
     return repl.refuse(DiagKind::kFile,
                        "`" + words.front() + "` cannot be written: " + std::strerror(errno));
   }
-  if (!repl.is_json()) {
-    const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
-    repl.answer(words.front() + ": " + count_text(count, "statement") + "; `mtf run " +
-                words.front() + "` runs them\n");
-  }
+  const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
+  repl.tell(words.front() + ": " + count_text(count, "statement") + "; `mtf run " + words.front() +
+                "` runs them\n",
+            {{"saved", words.front()}, {"statements", count}});
   return true;
 }
 
@@ -224,7 +223,7 @@ bool repl_time(Repl& repl, const std::string& rest) {
     return false;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  repl.answer("took " + seconds_text(took.count()) + "\n");
+  repl.tell("took " + seconds_text(took.count()) + "\n", {{"seconds", took.count()}});
   return true;
 }
 

@@ -32,7 +32,7 @@ std::string where_text(std::int64_t ranks) {
 
 bool repl_ranks(Repl& repl, const std::string& rest) {
   if (rest.empty()) {
-    repl.answer("the session " + where_text(repl.ranks()) + "\n");
+    repl.tell("the session " + where_text(repl.ranks()) + "\n", {{"ranks", repl.ranks()}});
     return true;
   }
   const std::optional<std::int64_t> ranks = ranks_in(rest);
@@ -65,9 +65,10 @@ bool Repl::set_ranks(std::int64_t ranks) {
     moved = running_ == nullptr ? 0 : running_->move_to(workers.get());
     workers_ = std::move(workers);
   }
-  if (!quiet_ && !json_) {
-    answer("the session " + where_text(ranks) +
-           (moved == 0 ? "" : "; " + bytes_text(moved) + " moved there") + "\n");
+  if (!quiet_) {
+    tell("the session " + where_text(ranks) +
+             (moved == 0 ? "" : "; " + bytes_text(moved) + " moved there") + "\n",
+         {{"ranks", ranks}, {"bytes_moved", moved}});
   }
   return true;
 }
