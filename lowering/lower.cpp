@@ -62,8 +62,13 @@ Layout one_rank() {
 
 std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, OpTable ops,
                                  DiagSink& diags, bool exact, const HeldLayouts& held) {
+  return lower_simplified(simplify(program, ops), layout, ops, diags, exact, held);
+}
+
+std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layout, OpTable ops,
+                                            DiagSink& diags, bool exact, const HeldLayouts& held) {
   SpmdProgram out;
-  out.source = simplify(program, ops);
+  out.source = std::move(program);
   out.mesh = layout.mesh;
   out.layout = layout.name;
   if (!check_countable(out.source, diags)) {

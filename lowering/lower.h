@@ -17,6 +17,12 @@ namespace mtf {
                                                OpTable ops, DiagSink& diags, bool exact = true,
                                                const HeldLayouts& held = {});
 
+// The same of a program that `simplify` has been through, which several layouts may share.
+[[nodiscard]] std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layout,
+                                                          OpTable ops, DiagSink& diags,
+                                                          bool exact = true,
+                                                          const HeldLayouts& held = {});
+
 // Where its variables are.
 [[nodiscard]] HeldLayouts variable_layouts(const SpmdProgram& program);
 

@@ -12,6 +12,8 @@
 namespace mtf {
 
 struct Outcome;
+class Session;
+struct Layout;
 struct Workspace;
 
 // What `mtf` does, with the words behind its name.
@@ -36,6 +38,9 @@ struct Workspace;
 [[nodiscard]] Outcome plan_outcome(Workspace& workspace);
 [[nodiscard]] Outcome cost_outcome(Workspace& workspace);
 [[nodiscard]] Outcome diff_outcome(Workspace& workspace);
+// Of a session as it is and under another layout, `to`. requires: nothing that it has built follows
+// the layout.
+[[nodiscard]] Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to);
 [[nodiscard]] Outcome why_outcome(Workspace& workspace);
 [[nodiscard]] Outcome verify_outcome(Workspace& workspace);
 

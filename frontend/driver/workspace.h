@@ -47,6 +47,8 @@ class Messages {
 // What was priced before, by layout and entry.
 struct KnownCosts {
   std::string program;  // and what else it was priced with, as one text
+  std::map<std::string, std::shared_ptr<const Program>>
+      simplified;  // by entry, if no layout changes it
   std::map<std::string, std::shared_ptr<const Cost>> costs;
 };
 

@@ -9,6 +9,9 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/layout_diff.h"
+#include "ir/rewrite/rewrite.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
@@ -46,6 +49,32 @@ bool knows_layouts(Workspace& workspace, const Session& session) {
   return workspace.diags.ok();
 }
 
+// Null of no plan.
+std::shared_ptr<const Cost> priced_plan(Workspace& workspace, Session& session,
+                                        std::optional<SpmdProgram> plan,
+                                        const std::string& profile) {
+  if (!plan) {
+    return nullptr;
+  }
+  const std::int64_t ranks = plan->mesh.ranks();
+  const double flops = plan->totals.flops;
+  return std::make_shared<const Cost>(
+      cost_of(*std::move(plan), hardware_for(workspace.options, session, profile, ranks), flops));
+}
+
+Outcome told(Workspace& workspace, const std::vector<LayoutDiff>& diffs) {
+  if (workspace.diags.ok() && workspace.options.json) {
+    workspace.answers.push_back(diff_json(diffs, workspace.sources));
+  } else if (workspace.diags.ok()) {
+    std::string text;
+    for (const LayoutDiff& one : diffs) {
+      text += (text.empty() ? "" : "\n\n") + diff_text(one, workspace.sources);
+    }
+    say(workspace, text);
+  }
+  return outcome_of(workspace, workspace.diags);
+}
+
 // One of the two sides. It is built when it is first priced, unless it was priced before.
 class PlannedSide {
  public:
@@ -79,17 +108,8 @@ class PlannedSide {
     if (session.layout() == nullptr && !layout_.empty()) {
       return nullptr;
     }
-    std::optional<SpmdProgram> program = plan_of(workspace_, *built_, entry);
-    if (!program) {
-      return nullptr;
-    }
-    const Mesh mesh = program->mesh;
-    const double flops = program->totals.flops;
-    return std::make_shared<const Cost>(
-        cost_of(*std::move(program),
-                hardware_for(workspace_.options, session, layout_.empty() ? profile_ : mesh.profile,
-                             mesh.ranks()),
-                flops));
+    return priced_plan(workspace_, session, plan_of(workspace_, *built_, entry),
+                       layout_.empty() ? profile_ : built_->layout().mesh.profile);
   }
 
   Workspace& workspace_;
@@ -154,16 +174,34 @@ Outcome diff_outcome(Workspace& workspace) {
   const std::vector<std::string> entries = chosen_entries(workspace, built->session);
   const std::vector<LayoutDiff> diffs = differences(workspace, *file, std::move(built), entries);
   add_all(diags, workspace.diags);
-  if (workspace.diags.ok() && workspace.options.json) {
-    workspace.answers.push_back(diff_json(diffs, workspace.sources));
-  } else if (workspace.diags.ok()) {
-    std::string text;
-    for (const LayoutDiff& one : diffs) {
-      text += (text.empty() ? "" : "\n\n") + diff_text(one, workspace.sources);
+  return told(workspace, diffs);
+}
+
+Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to) {
+  KnownCosts& known = *workspace.known_costs;
+  const Layout from = session.layout() == nullptr ? one_rank() : *session.layout();
+  const auto priced = [&](const std::string& entry, const Layout& layout) {
+    std::shared_ptr<const Program>& program = known.simplified[entry];
+    if (const Unit* unit = program == nullptr ? session.build(entry) : nullptr; unit != nullptr) {
+      program = std::make_shared<const Program>(simplify(unit->program, op_table()));
     }
-    say(workspace, text);
+    return program == nullptr
+               ? nullptr
+               : priced_plan(workspace, session,
+                             lower_simplified(*program, layout, op_table(), workspace.diags,
+                                              !workspace.options.fast),
+                             to.mesh.profile);
+  };
+  std::vector<LayoutDiff> diffs;
+  for (const std::string& entry : chosen_entries(workspace, session)) {
+    std::shared_ptr<const Cost>& before = known.costs[from.name + "\n" + entry];
+    before = before == nullptr ? priced(entry, from) : before;
+    std::shared_ptr<const Cost> after = priced(entry, to);
+    if (before != nullptr && after != nullptr) {
+      diffs.push_back(diff_of(before, std::move(after), workspace.sources));
+    }
   }
-  return outcome_of(workspace, workspace.diags);
+  return told(workspace, diffs);
 }
 
 int diff_command(const Options& options) {

@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const Mesh& mesh, const Axes& axes) {
 
 Collectives collectives_of(const SpmdProgram& program, const SourceMap& sources) {
   const ValueNames names(program);
-  const std::vector<StepLine> lines = step_lines(program, sources);
+  const Reasons reasons(program);
   Collectives result;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
@@ -40,8 +40,8 @@ Collectives collectives_of(const SpmdProgram& program, const SourceMap& sources)
                                                         .received = step.received,
                                                         .bytes = step.bytes,
                                                         .value = names.of(step.to),
-                                                        .span = lines[s].span,
-                                                        .why = lines[s].why});
+                                                        .span = span_of(program, step),
+                                                        .why = reasons.of(s, sources)});
   }
   return result;
 }

@@ -5,7 +5,6 @@
 #include "frontend/report/plan/pseudo_code.h"
 
 namespace mtf {
-namespace {
 
 SourceSpan span_of(const SpmdProgram& program, const Step& step) {
   if (!step.reasons.empty()) {
@@ -16,8 +15,6 @@ SourceSpan span_of(const SpmdProgram& program, const Step& step) {
   }
   return program.source.at(program.at(step.to).origin).span;
 }
-
-}  // namespace
 
 std::vector<StepLine> step_lines(const SpmdProgram& program, const SourceMap& sources) {
   std::vector<StepLine> lines(program.steps.size());

@@ -19,6 +19,9 @@ struct StepLine {
   SourceSpan span;  // what asked for it
 };
 
+// What asked for a step.
+[[nodiscard]] SourceSpan span_of(const SpmdProgram& program, const Step& step);
+
 // One per step.
 [[nodiscard]] std::vector<StepLine> step_lines(const SpmdProgram& program,
                                                const SourceMap& sources);

@@ -259,6 +259,29 @@ bool repl_mesh(Repl& repl, const std::string& rest) {
                        (resized.profile.empty() ? "" : " of " + resized.profile));
 }
 
+namespace {
+
+// The layout of these statements, as the session sees it; nothing of it stays. nullopt after an
+// error.
+std::optional<Layout> layout_seen(Repl& repl, const std::vector<Statement>& statements) {
+  DiagSink known;
+  ast::File file = program_of(statements, repl.sources(), known);
+  PlannedSession& planned = repl.planned();
+  const PlannedState state = planned.save();
+  const std::size_t said = planned.diags().diags().size();
+  static_cast<void>(planned.run(std::move(file)));
+  std::optional<Layout> layout;
+  if (repl.show(planned.diags().diags().subspan(said))) {
+    const std::span<const Layout> all = planned.session().layouts();
+    const auto found = std::ranges::find(all, kWhatIf, &Layout::name);
+    layout = found == all.end() ? std::nullopt : std::optional(*found);
+  }
+  planned.restore(state);
+  return layout;
+}
+
+}  // namespace
+
 bool repl_what_if(Repl& repl, const std::string& rest) {
   if (rest.find("->") == std::string::npos) {
     return repl.refuse(DiagKind::kBadArgument, "`:what-if` takes rules, as `batch -> cols`");
@@ -268,6 +291,17 @@ bool repl_what_if(Repl& repl, const std::string& rest) {
   if (!added) {
     return false;
   }
+  Options options;
+  options.command = Command::kDiff;
+  Session& session = repl.planned().session();
+  if (!session.entries().empty() && !session.follows_layout()) {
+    const std::optional<Layout> layout = layout_seen(repl, *added);
+    return layout && about_program(repl, repl.script().inputs(), std::move(options),
+                                   [&](Workspace& workspace) {
+                                     return what_if_outcome(workspace, session, *layout);
+                                   });
+  }
+  // What there is depends on the layout, or has no entry yet: it is built anew.
   Script script = repl.script();
   DiagSink diags;
   for (const Statement& input : *added) {
@@ -275,9 +309,7 @@ bool repl_what_if(Repl& repl, const std::string& rest) {
       return repl.show(diags.diags());
     }
   }
-  Options options;
-  options.command = Command::kDiff;
-  const Layout* in_use = repl.planned().session().layout();
+  const Layout* in_use = session.layout();
   options.layouts = {in_use == nullptr ? "none" : in_use->name, std::string(kWhatIf)};
   return about_program(repl, script.inputs(), std::move(options), diff_outcome,
                        std::string(kWhatIf));

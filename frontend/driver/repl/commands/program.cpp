@@ -91,7 +91,7 @@ std::string priced_as(const Script& script, const Options& options) {
 }  // namespace
 
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
-                   Outcome (*body)(Workspace&), const std::string& aside) {
+                   const std::function<Outcome(Workspace&)>& body, const std::string& aside) {
   const Options session = repl.options_for(inputs);
   const auto inherit = [](std::string& own, const std::string& from) {
     own = own.empty() ? from : own;
@@ -123,7 +123,7 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
   KnownCosts& known = repl.known_costs();
   if (std::string now_priced = priced_as(repl.script(), workspace.options);
       known.program != now_priced) {
-    known = {.program = std::move(now_priced), .costs = {}};
+    known = {.program = std::move(now_priced), .simplified = {}, .costs = {}};
   }
   workspace.known_costs = &known;
   workspace.in_session = true;

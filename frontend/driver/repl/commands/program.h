@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "frontend/driver/repl/script.h"
@@ -14,7 +16,7 @@ class Repl;
 // Does what a command of the command line does; options that it does not have are the session's.
 // `aside`: a layout among them that the session does not have. False: its status is one of failure.
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
-                   Outcome (*body)(Workspace&), const std::string& aside = "");
+                   const std::function<Outcome(Workspace&)>& body, const std::string& aside = "");
 
 // Whether every `expect` of these statements holds; if not, it is said.
 bool expectations_hold(Repl& repl, const std::vector<Statement>& inputs);
