@@ -100,6 +100,10 @@ _arguments() { print -rl -- "$@" }
 _describe() { print -rl -- "${(P@)2}" }
 _files() { print -r -- files "$@" }
 source <(mtf completion zsh)
+compadd() { print -r -- compadd $@[1,-3] ${(P)@[-1]} }
+words=(mtf plan mine.mtf) CURRENT=4
+print -r -- "== names"
+_mtf_names -X NAME layouts  # as `_arguments` calls it
 for line in "mtf pl" "mtf plan x.mtf" "mtf x.mtf --nan" "mtf ops e"; do
   words=(${=line}) CURRENT=${#words}
   print -r -- "== $line"
@@ -108,7 +112,8 @@ done
 """
     done = run(["zsh", "-f", "-c", script], folder)
     parts = dict(re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", done.stdout, re.MULTILINE))
-    for line, wanted in [("mtf pl", "plan:show what one rank does"), ("mtf pl", "files -g *.mtf"),
+    for line, wanted in [("names", "compadd -X NAME both bare"),
+                         ("mtf pl", "plan:show what one rank does"), ("mtf pl", "files -g *.mtf"),
                          ("mtf plan x.mtf", "--rank=[the rank to show]:N: "),
                          ("mtf plan x.mtf", "::ENTRY:_mtf_names entries"),
                          ("mtf x.mtf --nan", "]:WHAT:(warn error)"),

@@ -234,10 +234,10 @@ std::string zsh_script() {
   }
   return "#compdef mtf\n"
          "# zsh: mtf completion zsh > _mtf, in a folder of $fpath\n"
-         "_mtf_names() {\n"
+         "_mtf_names() {\n"  // behind what `_arguments` has for compadd
          "  local -a programs=(${(M)words:#*.mtf})\n"
-         "  local -a names=(${(f)\"$(mtf completion $1 $programs[1] 2>/dev/null)\"})\n"
-         "  compadd -a names\n"
+         "  local -a names=(${(f)\"$(mtf completion $@[-1] $programs[1] 2>/dev/null)\"})\n"
+         "  compadd $@[1,-2] -a names\n"
          "}\n"
          "_mtf() {\n"
          "  local -a commands=(\n" +

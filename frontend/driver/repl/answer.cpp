@@ -1,5 +1,6 @@
 #include "frontend/driver/repl/answer.h"
 
+#include "frontend/driver/repl/repl.h"
 #include "frontend/elaborate/context.h"
 #include "frontend/elaborate/names/module.h"
 #include "frontend/elaborate/tensors/entries.h"
@@ -145,6 +146,69 @@ std::string value_text(const host::Value& value, const PlanDevice& device,
     return text;
   }
   return host_text(value);
+}
+
+// ---- how a session answers ---------------------------------------------------------------------
+
+bool Repl::show(std::span<const Diag> diags) const {
+  if (diags.empty()) {
+    return true;
+  }
+  if (json_) {  // answers and errors come in one stream
+    answer(render_json(diags, sources_, /*on_one_line=*/true) + "\n");
+  } else {
+    output_.mistake(render(diags, sources_, color_));
+  }
+  return std::ranges::none_of(diags,
+                              [](const Diag& diag) { return diag.severity == Severity::kError; });
+}
+
+bool Repl::refuse(DiagKind kind, std::string text) {
+  DiagSink sink;
+  sink.error(kind, {}, std::move(text));
+  return show(sink.diags());
+}
+
+void Repl::tell(std::string_view lines, const Fields& fields) const {
+  if (json_) {
+    answer(fields_json(fields) + "\n");
+  } else {
+    answer(lines);
+  }
+}
+
+bool Repl::misused(const std::string& usage) {
+  if (json_) {
+    return refuse(DiagKind::kBadArgument, usage.substr(0, usage.find('\n')));
+  }
+  mistake(usage);
+  return false;
+}
+
+void Repl::say_value(std::string_view text) {
+  answer((json_ ? printed_json(text) : std::string(text)) + "\n");
+}
+
+void Repl::answer_names(const std::vector<std::string>& names) {
+  for (const std::string& name : quiet_ ? std::vector<std::string>() : names) {
+    const host::Value* value = planned_->value(name);
+    if (value == nullptr) {
+      continue;
+    }
+    if (host::is_unknown(*value) && running_ != nullptr) {
+      const host::Binding* ran = running_->context().modules.files.back()->scope->own(name);
+      value = ran == nullptr ? value : &ran->value;
+    }
+    if (json_) {
+      answer(value_json(name, *value, planned_->device(), planned_->context()) + "\n");
+      continue;
+    }
+    std::string text = value_text(*value, planned_->device(), planned_->context());
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) {
+      text.replace(at, 1, "\n" + std::string(name.size() + 3, ' '));
+    }
+    answer(name + " : " + text + "\n");
+  }
 }
 
 }  // namespace mtf

@@ -68,41 +68,6 @@ Options Repl::options_for(std::span<const Statement> statements) const {
   return options;
 }
 
-bool Repl::show(std::span<const Diag> diags) const {
-  if (diags.empty()) {
-    return true;
-  }
-  if (json_) {  // answers and errors come in one stream
-    answer(render_json(diags, sources_, /*on_one_line=*/true) + "\n");
-  } else {
-    output_.mistake(render(diags, sources_, color_));
-  }
-  return std::ranges::none_of(diags,
-                              [](const Diag& diag) { return diag.severity == Severity::kError; });
-}
-
-bool Repl::refuse(DiagKind kind, std::string text) {
-  DiagSink sink;
-  sink.error(kind, {}, std::move(text));
-  return show(sink.diags());
-}
-
-void Repl::tell(std::string_view lines, const Fields& fields) const {
-  if (json_) {
-    answer(fields_json(fields) + "\n");
-  } else {
-    answer(lines);
-  }
-}
-
-bool Repl::misused(const std::string& usage) {
-  if (json_) {
-    return refuse(DiagKind::kBadArgument, usage.substr(0, usage.find('\n')));
-  }
-  mistake(usage);
-  return false;
-}
-
 FileId Repl::add_source(const std::string& name, std::size_t line, std::string text) {
   const std::size_t first = (line - 1) / kMostAbove * kMostAbove;
   const std::string shown =
@@ -276,32 +241,6 @@ bool Repl::run_waiting() {
     waiting_.erase(waiting_.begin());
   }
   return true;
-}
-
-void Repl::say_value(std::string_view text) {
-  answer((json_ ? printed_json(text) : std::string(text)) + "\n");
-}
-
-void Repl::answer_names(const std::vector<std::string>& names) {
-  for (const std::string& name : quiet_ ? std::vector<std::string>() : names) {
-    const host::Value* value = planned_->value(name);
-    if (value == nullptr) {
-      continue;
-    }
-    if (host::is_unknown(*value) && running_ != nullptr) {
-      const host::Binding* ran = running_->context().modules.files.back()->scope->own(name);
-      value = ran == nullptr ? value : &ran->value;
-    }
-    if (json_) {
-      answer(value_json(name, *value, planned_->device(), planned_->context()) + "\n");
-      continue;
-    }
-    std::string text = value_text(*value, planned_->device(), planned_->context());
-    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) {
-      text.replace(at, 1, "\n" + std::string(name.size() + 3, ' '));
-    }
-    answer(name + " : " + text + "\n");
-  }
 }
 
 std::string Repl::in_use() {
