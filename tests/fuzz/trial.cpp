@@ -98,8 +98,7 @@ bool is_verify(const Trial& trial) {
   return !trial.args.empty() && trial.args.front() == "verify";
 }
 
-// ---- In the child
-// --------------------------------------------------------------------------------
+// ---- In the child -------------------------------------------------------------------------------
 
 extern "C" void say_where(int signal) {
   std::array<void*, 96> frames{};
@@ -221,8 +220,7 @@ void run_here(const Trial& trial, const Limits& limits) {
   }
 }
 
-// ---- In the parent
-// -------------------------------------------------------------------------------
+// ---- In the parent ------------------------------------------------------------------------------
 
 std::int64_t resident_mib(pid_t child) {
   std::ifstream stream("/proc/" + std::to_string(child) + "/statm");

@@ -60,8 +60,7 @@ std::string quoted_word(std::string_view text) {
   return result + "'";
 }
 
-// ---- bash
-// ----------------------------------------------------------------------------------------
+// ---- bash ---------------------------------------------------------------------------------------
 
 std::string bash_offer(Offer offer, std::string_view choices) {
   switch (offer) {
@@ -85,47 +84,58 @@ std::string bash_offer(Offer offer, std::string_view choices) {
   return "COMPREPLY=()";
 }
 
-std::string bash_script() {
-  std::string values;
+constexpr std::string_view kBashFunctions =
+    R"sh(_mtf_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
+_mtf_files() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -d -- "$current"; compgen -f ${1:+-X "!$1"} -- "$current")
+}
+_mtf_program() {
+  local i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [[ ${COMP_WORDS[i]} == *.mtf && -f ${COMP_WORDS[i]} ]] && echo "${COMP_WORDS[i]}" && return
+  done
+  return 1
+}
+_mtf_names() {
+  local program
+  program=$(_mtf_program) && _mtf_words "$(mtf completion "$1" "$program" 2>/dev/null)"
+}
+)sh";
+
+// The branches of the script's `case` statements.
+struct BashCases {
+  std::string values;   // behind an option
+  std::string options;  // of a command
+  std::string words;    // of a command: its first word
+  std::string later;    // and those behind it
+};
+
+BashCases bash_cases() {
+  BashCases cases;
   for (const OptionDef& option : all_options()) {
     if (!option.value.empty()) {
-      values += "    " + std::string(option.name.empty() ? option.letter : option.name) + ") " +
-                bash_offer(option.offer, option.choices) + "; return ;;\n";
+      cases.values += "    " + std::string(option.name.empty() ? option.letter : option.name) +
+                      ") " + bash_offer(option.offer, option.choices) + "; return ;;\n";
     }
   }
-  std::string options;
-  std::string words;
-  std::string later;
   for (const CommandDef& command : all_commands()) {
     const std::string name(command.name);
-    options += "      " + name + ") _mtf_words " + quoted_word(options_of(command)) + " ;;\n";
+    cases.options += "      " + name + ") _mtf_words " + quoted_word(options_of(command)) + " ;;\n";
     if (const WordDef* word = first_word(command); word != nullptr) {
-      words += "    " + name + ") " + bash_offer(word->offer, word->choices) + " ;;\n";
+      cases.words += "    " + name + ") " + bash_offer(word->offer, word->choices) + " ;;\n";
     }
     if (const WordDef* word = later_word(command); word != nullptr) {
-      later += "      " + name + ") " + bash_offer(word->offer, word->choices) + "; return ;;\n";
+      cases.later +=
+          "      " + name + ") " + bash_offer(word->offer, word->choices) + "; return ;;\n";
     }
   }
-  return "# bash: source <(mtf completion bash)\n"
-         "_mtf_words() { mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$current\"); }\n"
-         "_mtf_files() {\n"
-         "  compopt -o filenames 2>/dev/null\n"
-         "  mapfile -t COMPREPLY < <(compgen -d -- \"$current\"; compgen -f ${1:+-X \"!$1\"} -- "
-         "\"$current\")\n"
-         "}\n"
-         "_mtf_program() {\n"
-         "  local i\n"
-         "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
-         "    [[ ${COMP_WORDS[i]} == *.mtf && -f ${COMP_WORDS[i]} ]] && echo \"${COMP_WORDS[i]}\" "
-         "&& return\n"
-         "  done\n"
-         "  return 1\n"
-         "}\n"
-         "_mtf_names() {\n"
-         "  local program\n"
-         "  program=$(_mtf_program) && _mtf_words \"$(mtf completion \"$1\" \"$program\" "
-         "2>/dev/null)\"\n"
-         "}\n"
+  return cases;
+}
+
+std::string bash_script() {
+  const BashCases cases = bash_cases();
+  return "# bash: source <(mtf completion bash)\n" + std::string(kBashFunctions) +
          "_mtf() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  local command=${COMP_WORDS[1]}\n"
@@ -142,29 +152,28 @@ std::string bash_script() {
          "  fi\n"
          "  [[ $command == *[./]* || $command == -* ]] && command=run\n"
          "  case $before in\n" +
-         values +
+         cases.values +
          "  esac\n"
          "  if [[ $current == -* ]]; then\n"
          "    case $command in\n" +
-         options +
+         cases.options +
          "    esac\n"
          "    return\n"
          "  fi\n"
          "  if _mtf_program >/dev/null; then\n"
          "    case $command in\n" +
-         later +
+         cases.later +
          "    esac\n"
          "  fi\n"
          "  case $command in\n" +
-         words + "    help) _mtf_words " + quoted_word(command_names()) +
+         cases.words + "    help) _mtf_words " + quoted_word(command_names()) +
          " ;;\n"
          "  esac\n"
          "}\n"
          "complete -F _mtf mtf\n";
 }
 
-// ---- zsh
-// -----------------------------------------------------------------------------------------
+// ---- zsh ----------------------------------------------------------------------------------------
 
 // In `_arguments`, brackets hold what an option says and colons part its fields.
 std::string zsh_text(std::string_view text) {
@@ -198,21 +207,23 @@ std::string zsh_offer(Offer offer, std::string_view choices) {
   return " ";
 }
 
+// As one of its names.
+std::string zsh_option(const OptionDef& option, std::string_view name) {
+  const std::string once = option.name == "--set" ? "*" : "";
+  const std::string says = "[" + zsh_text(option.help) + "]";
+  if (option.value.empty()) {
+    return quoted_word(once + std::string(name) + says);
+  }
+  return quoted_word(once + std::string(name) + (name == option.name ? "=" : "+") + says + ":" +
+                     zsh_text(option.value) + ":" + zsh_offer(option.offer, option.choices));
+}
+
 std::string zsh_command(const CommandDef& command) {
   std::string text = "    " + std::string(command.name) + ") _arguments -S";
   for (const OptionDef& option : all_options()) {
-    if (!takes(command, option)) {
-      continue;
-    }
     for (const std::string_view name : {option.letter, option.name}) {
-      if (!name.empty()) {
-        const std::string_view joint = option.value.empty() ? "" : name == option.name ? "=" : "+";
-        const std::string form = (option.name == "--set" ? "*" : "") + std::string(name) +
-                                 std::string(joint) + "[" + zsh_text(option.help) + "]";
-        text += " \\\n      " + quoted_word(option.value.empty()
-                                                ? form
-                                                : form + ":" + zsh_text(option.value) + ":" +
-                                                      zsh_offer(option.offer, option.choices));
+      if (takes(command, option) && !name.empty()) {
+        text += " \\\n      " + zsh_option(option, name);
       }
     }
   }
@@ -263,8 +274,7 @@ std::string zsh_script() {
          "if [[ $funcstack[1] == _mtf ]]; then _mtf \"$@\"; else compdef _mtf mtf; fi\n";
 }
 
-// ---- fish
-// ----------------------------------------------------------------------------------------
+// ---- fish ---------------------------------------------------------------------------------------
 
 // In fish's single quotes only these two are escaped.
 std::string fish_text(std::string_view text) {

@@ -111,6 +111,25 @@ std::string slice_text(const Placed& tensor, const Mesh& mesh) {
   return text + (text.empty() ? "" : ", ") + bytes_text(bytes_a_rank(tensor, mesh));
 }
 
+namespace {
+
+std::string mesh_text(const Mesh* mesh) {
+  return mesh == nullptr ? "mesh"
+                         : "mesh " + to_string(*mesh) + "   " + count_text(mesh->ranks(), "rank");
+}
+
+// Several values, or a list of tensors: one line each.
+std::string items_text(const std::vector<host::Value>& items, const PlanDevice& device,
+                       const host::Context& context) {
+  std::string text;
+  for (const host::Value& item : items) {
+    text += (text.empty() ? "" : "\n") + value_text(item, device, context);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string value_text(const host::Value& value, const PlanDevice& device,
                        const host::Context& context) {
   const Mesh& mesh = device.layout().mesh;
@@ -124,10 +143,7 @@ std::string value_text(const host::Value& value, const PlanDevice& device,
     return "dim " + std::to_string(dim->size);
   }
   if (const auto* ref = value.get<host::MeshRef>()) {
-    const Mesh* found = called(context.layouts.meshes, ref->index);
-    return found == nullptr
-               ? "mesh"
-               : "mesh " + to_string(*found) + "   " + count_text(found->ranks(), "rank");
+    return mesh_text(called(context.layouts.meshes, ref->index));
   }
   if (const auto* ref = value.get<host::LayoutRef>()) {
     const Layout* found = called(context.layouts.layouts, ref->index);
@@ -136,16 +152,12 @@ std::string value_text(const host::Value& value, const PlanDevice& device,
   if (const auto* module = value.get<std::shared_ptr<host::Module>>()) {
     return "module of " + joined((*module)->members, ", ");
   }
-  const auto* several = value.get<host::Results>();
-  const auto* list = value.get<host::List>();
-  if (several != nullptr || (list != nullptr && host::has_tensor(value))) {
-    std::string text;
-    for (const host::Value& item : several != nullptr ? *several->items : *list->items) {
-      text += (text.empty() ? "" : "\n") + value_text(item, device, context);
-    }
-    return text;
+  if (const auto* several = value.get<host::Results>()) {
+    return items_text(*several->items, device, context);
   }
-  return host_text(value);
+  const auto* list = value.get<host::List>();
+  return list != nullptr && host::has_tensor(value) ? items_text(*list->items, device, context)
+                                                    : host_text(value);
 }
 
 // ---- how a session answers ---------------------------------------------------------------------
@@ -163,7 +175,7 @@ bool Repl::show(std::span<const Diag> diags) const {
                               [](const Diag& diag) { return diag.severity == Severity::kError; });
 }
 
-bool Repl::refuse(DiagKind kind, std::string text) {
+bool Repl::refuse(DiagKind kind, std::string text) const {
   DiagSink sink;
   sink.error(kind, {}, std::move(text));
   return show(sink.diags());
@@ -177,7 +189,7 @@ void Repl::tell(std::string_view lines, const Fields& fields) const {
   }
 }
 
-bool Repl::misused(const std::string& usage) {
+bool Repl::misused(const std::string& usage) const {
   if (json_) {
     return refuse(DiagKind::kBadArgument, usage.substr(0, usage.find('\n')));
   }
@@ -185,7 +197,7 @@ bool Repl::misused(const std::string& usage) {
   return false;
 }
 
-void Repl::say_value(std::string_view text) {
+void Repl::say_value(std::string_view text) const {
   answer((json_ ? printed_json(text) : std::string(text)) + "\n");
 }
 

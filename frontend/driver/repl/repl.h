@@ -53,9 +53,11 @@ class Repl {
   // Whole lines, or an object with these fields.
   void tell(std::string_view lines, const Fields& fields) const;
   void mistake(std::string_view lines) const { output_.mistake(lines); }
-  bool refuse(DiagKind kind, std::string text);  // false
-  bool misused(const std::string& usage);        // false: words that a command does not take
-  bool show(std::span<const Diag> diags) const;  // whether none is an error
+  // What they return is the caller's answer, or nobody's. NOLINTBEGIN(modernize-use-nodiscard)
+  bool refuse(DiagKind kind, std::string text) const;  // false
+  bool misused(const std::string& usage) const;        // false: words that a command does not take
+  bool show(std::span<const Diag> diags) const;        // whether none is an error
+  // NOLINTEND(modernize-use-nodiscard)
   // The session as it was before the last statement; false if there was none, or it fails now.
   bool undo();
   // Statements that a command stands for.
@@ -91,7 +93,7 @@ class Repl {
   bool guarded(const std::function<bool()>& body);
   void begin_anew();
   void lose_ranks(const RanksLost& lost);
-  void say_value(std::string_view text);
+  void say_value(std::string_view text) const;
   void answer_names(const std::vector<std::string>& names);
 
   Options options_;

@@ -67,16 +67,16 @@ template <>
 inline constexpr int kMembers<HeldState> = 3;
 
 template <>
-void Writer::put(const Shape& shape);
+void Writer::put(const Shape& value);
 template <>
-void Reader::get(Shape& shape);
+void Reader::get(Shape& value);
 template <>
-void Writer::put(const OpArgs& args);
+void Writer::put(const OpArgs& value);
 template <>
-void Reader::get(OpArgs& args);
+void Reader::get(OpArgs& value);
 template <>
-void Writer::put(const OpDef* const& op);
+void Writer::put(const OpDef* const& value);
 template <>
-void Reader::get(const OpDef*& op);
+void Reader::get(const OpDef*& value);
 
 }  // namespace mtf::wire
