@@ -158,13 +158,11 @@ class Placing {
       }
       if (!yields_[dim] && diags_ != nullptr) {
         const std::string name = in_backticks(query_.mesh.axes[condition.axis].name);
-        error(
-            DiagKind::kLayoutConflict,
-            "the rule for " + in_backticks(other->dim) + " of " + tensor() + " uses axis " + name +
-                ", so " + in_backticks(to_string(rule.where, query_.mesh)) +
-                " cannot say which ranks hold it; a rule with `where` is for tensors that leave " +
-                name + " unused, as those that `at \"…\" { }` names",
-            {note_of(*other), note_of(rule)});
+        error(DiagKind::kLayoutConflict,
+              in_backticks(to_string(rule.where, query_.mesh)) + " is for tensors that leave " +
+                  name + " unused, and the rule for " + in_backticks(other->dim) + " of " +
+                  tensor() + " uses it; `at \"…\" { }` names those that it is for",
+              {note_of(*other), note_of(rule)});
       }
       return true;
     }
@@ -187,7 +185,7 @@ class Placing {
         error(DiagKind::kLayoutConflict,
               "axis " + name + " would split two dims of " + tensor() + ": " +
                   in_backticks(other->dim) + " and " + in_backticks(rule.dim) +
-                  "; give one of them another axis, another name here, or no rule",
+                  "; give one another axis, another name, or no rule",
               {note_of(*other), note_of(rule)});
       }
       return;

@@ -173,10 +173,10 @@ const Bandwidth* bandwidth_given(Reporter& report, const Bound& bound, SourceSpa
     given = arguments.empty() ? given : &one;
   }
   if (given == nullptr) {
-    report.error(DiagKind::kMissingArgument, span,
-                 "`hardware_profile` needs what a rank receives from other machines: "
-                 "`bandwidth_per_rank`, or `bandwidth_per_machine`, a network card's, which "
-                 "its `near_ranks` ranks share");
+    report.error(
+        DiagKind::kMissingArgument, span,
+        "`hardware_profile` needs what a rank receives from other machines: "
+        "`bandwidth_per_rank`, or `bandwidth_per_machine`, which `near_ranks` ranks share");
   }
   return given;
 }

@@ -89,7 +89,7 @@ TEST_CASE("one axis for two dims of a tensor is an error that shows both rules")
   CHECK(diag.kind == DiagKind::kLayoutConflict);
   CHECK(diag.text ==
         "axis `rows` would split two dims of `h` [batch 64, hidden 128]: `batch` and `hidden`; "
-        "give one of them another axis, another name here, or no rule");
+        "give one another axis, another name, or no rule");
   REQUIRE(diag.notes.size() == 2);
   CHECK(diag.notes[0].text == "`batch -> rows` is a rule of layout `both`");
   CHECK(diag.notes[0].span.begin == 0);
