@@ -71,7 +71,7 @@ void add_option(CLI::App& app, const OptionDef& def, Options& options) {
       for (const std::string& value : values) {
         if (!def.set(options, value)) {
           const std::string_view name = def.name.empty() ? def.letter : def.name;
-          throw Misuse{"`" + value + "` is no value for `" + std::string(name) +
+          throw Misuse{"`" + value + "` is not a value of `" + std::string(name) +
                        "`: " + std::string(def.help)};
         }
       }
@@ -146,7 +146,7 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
                    usage_of(*meant) + "`"};
     } else {
       throw Misuse{"`" + word + "` is one word too many" +
-                   (only_words ? "; behind `--` there are no options" : "")};
+                   (only_words ? "; no options may follow `--`" : "")};
     }
   }
 }

@@ -47,7 +47,7 @@ std::string obstacle(const std::string& path) {
     return "it is a folder";
   }
   if (!std::filesystem::is_regular_file(status)) {
-    return "it is no ordinary file";
+    return "it is not a regular file";
   }
   if (std::filesystem::file_size(path, error) > kMaxFileBytes) {
     return too_large();

@@ -63,7 +63,7 @@ std::string build_format(const Builder& build, const Token& token) {
   if (!number_format(text)) {
     build.error(build.source.span(token),
                 backticked(text) +
-                    " is no format of a number; `{x:.4f}`, `{x:.2e}`, `{x:8.3g}`, "
+                    " is not a number format; `{x:.4f}`, `{x:.2e}`, `{x:8.3g}`, "
                     "`{x:.1%}` and `{n:,d}` are");
     return "";
   }

@@ -80,9 +80,9 @@ def check_calibration(folder):
     for text, status, what in [(profile, "ok", "of today"),
                                ("# Of: an abacus, 1 cores\n" + profile, "warning", "an abacus"),
                                ("  # not trusted: products\n" + profile, "warning", "not trusted"),
-                               ("let this_machine = [\n", "failure", "no profile"),
-                               ("let other = 1\n", "failure", "no profile"),
-                               ("", "failure", "no profile")]:
+                               ("let this_machine = [\n", "failure", "not a hardware profile"),
+                               ("let other = 1\n", "failure", "not a hardware profile"),
+                               ("", "failure", "not a hardware profile")]:
         kept.write_text(text, encoding="utf-8")
         expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", status, what)
     kept.write_text(profile, encoding="utf-8")

@@ -180,7 +180,7 @@ with tempfile.TemporaryDirectory() as scratch:
         check_steps(scratch, world)
         check_refused(scratch, world, ".", "it is a folder")
         check_refused(scratch, world, "missing/out.json", "there is no folder")
-        check_refused(scratch, world, "/dev/null", "it is no ordinary file")
+        check_refused(scratch, world, "/dev/null", "it is not a regular file")
     check_others(scratch)
 if failures:
     sys.exit("\n".join(failures))

@@ -87,7 +87,7 @@ def check_file(file):
     text = file.read_text()
     layouts = re.findall(r"^layout +(\w+)", text, re.M)
     entries = mtf("plan", file, "--layout", layouts[-1], "--json")["entries"]
-    models = re.findall(r"^model (\w+)\((?!.*\.\.)", text, re.M)  # `..` is no type of an entry
+    models = re.findall(r"^model (\w+)\((?!.*\.\.)", text, re.M)  # `..` is not a type of an entry
     count = 0
     for layout in layouts:
         refused = subprocess.run([MTF, "plan", file, "--layout", layout], capture_output=True)

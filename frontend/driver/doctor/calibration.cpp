@@ -41,7 +41,7 @@ Finding check_calibration() {
   }
   if (!is_profile()) {
     finding.health = Health::kFailure;
-    finding.found = path + " is no profile of hardware";
+    finding.found = path + " is not a hardware profile";
     return finding;
   }
   const std::optional<std::string> machine = measured_machine(*text);

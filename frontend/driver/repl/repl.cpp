@@ -71,7 +71,7 @@ Options Repl::options_for(std::span<const Statement> statements) const {
 FileId Repl::add_source(const std::string& name, std::size_t line, std::string text) {
   const std::size_t first = (line - 1) / kMostAbove * kMostAbove;
   const std::string shown =
-      first == 0 ? name : name + ", counted behind line " + std::to_string(first);
+      first == 0 ? name : name + ", counted from line " + std::to_string(first + 1);
   const bool is_file = name.find('.') != std::string::npos;
   return sources_.add({.name = shown,
                        .path = is_file ? name : "",
@@ -337,7 +337,7 @@ bool Repl::look_at(const std::string& text, const std::function<bool(const host:
   const bool is_one = tree && tree->statements.size() == 1 &&
                       std::holds_alternative<ast::Evaluate>(tree->statements.front().node);
   if (!show(diags.diags()) || !is_one) {
-    return diags.ok() && refuse(DiagKind::kSyntax, "`" + text + "` is no expression");
+    return diags.ok() && refuse(DiagKind::kSyntax, "`" + text + "` is not an expression");
   }
   const PlannedState state = planned_->save();
   const std::size_t said = planned_->diags().diags().size();

@@ -140,7 +140,7 @@ TextPairs parse_pairs(std::string_view text) {
       result.problem = in_backticks(words[i]) + " stands alone";
     } else if (i + 2 >= words.size() || is_sign(i + 2)) {
       result.problem =
-          "nothing stands behind `" + std::string(words[i]) + std::string(words[i + 1]) + "`";
+          "nothing follows `" + std::string(words[i]) + std::string(words[i + 1]) + "`";
     } else {
       result.pairs.emplace_back(words[i], words[i + 2]);
     }

@@ -277,7 +277,7 @@ void Resolver::type(const ast::TypeExpr& type) {
   const Suggestion suggestion = suggest_known(name, candidates);
   c_.report.error(
       DiagKind::kUnknownName, type.name.span,
-      is_word ? "`" + name + "` has no dims" : "`" + name + "` is no type" + suggestion.text, {},
+      is_word ? "`" + name + "` has no dims" : "`" + name + "` is not a type" + suggestion.text, {},
       is_word ? "" : suggestion.fix);
 }
 

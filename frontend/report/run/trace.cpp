@@ -254,7 +254,7 @@ std::optional<Diag> trace_obstacle(const std::string& path) {
     return trace_error(path, "it is a folder");
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return trace_error(path, "it is no ordinary file");
+    return trace_error(path, "it is not a regular file");
   }
   if (fs::exists(status) && access(place.c_str(), W_OK) != 0) {
     return trace_error(path, std::strerror(errno));

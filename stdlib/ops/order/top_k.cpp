@@ -39,7 +39,7 @@ std::optional<TensorType> places_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kDimMissing, call.span,
                 spelled(call) + " of " + to_string(x) + " over " + in_backticks(over->name) +
                     (to == nullptr ? "" : " to " + to_string(*to)) +
-                    "; behind `->` it needs the other dims and one new one, as many as are taken");
+                    "; after `->` it needs the other dims and one new one, as many as are taken");
     return std::nullopt;
   }
   if (taken->size > over->size || over->size > std::numeric_limits<std::int32_t>::max()) {

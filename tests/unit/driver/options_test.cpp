@@ -93,7 +93,7 @@ TEST_CASE("behind two dashes there are words alone") {
   CHECK(parsed({"run", "--", "-odd.mtf"}).file == "-odd.mtf");
   CHECK(parsed({"plan", "--fast", "--", "a.mtf", "--fast"}).name == "--fast");
   CHECK(answer({"run", "--", "a.mtf", "--fast"}).text ==
-        "mtf: run: `--fast` is one word too many; behind `--` there are no options\n");
+        "mtf: run: `--fast` is one word too many; no options may follow `--`\n");
 }
 
 TEST_CASE("letters share a dash, and may touch their value") {

@@ -156,7 +156,7 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"let x = (1, 2)", "1:11 parentheses hold one value; a list is written `[a, b]`"},
       {"print(\"a\", x)", "1:10 `print` takes no parentheses around its parts"},
       {"print \"{x:3s}\"",
-       "1:10 `3s` is no format of a number; `{x:.4f}`, `{x:.2e}`, `{x:8.3g}`, `{x:.1%}` and "
+       "1:10 `3s` is not a number format; `{x:.4f}`, `{x:.2e}`, `{x:8.3g}`, `{x:.1%}` and "
        "`{n:,d}` are"},
       {"let x = .5", "1:9 a number starts with a digit; write `0.5`"},
       {"let x = 1. + a", "1:12 a point is followed by a digit; write `1.0`"},
