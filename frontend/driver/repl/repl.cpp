@@ -93,7 +93,12 @@ bool Repl::take(const std::string& name, std::size_t line, std::string text) {
 
 bool Repl::say(const std::string& name, const std::string& text, bool quiet) {
   const host::Restore restore(quiet_, quiet_ || quiet);
-  return statements(add_source(name, 1, text));
+  const std::size_t steps = before_.size();
+  const bool done = statements(add_source(name, 1, text));
+  if (before_.size() > steps + 1) {  // `:undo` takes back the command
+    before_.resize(steps + 1);
+  }
+  return done;
 }
 
 bool Repl::guarded(const std::function<bool()>& body) {

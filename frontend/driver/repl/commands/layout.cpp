@@ -73,26 +73,51 @@ std::string other_parts(const SourceMap& sources, const ast::Layout& layout) {
   return text;
 }
 
+std::optional<Declared> declared_in_use(Repl& repl) {
+  const Layout* in_use = repl.planned().session().layout();
+  std::optional<Declared> found;
+  for (const Statement& input : repl.script().inputs()) {
+    if (in_use != nullptr && input.kind == StatementKind::kLayout &&
+        input.names.front() == in_use->name) {
+      found = declared(repl, {input});
+    }
+  }
+  return found;
+}
+
+// Rules as they are typed, of dims that the session has; nullopt after an error.
+std::optional<Declared> typed_rules(Repl& repl, const Mesh& mesh, const std::string& rules) {
+  const auto typed =
+      repl.read_aside("layout " + std::string(kWhatIf) + " on " + mesh.name + " { " + rules + " }");
+  std::optional<Declared> result = typed ? declared(repl, *typed) : std::nullopt;
+  const auto& known = repl.planned().context().names.dims;
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const ast::Rule& rule : result ? result->layout->rules : std::vector<ast::Rule>()) {
+    if (!known.contains(rule.dim.text)) {
+      repl.refuse(DiagKind::kUnknownDim, "no tensor has a dim `" + rule.dim.text + "`" +
+                                             did_you_mean(rule.dim.text, names));
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+std::string kind_of_layout(const std::optional<Declared>& declared) {
+  return std::string(declared && declared->layout->infer ? " infer" : "") +
+         (declared && declared->layout->uneven ? " uneven" : "");
+}
+
 // The layout in use with some of its rules replaced, as text. `rules`: as they are typed.
 std::optional<std::string> changed_layout(Repl& repl, const std::string& rules) {
   const Mesh* mesh = mesh_in_question(repl);
   if (mesh == nullptr) {
     return std::nullopt;
   }
-  const auto typed = repl.read_aside("layout " + std::string(kWhatIf) + " on " + mesh->name +
-                                     " { " + rules + " }");
-  const std::optional<Declared> added = typed ? declared(repl, *typed) : std::nullopt;
+  const std::optional<Declared> added = typed_rules(repl, *mesh, rules);
   if (!added) {
     return std::nullopt;
   }
-  const Layout* in_use = repl.planned().session().layout();
-  std::optional<Declared> old;
-  for (const Statement& input : repl.script().inputs()) {
-    if (in_use != nullptr && input.kind == StatementKind::kLayout &&
-        input.names.front() == in_use->name) {
-      old = declared(repl, {input});
-    }
-  }
+  const std::optional<Declared> old = declared_in_use(repl);
   std::string text;
   const auto add = [&text](const ast::Rule& rule) {
     text += (text.empty() ? "" : "; ") + ast::to_string(rule);
@@ -106,10 +131,8 @@ std::optional<std::string> changed_layout(Repl& repl, const std::string& rules) 
     }
   }
   std::ranges::for_each(added->layout->rules, add);
-  return "layout " + std::string(kWhatIf) + " on " + mesh->name +
-         (old && old->layout->infer ? " infer" : "") +
-         (old && old->layout->uneven ? " uneven" : "") + " { " + text +
-         (old ? other_parts(repl.sources(), *old->layout) : "") + " }";
+  return "layout " + std::string(kWhatIf) + " on " + mesh->name + kind_of_layout(old) + " { " +
+         text + (old ? other_parts(repl.sources(), *old->layout) : "") + " }";
 }
 
 // Where everything is that the session holds, by name or path.
@@ -223,8 +246,10 @@ bool repl_layout(Repl& repl, const std::string& rest) {
     return use(repl, "use layout " + rest);
   }
   const Mesh* mesh = mesh_in_question(repl);
-  return mesh != nullptr && use(repl, "layout " + std::string(kTyped) + " on " + mesh->name +
-                                          " { " + rest + " }\nuse layout " + std::string(kTyped));
+  const std::optional<Declared> old = declared_in_use(repl);
+  return mesh != nullptr && typed_rules(repl, *mesh, rest) &&
+         use(repl, "layout " + std::string(kTyped) + " on " + mesh->name + kind_of_layout(old) +
+                       " { " + rest + " }\nuse layout " + std::string(kTyped));
 }
 
 bool repl_mesh(Repl& repl, const std::string& rest) {
