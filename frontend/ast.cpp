@@ -160,6 +160,13 @@ class Printer {
     block(region.body);
   }
 
+  void print(const Gradient& gradient) {
+    out_ += "gradient ";
+    list(gradient.names, [](const Name& name) { return name.text; });
+    out_ += " ";
+    block(gradient.body);
+  }
+
   void print(const Expect& region) {
     out_ += "expect ";
     out_ += region.entry ? region.entry->text + " " : "";

@@ -89,6 +89,7 @@ struct Parameter {
 struct Fn {
   Name name;
   bool is_model = false;
+  bool is_top_level = false;  // made of statements that stood there, to be looked at
   std::vector<Parameter> parameters;
   std::vector<TypeExpr> results;  // empty where none are written
   Block body;
@@ -184,6 +185,12 @@ struct Recompute {
   Block body;
 };
 
+// gradient dy { return dx, dw }: what a function gives for its own gradient
+struct Gradient {
+  std::vector<Name> names;  // of the gradients of its results
+  Block body;
+};
+
 // all_reduce(cols) = 1   peak_memory < 2 GiB
 struct Clause {
   SourceSpan span;
@@ -208,7 +215,7 @@ struct Stmt {
   SourceSpan span;
   std::variant<Import, Dims, Mesh, Layout, UseLayout, Fn, Binding, Assign, Update, Variable, For,
                While, If, Leave, Return, Print, Assert, Minimize, Checkpoint, WithLayout, Recompute,
-               Expect, Evaluate>
+               Gradient, Expect, Evaluate>
       node;
 };
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/host_tensor.h"
 #include "ir/layout/expectation.h"
 #include "ir/program.h"
 #include "ir/support/number.h"
@@ -69,6 +70,8 @@ class Device {
                                                        DiagSink& diags) = 0;
   // The value of a scalar tensor, the same on all ranks; nullopt in a check.
   virtual std::optional<double> scalar(const TensorHandle& tensor) = 0;
+  // All of the tensor, on every rank; nullopt in a check. Collective.
+  virtual std::optional<HostTensor> value(const TensorHandle& tensor) = 0;
   // The tensor as `print` shows it; nullopt in a check. Collective: every rank calls it.
   virtual std::optional<std::string> text(const TensorHandle& tensor,
                                           const NumberFormat& numbers) = 0;
@@ -81,6 +84,7 @@ class DryDevice : public Device {
  public:
   void declare(const Variable& /*variable*/) override {}
   std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
+  std::optional<HostTensor> value(const TensorHandle& /*tensor*/) override { return std::nullopt; }
   std::optional<std::string> text(const TensorHandle& /*tensor*/,
                                   const NumberFormat& /*numbers*/) override {
     return std::nullopt;

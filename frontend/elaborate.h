@@ -89,8 +89,9 @@ class Session {
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;
   // The entry as the program first called it; where it never did, built on abstract arguments of
-  // its declared types. Null after an error.
-  [[nodiscard]] const Unit* build(std::string_view entry);
+  // its declared types. Null after an error; and, which is one only if the entry `is_wanted`, where
+  // it is built from what tensors hold when the program runs.
+  [[nodiscard]] const Unit* build(std::string_view entry, bool is_wanted = true);
 
   // ---- for statements that people type one by one (frontend/driver/repl) ----
 

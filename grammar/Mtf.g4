@@ -18,7 +18,7 @@ block : '{' (SEP statement)* '}' ;
 statement
   : importModule | dims | mesh | layout | useLayout | function | binding | variable
   | forLoop | whileLoop | ifElse | leave | returnValues | print | assertion | minimize | checkpoint
-  | withLayout | region | expectation | plain
+  | withLayout | region | gradient | expectation | plain
   ;
 
 importModule : IMPORT (name | string) (AS name)? ;
@@ -45,6 +45,7 @@ target : name | '*' ;
 useLayout : USE LAYOUT name ;
 withLayout : WITH LAYOUT name block ;
 region : RECOMPUTE block ;
+gradient : GRADIENT name (',' name)* block ;
 
 // expect { … }    expect under both { … }    expect train_step under [both, wide] { … }
 expectation : EXPECT name* ('[' name (',' name)* ']')? expectBody ;
@@ -119,6 +120,7 @@ LAYOUT : 'layout' ;
 USE : 'use' ;
 WITH : 'with' ;
 RECOMPUTE : 'recompute' ;
+GRADIENT : 'gradient' ;
 EXPECT : 'expect' ;
 FN : 'fn' ;
 MODEL : 'model' ;

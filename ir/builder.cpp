@@ -58,7 +58,8 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
                              .internal = internal_ || backward_ || expanding_ > 0,
                              .backward = backward_,
                              .region = region_,
-                             .variable = {}});
+                             .variable = {},
+                             .recompute = recompute_});
   return program_.last();
 }
 
@@ -72,6 +73,18 @@ std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const Value
     program_.at(*result).internal = internal_ || backward_ || expanding_ > 0;
   }
   return result;
+}
+
+void Builder::add(OwnGradient own) {
+  for (const ValueId result : own.results) {
+    own_results_.insert_or_assign(result.index, own_gradients_.size());
+  }
+  own_gradients_.push_back(std::move(own));
+}
+
+const OwnGradient* Builder::own_gradient_of(ValueId result) const {
+  const auto found = own_results_.find(result.index);
+  return found == own_results_.end() ? nullptr : &own_gradients_[found->second];
 }
 
 ValueId Builder::emit(std::string_view op, std::vector<ValueId> operands, OpArgs args) {

@@ -2,14 +2,24 @@
 
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/program.h"
 
 namespace mtf {
+
+// The gradient that a program gives itself in place of that of the operations.
+struct OwnGradient {
+  std::vector<ValueId> results;  // in order; nothing flows to their operands
+  std::vector<ValueId> by;       // what they depend on
+  // Given the gradients of the results, those of `by`, with their types; invalid after an error.
+  std::function<std::vector<ValueId>(std::span<const ValueId>)> rule;
+};
 
 class Builder {
  public:
@@ -33,14 +43,30 @@ class Builder {
     within(like.region);
     backward(like.backward);
     internal_ = like.internal;
+    recompute_ = {.block = like.recompute.block, .again = like.recompute.again, .of = {}};
   }
   // The region of `with layout`, and whether the next values belong to a gradient.
   void within(std::int32_t region) { region_ = region; }
   void backward(bool backward) { backward_ = backward; }
+  // The block of `recompute` that the next values are made in, and which copy they belong to.
+  void recompute(Recomputation recompute) { recompute_ = recompute; }
+  [[nodiscard]] const Recomputation& recompute() const { return recompute_; }
+  // The number of a new block.
+  [[nodiscard]] std::int32_t new_block() { return blocks_++; }
   [[nodiscard]] SourceSpan span() const { return span_; }
   [[nodiscard]] std::int32_t frame() const { return frame_; }
   [[nodiscard]] std::int32_t region() const { return region_; }
   [[nodiscard]] bool is_backward() const { return backward_; }
+
+  // While gradients are built: the copy of a value that was computed again; else the value itself.
+  [[nodiscard]] ValueId latest(ValueId id) const {
+    const bool is_copied = copies_.size() > mtf::at(id) && copies_[mtf::at(id)].valid();
+    return is_copied ? copies_[mtf::at(id)] : id;
+  }
+  [[nodiscard]] std::vector<ValueId>& copies() { return copies_; }
+  void add(OwnGradient own);
+  // The one that the value is a result of; null if there is none.
+  [[nodiscard]] const OwnGradient* own_gradient_of(ValueId result) const;
 
   ValueId input(InputKind kind, std::string name, TensorType type);
 
@@ -72,6 +98,11 @@ class Builder {
   bool backward_ = false;
   bool internal_ = false;
   int expanding_ = 0;  // calls whose definitions are being built
+  Recomputation recompute_;
+  std::int32_t blocks_ = 0;
+  std::vector<ValueId> copies_;  // per value, as long as gradients are built
+  std::vector<OwnGradient> own_gradients_;
+  std::unordered_map<std::int32_t, std::size_t> own_results_;  // places there, by value
 };
 
 }  // namespace mtf

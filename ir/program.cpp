@@ -33,6 +33,11 @@ OpCall call_of(const Program& program, ValueId id) {
   return call;
 }
 
+std::uint64_t draw_place(const Program& program, ValueId id) {
+  const ValueId of = id.valid() ? program.at(id).recompute.of : ValueId{};
+  return static_cast<std::uint64_t>(of.valid() ? of.index : id.index);
+}
+
 std::vector<int> count_uses(const Program& program) {
   std::vector<int> uses(program.values.size());
   const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };

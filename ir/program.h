@@ -30,6 +30,15 @@ struct Frame {
   std::int32_t parent = -1;
 };
 
+// What `recompute` blocks compute is computed again for gradients, in copies of its own.
+struct Recomputation {
+  std::int32_t block = -1;  // that the value was made in, in the order of the program, or none
+  std::int32_t again = 0;   // made anew for a gradient: equal only to values of the same number
+  ValueId of = {};          // of a copy: what it is a copy of
+
+  friend bool operator==(const Recomputation&, const Recomputation&) = default;
+};
+
 struct Value {
   const OpDef* op = nullptr;  // null: an input
   std::vector<ValueId> operands;
@@ -42,6 +51,7 @@ struct Value {
   bool backward = false;     // made by a gradient
   std::int32_t region = -1;  // in Program::regions: made under `with layout`
   std::string variable;      // path of the variable whose layout it takes, or empty
+  Recomputation recompute = {};
 };
 
 enum class InputKind : std::uint8_t { kArgument, kCaptured, kParam, kState };
@@ -80,6 +90,9 @@ struct Program {
 
 // The types of a value's operands, with its arguments: what the rules of its operation take.
 [[nodiscard]] OpCall call_of(const Program& program, ValueId id);
+
+// The place that draws of random numbers depend on; a copy draws what its original did.
+[[nodiscard]] std::uint64_t draw_place(const Program& program, ValueId id);
 
 // How often each value is read: by operations, outputs and updates.
 [[nodiscard]] std::vector<int> count_uses(const Program& program);

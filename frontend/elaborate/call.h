@@ -60,6 +60,10 @@ using Arguments = std::vector<std::optional<Operand>>;
 [[nodiscard]] const BuiltFunction* build_entry(Context& c, const Function& function,
                                                const Arguments& arguments);
 
+// The result of the body that has just run, with the gradient that its `gradient` block gives.
+// requires: the scope of the body is the innermost (own_gradient.cpp).
+[[nodiscard]] Value with_own_gradient(Context& c, const ast::Fn& fn, Value result);
+
 // ---- signatures (signature.cpp) -------------------------------------------------------------
 
 // The value with its tensors replaced by slots of the unit that captured them.

@@ -40,7 +40,10 @@ class Restore {
 
 // What the statements of a body have come to.
 struct Control {
-  Value result;            // of the `return` that was reached
+  Value result;  // of the `return` that was reached
+  // That the function running now gives itself, and what its names stand for.
+  const ast::Gradient* gradient = nullptr;
+  std::shared_ptr<Scope> gradient_scope = {};
   bool may_leave = false;  // a check does not know whether a `break` or `continue` is reached
 };
 

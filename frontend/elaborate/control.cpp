@@ -59,6 +59,8 @@ void collect_assigned(const ast::Stmt& statement, std::vector<std::string>& name
     collect_assigned(repeat->body, names);
   } else if (const auto* region = std::get_if<ast::WithLayout>(&statement.node)) {
     collect_assigned(region->body, names);
+  } else if (const auto* again = std::get_if<ast::Recompute>(&statement.node)) {
+    collect_assigned(again->body, names);
   } else if (const auto* choice = std::get_if<ast::If>(&statement.node)) {
     for (const ast::Branch& branch : choice->branches) {
       collect_assigned(branch.body, names);
@@ -305,6 +307,21 @@ Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
       return turns.result();
     }
   }
+}
+
+// A block in a block is part of the outer one; at top level no gradient spans two statements.
+Flow run_recompute(Context& c, const ast::Recompute& region) {
+  if (c.units.at_top_level()) {
+    return run_block(c, region.body);
+  }
+  Builder& builder = c.units.recording().builder;
+  const Recomputation outer = builder.recompute();
+  if (outer.block < 0) {
+    builder.recompute({.block = builder.new_block(), .again = outer.again, .of = {}});
+  }
+  const Flow flow = run_block(c, region.body);
+  builder.recompute(outer);
+  return flow;
 }
 
 Flow run_if(Context& c, const ast::If& choice) {

@@ -61,6 +61,8 @@ void declare_inline(Names& names, const Dim& dim, SourceSpan span);
                              OpArgs args, SourceSpan span);
 [[nodiscard]] Value apply_operator(Units& units, std::string_view symbol,
                                    std::span<const Operand> operands, SourceSpan span);
+// A check writes no files, and remembers which ones the program would; `ids`: of what, if known.
+void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids);
 // requires: the tensor's dtype converts.
 [[nodiscard]] ValueId as_dtype(Units& units, ValueId id, DType dtype);
 // A host number as a scalar tensor; nullopt if the dtype cannot hold it, an error.

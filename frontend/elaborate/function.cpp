@@ -83,6 +83,7 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
   const Restore result(c.control.result, nothing());
   const Restore name(c.variables.call_name, std::string());
   const Restore fill(c.variables.initial_type, static_cast<const TensorType*>(nullptr));
+  const Restore gradient(c.control.gradient, static_cast<const ast::Gradient*>(nullptr));
   if (!declare_parameters(c, *function.fn, arguments)) {
     return unknown();
   }
@@ -90,7 +91,9 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
   if (c.units.failed(c.units.recording()) && c.control.result.is<Nothing>()) {
     return unknown();
   }
-  return checked_results(c, *function.fn, c.control.result, function.fn->name.span);
+  Value checked = checked_results(c, *function.fn, c.control.result, function.fn->name.span);
+  return c.control.gradient == nullptr ? checked
+                                       : with_own_gradient(c, *function.fn, std::move(checked));
 }
 
 struct Entered {  // a call on the stack of calls
@@ -211,6 +214,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   c.limits.statements += c.units.built[function.fn].size() / kBuiltPerStatement;
   Recording& unit = c.units.open(UnitKind::kFunction, function.fn->name.text);
   enter_region(c.layouts, unit);
+  unit.of_top_level = function.fn->is_top_level;
   const Restore frame(c.units.frame, std::int32_t{-1});
   auto built = std::make_unique<BuiltFunction>();
   built->scope = function.scope;

@@ -123,10 +123,10 @@ std::span<const Contract> Session::contracts() const {
   return state_->context.contracts;
 }
 
-const Unit* Session::build(std::string_view entry) {
+const Unit* Session::build(std::string_view entry, bool is_wanted) {
   host::Context& c = state_->context;
   c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
-  return host::build_named(c, entry);
+  return host::build_named(c, entry, is_wanted);
 }
 
 }  // namespace mtf

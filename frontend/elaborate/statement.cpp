@@ -194,7 +194,11 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
         later(c.report, span, checkpoint.restore ? "`restore`" : "`save`");
       },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
-      [&](const ast::Recompute&) { later(c.report, span, "`recompute`"); },
+      [&](const ast::Recompute& region) { flow = run_recompute(c, region); },
+      [&](const ast::Gradient& gradient) {
+        c.control.gradient = &gradient;
+        c.control.gradient_scope = c.names.scope;
+      },
       [&](const ast::Expect& expect) { run_expect(c, expect, span); },
       [&](const ast::Evaluate& evaluate) { run_expression(c, evaluate.value); });
   return flow;

@@ -25,6 +25,7 @@ enum class Flow : std::uint8_t {
 // control.cpp
 [[nodiscard]] Flow run_for(Context& c, const ast::For& loop);
 [[nodiscard]] Flow run_while(Context& c, const ast::While& loop, SourceSpan span);
+[[nodiscard]] Flow run_recompute(Context& c, const ast::Recompute& region);
 [[nodiscard]] Flow run_if(Context& c, const ast::If& choice);
 
 // output.cpp

@@ -63,6 +63,8 @@ bool starts_with_keyword(std::size_t type, std::size_t next) {
       return is_word(next) && !is_connective(next);
     case MtfParser::RECOMPUTE:
       return next == MtfParser::OPEN_BRACE;
+    case MtfParser::GRADIENT:
+      return is_word(next) && !is_connective(next);
     case MtfParser::EXPECT:
       return next == MtfParser::OPEN_BRACE || (is_word(next) && !is_connective(next));
     case MtfParser::BREAK:
@@ -103,6 +105,7 @@ bool has_block(std::size_t keyword) {
     case MtfParser::IF:
     case MtfParser::WITH:
     case MtfParser::RECOMPUTE:
+    case MtfParser::GRADIENT:
     case MtfParser::EXPECT:
       return true;
     default:

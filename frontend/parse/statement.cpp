@@ -222,6 +222,8 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
       return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleRegion:
       return ast::Recompute{.body = block_in(build, context)};
+    case MtfParser::RuleGradient:
+      return ast::Gradient{.names = build_names(build, context), .body = block_in(build, context)};
     case MtfParser::RuleExpectation:
       return build_expect(build, context);
     default:

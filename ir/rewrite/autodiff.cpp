@@ -6,15 +6,23 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "ir/rewrite/branch.h"
 
 namespace mtf {
 namespace {
 
+// What gradients of the value flow to.
+const std::vector<ValueId>& depends_on(Builder& builder, ValueId id) {
+  const OwnGradient* own = builder.own_gradient_of(id);
+  return own != nullptr ? own->by : builder.program().at(id).operands;
+}
+
 // Per value up to `of`: does a gradient that arrives there reach one of the targets? Nothing flows
 // through integers, or through an operation without a gradient rule.
-Adjoints adjoints_towards(const Program& program, ValueId of, std::span<const ValueId> targets) {
+Adjoints adjoints_towards(Builder& builder, ValueId of, std::span<const ValueId> targets) {
+  const Program& program = builder.program();
   Adjoints adjoints{.slots = std::vector<Adjoint>(at(of) + 1)};
   for (const ValueId target : targets) {
     if (target <= of) {
@@ -31,20 +39,21 @@ Adjoints adjoints_towards(const Program& program, ValueId of, std::span<const Va
     if (value.op == nullptr || value.op->grad == nullptr) {
       continue;
     }
-    for (const ValueId operand : value.operands) {
-      wanted = wanted || adjoints.at(operand).wanted;
+    for (const ValueId id : depends_on(builder, {static_cast<std::int32_t>(i)})) {
+      wanted = wanted || adjoints.at(id).wanted;
     }
   }
   return adjoints;
 }
 
 // Whether the operation passes its gradient on to anybody who wants it.
-bool passes_on(const Value& value, const Adjoints& adjoints) {
+bool passes_on(Builder& builder, ValueId id, const Adjoints& adjoints) {
+  const Value& value = builder.program().at(id);
   if (value.op == nullptr || value.op->grad == nullptr) {
     return false;
   }
-  return std::ranges::any_of(value.operands,
-                             [&](ValueId operand) { return adjoints.at(operand).wanted; });
+  return std::ranges::any_of(depends_on(builder, id),
+                             [&](ValueId on) { return adjoints.at(on).wanted; });
 }
 
 ValueId with_dims_of(Builder& builder, ValueId gradient, ValueId value) {
@@ -61,6 +70,15 @@ ValueId with_type_of(Builder& builder, ValueId gradient, ValueId value) {
     return gradient;
   }
   return builder.emit(Algebra::kTranspose, {gradient}, to_shape(shape));
+}
+
+ValueId zeros_like(Builder& builder, ValueId value) {
+  const TensorType type = builder.type_of(value);
+  OpArgs args;
+  args.set("shape", type.shape);
+  args.set("value", 0.0);
+  args.set("dtype", type.dtype);
+  return builder.emit(Primitive::kFill, {}, std::move(args));
 }
 
 }  // namespace
@@ -114,31 +132,130 @@ void GradBuilder::collect(std::size_t i, ValueId gradient, ValueId taken) {
   }
 }
 
+namespace {
+
+// Computes the block of a value anew, up to the value, unless that was done. What lies before the
+// block is kept, and read as it is; what the gradients turn out not to need is dropped later.
+void recompute_block(Builder& builder, ValueId id) {
+  Program& program = builder.program();
+  std::vector<ValueId>& copies = builder.copies();
+  const std::int32_t block = program.at(id).recompute.block;
+  if (block < 0 || copies[at(id)].valid()) {
+    return;
+  }
+  const auto again = static_cast<std::int32_t>(program.values.size());
+  const auto is_in = [&](ValueId value) {  // inputs come up as they are asked for
+    return program.at(value).op == nullptr || program.at(value).recompute.block == block;
+  };
+  ValueId next = id;
+  while (next.index > 0 && is_in({next.index - 1})) {
+    --next.index;
+  }
+  for (; next <= id; ++next.index) {
+    const Value& original = program.at(next);
+    if (original.op == nullptr || original.op->effect) {
+      continue;
+    }
+    Value copy = original;
+    for (ValueId& operand : copy.operands) {
+      operand = builder.latest(operand);
+    }
+    const ValueId first = original.recompute.of.valid() ? original.recompute.of : next;
+    copy.recompute = {.block = builder.recompute().block, .again = again, .of = first};
+    copy.backward = true;
+    copy.name.clear();
+    program.values.push_back(std::move(copy));
+    copies[at(next)] = program.last();
+  }
+}
+
+// Where the results of a program's own gradient begin, its rule gives those of what it is by.
+void follow_own(Builder& builder, const OwnGradient& own, Adjoints& adjoints) {
+  std::vector<ValueId> upstream;
+  for (const ValueId result : own.results) {
+    const ValueId gradient =
+        adjoints.slots.size() > at(result) ? adjoints.at(result).gradient : ValueId{};
+    upstream.push_back(gradient.valid()
+                           ? with_type_of(builder, with_dims_of(builder, gradient, result), result)
+                           : zeros_like(builder, result));
+  }
+  const std::vector<ValueId> by = own.by;
+  const std::vector<ValueId> gradients = own.rule(upstream);
+  for (std::size_t i = 0; i < by.size() && i < gradients.size(); ++i) {
+    Adjoint& slot = adjoints.at(by[i]);
+    if (!slot.wanted || !gradients[i].valid()) {
+      continue;
+    }
+    slot.taken = {};
+    slot.gradient = slot.gradient.valid()
+                        ? builder.emit(Primitive::kAdd, {slot.gradient, gradients[i]})
+                        : gradients[i];
+  }
+}
+
+bool any_gradient(const OwnGradient& own, const Adjoints& adjoints) {
+  return std::ranges::any_of(own.results, [&](ValueId result) {
+    return at(result) < adjoints.slots.size() && adjoints.at(result).gradient.valid();
+  });
+}
+
+// One step backwards: from the gradient of a value to those of what it was computed from.
+void go_back(Builder& builder, ValueId id, Adjoints& adjoints) {
+  if (!adjoints.at(id).wanted) {
+    return;
+  }
+  const OwnGradient* own = builder.own_gradient_of(id);
+  const bool is_there = own != nullptr ? own->results.front() == id && any_gradient(*own, adjoints)
+                                       : adjoints.at(id).gradient.valid();
+  if (!is_there) {
+    return;
+  }
+  const Value& value = builder.program().at(id);
+  builder.at(value.span, value.frame);
+  builder.within(value.region);
+  const OpDef* op = value.op;
+  ValueId& gradient = adjoints.at(id).gradient;
+  if (gradient.valid()) {
+    gradient = with_dims_of(builder, gradient, id);
+  }
+  if (!passes_on(builder, id, adjoints)) {
+    return;
+  }
+  const Recomputation outer = builder.recompute();
+  recompute_block(builder, id);
+  if (const ValueId copy = builder.latest(id); copy != id) {
+    // What a rule computes of what the block was given must not be kept from the first time.
+    const std::int32_t again = builder.program().at(copy).recompute.again;
+    builder.recompute({.block = outer.block, .again = again, .of = {}});
+  }
+  if (own != nullptr) {
+    follow_own(builder, *own, adjoints);
+  } else {
+    GradBuilder grad(builder, id, adjoints.at(id).gradient, adjoints);
+    op->grad(grad);
+  }
+  builder.recompute(outer);
+}
+
+}  // namespace
+
 std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const ValueId> targets) {
   assert(builder.type_of(of).shape.rank() == 0 && is_float(builder.type_of(of).dtype));
-  Adjoints adjoints = adjoints_towards(builder.program(), of, targets);
+  Adjoints adjoints = adjoints_towards(builder, of, targets);
   const SourceSpan span = builder.span();
   const std::int32_t frame = builder.frame();
   const std::int32_t region = builder.region();
   const bool outer = builder.is_backward();
+  const std::vector<ValueId> outer_copies =
+      std::exchange(builder.copies(), std::vector<ValueId>(at(of) + 1));
   builder.backward(true);
   if (adjoints.at(of).wanted) {
     adjoints.at(of).gradient = builder.scalar(1.0, builder.type_of(of).dtype);
   }
   for (ValueId id = of; id.valid(); --id.index) {
-    Adjoint& slot = adjoints.at(id);
-    if (!slot.wanted || !slot.gradient.valid()) {
-      continue;
-    }
-    const OpDef* op = builder.program().at(id).op;
-    builder.at(builder.program().at(id).span, builder.program().at(id).frame);
-    builder.within(builder.program().at(id).region);
-    slot.gradient = with_dims_of(builder, slot.gradient, id);
-    if (passes_on(builder.program().at(id), adjoints)) {
-      GradBuilder grad(builder, id, slot.gradient, adjoints);
-      op->grad(grad);
-    }
+    go_back(builder, id, adjoints);
   }
+  builder.copies() = outer_copies;
   builder.at(span, frame);
   builder.within(region);
   builder.backward(outer);

@@ -42,8 +42,9 @@ class GradBuilder {
         operands_(builder.program().at(result).operands) {}
 
   [[nodiscard]] ValueId upstream() const { return upstream_; }  // has the result's dims
-  [[nodiscard]] ValueId result() const { return result_; }
-  [[nodiscard]] ValueId operand(std::size_t i) const { return operands_[i]; }
+  // These two as they were computed last, if a `recompute` block computes them again.
+  [[nodiscard]] ValueId result() const { return builder_.latest(result_); }
+  [[nodiscard]] ValueId operand(std::size_t i) const { return builder_.latest(operands_[i]); }
   [[nodiscard]] std::size_t arity() const { return operands_.size(); }
   [[nodiscard]] const TensorType& type_of(ValueId id) const { return builder_.type_of(id); }
   [[nodiscard]] OpArgs args() const { return builder_.program().at(result_).args; }  // a copy

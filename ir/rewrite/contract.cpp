@@ -222,6 +222,9 @@ Program contract(const Program& program, OpTable ops) {
       now = append(state.transfer, std::move(same));
     }
     state.transfer.map(id, *now);
+    if (value.recompute.of.valid() && *now == state.transfer.to.last()) {
+      state.transfer.to.at(*now).recompute.of = state.transfer.at(value.recompute.of);
+    }
     std::string& name = state.transfer.to.at(*now).name;
     if (name.empty()) {
       name = value.name;

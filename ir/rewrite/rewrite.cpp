@@ -33,6 +33,9 @@ std::vector<bool> live_values(const Program& program) {
     for (const ValueId operand : value.operands) {
       mark(operand);
     }
+    if (value.recompute.of.valid() && value.op->random) {
+      mark(value.recompute.of);  // on whose place its numbers depend
+    }
   }
   return live;
 }
@@ -74,6 +77,9 @@ std::string key_of(const Value& value) {
   }
   if (!type_says_all(value.op->algebra)) {
     key += " (" + to_string(value.args) + ")";
+  }
+  if (value.recompute.again != 0) {
+    key += " again " + std::to_string(value.recompute.again);
   }
   return key + " " + to_string(value.type);
 }

@@ -20,6 +20,8 @@ Value moved_value(const Transfer& transfer, ValueId old) {
   for (ValueId& operand : value.operands) {
     operand = transfer.at(operand);
   }
+  ValueId& copied = value.recompute.of;
+  copied = copied.valid() ? transfer.at(copied) : copied;
   return value;
 }
 

@@ -52,6 +52,7 @@ std::optional<NumberFormat> number_format(std::string_view text) {
     return fits;
   };
   format.sign = take('+');
+  format.zeros = text.starts_with('0');
   take_count(format.width);
   format.thousands = take(',');
   if (take('.') && !take_count(format.digits)) {
@@ -67,7 +68,7 @@ std::optional<NumberFormat> number_format(std::string_view text) {
 }
 
 std::string to_string(const NumberFormat& format) {
-  return std::string(format.sign ? "+" : "") +
+  return std::string(format.sign ? "+" : "") + (format.zeros ? "0" : "") +
          (format.width > 0 ? std::to_string(format.width) : "") + (format.thousands ? "," : "") +
          (format.digits >= 0 ? "." + std::to_string(format.digits) : "") +
          (format.kind == '\0' ? "" : std::string(1, format.kind));
@@ -86,7 +87,11 @@ std::string padded(std::string number, const NumberFormat& format) {
     number.insert(0, "+");
   }
   const auto width = static_cast<std::size_t>(format.width);
-  return number.size() < width ? std::string(width - number.size(), ' ') + number : number;
+  if (number.size() < width) {
+    const bool signs = number.starts_with('-') || number.starts_with('+');
+    number.insert(format.zeros && signs ? 1 : 0, width - number.size(), format.zeros ? '0' : ' ');
+  }
+  return number;
 }
 
 std::string formatted(double value, const NumberFormat& format) {

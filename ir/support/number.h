@@ -17,6 +17,7 @@ namespace mtf {
 // How a number in a text is written, as in Python: `{loss:.4f}` is "[+][width][,][.digits][kind]".
 struct NumberFormat {
   bool sign = false;       // also a plus
+  bool zeros = false;      // in front, up to the width
   int width = 0;           // at least so many columns, on the right
   bool thousands = false;  // 1,234,567
   int digits = -1;         // behind the point; of `g` and of no kind, in all; -1: by the kind

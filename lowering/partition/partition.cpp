@@ -52,7 +52,9 @@ class Partitioner {
       out_.outputs.push_back(taken || is_input(value) ? copy(value) : value);
     }
     for (const Update& update : source_.updates) {
-      const SpmdId value = whole(update.value, Requester::kUpdate);
+      // A variable stays where its own rules say, whatever `@` says of its new value.
+      const SpmdId value = in_layout(update.value, out_.at(out_.inputs[update.input]).layout,
+                                     {.user = update.value, .requester = Requester::kUpdate});
       out_.updates.push_back(
           {.input = update.input, .value = is_input(value) ? copy(value) : value});
     }

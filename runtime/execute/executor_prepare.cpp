@@ -77,17 +77,17 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
       here.in.push_back(
           call.by_loops ? by_loops(view, call.space.operands[o], call.space, here.shares) : view);
     }
-    here.call = std::make_unique<KernelCall>(
-        KernelCall{.call = call.call,
-                   .space = call.space,
-                   .in = here.in,
-                   .out = view_of(program, call.result, rank),
-                   .shares = here.shares,
-                   .ordinal = static_cast<std::uint64_t>(call.origin.index),
-                   .part = call.part,
-                   .exact = context.exact,
-                   .host = context.hosts[i],
-                   .notes = std::make_shared<KernelNotes>()});
+    here.call =
+        std::make_unique<KernelCall>(KernelCall{.call = call.call,
+                                                .space = call.space,
+                                                .in = here.in,
+                                                .out = view_of(program, call.result, rank),
+                                                .shares = here.shares,
+                                                .ordinal = draw_place(program.source, call.origin),
+                                                .part = call.part,
+                                                .exact = context.exact,
+                                                .host = context.hosts[i],
+                                                .notes = std::make_shared<KernelNotes>()});
   }
   return step;
 }

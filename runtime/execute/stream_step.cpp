@@ -128,7 +128,7 @@ void StreamStep::plan(Part& part, const SpmdProgram& program, const PrepareConte
                  .in = part.in,
                  .out = std::move(out),
                  .shares = part.shares,
-                 .ordinal = static_cast<std::uint64_t>(call_->origin.index),
+                 .ordinal = draw_place(program.source, call_->origin),
                  .exact = context.exact,
                  .accumulate = summed && (stream.partials.empty() ? time > 0 : time % 2 == 1),
                  .host = context.hosts[index],

@@ -79,6 +79,7 @@ extern const OpDef kTrunc;
 extern const OpDef kIdentity;
 extern const OpDef kStopGradient;
 extern const OpDef kPin;
+extern const OpDef kWhole;
 extern const OpDef kAbs;
 extern const OpDef kSign;
 extern const OpDef kClip;  // clip.cpp
@@ -210,6 +211,10 @@ extern const OpDef kSvdV;
 // file.cpp
 extern const OpDef kLoad;
 extern const OpDef kWrite;
+// text_file.cpp
+extern const OpDef kReadBytes;
+extern const OpDef kReadCsv;
+extern const OpDef kAppend;
 // print.cpp
 extern const OpDef kPrint;
 extern const OpDef kAssert;

@@ -2,7 +2,11 @@
 // where runtime/EXACT.md promises it, elsewhere within a tolerance, and then the reason is shown.
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,11 +46,66 @@ std::string refusal(Workspace& workspace, FileId file, const std::string& layout
 void note_files(const Program& program, std::map<std::string, HostTensor>& files) {
   for (const Value& value : program.values) {
     const auto* path = value.args.get<std::string>("path");
-    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
+    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr &&
+        !value.operands.empty()) {
       files[*path].type = program.at(value.operands.front()).type;
     }
   }
 }
+
+// Files that a run adds lines to, for which `size` is what it finds. Each is put back as it was, so
+// that every layout begins with the same.
+class AppendedFiles {
+ public:
+  AppendedFiles() = default;
+  ~AppendedFiles() {
+    std::error_code ignored;
+    for (const auto& [path, size] : sizes_) {
+      if (size) {
+        std::filesystem::resize_file(path, *size, ignored);
+      } else {
+        std::filesystem::remove(path, ignored);
+      }
+    }
+  }
+  AppendedFiles(const AppendedFiles&) = delete;
+  AppendedFiles& operator=(const AppendedFiles&) = delete;
+  AppendedFiles(AppendedFiles&&) = delete;
+  AppendedFiles& operator=(AppendedFiles&&) = delete;
+
+  // Before the program runs.
+  void note(const Program& program) {
+    for (const Value& value : program.values) {
+      const auto* path = value.args.get<std::string>("path");
+      if (value.op == nullptr || value.op->file != FileUse::kWrites || path == nullptr ||
+          !value.operands.empty() || sizes_.contains(*path)) {
+        continue;
+      }
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(*path, error);
+      const bool is_new = error == std::errc::no_such_file_or_directory;
+      if (!error || is_new) {  // to any other the run will add nothing
+        sizes_.emplace(*path, is_new ? std::nullopt : std::optional(size));
+      }
+    }
+  }
+
+  // What was added.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const auto& [path, size] : sizes_) {
+      std::ifstream file(path);
+      file.seekg(static_cast<std::streamoff>(size.value_or(0)));
+      for (std::string line; std::getline(file, line);) {
+        lines.push_back(path + ": " + line);
+      }
+    }
+    return lines;
+  }
+
+ private:
+  std::map<std::string, std::optional<std::uintmax_t>> sizes_;
+};
 
 // As they are once the run is over.
 void read_files(std::map<std::string, HostTensor>& files) {
@@ -62,6 +121,7 @@ void read_files(std::map<std::string, HostTensor>& files) {
 void run_under(Workspace& workspace, FileId file, const std::string& layout, bool exact,
                Result& result, DiagSink& diags) {
   Trace trace;
+  AppendedFiles appended;
   ExecuteDevice device(
       {.ops = op_table(),
        .exact = exact,
@@ -81,6 +141,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
            [&](const SpmdProgram& program) {
              std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
              note_files(program.source, trace.files);
+             appended.note(program.source);
            }},
       nullptr);
   std::optional<ast::File> tree = parse_program(workspace, file, diags);
@@ -89,6 +150,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
   if (diags.ok()) {
     trace.variables = device.variables();
     read_files(trace.files);
+    std::ranges::copy(appended.lines(), std::back_inserter(trace.lines));
     result.trace = std::move(trace);
   }
 }

@@ -43,7 +43,7 @@ std::unique_ptr<CheckedProgram> evaluated(Workspace& workspace, FileId file,
 // Those that the program never calls.
 void lower_entries(CheckedProgram& program, DiagSink& diags) {
   for (const Entry& entry : program.session.entries()) {
-    if (const Unit* unit = program.session.build(entry.name); unit != nullptr) {
+    if (const Unit* unit = program.session.build(entry.name, false); unit != nullptr) {
       program.device.check(*unit, diags);
     }
   }

@@ -60,7 +60,8 @@ class Holder {
     const std::vector<std::string> entries = names_of(session.entries());
     for (const Contract& contract : session.contracts()) {
       const bool exists = std::ranges::find(entries, contract.entry) != entries.end();
-      if (const Unit* unit = exists ? session.build(contract.entry) : nullptr; unit != nullptr) {
+      if (const Unit* unit = exists ? session.build(contract.entry, false) : nullptr;
+          unit != nullptr) {
         hold(*unit, contract);
       }
     }

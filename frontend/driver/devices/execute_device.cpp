@@ -316,6 +316,15 @@ std::optional<double> ExecuteDevice::scalar(const TensorHandle& tensor) {
   });
 }
 
+std::optional<HostTensor> ExecuteDevice::value(const TensorHandle& tensor) {
+  HostTensor all =
+      timed(HostWork::kGather, [&] { return whole(static_cast<const Held&>(*tensor).tensor); });
+  if (options_.observe) {
+    options_.observe(all);
+  }
+  return all;
+}
+
 std::optional<std::string> ExecuteDevice::text(const TensorHandle& tensor,
                                                const NumberFormat& numbers) {
   HostTensor all =

@@ -63,6 +63,7 @@ class ExecuteDevice final : public HoldingDevice {
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
   std::optional<double> scalar(const TensorHandle& tensor) override;
+  std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override;
 

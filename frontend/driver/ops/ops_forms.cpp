@@ -48,10 +48,55 @@ print step(), step()
      "print size(ones([a: 2, b: 3]))\n"},
     {"dtype", "dtype(x)", "the dtype of a tensor", "print dtype(ones([a: 2]))\n"},
     {"len", "len(x)", "how many items a list, shape or string has", "print len([1, 2, 3])\n"},
-    {"int", "int(x)", "a number of the host without its fraction; `cast` converts tensors",
-     "print int(2.5)\n"},
-    {"float", "float(x)", "a number of the host as a float; `cast` converts tensors",
-     "print float(2)\n"},
+    {"int", "int(x)",
+     "a number without its fraction; at top level also of a scalar tensor, on every rank. `cast` "
+     "converts tensors",
+     "dim io = 3\nlet n = int(sum(ones([io])))\nfor i in 0..n { print i }\n"},
+    {"float", "float(x)",
+     "a number as a float; at top level also of a scalar tensor, on every rank. `cast` converts "
+     "tensors",
+     "dim io = 3\nlet loss = float(mean(ones([io])))\nif loss < 2.0 { print loss }\n"},
+    {"list", "list(x)",
+     "at top level the elements of a tensor, on every rank, in lists as deep as it has dims; the "
+     "characters of a string, the dims of a shape",
+     "dim a = 2, b = 3\nprint list(ones([a, b])), list(\"abc\")\n"},
+    {"text", "text(x)", "a value as `print` shows it", "print text(2.5) + \"!\"\n"},
+    {"chr", "chr(n)", "the character of a number (Unicode)", "print chr(97)\n"},
+    {"ord", "ord(\"a\")", "the number of a character (Unicode)", "print ord(\"a\")\n"},
+    {"read_text", "read_text(\"path\")", "a file of UTF-8 as a string",
+     "append(\"read_text_example.txt\", \"a line\")\nprint read_text(\"read_text_example.txt\")\n"},
+    {"scan", "scan(f, init, xs, over = dim)",
+     "carries a value through `f(carry, x)` along a dim: the last carry, and the outputs stacked",
+     R"(dim length = 4
+fn add_up(total, x) {
+  let sum = total + x
+  return sum, sum
+}
+let total, sums = scan(add_up, 0.0, ones([length]), over = length)
+print total, sums
+)"},
+    {"recompute", "recompute { y = f(x) }",
+     "what the block computes is computed again for gradients, and not kept until then",
+     R"(dim io = 3
+fn loss(x) {
+  var y = x
+  recompute { y = tanh(square(x)) }
+  return sum(y)
+}
+let x = const([io], [1, 2, 3])
+print grad(loss(x), x)
+)"},
+    {"gradient", "gradient dy { return dx }",
+     "in a function, its own gradient: from that of each result, those of its parameters that are "
+     "tensors of floats",
+     R"(dim io = 3
+fn clipped(x) {
+  gradient dy { return clip(dy, -1, 1) }
+  return square(x)
+}
+let x = const([io], [1, 2, 3])
+print grad(sum(3 * clipped(x)), x)
+)"},
     {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
     {"setting", "setting(\"name\", 1)",
      "what `--set name=TEXT` says, or the second argument, whose kind it has",

@@ -25,15 +25,6 @@ Operand one_argument(Context& c, const HostFn& self, const ast::Call& call, Sour
   return {.value = evaluate(c, expr), .span = expr.span};
 }
 
-Value wrong(Reporter& report, const HostFn& self, const Operand& x, std::string_view wanted) {
-  if (!is_unknown(x.value)) {
-    report.error(DiagKind::kWrongType, x.span,
-                 "`" + std::string(self.name) + "` takes " + std::string(wanted) + "; this is " +
-                     kind_of(x.value));
-  }
-  return unknown();
-}
-
 Value shape_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   if (const auto* tensor = x.value.get<Tensor>()) {
@@ -43,7 +34,7 @@ Value shape_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
     return make(Shape());
   }
   const std::optional<Shape> shape = as_shape(x.value);
-  return shape ? make(*shape) : wrong(c.report, self, x, "a tensor");
+  return shape ? make(*shape) : wrong_argument(c.report, self, x, "a tensor");
 }
 
 Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -51,7 +42,7 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   const auto* tensor = x.value.get<Tensor>();
   const std::optional<Shape> shape = tensor != nullptr ? tensor->type.shape : as_shape(x.value);
   if (!shape) {
-    return wrong(c.report, self, x, "a tensor, a shape or a dim");
+    return wrong_argument(c.report, self, x, "a tensor, a shape or a dim");
   }
   const std::optional<std::int64_t> volume = shape->checked_volume();
   if (!volume) {
@@ -64,7 +55,8 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
 Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   const auto* tensor = x.value.get<Tensor>();
-  return tensor != nullptr ? make(tensor->type.dtype) : wrong(c.report, self, x, "a tensor");
+  return tensor != nullptr ? make(tensor->type.dtype)
+                           : wrong_argument(c.report, self, x, "a tensor");
 }
 
 Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -78,35 +70,7 @@ Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   if (const auto* text = x.value.get<std::string>()) {
     return make(static_cast<std::int64_t>(code_points(*text)));
   }
-  return wrong(c.report, self, x, "a list, a shape or a string");
-}
-
-Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const Operand x = one_argument(c, self, call, span);
-  if (const std::optional<std::int64_t> number = as_int(x.value)) {
-    return make(*number);
-  }
-  if (const bool* flag = x.value.get<bool>()) {
-    return make(std::int64_t{*flag ? 1 : 0});
-  }
-  const double* number = x.value.get<double>();
-  if (number == nullptr) {
-    return wrong(c.report, self, x, "a number; `cast` converts tensors");
-  }
-  constexpr double kLimit = 9223372036854775808.0;  // 2^63
-  if (!(*number > -kLimit && *number < kLimit)) {
-    c.report.error(DiagKind::kOverflow, x.span,
-                   to_text(*number) + " is beyond the range of 64-bit integers");
-    return unknown();
-  }
-  return make(static_cast<std::int64_t>(*number));
-}
-
-Value float_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const Operand x = one_argument(c, self, call, span);
-  const bool* flag = x.value.get<bool>();
-  const std::optional<double> number = flag != nullptr ? (*flag ? 1.0 : 0.0) : as_real(x.value);
-  return number ? make(*number) : wrong(c.report, self, x, "a number; `cast` converts tensors");
+  return wrong_argument(c.report, self, x, "a list, a shape or a string");
 }
 
 Value part_of(Units& units, const Operand& x, const Dim& dim, std::int64_t index, std::int64_t size,
@@ -135,7 +99,7 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   const Operand x{.value = evaluate(c, expr), .span = expr.span};
   const auto* tensor = x.value.get<Tensor>();
   if (tensor == nullptr) {
-    return wrong(c.report, self, x, "a tensor");
+    return wrong_argument(c.report, self, x, "a tensor");
   }
   const Shape shape = tensor->type.shape;
   const ast::Expr& over = *(*bound)[1].front();
@@ -168,20 +132,44 @@ constexpr std::array kFunctions{
     HostFn{.name = "dtype", .summary = "the dtype of a tensor", .call = dtype_call},
     HostFn{
         .name = "len", .summary = "how many items a list, shape or string has", .call = len_call},
-    HostFn{.name = "int", .summary = "a number without its fraction", .call = int_call},
-    HostFn{.name = "float", .summary = "a number as a float", .call = float_call},
+    HostFn{.name = "int",
+           .summary = "a number, or at top level a scalar tensor, without its fraction",
+           .call = int_call},
+    HostFn{.name = "float",
+           .summary = "a number, or at top level a scalar tensor, as a float",
+           .call = float_call},
+    HostFn{.name = "list",
+           .summary = "at top level the elements of a tensor, nested by dims; of a string, too",
+           .call = list_call},
+    HostFn{.name = "text", .summary = "a value as `print` shows it", .call = text_call},
+    HostFn{.name = "chr", .summary = "the character of a number (Unicode)", .call = chr_call},
+    HostFn{.name = "ord", .summary = "the number of a character (Unicode)", .call = ord_call},
     HostFn{.name = "split", .summary = "equal ranges along a dim, as a list", .call = split_call},
     HostFn{.name = "exists", .summary = "whether a file is there", .call = exists_call},
+    HostFn{.name = "read_text", .summary = "a file as a string", .call = read_text_call},
     HostFn{.name = "setting",
            .summary = "what `--set NAME=TEXT` says, or the second argument",
            .call = setting_call},
     HostFn{.name = "hardware_profile",
            .summary = "rates of a machine, for `mesh … of`; stdlib/hardware.mtf has examples",
            .call = hardware_call},
+    HostFn{.name = "scan",
+           .summary = "carries a value through `f(carry, x)` along a dim, and stacks the outputs",
+           .call = scan_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 
 }  // namespace
+
+Value wrong_argument(Reporter& report, const HostFn& self, const Operand& x,
+                     std::string_view wanted) {
+  if (!is_unknown(x.value)) {
+    report.error(DiagKind::kWrongType, x.span,
+                 "`" + std::string(self.name) + "` takes " + std::string(wanted) + "; this is " +
+                     kind_of(x.value));
+  }
+  return unknown();
+}
 
 std::span<const HostFn> host_functions() {
   return kFunctions;

@@ -18,7 +18,26 @@ struct HostFn {
 [[nodiscard]] std::span<const HostFn> host_functions();
 [[nodiscard]] const HostFn* find_host_fn(std::string_view name);  // or null
 
-// exists(path) and setting(name, otherwise), in outside.cpp.
+// "`len` takes a list; this is an int"; unknown.
+[[nodiscard]] Value wrong_argument(Reporter& report, const HostFn& self, const Operand& x,
+                                   std::string_view wanted);
+
+// In convert.cpp.
+[[nodiscard]] Value int_call(Context& c, const HostFn& self, const ast::Call& call,
+                             SourceSpan span);
+[[nodiscard]] Value float_call(Context& c, const HostFn& self, const ast::Call& call,
+                               SourceSpan span);
+[[nodiscard]] Value list_call(Context& c, const HostFn& self, const ast::Call& call,
+                              SourceSpan span);
+[[nodiscard]] Value text_call(Context& c, const HostFn& self, const ast::Call& call,
+                              SourceSpan span);
+[[nodiscard]] Value chr_call(Context& c, const HostFn& self, const ast::Call& call,
+                             SourceSpan span);
+[[nodiscard]] Value ord_call(Context& c, const HostFn& self, const ast::Call& call,
+                             SourceSpan span);
+// exists(path), read_text(path) and setting(name, otherwise), in outside.cpp.
+[[nodiscard]] Value read_text_call(Context& c, const HostFn& self, const ast::Call& call,
+                                   SourceSpan span);
 [[nodiscard]] Value exists_call(Context& c, const HostFn& self, const ast::Call& call,
                                 SourceSpan span);
 [[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,
@@ -28,6 +47,9 @@ void check_settings(Reporter& report, const Settings& settings);
 // hardware_profile(flops = …), in hardware.cpp.
 [[nodiscard]] Value hardware_call(Context& c, const HostFn& self, const ast::Call& call,
                                   SourceSpan span);
+// scan(f, init, xs, over = d), in scan.cpp.
+[[nodiscard]] Value scan_call(Context& c, const HostFn& self, const ast::Call& call,
+                              SourceSpan span);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

@@ -3,10 +3,13 @@
 
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
+#include "ir/support/utf8.h"
 
 namespace mtf::host {
 namespace {
@@ -54,6 +57,65 @@ Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   }
   std::error_code ignored;
   return make(c.execution.written.contains(*path) || std::filesystem::exists(*path, ignored));
+}
+
+namespace {
+
+constexpr std::int64_t kNowhere = -1;
+
+// Where the text stops being UTF-8; kNowhere if nowhere.
+std::int64_t not_utf8_at(std::string_view text) {
+  const std::size_t size = text.size();
+  while (!text.empty()) {
+    const std::uint32_t length = first_code_point(text).length;
+    if (length == 0) {
+      return static_cast<std::int64_t>(size - text.size());
+    }
+    text.remove_prefix(length);
+  }
+  return kNowhere;
+}
+
+// "" or why the file cannot be read as a text.
+std::string read_whole(const std::string& path, std::string& text) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_regular_file(status)) {
+    return std::filesystem::exists(status) ? "is not a file"
+                                           : "cannot be opened: " + error.message();
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size > kMaxText) {
+    return error ? "cannot be read: " + error.message()
+                 : "has " + std::to_string(size) + " bytes; a text has at most " +
+                       std::to_string(kMaxText) + ", `read_bytes` makes a tensor of them";
+  }
+  std::ifstream file(path, std::ios::binary);
+  text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || text.size() != size) {
+    return "cannot be read";
+  }
+  const std::int64_t at = not_utf8_at(text);
+  return at == kNowhere
+             ? ""
+             : "is no UTF-8 text at byte " + std::to_string(at) + "; `read_bytes` reads any file";
+}
+
+}  // namespace
+
+Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
+  if (path == nullptr || c.execution.written.contains(*path)) {
+    return unknown();  // a check writes no files
+  }
+  std::string text;
+  const std::string problem = read_whole(*path, text);
+  if (!problem.empty()) {
+    c.report.error(DiagKind::kFile, operands->front().span, "`" + *path + "` " + problem);
+    return unknown();
+  }
+  return make(std::move(text));
 }
 
 namespace {

@@ -11,39 +11,6 @@
 
 namespace mtf::host {
 
-std::vector<const ast::Name*> names_declared_by(const ast::Stmt& stmt) {
-  std::vector<const ast::Name*> names;
-  match(
-      stmt.node,  //
-      [&](const ast::Import& import) { names = {&name_of(import)}; },
-      [&](const ast::Dims& dims) {
-        for (const ast::Sized& dim : dims.dims) {
-          names.push_back(&dim.name);
-        }
-      },
-      [&](const ast::Mesh& mesh) { names = {&mesh.name}; },
-      [&](const ast::Layout& layout) { names = {&layout.name}; },
-      [&](const ast::Fn& fn) { names = {&fn.name}; },
-      [&](const ast::Variable& variable) { names = {&variable.name}; },
-      [&](const ast::Binding& binding) {
-        for (const ast::Name& name : binding.names) {
-          names.push_back(&name);
-        }
-      },
-      [](const auto&) {});
-  return names;
-}
-
-std::vector<std::string> declared_names(const ast::File& file) {
-  std::vector<std::string> names;
-  for (const ast::Stmt& stmt : file.statements) {
-    for (const ast::Name* name : names_declared_by(stmt)) {
-      names.push_back(name->text);
-    }
-  }
-  return names;
-}
-
 bool resolve(Context& c, const Module& module) {
   const std::size_t before = c.report.sink().errors();
   Resolver(c, module).run();
@@ -194,6 +161,7 @@ void Resolver::function(const ast::Fn& fn) {
   for (const ast::TypeExpr& result : fn.results) {
     type(result);
   }
+  check_gradient(fn);
   statements(fn.body.statements);
   levels_.pop_back();
 }
@@ -375,6 +343,7 @@ void Resolver::statement(const ast::Stmt& stmt) {
       [&](const ast::Checkpoint& checkpoint) { expr(checkpoint.path); },
       [&](const ast::WithLayout& with) { block(with.body); },
       [&](const ast::Recompute& recompute) { block(recompute.body); },
+      [&](const ast::Gradient& own) { gradient(own, stmt.span); },
       [&](const ast::Expect& expect) {
         std::ranges::for_each(expect.clauses,
                               [this](const ast::Clause& clause) { expr(clause.bound); });

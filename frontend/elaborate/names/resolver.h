@@ -47,6 +47,8 @@ class Resolver {
   void assign(const ast::Name& name);
   void loop(const ast::For& loop);
   void leave(const ast::Leave& leave, SourceSpan span);
+  void check_gradient(const ast::Fn& fn);                         // declared.cpp
+  void gradient(const ast::Gradient& gradient, SourceSpan span);  // declared.cpp
   void branches(const ast::If& choice);
   void layout(const ast::Layout& layout);
   void use_layout(const ast::UseLayout& use);

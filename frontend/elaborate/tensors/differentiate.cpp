@@ -49,6 +49,7 @@ const VariableUse* use_of(Units& units, const std::shared_ptr<VariableRecord>& v
 }
 
 // The gradient by the latest version of each target that the loss depends on; invalid if by none.
+// No element at all: after an error.
 std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
                                   const std::vector<Target>& targets, SourceSpan span) {
   std::vector<ValueId> flat;
@@ -61,8 +62,12 @@ std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
     return std::vector<ValueId>(targets.size());
   }
   builder.at(span, units.frame);
+  const std::size_t failures = units.report.failures();
   const std::vector<ValueId> all = gradients(builder, loss, flat);
   units.take_diags();
+  if (units.report.failures() > failures) {  // in what a function says of its own gradient
+    return {};
+  }
   std::vector<ValueId> result;
   std::size_t at = 0;
   for (const Target& target : targets) {
@@ -131,6 +136,9 @@ Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_ex
     return unknown();
   }
   const std::vector<ValueId> ids = gradients_by(c.units, c.limits, *of, targets, span);
+  if (ids.empty() && !targets.empty()) {
+    return unknown();
+  }
   Values results;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {
@@ -226,6 +234,9 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
   }
   const std::vector<Target> targets = trained_variables(c.units, span);
   const std::vector<ValueId> ids = gradients_by(c.units, c.limits, *of, targets, span);
+  if (ids.empty() && !targets.empty()) {
+    return;
+  }
   bool any = false;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {

@@ -138,12 +138,27 @@ const BuiltFunction* first_called(const Units& units, const ast::Fn& fn) {
   return nullptr;
 }
 
+// Where there is no other error, the entry could not be built because of what nobody knows.
+void report_unknown(Context& c, const ast::Fn& fn) {
+  if (c.report.sink().errors() > 0 || !c.execution.asked.file.valid()) {
+    return;
+  }
+  c.report.error(DiagKind::kBadArgument, c.execution.asked,
+                 "`" + fn.name.text +
+                     "` is built from what a tensor holds, which is known only while the program "
+                     "runs; for a plan, write the number here, or pass it on as a scalar tensor",
+                 {{.span = fn.name.span, .text = "the entry is declared here"}});
+}
+
 }  // namespace
 
-const Unit* build_named(Context& c, std::string_view name) {
+const Unit* build_named(Context& c, std::string_view name, bool is_wanted) {
   if (const ast::Fn* fn = entry_called(c.modules, name)) {
     const BuiltFunction* called = first_called(c.units, *fn);
     const BuiltFunction* built = called != nullptr ? called : build_function(c, *fn);
+    if (built == nullptr && is_wanted) {
+      report_unknown(c, *fn);
+    }
     return built == nullptr ? nullptr : built->unit.get();
   }
   std::vector<std::string> names;

@@ -16,8 +16,8 @@ namespace mtf::host {
   return fn.is_model || is_entry(fn);
 }
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
-// Null after an error; an unknown name is one.
-[[nodiscard]] const Unit* build_named(Context& c, std::string_view name);
+// As `Session::build`; an unknown name is an error.
+[[nodiscard]] const Unit* build_named(Context& c, std::string_view name, bool is_wanted);
 // Builds the entries that the program has not called, for their errors.
 void check_entries(Context& c);
 

@@ -51,6 +51,10 @@ std::optional<double> Execution::scalar(const TensorHandle& tensor) {
   return is_dry() ? std::nullopt : device_.scalar(tensor);
 }
 
+std::optional<HostTensor> Execution::value(const TensorHandle& tensor) {
+  return is_dry() ? std::nullopt : device_.value(tensor);
+}
+
 std::optional<std::string> Execution::text(const TensorHandle& tensor,
                                            const NumberFormat& numbers) {
   return is_dry() ? std::nullopt : device_.text(tensor, numbers);

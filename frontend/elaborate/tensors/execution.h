@@ -32,10 +32,12 @@ class Execution {
   void print(std::string_view line);
   // nullopt: nobody knows.
   [[nodiscard]] std::optional<double> scalar(const TensorHandle& tensor);
+  [[nodiscard]] std::optional<HostTensor> value(const TensorHandle& tensor);
   [[nodiscard]] std::optional<std::string> text(const TensorHandle& tensor,
                                                 const NumberFormat& numbers);
 
   std::map<std::string, DType> written;  // files, by a check that writes none
+  SourceSpan asked;  // where a check could not tell what a tensor holds, the first time
 
  private:
   Device& device_;

@@ -255,6 +255,9 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
       args.set(param.name, *std::move(value));
     }
   }
+  if (!is_known) {
+    note_write(site.c.units, site.op, args, {});  // of something, in a check
+  }
   return is_known ? std::optional(std::move(args)) : std::nullopt;
 }
 
@@ -279,16 +282,20 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
   }
   const std::vector<Operand> operands = evaluate_operands(c, op, *bound);
   OpCallSite site{.c = c, .op = op, .span = span, .operands = {}};
+  bool is_known = true;
   for (const Operand& operand : operands) {
     if (const auto* tensor = operand.value.get<Tensor>()) {
       site.operands.push_back(tensor->type.shape);
-    } else if (is_unknown(operand.value)) {
-      return unknown();
     }
+    is_known = is_known && !is_unknown(operand.value);
   }
-  std::optional<OpArgs> args = evaluate_arguments(site, formals, *bound);
-  if (!args) {
+  if (!is_known && op.file != FileUse::kWrites) {
     return unknown();
+  }
+  const std::size_t failures = c.report.failures();
+  std::optional<OpArgs> args = evaluate_arguments(site, formals, *bound);
+  if (!args || !is_known) {
+    return op.effect && c.report.failures() == failures ? nothing() : unknown();
   }
   const auto dtype = std::ranges::find(op.params, ParamKind::kDType, &OpParam::kind);
   const bool is_free = dtype != op.params.end() && args->find(dtype->name) == nullptr;

@@ -48,6 +48,7 @@ class Recording {
   const std::size_t failures_before;
   std::size_t statements = 0;  // run so far; a measure of the work in it
   bool inline_calls = false;   // a statement that differentiates: its calls are part of it
+  bool of_top_level = false;   // an entry made of statements that stood there
   bool rooted = false;         // declares variables under the path of the call at top level
   std::vector<OutsideRead> reads;
 

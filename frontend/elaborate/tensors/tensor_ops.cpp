@@ -168,16 +168,22 @@ std::optional<ValueId> read_back(Units& units, const OpDef& op, const OpArgs& ar
   return units.recording().builder.emit(Primitive::kFill, {}, like);
 }
 
-void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
+// What is read has the sizes of a file that a check does not write.
+bool is_known_later(Units& units, const OpDef& op, const OpArgs& args) {
   const auto* path = args.get<std::string>("path");
-  if (units.execution.checks_only() && op.file == FileUse::kWrites && path != nullptr &&
-      !ids.empty()) {
-    units.execution.written.insert_or_assign(*path,
-                                             units.recording().builder.type_of(ids.front()).dtype);
-  }
+  return op.file == FileUse::kReads && path != nullptr && units.execution.written.contains(*path) &&
+         args.get<Shape>("shape") == nullptr;
 }
 
 }  // namespace
+
+void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
+  const auto* path = args.get<std::string>("path");
+  if (units.execution.checks_only() && op.file == FileUse::kWrites && path != nullptr) {
+    units.execution.written.insert_or_assign(
+        *path, ids.empty() ? DType::kF32 : units.recording().builder.type_of(ids.front()).dtype);
+  }
+}
 
 ValueId as_dtype(Units& units, ValueId id, DType dtype) {
   OpArgs args;
@@ -217,7 +223,7 @@ std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan spa
   Recording& unit = units.recording();
   unit.builder.at(span, units.frame);
   if (tensor.where == Where::kRecorded && tensor.unit == unit.serial) {
-    return ValueId{tensor.index};
+    return unit.builder.latest(ValueId{tensor.index});
   }
   if (unit.kind == UnitKind::kInitial) {
     units.report.error(DiagKind::kBadArgument, span,
@@ -272,6 +278,9 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   }
   Recording& unit = units.recording();
   unit.builder.at(span, units.frame);
+  if (is_known_later(units, op, args)) {
+    return unknown();
+  }
   if (const std::optional<ValueId> known = read_back(units, op, args)) {
     return recorded(units, *known);
   }

@@ -117,6 +117,11 @@ class Lines {
     if (lines_.size() > first) {
       lines_.back().amount = flops_text(step.flops);
       lines_.back().why = reasons_.of(index, sources_);
+      const ValueId origin = step.calls.back().origin;
+      if (lines_.back().why.empty() && origin.valid() &&
+          program_.source.at(origin).recompute.of.valid()) {
+        lines_.back().why = "again, by `recompute`";
+      }
     }
   }
 

@@ -41,10 +41,13 @@ std::string_view part_of(Requester requester) {
 }
 
 std::string reader_text(const SpmdProgram& program, const Step& step) {
+  const Value& user = program.source.at(step.need.user);
+  if (step.need.requester == Requester::kPin && user.op != nullptr && user.op->symbol.empty()) {
+    return in_backticks(user.op->name);
+  }
   if (step.need.requester != Requester::kOperation) {
     return std::string(part_of(step.need.requester));
   }
-  const Value& user = program.source.at(step.need.user);
   const bool is_finished =
       step.need.user == program.at(step.from).origin && !is_digest(program, step.from);
   if (is_finished || user.op == nullptr) {

@@ -50,6 +50,22 @@ class Recorder : public Device {
     return value;
   }
 
+  std::optional<HostTensor> value(const TensorHandle& tensor) override {
+    const std::optional<double> first = scalar(tensor);
+    if (!first) {
+      return std::nullopt;
+    }
+    HostTensor all{.type = tensor->type, .data = {}};
+    for (std::int64_t i = 0; i < tensor->type.shape.volume(); ++i) {
+      with_type(tensor->type.dtype, [&](auto element) {
+        element = static_cast<decltype(element)>(*first + static_cast<double>(i));
+        const auto* bytes = reinterpret_cast<const std::byte*>(&element);
+        all.data.insert(all.data.end(), bytes, bytes + sizeof(element));
+      });
+    }
+    return all;
+  }
+
   std::optional<std::string> text(const TensorHandle& tensor,
                                   const NumberFormat& /*numbers*/) override {
     return "<" + to_string(tensor->type) + ">";

@@ -124,6 +124,9 @@ fn dense(x, from: dim, activation: fn = identity, bias: bool = true) {
       let q = (x[sample: 64..128 as batch][0] @ [batch -> x, ..])
     }
   }
+  gradient dy, gradient {
+    return (dy * gradient)
+  }
   save "model.safetensors"
   restore "model.safetensors"
   return activation(y)[0..3]

@@ -66,6 +66,7 @@ void make_entry(ast::File& file, const std::vector<std::string>& results) {
     }
   }
   entry.name.text = kTopLevel;
+  entry.is_top_level = true;
   entry.body.span = entry.name.span;
   ast::Return end;
   for (const std::string& name : results) {

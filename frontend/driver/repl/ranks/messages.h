@@ -34,6 +34,9 @@ struct Print {
   std::uint64_t tensor = 0;
   NumberFormat numbers;
 };
+struct Tell {  // all of its elements
+  std::uint64_t tensor = 0;
+};
 enum class Plainly : std::uint8_t { kBegin, kUndo, kTellState };
 struct SwitchTo {
   Layout layout;
@@ -60,8 +63,8 @@ struct HoldVariable {
   HeldTensor slices;
 };
 
-using Request = std::variant<Start, Use, Declare, AddUnit, Run, Print, Plainly, SwitchTo, Release,
-                             Read, ReadVariable, TakeOver, Hold, HoldVariable>;
+using Request = std::variant<Start, Use, Declare, AddUnit, Run, Print, Tell, Plainly, SwitchTo,
+                             Release, Read, ReadVariable, TakeOver, Hold, HoldVariable>;
 
 // ---- from a rank -----------------------------------------------------------------------------
 
@@ -83,6 +86,7 @@ struct Reply {
   std::vector<Diag> diags;
   std::vector<Result> results;
   std::string text;
+  std::vector<std::byte> whole;
   HeldTensor tensor;
   HeldState state;
 };
@@ -101,6 +105,8 @@ template <>
 inline constexpr int kMembers<Run> = 3;
 template <>
 inline constexpr int kMembers<Print> = 2;
+template <>
+inline constexpr int kMembers<Tell> = 1;
 template <>
 inline constexpr int kMembers<SwitchTo> = 2;
 template <>
@@ -122,6 +128,6 @@ inline constexpr int kMembers<Line> = 1;
 template <>
 inline constexpr int kMembers<Result> = 2;
 template <>
-inline constexpr int kMembers<Reply> = 7;
+inline constexpr int kMembers<Reply> = 8;
 
 }  // namespace mtf::wire

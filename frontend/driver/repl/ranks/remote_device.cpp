@@ -90,6 +90,11 @@ std::optional<double> RemoteDevice::scalar(const TensorHandle& tensor) {
   return static_cast<const Remote&>(*tensor).value;
 }
 
+std::optional<HostTensor> RemoteDevice::value(const TensorHandle& tensor) {
+  return HostTensor{.type = tensor->type,
+                    .data = ask(wire::Tell{.tensor = Remote::of(tensor)}).whole};
+}
+
 std::optional<std::string> RemoteDevice::text(const TensorHandle& tensor,
                                               const NumberFormat& numbers) {
   return ask(wire::Print{.tensor = Remote::of(tensor), .numbers = numbers}).text;

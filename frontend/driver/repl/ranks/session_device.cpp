@@ -87,6 +87,10 @@ std::optional<double> SessionDevice::scalar(const TensorHandle& tensor) {
   return held_->scalar(Shared::of(tensor));
 }
 
+std::optional<HostTensor> SessionDevice::value(const TensorHandle& tensor) {
+  return held_->value(Shared::of(tensor));
+}
+
 std::optional<std::string> SessionDevice::text(const TensorHandle& tensor,
                                                const NumberFormat& numbers) {
   return held_->text(Shared::of(tensor), numbers);

@@ -44,6 +44,9 @@ void for_members(T& value, F&& f) {
   if constexpr (kCount == 11) {
     auto& [a, b, c, d, e, g, h, i, j, k, l] = value; each(a, b, c, d, e, g, h, i, j, k, l);
   }
+  if constexpr (kCount == 12) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m] = value; each(a, b, c, d, e, g, h, i, j, k, l, m);
+  }
   // clang-format on
 }
 

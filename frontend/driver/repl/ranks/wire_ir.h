@@ -20,7 +20,7 @@ inline constexpr int kMembers<Note> = 2;
 template <>
 inline constexpr int kMembers<Diag> = 6;
 template <>
-inline constexpr int kMembers<NumberFormat> = 5;
+inline constexpr int kMembers<NumberFormat> = 6;
 template <>
 inline constexpr int kMembers<Dim> = 2;
 template <>
@@ -52,7 +52,9 @@ inline constexpr int kMembers<ValueId> = 1;
 template <>
 inline constexpr int kMembers<Frame> = 3;
 template <>
-inline constexpr int kMembers<Value> = 11;
+inline constexpr int kMembers<Recomputation> = 3;
+template <>
+inline constexpr int kMembers<Value> = 12;
 template <>
 inline constexpr int kMembers<Input> = 3;
 template <>

@@ -70,6 +70,9 @@ class Worker {
         [&](const wire::Print& print) {
           reply.text = device_->text(tensors_.at(print.tensor), print.numbers).value_or("");
         },
+        [&](const wire::Tell& tell) {
+          reply.whole = device_->value(tensors_.at(tell.tensor)).value_or(HostTensor()).data;
+        },
         [&](wire::Plainly what) { do_plainly(what, reply); },
         [&](const wire::SwitchTo& to) {
           DiagSink diags;

@@ -371,7 +371,7 @@ class Generator {
 }  // namespace
 
 bool drawable(const OpDef& op) {
-  return !op.effect && op.symbol != "@" &&
+  return !op.effect && !op.alias &&
          std::ranges::none_of(op.params, [](const OpParam& param) {
            return param.kind == ParamKind::kData || param.kind == ParamKind::kText;
          });

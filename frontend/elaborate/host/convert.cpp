@@ -1,0 +1,248 @@
+// int, float, list and text of host values and, at top level, of tensors; chr and ord.
+//
+// What a tensor holds comes to the host by a unit of its own, which makes it whole on every rank:
+// its plan says what that moves. A check does not know it.
+
+#include <cstring>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/host/list.h"
+#include "frontend/elaborate/tensors/units.h"
+#include "ir/support/utf8.h"
+
+namespace mtf::host {
+namespace {
+
+// The one argument, `x`; null after an error.
+const ast::Expr* argument_of(Context& c, const HostFn& self, const ast::Call& call,
+                             SourceSpan span) {
+  const std::vector<Formal> formals{{.name = "x"}};
+  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
+  if (bound && bound->front().empty()) {
+    report_missing(c.report, self.name, formals, 0, span);
+  }
+  return !bound || bound->front().empty() ? nullptr : bound->front().front();
+}
+
+// The tensor laid out so that each rank has all of it, whatever rules say of its dims.
+Value made_whole(Units& units, const Operand& x) {
+  return x.value.get<Tensor>()->type.shape.rank() == 0
+             ? x.value
+             : apply_op(units, *find_op(units.ops, "whole"), {&x, 1}, {}, x.span);
+}
+
+// Of host values as they are; of tensors what the device holds, whole on every rank.
+Operand evaluate_here(Context& c, const HostFn& self, const ast::Expr& expr) {
+  if (!c.units.calls_are_units()) {
+    Operand x{.value = evaluate(c, expr), .span = expr.span};
+    if (x.value.is<Tensor>() && c.units.recording().of_top_level) {
+      Value whole = made_whole(c.units, x);
+      if (auto* tensor = std::get_if<Tensor>(&whole.node)) {
+        c.units.recording().add_output(*tensor);
+      }
+      x.value = unknown();
+    }
+    if (x.value.is<Tensor>()) {
+      const std::string name(self.name);
+      c.report.error(DiagKind::kWrongType, expr.span,
+                     "`" + name +
+                         "` of a tensor, whose elements are not known while a function is built; "
+                         "call it at top level and pass the result, or stay with tensors: `cast`, "
+                         "`where`, `gather`");
+      x.value = unknown();
+    }
+    return x;
+  }
+  const bool takes_dims = self.name == "list";
+  const auto whole = [&]() -> Values {
+    const Operand x{.value = evaluate(c, expr), .span = expr.span};
+    const auto* tensor = x.value.get<Tensor>();
+    if (tensor == nullptr) {
+      return {x.value};
+    }
+    const Shape& shape = tensor->type.shape;
+    const std::int64_t volume = shape.checked_volume().value_or(INT64_MAX);
+    const bool is_long = volume > static_cast<std::int64_t>(kMaxItems);
+    if (is_long || (shape.rank() > 0 && !takes_dims)) {
+      c.report.error(
+          takes_dims ? DiagKind::kOverflow : DiagKind::kWrongType, expr.span,
+          "`" + std::string(self.name) + "` of " + mtf::to_string(tensor->type) +
+              (takes_dims ? ", which is more than " + std::to_string(kMaxItems) +
+                                " elements; pick some first, as x[" + shape[0].name + ": 0..10]"
+                          : "; it takes a scalar. `list(x)` has all elements, x[" + shape[0].name +
+                                ": 0] picks one"));
+      return {unknown()};
+    }
+    return {made_whole(c.units, x)};
+  };
+  return {.value = compute(c, whole).front(), .span = expr.span};
+}
+
+struct Elements {
+  const HostTensor& tensor;
+  std::size_t next = 0;
+
+  Value take() {
+    const DType dtype = tensor.type.dtype;
+    const std::byte* data = tensor.data.data() + bytes_of(dtype) * next++;
+    return with_type(dtype, [&](auto element) {
+      std::memcpy(&element, data, sizeof(element));
+      if (dtype == DType::kBool) {
+        return make(element != 0);
+      }
+      return is_float(dtype) ? make(static_cast<double>(element))
+                             : make(static_cast<std::int64_t>(element));
+    });
+  }
+
+  Value nested(std::size_t dim) {
+    if (dim == tensor.type.shape.rank()) {
+      return take();
+    }
+    Values items;
+    for (std::int64_t i = 0; i < tensor.type.shape[dim].size; ++i) {
+      items.push_back(nested(dim + 1));
+    }
+    return make_list(std::move(items));
+  }
+};
+
+// A tensor as numbers, in lists as deep as it has dims.
+Value elements_of(Execution& execution, const Tensor& tensor, SourceSpan span) {
+  const std::optional<HostTensor> all = execution.value(tensor.handle);
+  if (!all && !execution.asked.file.valid()) {
+    execution.asked = span;
+  }
+  return all ? Elements{.tensor = *all}.nested(0) : unknown();
+}
+
+Operand host_argument(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const ast::Expr* expr = argument_of(c, self, call, span);
+  if (expr == nullptr) {
+    return {.value = unknown(), .span = span};
+  }
+  Operand x = evaluate_here(c, self, *expr);
+  if (const auto* tensor = x.value.get<Tensor>()) {
+    x.value = elements_of(c.execution, Tensor(*tensor), x.span);
+  }
+  return x;
+}
+
+std::string utf8(std::int64_t code) {
+  const auto tail = [code](unsigned shift) {
+    return static_cast<char>(0x80 | ((code >> shift) & 0x3F));
+  };
+  const auto head = [code](int mark, unsigned shift) {
+    return static_cast<char>(mark | (code >> shift));
+  };
+  if (code < 0x80) {
+    return {static_cast<char>(code)};
+  }
+  if (code < 0x800) {
+    return {head(0xC0, 6), tail(0)};
+  }
+  if (code < 0x10000) {
+    return {head(0xE0, 12), tail(6), tail(0)};
+  }
+  return {head(0xF0, 18), tail(12), tail(6), tail(0)};
+}
+
+Values characters_of(std::string_view text) {
+  Values items;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(first_code_point(text).length, 1);
+    items.push_back(make(std::string(text.substr(0, length))));
+    text.remove_prefix(length);
+  }
+  return items;
+}
+
+}  // namespace
+
+Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = host_argument(c, self, call, span);
+  if (const std::optional<std::int64_t> number = as_int(x.value)) {
+    return make(*number);
+  }
+  if (const bool* flag = x.value.get<bool>()) {
+    return make(std::int64_t{*flag ? 1 : 0});
+  }
+  const double* number = x.value.get<double>();
+  if (number == nullptr) {
+    return wrong_argument(c.report, self, x, "a number or a scalar tensor");
+  }
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  if (!(*number > -kLimit && *number < kLimit)) {
+    c.report.error(DiagKind::kOverflow, x.span,
+                   to_text(*number) + " is beyond the range of 64-bit integers");
+    return unknown();
+  }
+  return make(static_cast<std::int64_t>(*number));
+}
+
+Value float_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = host_argument(c, self, call, span);
+  const bool* flag = x.value.get<bool>();
+  const std::optional<double> number = flag != nullptr ? (*flag ? 1.0 : 0.0) : as_real(x.value);
+  return number ? make(*number) : wrong_argument(c.report, self, x, "a number or a scalar tensor");
+}
+
+Value list_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = host_argument(c, self, call, span);
+  if (x.value.is<List>()) {
+    return x.value;
+  }
+  Values items;
+  if (const auto* shape = x.value.get<Shape>()) {
+    for (const Dim& dim : shape->dims()) {
+      items.push_back(make(dim));
+    }
+  } else if (const auto* text = x.value.get<std::string>()) {
+    items = characters_of(*text);
+  } else {
+    return wrong_argument(c.report, self, x,
+                          is_number(x.value) ? "a tensor with dims; `[x]` is a list of one number"
+                                             : "a tensor, a shape or a string");
+  }
+  return bounded_list(c.report, std::move(items), x.span);
+}
+
+Value text_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const ast::Expr* expr = argument_of(c, self, call, span);
+  return expr == nullptr ? unknown() : evaluate_string(c, *expr);
+}
+
+Value chr_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = host_argument(c, self, call, span);
+  const std::optional<std::int64_t> code = as_int(x.value);
+  if (!code) {
+    return wrong_argument(c.report, self, x, "the number of a character, an int");
+  }
+  const bool is_half = *code >= 0xD800 && *code <= 0xDFFF;  // of a pair, in UTF-16
+  if (*code < 0 || *code > 0x10FFFF || is_half) {
+    c.report.error(DiagKind::kBadArgument, x.span,
+                   "no character has the number " + std::to_string(*code) +
+                       "; they go from 0 to 1114111" + (is_half ? ", without 55296 to 57343" : ""));
+    return unknown();
+  }
+  return make(utf8(*code));
+}
+
+Value ord_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = host_argument(c, self, call, span);
+  const auto* text = x.value.get<std::string>();
+  if (text == nullptr) {
+    return wrong_argument(c.report, self, x, "a string of one character");
+  }
+  const CodePoint code = text->empty() ? CodePoint() : first_code_point(*text);
+  if (code.length == 0 || code.length != text->size()) {
+    c.report.error(DiagKind::kBadArgument, x.span,
+                   "`ord` takes a string of one character; this has " +
+                       std::to_string(code_points(*text)) + "; `list(text)` has them one by one");
+    return unknown();
+  }
+  return make(static_cast<std::int64_t>(code.value));
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,233 @@
+// read_bytes, read_csv and append: plain files as tensors, and lines into them.
+
+#include "ir/kernel.h"
+#include "runtime/kernels/strided.h"
+#include "stdlib/ops/ops.h"
+#include "stdlib/ops/rules.h"
+#include "stdlib/ops/source/plain_file.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf::ops {
+namespace {
+
+void convert(DType from, DType to, const void* data, std::size_t n, void* out) {
+  const TileCall call{.dtype = from, .to = to, .args = nullptr};
+  kCast.tile(call, std::span(&data, 1), out, n);
+}
+
+void fail(const KernelCall& call, const std::string& problem) {
+  fill_zero(call.out, false);
+  call.host.fail(DiagKind::kFile, problem);
+}
+
+std::int64_t offset_of(const KernelCall& call, std::size_t dim) {
+  return call.out.offset.empty() ? 0 : call.out.offset[dim];
+}
+
+// ---- read_bytes ------------------------------------------------------------------------------
+
+std::optional<TensorType> bytes_type(OpCall& call, DiagSink& diags) {
+  const std::string path = text_arg(call.args, "path");
+  const PlainFile file(path);
+  if (!file.problem().empty() || file.size() == 0) {
+    diags.error(DiagKind::kFile, call.span,
+                in_backticks(path) + " " +
+                    (file.problem().empty() ? "is empty; a tensor has at least one element"
+                                            : file.problem()));
+    return std::nullopt;
+  }
+  if (call.args.find("dim") == nullptr) {
+    call.args.set("dim", one_dim({.name = "position", .size = 0}));
+  }
+  if (!fit_new_dim(call, "dim", file.size(), diags)) {
+    return std::nullopt;
+  }
+  return result_type(call, DType::kI32, Shape({dim_arg(call.args, "dim")}), diags);
+}
+
+void bytes_kernel(const KernelCall& call) {
+  constexpr std::size_t kPiece = 1 << 16;
+  const std::string path = text_arg(call.call.args, "path");
+  const PlainFile file(path);
+  if (file.size() != call.call.result.shape.volume()) {
+    return fail(call, in_backticks(path) + (file.problem().empty()
+                                                ? " has another size than when it was looked at"
+                                                : " " + file.problem()));
+  }
+  const std::span<std::int32_t> out = elements<std::int32_t>(call.out);
+  std::vector<std::byte> chunk;
+  for (std::size_t done = 0; done < out.size(); done += chunk.size()) {
+    chunk.resize(std::min(kPiece, out.size() - done));
+    if (!file.read(offset_of(call, 0) + static_cast<std::int64_t>(done), chunk)) {
+      return fail(call, in_backticks(path) + " ended while it was read");
+    }
+    convert(DType::kU8, DType::kI32, chunk.data(), chunk.size(), &out[done]);
+  }
+}
+
+// ---- read_csv --------------------------------------------------------------------------------
+
+CsvTable table_of(const OpArgs& args) {
+  const std::string path = text_arg(args, "path");
+  const std::string separator = text_arg(args, "separator");
+  const PlainFile file(path);
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  CsvTable table{.rows = 0, .columns = 0, .numbers = {}, .problem = {}};
+  if (!file.problem().empty()) {
+    table.problem = in_backticks(path) + " " + file.problem();
+    return table;
+  }
+  if (!file.read(0, std::as_writable_bytes(std::span(text)))) {
+    table.problem = in_backticks(path) + " ended while it was read";
+    return table;
+  }
+  table = parse_csv(text, {.header = bool_arg(args, "header", false),
+                           .separator = separator.empty() ? ',' : separator.front()});
+  if (!table.problem.empty()) {
+    table.problem = in_backticks(path) + (table.problem.front() == ':' ? "" : " ") + table.problem;
+  }
+  return table;
+}
+
+bool same_sizes(const Shape& shape, const CsvTable& table) {
+  const bool is_line = shape.rank() == 1 && (table.rows == 1 || table.columns == 1) &&
+                       shape[0].size == table.rows * table.columns;
+  return is_line ||
+         (shape.rank() == 2 && shape[0].size == table.rows && shape[1].size == table.columns);
+}
+
+std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
+  if (text_arg(call.args, "separator").size() > 1) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "the separator of " + spelled(call) + " is one character, as \";\" or \"\\t\"");
+    return std::nullopt;
+  }
+  const CsvTable table = table_of(call.args);
+  if (!table.problem.empty()) {
+    diags.error(DiagKind::kFile, call.span, table.problem);
+    return std::nullopt;
+  }
+  const auto* given = call.args.get<Shape>("shape");
+  const Shape shape =
+      given != nullptr
+          ? *given
+          : Shape({{.name = "row", .size = table.rows}, {.name = "column", .size = table.columns}});
+  if (!same_sizes(shape, table)) {
+    diags.error(DiagKind::kFile, call.span,
+                in_backticks(text_arg(call.args, "path")) + " holds " + std::to_string(table.rows) +
+                    " rows of " + std::to_string(table.columns) + ", and not " + to_string(shape));
+    return std::nullopt;
+  }
+  const DType dtype = dtype_arg(call.args, "dtype", DType::kF32);
+  call.args.set("shape", shape);
+  return result_type(call, dtype, shape, diags);
+}
+
+void csv_kernel(const KernelCall& call) {
+  const CsvTable table = table_of(call.call.args);
+  const Shape& whole = call.call.result.shape;
+  if (!table.problem.empty() || !same_sizes(whole, table)) {
+    return fail(call, table.problem.empty() ? in_backticks(text_arg(call.call.args, "path")) +
+                                                  " has other sizes than when it was looked at"
+                                            : table.problem);
+  }
+  const Shape& local = call.out.shape;
+  const std::size_t last = whole.rank() - 1;
+  const auto count = static_cast<std::size_t>(local[last].size);
+  const std::int64_t rows = local.volume() / std::max<std::int64_t>(local[last].size, 1);
+  const std::int64_t first_row = last == 0 ? 0 : offset_of(call, 0);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t from = (first_row + row) * whole[last].size + offset_of(call, last);
+    convert(DType::kF64, call.out.dtype, &table.numbers[static_cast<std::size_t>(from)], count,
+            at_mutable(call.out, row * local[last].size));
+  }
+}
+
+// ---- append ----------------------------------------------------------------------------------
+
+std::optional<TensorType> append_type(OpCall& call, DiagSink& diags) {
+  if (!text_arg(call.args, "path").empty()) {
+    return TensorType{};
+  }
+  diags.error(DiagKind::kBadArgument, call.span, "`append` to a file without a name");
+  return std::nullopt;
+}
+
+void append_kernel(const KernelCall& call) {
+  if (!call.host.first_rank()) {
+    return;
+  }
+  const std::string path = text_arg(call.call.args, "path");
+  const std::string problem = append_line(path, text_arg(call.call.args, "line"));
+  if (!problem.empty()) {
+    call.host.fail(DiagKind::kFile,
+                   "nothing can be appended to " + in_backticks(path) + ": " + problem);
+  }
+}
+
+}  // namespace
+
+const OpDef kReadBytes{.name = "read_bytes",
+                       .summary = "the bytes of a file, 0 to 255; each rank reads its own slice",
+                       .family = "files",
+                       .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
+                                  {.name = "dim",
+                                   .kind = ParamKind::kNewDim,
+                                   .required = false,
+                                   .help = "the dim they lie along (position)"}},
+                       .shape_rule = "[position: N] for N bytes, as i32",
+                       .example = R"(append("read_bytes_example.txt", "abc")
+print read_text("read_bytes_example.txt")
+)",
+                       .type = bytes_type,
+                       .space = kept_space,
+                       .kernel = bytes_kernel,
+                       .file = FileUse::kReads};
+
+const OpDef kReadCsv{
+    .name = "read_csv",
+    .summary = "a table of numbers from a text file, one row a line",
+    .family = "files",
+    .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
+               {.name = "shape",
+                .kind = ParamKind::kShape,
+                .required = false,
+                .help = "the dims, of the file's sizes ([row: N, column: M])"},
+               {.name = "header",
+                .kind = ParamKind::kBool,
+                .required = false,
+                .help = "the first line names the columns, and is left out (false)"},
+               {.name = "separator",
+                .kind = ParamKind::kText,
+                .required = false,
+                .help = "the character between columns (\",\")"},
+               {.name = "dtype",
+                .kind = ParamKind::kDType,
+                .required = false,
+                .help = "of the numbers (f32)"}},
+    .shape_rule = "the shape; without one [row: N, column: M]",
+    .example = R"(append("read_csv_example.csv", "1, 2.5")
+print read_text("read_csv_example.csv")
+)",
+    .type = csv_type,
+    .space = kept_space,
+    .kernel = csv_kernel,
+    .file = FileUse::kReads};
+
+const OpDef kAppend{
+    .name = "append",
+    .summary = "a line at the end of a text file, which is made if it is not there",
+    .family = "files",
+    .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
+               {.name = "line", .kind = ParamKind::kText, .help = "the line, without its end"}},
+    .shape_rule = "nothing",
+    .example = R"(append("append_example.csv", "step, loss")
+print "appended"
+)",
+    .type = append_type,
+    .space = whole_space,
+    .kernel = append_kernel,
+    .file = FileUse::kWrites,
+    .effect = true};
+
+}  // namespace mtf::ops

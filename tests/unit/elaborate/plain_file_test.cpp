@@ -1,0 +1,95 @@
+// Plain files: tables of numbers are read as they are written, and lines are appended whole.
+
+#include "stdlib/ops/source/plain_file.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+namespace mtf::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text = {})
+      : path_(fs::temp_directory_path() / ("mtf_plain_" + std::to_string(::getpid()))) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TextFile() { fs::remove(path_); }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+  TextFile(TextFile&&) = delete;
+  TextFile& operator=(TextFile&&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string problem_of(std::string_view text, CsvForm form = {}) {
+  return parse_csv(text, form).problem;
+}
+
+}  // namespace
+
+TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of other systems") {
+  const CsvTable table = parse_csv("\xEF\xBB\xBF 1, \"2.5\"\r\n\n+3,-4e1 \n", {});
+  CHECK(table.problem.empty());
+  CHECK(table.rows == 2);
+  CHECK(table.columns == 2);
+  CHECK(table.numbers == std::vector<double>{1, 2.5, 3, -40});
+  CHECK(parse_csv("a;b\n1;2", {.header = true, .separator = ';'}).numbers ==
+        std::vector<double>{1, 2});
+  CHECK(std::isnan(parse_csv("nan", {}).numbers.front()));
+}
+
+TEST_CASE("a table that is none is told with line, row and column") {
+  CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is no number");
+  CHECK(problem_of("a,b\n1,2") ==
+        ": line 1 (row 0), column 1: `a` is no number; if the line names the columns, say `header "
+        "= true`");
+  CHECK(problem_of("1,2\n\n3") ==
+        ": line 3 (row 1), column 1: the row ends here; those above have 2 columns");
+  CHECK(problem_of("1,,2") ==
+        ": line 1 (row 0), column 2: the cell is empty; if the line names the "
+        "columns, say `header = true`");
+  CHECK(problem_of("1\n1e999") ==
+        ": line 2 (row 1), column 1: `1e999` is beyond the range of numbers");
+  CHECK(problem_of("") == "has no row");
+  CHECK(problem_of("a,b\n", {.header = true}) == "has no row below its header");
+}
+
+TEST_CASE("a line is appended behind whole lines") {
+  const TextFile file("an open line");
+  CHECK(append_line(file.path(), "first").empty());
+  CHECK(append_line(file.path(), "").empty());
+  CHECK(file.text() == "an open line\nfirst\n\n");
+  fs::remove(file.path());
+  CHECK(append_line(file.path(), "made").empty());
+  CHECK(file.text() == "made\n");
+}
+
+TEST_CASE("what cannot be appended to says why, and stays") {
+  CHECK(append_line("/no/such/folder/file", "x") == "No such file or directory");
+  CHECK(append_line(fs::temp_directory_path(), "x") == "Is a directory");
+  CHECK(append_line("/dev/null", "x") == "it is not a file");
+  const std::string pipe = TextFile().path() + "_pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(append_line(pipe, "x") == "it is not a file");
+  CHECK(PlainFile(pipe).problem() == "is not a file");
+  fs::remove(pipe);
+}
+
+}  // namespace mtf::tests
