@@ -35,8 +35,6 @@ struct Recomputation {
   std::int32_t block = -1;  // that the value was made in, in the order of the program, or none
   std::int32_t again = 0;   // made anew for a gradient: equal only to values of the same number
   ValueId of = {};          // of a copy: what it is a copy of
-
-  friend bool operator==(const Recomputation&, const Recomputation&) = default;
 };
 
 struct Value {

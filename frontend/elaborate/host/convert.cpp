@@ -32,49 +32,59 @@ Value made_whole(Units& units, const Operand& x) {
              : apply_op(units, *find_op(units.ops, "whole"), {&x, 1}, {}, x.span);
 }
 
+// While a function is built: no tensor has a value. In what looks at a top level, it is made whole.
+Operand evaluate_unheld(Context& c, const HostFn& self, const ast::Expr& expr) {
+  Operand x{.value = evaluate(c, expr), .span = expr.span};
+  if (!x.value.is<Tensor>()) {
+    return x;
+  }
+  if (!c.units.recording().of_top_level) {
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   "`" + std::string(self.name) +
+                       "` of a tensor, whose elements are not known while a function is built; "
+                       "call it at top level and pass the result, or stay with tensors: `cast`, "
+                       "`where`, `gather`");
+  } else {
+    Value whole = made_whole(c.units, x);
+    if (auto* tensor = std::get_if<Tensor>(&whole.node)) {
+      c.units.recording().add_output(*tensor);
+    }
+  }
+  x.value = unknown();
+  return x;
+}
+
+// False after an error: the tensor has too many elements or, but for `list`, dims.
+bool fits_host(Reporter& report, const HostFn& self, const Shape& shape, const Operand& x) {
+  const bool takes_dims = self.name == "list";
+  const std::int64_t volume = shape.checked_volume().value_or(INT64_MAX);
+  const bool is_long = volume > static_cast<std::int64_t>(kMaxItems);
+  if (!is_long && (shape.rank() == 0 || takes_dims)) {
+    return true;
+  }
+  const std::string hint = takes_dims ? ", which is more than " + std::to_string(kMaxItems) +
+                                            " elements; pick some first, as x[" + shape[0].name +
+                                            ": 0..10]"
+                                      : "; it takes a scalar. `list(x)` has all elements, x[" +
+                                            shape[0].name + ": 0] picks one";
+  report.error(
+      takes_dims ? DiagKind::kOverflow : DiagKind::kWrongType, x.span,
+      "`" + std::string(self.name) + "` of " + mtf::to_string(x.value.get<Tensor>()->type) + hint);
+  return false;
+}
+
 // Of host values as they are; of tensors what the device holds, whole on every rank.
 Operand evaluate_here(Context& c, const HostFn& self, const ast::Expr& expr) {
   if (!c.units.calls_are_units()) {
-    Operand x{.value = evaluate(c, expr), .span = expr.span};
-    if (x.value.is<Tensor>() && c.units.recording().of_top_level) {
-      Value whole = made_whole(c.units, x);
-      if (auto* tensor = std::get_if<Tensor>(&whole.node)) {
-        c.units.recording().add_output(*tensor);
-      }
-      x.value = unknown();
-    }
-    if (x.value.is<Tensor>()) {
-      const std::string name(self.name);
-      c.report.error(DiagKind::kWrongType, expr.span,
-                     "`" + name +
-                         "` of a tensor, whose elements are not known while a function is built; "
-                         "call it at top level and pass the result, or stay with tensors: `cast`, "
-                         "`where`, `gather`");
-      x.value = unknown();
-    }
-    return x;
+    return evaluate_unheld(c, self, expr);
   }
-  const bool takes_dims = self.name == "list";
   const auto whole = [&]() -> Values {
     const Operand x{.value = evaluate(c, expr), .span = expr.span};
     const auto* tensor = x.value.get<Tensor>();
     if (tensor == nullptr) {
       return {x.value};
     }
-    const Shape& shape = tensor->type.shape;
-    const std::int64_t volume = shape.checked_volume().value_or(INT64_MAX);
-    const bool is_long = volume > static_cast<std::int64_t>(kMaxItems);
-    if (is_long || (shape.rank() > 0 && !takes_dims)) {
-      c.report.error(
-          takes_dims ? DiagKind::kOverflow : DiagKind::kWrongType, expr.span,
-          "`" + std::string(self.name) + "` of " + mtf::to_string(tensor->type) +
-              (takes_dims ? ", which is more than " + std::to_string(kMaxItems) +
-                                " elements; pick some first, as x[" + shape[0].name + ": 0..10]"
-                          : "; it takes a scalar. `list(x)` has all elements, x[" + shape[0].name +
-                                ": 0] picks one"));
-      return {unknown()};
-    }
-    return {made_whole(c.units, x)};
+    return {fits_host(c.report, self, tensor->type.shape, x) ? made_whole(c.units, x) : unknown()};
   };
   return {.value = compute(c, whole).front(), .span = expr.span};
 }
@@ -151,7 +161,7 @@ std::string utf8(std::int64_t code) {
 Values characters_of(std::string_view text) {
   Values items;
   while (!text.empty()) {
-    const std::size_t length = std::max<std::size_t>(first_code_point(text).length, 1);
+    const auto length = std::max<std::size_t>(first_code_point(text).length, 1);
     items.push_back(make(std::string(text.substr(0, length))));
     text.remove_prefix(length);
   }

@@ -120,6 +120,43 @@ struct Rule {
   }
 };
 
+// The parameters that gradients are of, as they are now; false after an error.
+bool collect_parameters(Context& c, const ast::Fn& fn, Rule& rule, OwnGradient& own) {
+  for (const ast::Parameter& parameter : fn.parameters) {
+    const Binding* binding = c.names.scope->own(parameter.name.text);
+    if (binding == nullptr || !is_differentiable(binding->value)) {
+      continue;
+    }
+    Tensor tensor = *binding->value.get<Tensor>();
+    const std::optional<ValueId> id = record(c.units, tensor, parameter.name.span);
+    if (!id) {
+      return false;
+    }
+    tensor.name = parameter.name.text;
+    own.by.push_back(*id);
+    rule.by.push_back({.value = make(std::move(tensor)), .span = parameter.name.span});
+  }
+  return true;
+}
+
+bool check_names(Reporter& report, const ast::Fn& fn, const Rule& rule,
+                 std::span<const Value> results) {
+  const std::vector<ast::Name>& names = rule.gradient.names;
+  const auto count = std::ranges::count_if(results, is_differentiable);
+  if (count == static_cast<std::ptrdiff_t>(names.size()) && !rule.by.empty()) {
+    return true;
+  }
+  report.error(DiagKind::kBadArgument, names.front().span,
+               rule.by.empty()
+                   ? "`" + fn.name.text +
+                         "` has no parameter that is a tensor of floats, which a "
+                         "`gradient` could be of"
+                   : "`gradient` names the gradients of " + std::to_string(names.size()) +
+                         " results; `" + fn.name.text + "` returns " + std::to_string(count) +
+                         " that are tensors of floats");
+  return false;
+}
+
 }  // namespace
 
 Value with_own_gradient(Context& c, const ast::Fn& fn, Value result) {
@@ -134,34 +171,14 @@ Value with_own_gradient(Context& c, const ast::Fn& fn, Value result) {
             .frame = c.units.frame,
             .by = {}};
   OwnGradient own;
-  for (const ast::Parameter& parameter : fn.parameters) {
-    const Binding* binding = c.names.scope->own(parameter.name.text);
-    if (binding == nullptr || !is_differentiable(binding->value)) {
-      continue;
-    }
-    Tensor tensor = *binding->value.get<Tensor>();
-    const std::optional<ValueId> id = record(c.units, tensor, parameter.name.span);
-    if (!id) {
-      return unknown();
-    }
-    tensor.name = parameter.name.text;
-    own.by.push_back(*id);
-    rule.by.push_back({.value = make(std::move(tensor)), .span = parameter.name.span});
+  if (!collect_parameters(c, fn, rule, own)) {
+    return unknown();
   }
   Values values{result};
   if (const auto* several = result.get<Results>()) {
     values = *several->items;
   }
-  const auto count = std::ranges::count_if(values, is_differentiable);
-  if (count != static_cast<std::ptrdiff_t>(gradient.names.size()) || rule.by.empty()) {
-    c.report.error(DiagKind::kBadArgument, gradient.names.front().span,
-                   rule.by.empty()
-                       ? "`" + fn.name.text +
-                             "` has no parameter that is a tensor of floats, which a "
-                             "`gradient` could be of"
-                       : "`gradient` names the gradients of " +
-                             std::to_string(gradient.names.size()) + " results; `" + fn.name.text +
-                             "` returns " + std::to_string(count) + " that are tensors of floats");
+  if (!check_names(c.report, fn, rule, values)) {
     return unknown();
   }
   for (Value& value : values) {

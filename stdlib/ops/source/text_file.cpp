@@ -99,7 +99,7 @@ bool same_sizes(const Shape& shape, const CsvTable& table) {
 std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
   if (text_arg(call.args, "separator").size() > 1) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "the separator of " + spelled(call) + " is one character, as \";\" or \"\\t\"");
+                "the separator of " + spelled(call) + R"( is one character, as ";" or "\t")");
     return std::nullopt;
   }
   const CsvTable table = table_of(call.args);

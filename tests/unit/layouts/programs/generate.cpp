@@ -371,10 +371,9 @@ class Generator {
 }  // namespace
 
 bool drawable(const OpDef& op) {
-  return !op.effect && !op.alias &&
-         std::ranges::none_of(op.params, [](const OpParam& param) {
-           return param.kind == ParamKind::kData || param.kind == ParamKind::kText;
-         });
+  return !op.effect && !op.alias && std::ranges::none_of(op.params, [](const OpParam& param) {
+    return param.kind == ParamKind::kData || param.kind == ParamKind::kText;
+  });
 }
 
 Program random_program(std::uint64_t seed, const GenerateOptions& options) {
