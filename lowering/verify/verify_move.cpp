@@ -183,9 +183,10 @@ std::vector<std::int64_t> typical_coordinates(const MoveCheck& move, AxisId axis
   return {coordinates.begin(), coordinates.end()};
 }
 
+constexpr std::int64_t kMostPairs = 1 << 20;  // of a rank and a member of its group
+
 // All ranks; of a mesh with many, those that stand for the others.
 std::vector<std::int64_t> ranks_to_check(const MoveCheck& move, const Axes& group) {
-  constexpr std::int64_t kMostPairs = 1 << 20;  // of a rank and a member of its group
   if (move.mesh.ranks() * move.mesh.size_of(group) <= kMostPairs) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(move.mesh.ranks()));
     std::iota(all.begin(), all.end(), std::int64_t{0});
@@ -206,7 +207,12 @@ std::vector<std::int64_t> ranks_to_check(const MoveCheck& move, const Axes& grou
 
 std::string problem_by_ranks(const MoveCheck& move) {
   const Axes group = move.kind == StepKind::kSlice ? Axes{} : move.axes;
+  std::int64_t pairs = 0;
   for (const std::int64_t rank : ranks_to_check(move, group)) {
+    if (pairs > kMostPairs) {
+      break;  // groups of a million
+    }
+    pairs += move.mesh.size_of(group);
     if (!holds(move.to, move.mesh, rank)) {
       continue;
     }

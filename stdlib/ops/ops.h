@@ -149,6 +149,8 @@ extern const OpDef kStack;
 extern const OpDef kShift;
 extern const OpDef kRoll;
 extern const OpDef kReverse;  // reverse.cpp
+extern const OpDef kRepeat;   // repeat.cpp
+extern const OpDef kTile;
 extern const OpDef kWindows;  // windows.cpp
 // gather.cpp
 extern const OpDef kGather;

@@ -228,6 +228,8 @@ CASES = [
     ("stack([x, y], pair)", lambda n: np.stack([n.x, n.y])),
     ("shift(x, over = a, by = 2, wrap = true)", lambda n: np.roll(n.x, 2, 0)),
     ("roll(x, a, 2)", lambda n: np.roll(n.x, 2, 0)),
+    ("repeat(x, b, times = 3)", lambda n: np.repeat(n.x, 3, 1)),
+    ("tile(x, a, times = 2)", lambda n: np.tile(n.x, (2, 1))),
     ("roll(i, b, -13)", lambda n: np.roll(n.i, -13, 1)),
     ("grad(sum(roll(x, dim = b, by = 3) * y), x)", lambda n: np.roll(n.y, -3, 1)),
     ("gather(table, ids, over = vocab)", lambda n: n.table[n.ids]),

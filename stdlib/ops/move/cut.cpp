@@ -4,6 +4,25 @@
 
 namespace mtf {
 
+CutDim cut_of(const OpArgs& args) {
+  const std::string dim = dim_arg(args, "dim").name;
+  return {.operand = dim, .result = args.find("to") == nullptr ? dim : dim_arg(args, "to").name};
+}
+
+// The operand's shape with the cut dim of that name and size, in its place.
+std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size, DiagSink& diags) {
+  const CutDim cut = cut_of(call.args);
+  const TensorType& x = call.operands[0];
+  std::vector<Dim> dims(x.shape.dims().begin(), x.shape.dims().end());
+  for (Dim& dim : dims) {
+    dim = dim.name == cut.operand ? Dim{.name = cut.result, .size = size} : dim;
+  }
+  if (!check_distinct(call, dims, diags)) {
+    return std::nullopt;
+  }
+  return result_type(call, x.dtype, Shape(std::move(dims)), diags);
+}
+
 IterationSpace cut_space(const OpCall& call, const CutDim& cut, DimRole role) {
   IterationSpace space;
   for (const Dim& dim : call.result.shape.dims()) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ struct CutDim {
   std::string operand;
   std::string result;
 };
+
+// Of the arguments "dim" and, where the result's has another name, "to".
+[[nodiscard]] CutDim cut_of(const OpArgs& args);
+// The operand's type with the cut dim of that name and size, in its place; nullopt after an error.
+[[nodiscard]] std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size,
+                                                 DiagSink& diags);
 
 // A space in which the dim that changes is one loop with `role` in every operand and a kept loop in
 // the result, and each other dim is one kept loop.

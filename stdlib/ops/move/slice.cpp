@@ -47,25 +47,6 @@ void index_grad(GradBuilder& b) {
 
 // ---- slice -----------------------------------------------------------------------------------
 
-CutDim cut_of(const OpArgs& args) {
-  const std::string dim = dim_arg(args, "dim").name;
-  return {.operand = dim, .result = args.find("to") == nullptr ? dim : dim_arg(args, "to").name};
-}
-
-// The operand's shape with the cut dim of that name and size, in its place.
-std::optional<TensorType> cut_type(const OpCall& call, std::int64_t size, DiagSink& diags) {
-  const CutDim cut = cut_of(call.args);
-  const TensorType& x = call.operands[0];
-  std::vector<Dim> dims(x.shape.dims().begin(), x.shape.dims().end());
-  for (Dim& dim : dims) {
-    dim = dim.name == cut.operand ? Dim{.name = cut.result, .size = size} : dim;
-  }
-  if (!check_distinct(call, dims, diags)) {
-    return std::nullopt;
-  }
-  return result_type(call, x.dtype, Shape(std::move(dims)), diags);
-}
-
 bool check_step(const OpCall& call, DiagSink& diags) {
   const std::int64_t step = int_arg(call.args, "step", 1);
   if (step < 1) {
