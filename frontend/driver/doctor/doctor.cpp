@@ -63,6 +63,7 @@ std::string findings_json(std::span<const Finding> findings) {
 
 Outcome examine(Workspace& workspace) {
   std::vector<Finding> findings;
+  findings.reserve(kChecks.size());
   for (Finding (*check)() : kChecks) {
     findings.push_back(check());
   }

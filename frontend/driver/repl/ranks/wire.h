@@ -57,7 +57,7 @@ class Writer {
  public:
   template <typename T>
   void put(const T& value) {
-    for_members(value, [this](const auto& member) { put(member); });
+    for_members(value, [this](const auto& member) { this->put(member); });
   }
   template <Plain T>
   void put(const T& value) {
@@ -103,7 +103,7 @@ class Writer {
   template <typename... T>
   void put(const std::variant<T...>& value) {
     put(value.index());
-    std::visit([this](const auto& held) { put(held); }, value);
+    std::visit([this](const auto& held) { this->put(held); }, value);
   }
 
   [[nodiscard]] std::string take() { return std::exchange(text_, std::string()); }
@@ -130,7 +130,7 @@ class Reader {
 
   template <typename T>
   void get(T& value) {
-    for_members(value, [this](auto& member) { get(member); });
+    for_members(value, [this](auto& member) { this->get(member); });
   }
   template <Plain T>
   void get(T& value) {

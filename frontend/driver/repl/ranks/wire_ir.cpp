@@ -17,37 +17,37 @@ std::string_view kept(const std::string& name) {
 }  // namespace
 
 template <>
-void Writer::put(const Shape& shape) {
-  put(std::vector<Dim>(shape.dims().begin(), shape.dims().end()));
+void Writer::put(const Shape& value) {
+  put(std::vector<Dim>(value.dims().begin(), value.dims().end()));
 }
 
 template <>
-void Reader::get(Shape& shape) {
-  shape = Shape(take<std::vector<Dim>>());
+void Reader::get(Shape& value) {
+  value = Shape(take<std::vector<Dim>>());
 }
 
 template <>
-void Writer::put(const OpArgs& args) {
-  put(args.entries);
+void Writer::put(const OpArgs& value) {
+  put(value.entries);
 }
 
 template <>
-void Reader::get(OpArgs& args) {
+void Reader::get(OpArgs& value) {
   for (auto left = take<std::size_t>(); left > 0; --left) {
     const auto name = take<std::string>();
-    args.set(kept(name), take<ArgValue>());
+    value.set(kept(name), take<ArgValue>());
   }
 }
 
 template <>
-void Writer::put(const OpDef* const& op) {
-  put(static_cast<std::size_t>(std::ranges::find(op_table(), op) - op_table().begin()));
+void Writer::put(const OpDef* const& value) {
+  put(static_cast<std::size_t>(std::ranges::find(op_table(), value) - op_table().begin()));
 }
 
 template <>
-void Reader::get(const OpDef*& op) {
+void Reader::get(const OpDef*& value) {
   const auto place = take<std::size_t>();
-  op = place < op_table().size() ? op_table()[place] : nullptr;
+  value = place < op_table().size() ? op_table()[place] : nullptr;
 }
 
 }  // namespace mtf::wire

@@ -17,7 +17,7 @@
 namespace mtf {
 namespace {
 
-bool say(Channel& session, wire::Answer answer) {
+bool say(Channel& session, const wire::Answer& answer) {
   wire::Writer writer;
   writer.put(answer);
   return session.send(writer.take());

@@ -62,7 +62,7 @@ std::string said_by(std::FILE* output) {
   while (std::fgets(line.data(), line.size(), output) != nullptr) {
     std::string one(line.data());
     one.erase(one.find_last_not_of(" \n\r") + 1);
-    if (one.find_first_not_of("-") != std::string::npos) {
+    if (one.find_first_not_of('-') != std::string::npos) {
       text += (text.empty() ? "" : "\n  ") + one;
     }
   }
