@@ -13,6 +13,7 @@ namespace mtf {
 namespace {
 
 constexpr std::size_t kMostShown = 200;  // messages; nobody reads more, and a line may be long
+constexpr std::size_t kMostInJson = 1000;
 
 constexpr std::size_t kExcerptWidth = 160;  // code points; of a longer line, a part is shown
 constexpr std::size_t kContextBefore = 60;
@@ -183,7 +184,7 @@ std::string render_json(std::span<const Diag> diags, const SourceMap& sources, b
     item["notes"] = nlohmann::ordered_json::array();
     return list.emplace_back(std::move(item));
   };
-  for (const Diag& diag : diags) {
+  for (const Diag& diag : diags.first(std::min(diags.size(), kMostInJson))) {
     nlohmann::ordered_json& item = add(diag.span, diag.severity, slug(diag.kind), diag.text);
     for (const Note& note : diag.notes) {
       nlohmann::ordered_json entry = place_json(note.span, sources);
@@ -195,7 +196,10 @@ std::string render_json(std::span<const Diag> diags, const SourceMap& sources, b
   for (const Remark& remark : remarks) {
     add({}, Severity::kError, remark.slug, remark.text)["fix"] = "";
   }
-  const nlohmann::ordered_json root = {{"diagnostics", std::move(list)}};
+  nlohmann::ordered_json root = {{"diagnostics", std::move(list)}};
+  if (diags.size() > kMostInJson) {
+    root["more"] = diags.size() - kMostInJson;
+  }
   return root.dump(on_one_line ? -1 : 2, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -26,7 +26,7 @@ struct Remark {
 };
 
 // {"diagnostics": […]} with the keys of `mtf check --json`; the end column is exclusive. Remarks
-// are errors without a place.
+// are errors without a place. Of thousands the first thousand, and under "more" how many others.
 [[nodiscard]] std::string render_json(std::span<const Diag> diags, const SourceMap& sources,
                                       bool on_one_line = false,
                                       std::span<const Remark> remarks = {});

@@ -139,5 +139,15 @@ TEST_CASE("JSON has the keys of the language page") {
   CHECK(nlohmann::json::parse(render_json({}, shown.sources))["diagnostics"].empty());
 }
 
+TEST_CASE("of thousands of messages JSON has the first, and counts the others") {
+  Shown shown("a\n");
+  for (int i = 0; i < 1234; ++i) {
+    shown.diags.error(DiagKind::kSyntax, shown.span(0, 1), "found `a`");
+  }
+  const auto json = nlohmann::json::parse(render_json(shown.diags.diags(), shown.sources));
+  CHECK(json["diagnostics"].size() == 1000);
+  CHECK(json["more"] == 234);
+}
+
 }  // namespace
 }  // namespace mtf
