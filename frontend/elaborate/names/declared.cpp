@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/names/resolver.h"
 #include "ir/support/match.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"

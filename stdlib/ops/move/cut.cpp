@@ -2,6 +2,8 @@
 
 #include "stdlib/ops/move/cut.h"
 
+#include "stdlib/ops/rules.h"
+
 namespace mtf {
 
 CutDim cut_of(const OpArgs& args) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ir/support/diag.h"
 #include "ir/support/utf8.h"
 
 namespace mtf {
@@ -31,7 +32,7 @@ std::string number_in(std::string_view cell, double& number) {
   if (text.empty()) {
     return "the cell is empty";
   }
-  const std::string shown = "`" + shortened(text, kShown) + "`";
+  const std::string shown = in_backticks(shortened(text, kShown));
   if (text.front() == '+') {
     text.remove_prefix(1);
   }
@@ -39,7 +40,7 @@ std::string number_in(std::string_view cell, double& number) {
   if (error == std::errc::result_out_of_range) {
     return shown + " is beyond the range of numbers";
   }
-  return error == std::errc() && end == text.data() + text.size() ? "" : shown + " is no number";
+  return error == std::errc() && end == text.data() + text.size() ? "" : shown + " is not a number";
 }
 
 class CsvReader {

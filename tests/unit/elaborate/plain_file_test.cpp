@@ -56,10 +56,11 @@ TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of othe
 }
 
 TEST_CASE("a table that is none is told with line, row and column") {
-  CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is no number");
-  CHECK(problem_of("a,b\n1,2") ==
-        ": line 1 (row 0), column 1: `a` is no number; if the line names the columns, say `header "
-        "= true`");
+  CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is not a number");
+  CHECK(
+      problem_of("a,b\n1,2") ==
+      ": line 1 (row 0), column 1: `a` is not a number; if the line names the columns, say `header "
+      "= true`");
   CHECK(problem_of("1,2\n\n3") ==
         ": line 3 (row 1), column 1: the row ends here; those above have 2 columns");
   CHECK(problem_of("1,,2") ==
