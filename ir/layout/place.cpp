@@ -185,7 +185,7 @@ class Placing {
         error(DiagKind::kLayoutConflict,
               "axis " + name + " would split two dims of " + tensor() + ": " +
                   in_backticks(other->dim) + " and " + in_backticks(rule.dim) +
-                  "; give one another axis, another name, or no rule",
+                  "; give one another axis or no rule",
               {note_of(*other), note_of(rule)});
       }
       return;
@@ -197,7 +197,7 @@ class Placing {
     error(DiagKind::kIndivisible,
           in_backticks(shape_[dim].name) + " of " + tensor() + " does not split evenly over " +
               (axes.size() == 1 ? "axis " : "axes ") + in_backticks(to_string(mesh, axes)) + " (" +
-              ways(mesh, axes) + " ways)" + std::string(note) + "; a size of " +
+              ways(mesh, axes) + " ways)" + std::string(note) + "; " +
               nearest_sizes(shape_[dim].size, mesh.size_of(axes)) + " would, or an `uneven` layout",
           {note_of(*rule_of_[dim])});
   }

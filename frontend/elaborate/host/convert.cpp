@@ -42,7 +42,7 @@ Operand evaluate_unheld(Context& c, const HostFn& self, const ast::Expr& expr) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    "`" + std::string(self.name) +
                        "` of a tensor, whose elements are not known while a function is built; "
-                       "call it at top level and pass the result, or stay with tensors: `cast`, "
+                       "call it at top level, or stay with tensors: `cast`, "
                        "`where`, `gather`");
   } else {
     Value whole = made_whole(c.units, x);

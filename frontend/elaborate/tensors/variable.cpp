@@ -198,7 +198,7 @@ bool has_one_name(const Declaration& declaration) {
         DiagKind::kBadArgument, root.as,
         "all calls of `" + owner + "` use the same `" + declaration.path + "`, because " +
             (root.owner->is_model ? "a model owns it" : "all of its parameters have types") +
-            "; `as` names the variables of a function with a parameter that has none",
+            "; `as` names those of a function with an untyped parameter",
         std::move(notes));
   } else {
     const std::string callee = c.report.calls.empty() ? "f" : c.report.calls.front().function;

@@ -234,8 +234,7 @@ class ProgramLint {
            describe(program_.source, program_.at(step.from).origin) + " " + to_string(value.type) +
                where() + " moves " + std::to_string(carried->blocks) + " sums over " +
                name(step.axes) + ", " + bytes_text(step.bytes) + "; " +
-               way_out(program_, step, *carried) + ", would move one, " +
-               bytes_text(carried->bytes),
+               way_out(program_, step, *carried) + ", moves one, " + bytes_text(carried->bytes),
            {{.span = {},
              .text = to_text(program_, step, step.reasons.front()) + ", and " +
                      carried_text(*carried)}});

@@ -92,7 +92,7 @@ fn pure(x: f32[batch, io]) { return x }
   CHECK(printed(start + "let y = step(x)\nlet z = pure(x) as \"p\"\nlet q = step(x) as \"a\"")[0] ==
         "14:20 bad-argument: all calls of `step` use the same `step/w`, because all of its "
         "parameters "
-        "have types; `as` names the variables of a function with a parameter that has none");
+        "have types; `as` names those of a function with an untyped parameter");
 }
 
 TEST_CASE("one path from two calls is an error that suggests `as`") {

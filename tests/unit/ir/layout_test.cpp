@@ -89,7 +89,7 @@ TEST_CASE("one axis for two dims of a tensor is an error that shows both rules")
   CHECK(diag.kind == DiagKind::kLayoutConflict);
   CHECK(diag.text ==
         "axis `rows` would split two dims of `h` [batch 64, hidden 128]: `batch` and `hidden`; "
-        "give one another axis, another name, or no rule");
+        "give one another axis or no rule");
   REQUIRE(diag.notes.size() == 2);
   CHECK(diag.notes[0].text == "`batch -> rows` is a rule of layout `both`");
   CHECK(diag.notes[0].span.begin == 0);
@@ -107,11 +107,11 @@ TEST_CASE("a size that the axes do not divide is an error that names the nearest
   CHECK(diag.kind == DiagKind::kIndivisible);
   CHECK(diag.text ==
         "`batch` of `h` [batch 66, io 32] does not split evenly over axis `cols` (4 ways); "
-        "a size of 64 or 68 would, or an `uneven` layout");
+        "64 or 68 would, or an `uneven` layout");
   REQUIRE(diag.notes.size() == 1);
   CHECK(problem(Shape({{"batch", 3}}), layout({rule("batch", {kRows, kCols}, 0)})).text ==
         "`batch` of `h` [batch 3] does not split evenly over axes `rows, cols` (2 x 4 = 8 ways); "
-        "a size of 8 would, or an `uneven` layout");
+        "8 would, or an `uneven` layout");
 }
 
 TEST_CASE("all problems of a tensor are reported") {
@@ -147,7 +147,7 @@ TEST_CASE("`*` takes what divides, and must divide where another dim is split to
   CHECK(by_rules(Shape({{"batch", 6}}), given, diags)->dims == std::vector<Axes>{{kRows}});
   CHECK(problem(Shape({{"batch", 6}, {"hidden", 4}}), given).text ==
         "`batch` of `h` [batch 6, hidden 4] does not split evenly over axis `cols` (4 ways), `*` "
-        "being `cols` here; a size of 4 or 8 would, or an `uneven` layout");
+        "being `cols` here; 4 or 8 would, or an `uneven` layout");
 }
 
 TEST_CASE("rules for variables go first, and the others give way to them") {
