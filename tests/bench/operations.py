@@ -1,0 +1,100 @@
+"""Single operations beside PyTorch's, one thread each: `./dev bench operations`.
+
+A row is a name, an mtf program whose function `step` is what is timed, and a function that sets up
+the same for PyTorch and returns what to call. Both are measured in turn, several times; mtf by the
+median of `step` in `mtf run --profile`, which leaves out start-up and the making of inputs.
+"""
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import time
+from typing import Callable, NamedTuple
+
+CALLS = 9  # of the operation in each round
+ROUNDS = 3
+
+
+class Row(NamedTuple):
+    name: str
+    program: str  # makes the inputs and defines `step`
+    call: str
+    torch: Callable  # of the module: sets up, and returns what to call
+
+
+def vocabulary(torch):
+    generator = torch.Generator().manual_seed(1)
+    return (torch.randn(50257, 512, generator=generator),
+            torch.randint(0, 50257, (16384,), generator=generator),
+            torch.randn(16384, 512, generator=generator))
+
+
+def torch_gather(torch):
+    table, ids, _ = vocabulary(torch)
+    return lambda: torch.nn.functional.embedding(ids, table)
+
+
+def torch_scatter(torch):
+    _, ids, rows = vocabulary(torch)
+    return lambda: torch.zeros(50257, 512).index_add_(0, ids, rows)
+
+
+VOCABULARY = """\
+dim vocab = 50257, width = 512, places = 16384
+let ids = integers([places], low = 0, high = 50257, seed = 2)
+"""
+
+ROWS = [
+    Row("gather 16,384 of 50,257 x 512", VOCABULARY + """\
+let table = normal([vocab, width], seed = 1)
+fn step(table: f32[vocab, width], ids: i32[places]) { return gather(table, ids, over = vocab) }
+""", "step(table, ids)", torch_gather),
+    Row("scatter_add 16,384 to 50,257 x 512", VOCABULARY + """\
+let rows = normal([places, width], seed = 1)
+fn step(rows: f32[places, width], ids: i32[places]) { return scatter_add(rows, ids, over = vocab) }
+""", "step(rows, ids)", torch_scatter),
+]
+
+
+def mtf_seconds(mtf, folder, row):
+    path = os.path.join(folder, "operation.mtf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{row.program}for i in 0..{CALLS} {{ let y = {row.call} }}\n")
+    out = subprocess.run([mtf, "run", path, "--profile", "--json"], check=True,
+                         capture_output=True, text=True).stdout
+    units = json.loads(out)["profile"]["units"]
+    return next(unit["median"] for unit in units if unit["name"] == "step")
+
+
+def torch_seconds(call):
+    times = []
+    for _ in range(CALLS):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def run(mtf, folder):
+    try:
+        import torch
+    except ImportError:
+        print("PyTorch is not installed")
+        return
+    torch.set_num_threads(1)
+    width = max(len(row.name) for row in ROWS)
+    print(f"{'':{width}}  {'mtf ms':>9}  {'torch ms':>9}  {'ratio':>6}   (goal 1.10 in the mean, "
+          "1.50 for each)")
+    ratios = []
+    for row in ROWS:
+        call = row.torch(torch)
+        call()  # takes its memory
+        times = [(mtf_seconds(mtf, folder, row), torch_seconds(call)) for _ in range(ROUNDS)]
+        mine, other = (statistics.median(side) for side in zip(*times))
+        ratios.append(statistics.median(a / b for a, b in times))
+        print(f"{row.name:{width}}  {mine * 1e3:9.3f}  {other * 1e3:9.3f}  {ratios[-1]:6.2f}",
+              flush=True)
+    mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
+    print(f"{'geometric mean':{width}}  {'':9}  {'':9}  {mean:6.2f}")
