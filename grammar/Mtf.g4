@@ -96,7 +96,7 @@ suffix
   | '@' '[' (pinItem (',' pinItem)*)? ']'
   ;
 
-arguments : argument (',' argument)* ('->' expr (',' argument)*)? ;
+arguments : argument ('->' expr)? (',' argument ('->' expr)?)* ;
 argument : expr ('=' expr)? ;
 
 indexItem : range (':' range)? (AS name)? ;

@@ -4,6 +4,7 @@
 #include "ir/index_map.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace mtf {
@@ -75,13 +76,31 @@ std::vector<IndexRun> plain_runs(const IndexMap& map, std::int64_t size, Interva
            .from_step = from_step}};
 }
 
-// The index that the map leads to, and on which side of a mirror that is.
+// The index that the map leads to, the step to where the next one leads, and how many indices go
+// on so, if not as far as the dim reaches.
 struct Folded {
   std::int64_t at = 0;
   std::int64_t step = 1;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
+// An index outside, which leads to the nearest one until the map comes back.
+Folded at_edge(const IndexMap& map, std::int64_t size, std::int64_t index) {
+  const bool is_before = index < 0;
+  Folded folded{.at = is_before ? 0 : size - 1, .step = 0};
+  if (is_before && map.stride > 0) {
+    folded.most = (-index + map.stride - 1) / map.stride;
+  } else if (!is_before && map.stride < 0) {
+    folded.most = (index - size) / -map.stride + 1;
+  }
+  return folded;
+}
+
 Folded folded(const IndexMap& map, std::int64_t size, std::int64_t index) {
+  if (map.border == Border::kEdge) {
+    return index < 0 || index >= size ? at_edge(map, size, index)
+                                      : Folded{.at = index, .step = map.stride};
+  }
   if (map.border == Border::kWrap) {
     return {.at = index - floor_div(index, size) * size, .step = map.stride};
   }
@@ -107,7 +126,7 @@ std::vector<IndexRun> runs_of(const IndexMap& map, std::int64_t size, Interval t
   const std::int64_t end = to.end();
   for (std::int64_t i = to.begin; i < end;) {
     const Folded at = folded(map, size, i * map.stride + map.offset);
-    const std::int64_t count = steps_within(at.at, at.step, 0, size, end - i);
+    const std::int64_t count = steps_within(at.at, at.step, 0, size, std::min(at.most, end - i));
     runs.push_back({.to = i, .from = at.at, .count = count, .to_step = 1, .from_step = at.step});
     i += count;
   }

@@ -14,6 +14,7 @@ namespace mtf {
 
 enum class Border : std::uint8_t {
   kValue,    // a number
+  kEdge,     // the nearest element
   kWrap,     // the other end: the dim is a ring
   kReflect,  // the elements again in the opposite order, without the outermost
 };

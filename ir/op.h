@@ -37,6 +37,7 @@ enum class ParamKind : std::uint8_t {
   kDim,      // a dim of an operand, or any dim; a bare name
   kNewDim,   // a dim that need not be declared: an unknown name makes one
   kDims,     // one dim or a list
+  kNewDims,  // the same of dims that need not be declared
   kShape,
   kDType,
   kInt,
@@ -50,7 +51,8 @@ struct OpParam {
   std::string_view name;  // "over"; the argument behind `->` is called "to"
   ParamKind kind{};
   bool required = true;
-  std::string_view help;  // one phrase for `mtf ops NAME`, with the default
+  std::string_view help;                       // one phrase for `mtf ops NAME`, with the default
+  std::vector<std::string_view> choices = {};  // a kText is one of these; empty: any text
 };
 
 // The layout of one tensor as a person writes it: h @ [batch -> x, ff -> (y, *), ..].

@@ -49,7 +49,11 @@ struct KnownCosts {
   std::string program;  // and what else it was priced with, as one text
   std::map<std::string, std::shared_ptr<const Program>>
       simplified;  // by entry, if no layout changes it
-  std::map<std::string, std::shared_ptr<const Cost>> costs;
+  // Null: not priced yet.
+  std::shared_ptr<const Cost>& cost_of(const std::string& layout, const std::string& entry) {
+    return costs[{layout, entry}];
+  }
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Cost>> costs;
 };
 
 struct Workspace {

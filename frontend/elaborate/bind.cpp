@@ -113,6 +113,25 @@ std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::s
                         call.target ? &*call.target : nullptr);
 }
 
+bool has_required(Reporter& report, std::string_view callee, std::span<const Formal> formals,
+                  const Bound& bound, SourceSpan span) {
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    if (bound[i].empty() && formals[i].required) {
+      report_missing(report, callee, formals, i, span);
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Bound> bind_required(Reporter& report, const Names& names, std::string_view callee,
+                                   std::span<const Formal> formals, const ast::Call& call,
+                                   SourceSpan span) {
+  std::optional<Bound> bound = bind_arguments(report, names, callee, formals, call);
+  return bound && has_required(report, callee, formals, *bound, span) ? std::move(bound)
+                                                                      : std::nullopt;
+}
+
 void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span) {
   const std::string& name = formals[missing].name;

@@ -15,15 +15,6 @@ void evaluate_all(Context& c, const ast::Call& call) {
   }
 }
 
-std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
-  const Value value = evaluate(c, name);
-  const auto* text = value.get<std::string>();
-  if (text != nullptr && text->empty()) {
-    c.report.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
-  }
-  return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
-}
-
 Values evaluate_bound_arguments(Context& c, const Bound& bound) {
   Values values;
   for (const auto& exprs : bound) {
@@ -43,15 +34,9 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
   const Restore name(c.variables.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);
   const std::string& callee = function.fn->name.text;
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, callee, formals, call);
+  const std::optional<Bound> bound = bind_required(c.report, c.names, callee, formals, call, span);
   if (!bound) {
     return unknown();
-  }
-  for (std::size_t i = 0; i < formals.size(); ++i) {
-    if ((*bound)[i].empty() && formals[i].required) {
-      report_missing(c.report, callee, formals, i, span);
-      return unknown();
-    }
   }
   const bool is_unit = c.units.calls_are_units();
   const Values values = is_unit ? compute(
@@ -80,6 +65,15 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
 }
 
 }  // namespace
+
+std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
+  const Value value = evaluate(c, name);
+  const auto* text = value.get<std::string>();
+  if (text != nullptr && text->empty()) {
+    c.report.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
+  }
+  return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
+}
 
 Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call, SourceSpan span) {
   if (const auto* function = callee.value.get<Function>()) {

@@ -23,7 +23,7 @@ struct Formal {
 using Bound = std::vector<std::vector<const ast::Expr*>>;
 
 // nullopt: an error about the call itself was reported. Missing arguments are the caller's to
-// report, which may have other values for them.
+// report, which may have other values for them, or errors of `bind_required` at `span`.
 [[nodiscard]] std::optional<Bound> bind_arguments(Reporter& report, const Names& names,
                                                   std::string_view callee,
                                                   std::span<const Formal> formals,
@@ -33,6 +33,14 @@ using Bound = std::vector<std::vector<const ast::Expr*>>;
                                                   std::string_view callee,
                                                   std::span<const Formal> formals,
                                                   const ast::Call& call);
+[[nodiscard]] std::optional<Bound> bind_required(Reporter& report, const Names& names,
+                                                 std::string_view callee,
+                                                 std::span<const Formal> formals,
+                                                 const ast::Call& call, SourceSpan span);
+// Reports the first formal that is required and has no argument; true: none is.
+[[nodiscard]] bool has_required(Reporter& report, std::string_view callee,
+                                std::span<const Formal> formals, const Bound& bound,
+                                SourceSpan span);
 void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span);
 
@@ -45,6 +53,9 @@ struct CallSite {
   // Variables belong to the function, under this path: an optimizer's, below the param.
   std::optional<std::string> owned_path;
 };
+
+// What `as` names a call; nullopt after an error.
+[[nodiscard]] std::optional<std::string> name_part(Context& c, const ast::Expr& name);
 
 // One per parameter, nullopt where its default is to be taken.
 using Arguments = std::vector<std::optional<Operand>>;

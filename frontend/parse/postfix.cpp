@@ -46,19 +46,53 @@ void add_argument(const Builder& build, const Tree* context, bool after_target, 
       {.span = span, .name = std::move(name), .value = build_expr(build, parts[1])});
 }
 
+// `a -> b, c -> d` is `[a, c] -> [b, d]`; `sources` are the places of what stands before arrows.
+void join_targets(const std::vector<std::size_t>& sources, std::vector<ast::Expr> targets,
+                  ast::Call& call) {
+  if (targets.size() == 1) {
+    call.target = std::move(targets.front());
+    return;
+  }
+  ast::Bracket from;
+  ast::Bracket to;
+  const SourceSpan span = join(call.arguments[sources.front()].span, targets.back().span);
+  for (const std::size_t source : sources) {
+    ast::Expr& value = call.arguments[source].value;
+    from.elements.push_back({.span = value.span, .node = std::move(value)});
+  }
+  for (ast::Expr& target : targets) {
+    to.elements.push_back({.span = target.span, .node = std::move(target)});
+  }
+  call.arguments[sources.front()].value = {.span = span, .node = std::move(from)};
+  for (std::size_t i = sources.size(); i-- > 1;) {
+    call.arguments.erase(call.arguments.begin() + static_cast<std::ptrdiff_t>(sources[i]));
+  }
+  call.target = ast::Expr{.span = span, .node = std::move(to)};
+}
+
 ast::Call build_call(const Builder& build, const Tree* context) {
   ast::Call call;
+  std::vector<std::size_t> sources;
+  std::vector<ast::Expr> targets;
   if (const Tree* arguments = first<MtfParser::ArgumentsContext>(context); arguments != nullptr) {
-    for (antlr4::tree::ParseTree* child : arguments->children) {
-      if (auto* argument = as<MtfParser::ArgumentContext>(child); argument != nullptr) {
-        add_argument(build, argument, call.target.has_value(), call);
-      } else if (auto* target = as<MtfParser::ExprContext>(child); target != nullptr) {
-        if (!call.arguments.empty() && call.arguments.back().name) {
+    const auto& children = arguments->children;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (auto* argument = as<MtfParser::ArgumentContext>(children[i]); argument != nullptr) {
+        const bool has_target =
+            i + 2 < children.size() && as<MtfParser::ExprContext>(children[i + 2]) != nullptr;
+        add_argument(build, argument, !targets.empty() && !has_target, call);
+      } else if (auto* target = as<MtfParser::ExprContext>(children[i]); target != nullptr) {
+        if (call.arguments.back().name) {
           build.error(build.span(target), "`->` comes before every `name = value`");
+          call.arguments.back().name = std::nullopt;
         }
-        call.target = build_expr(build, target);
+        sources.push_back(call.arguments.size() - 1);
+        targets.push_back(build_expr(build, target));
       }
     }
+  }
+  if (!targets.empty()) {
+    join_targets(sources, std::move(targets), call);
   }
   if (const Tree* name = first<MtfParser::StringContext>(context); name != nullptr) {
     call.name = build_string(build, name);

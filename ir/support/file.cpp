@@ -3,10 +3,35 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mtf {
+namespace {
+
+std::string why() {
+  return std::strerror(errno);
+}
+
+// Writes all of it; what is written of it in vain is taken back.
+std::string write_at_end(int file, std::string_view text, off_t size) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      const std::string cause = why();
+      return ::ftruncate(file, size) == 0 ? cause : cause + ", and part of the line stays there";
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string beside(const std::string& place) {
   return place + "." + std::to_string(getpid()) + ".tmp";
@@ -32,6 +57,61 @@ std::string replace_file(const std::string& place, const WriteText& write) {
     static_cast<void>(std::remove(temporary.c_str()));
   }
   return problem;
+}
+
+std::string append_line(const std::string& path, std::string_view line) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file < 0) {
+    return why();
+  }
+  struct stat status {};
+  std::string problem;
+  std::string text(line);
+  if (::fstat(file, &status) != 0) {
+    problem = why();
+  } else if (!S_ISREG(status.st_mode)) {
+    problem = "it is not a file";
+  } else {
+    char last = '\n';
+    const bool is_known = status.st_size == 0 || ::pread(file, &last, 1, status.st_size - 1) == 1;
+    text = (is_known && last != '\n' ? "\n" : "") + text + "\n";  // a line that was left open ends
+    problem = write_at_end(file, text, status.st_size);
+  }
+  const bool is_closed = ::close(file) == 0;
+  return problem.empty() && !is_closed ? why() : problem;
+}
+
+PlainFile::PlainFile(const std::string& path) {
+  struct stat status {};
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file_ < 0 || ::fstat(file_, &status) != 0) {
+    problem_ = "cannot be opened: " + why();
+  } else if (!S_ISREG(status.st_mode)) {
+    problem_ = "is not a file";
+  } else {
+    size_ = status.st_size;
+  }
+}
+
+PlainFile::~PlainFile() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+bool PlainFile::read(std::int64_t first, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t count = ::pread(file_, out.data(), out.size(), first);
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count <= 0) {
+      return false;
+    }
+    first += count;
+    out = out.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
 }  // namespace mtf

@@ -1,11 +1,16 @@
-// Files that are written whole or not at all: beside their place, then renamed, so that whatever
-// ends the program leaves what was there.
+// Files. They are written whole or not at all: beside their place, then renamed, so that whatever
+// ends the program leaves what was there. They are read as far as they reach: nothing is allocated
+// by their word.
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace mtf {
 
@@ -16,5 +21,30 @@ using WriteText = std::function<void(std::ostream&)>;
 // "" or why it failed.
 [[nodiscard]] std::string write_file(const std::string& path, const WriteText& write);
 [[nodiscard]] std::string replace_file(const std::string& place, const WriteText& write);
+
+// A line at the end of the file, which is made if it is not there: all of it or nothing. Returns ""
+// or what went wrong.
+[[nodiscard]] std::string append_line(const std::string& path, std::string_view line);
+
+// A file that is open for reading; closed when it goes.
+class PlainFile {
+ public:
+  explicit PlainFile(const std::string& path);
+  ~PlainFile();
+  PlainFile(const PlainFile&) = delete;
+  PlainFile& operator=(const PlainFile&) = delete;
+  PlainFile(PlainFile&&) = delete;
+  PlainFile& operator=(PlainFile&&) = delete;
+
+  [[nodiscard]] const std::string& problem() const { return problem_; }  // "" or why it is not open
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  // False if the file ends before.
+  [[nodiscard]] bool read(std::int64_t first, std::span<std::byte> out) const;
+
+ private:
+  int file_ = -1;
+  std::int64_t size_ = 0;
+  std::string problem_;
+};
 
 }  // namespace mtf

@@ -1,9 +1,17 @@
 #include "ir/support/utf8.h"
 
 #include <algorithm>
+#include <array>
 #include <utf8proc.h>
 
 namespace mtf {
+
+std::string to_utf8(char32_t code) {
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const utf8proc_ssize_t length =
+      utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
+  return {bytes.begin(), bytes.begin() + length};
+}
 
 CodePoint first_code_point(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());

@@ -14,6 +14,7 @@ struct CodePoint {
   std::uint32_t length = 0;  // in bytes; 0: they are no UTF-8
 };
 
+[[nodiscard]] std::string to_utf8(char32_t code);                 // requires: below 0x110000
 [[nodiscard]] CodePoint first_code_point(std::string_view text);  // the first; requires: not empty
 // Whether a byte is the first one of a code point.
 [[nodiscard]] bool begins_code_point(char byte);

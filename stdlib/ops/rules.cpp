@@ -3,6 +3,10 @@
 #include "stdlib/ops/rules.h"
 
 #include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "ir/support/number.h"
 
 namespace mtf {
 
@@ -126,6 +130,21 @@ std::optional<TensorType> elements(OpCall& call, Accepts what, DiagSink& diags) 
   return result_type(call, call.operands[0].dtype, *shape, diags);
 }
 
+// Whether the dtype has that number.
+bool holds(DType dtype, double value) {
+  if (is_float(dtype)) {
+    return true;
+  }
+  return with_type(dtype, [&](auto type) {
+    using T = decltype(type);
+    constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+    constexpr double kHigh = static_cast<double>(kHalf) * 2;  // just above the range
+    const double low = dtype == DType::kBool ? 0 : std::numeric_limits<T>::min();
+    return value == std::trunc(value) && value >= low &&
+           value < (dtype == DType::kBool ? 2 : kHigh);
+  });
+}
+
 }  // namespace
 
 std::string spelled(const OpCall& call) {
@@ -152,6 +171,16 @@ bool check_operands(const OpCall& call, Accepts what, DiagSink& diags) {
     ok = ok && check_operand(call, i, what, diags);
   }
   return ok;
+}
+
+bool check_number(const OpCall& call, DType dtype, double value, DiagSink& diags) {
+  if (holds(dtype, value)) {
+    return true;
+  }
+  diags.error(DiagKind::kDtypeMismatch, call.span,
+              spelled(call) + " of " + significant(value, 6) + ", which " +
+                  std::string(to_string(dtype)) + " cannot hold");
+  return false;
 }
 
 bool check_same_dtype(const OpCall& call, std::size_t first, DiagSink& diags) {
@@ -211,10 +240,13 @@ std::optional<Dim> find_dim(const OpCall& call, std::size_t operand, std::string
 
 bool fit_new_dim(OpCall& call, std::string_view param, std::int64_t size, DiagSink& diags) {
   Dim dim = dim_arg(call.args, param);
-  if (dim.size <= 0) {
-    dim.size = size;
-    call.args.set(param, one_dim(dim));
-  }
+  const bool fits = fit_dim(call, dim, size, diags);
+  call.args.set(param, one_dim(dim));
+  return fits;
+}
+
+bool fit_dim(const OpCall& call, Dim& dim, std::int64_t size, DiagSink& diags) {
+  dim.size = dim.size <= 0 ? size : dim.size;
   if (dim.size == size) {
     return true;
   }

@@ -40,13 +40,16 @@ enum class Accepts : std::uint8_t { kFloats, kNumbers, kOrdered, kBools, kIndice
 [[nodiscard]] bool check_operands(const OpCall& call, Accepts what, DiagSink& diags);
 // All operands from `first` on have one dtype.
 [[nodiscard]] bool check_same_dtype(const OpCall& call, std::size_t first, DiagSink& diags);
+// A number that elements of the dtype are to have.
+[[nodiscard]] bool check_number(const OpCall& call, DType dtype, double value, DiagSink& diags);
 // The dims of all operands: if one's are a subsequence of the other's, the larger; else the first's
 // dims followed by the new ones of the second, and so on.
 [[nodiscard]] std::optional<Shape> union_of_dims(const OpCall& call, DiagSink& diags);
 // The operand's own dim of that name.
 [[nodiscard]] std::optional<Dim> find_dim(const OpCall& call, std::size_t operand,
                                           std::string_view name, DiagSink& diags);
-// Fills in the size of a dim argument that was not declared; `size` is what it has to be.
+// Fills in the size of a dim, or dim argument, that was not declared; `size` is what it has to be.
+[[nodiscard]] bool fit_dim(const OpCall& call, Dim& dim, std::int64_t size, DiagSink& diags);
 [[nodiscard]] bool fit_new_dim(OpCall& call, std::string_view param, std::int64_t size,
                                DiagSink& diags);
 // Each name once in `shape`.

@@ -37,6 +37,9 @@ void with_float(DType dtype, F&& f) {
   f(double{});
 }
 
+// As `cast` does it.
+void cast_elements(DType from, DType to, const void* data, std::size_t n, void* out);
+
 // Signed arithmetic that wraps instead of being undefined.
 template <typename T>
 [[nodiscard]] constexpr auto to_wrapping(T value) {

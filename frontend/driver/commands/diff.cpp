@@ -92,7 +92,7 @@ class PlannedSide {
     if (workspace_.known_costs == nullptr || layout_ == workspace_.unknown) {
       return priced(entry);
     }
-    std::shared_ptr<const Cost>& cost = workspace_.known_costs->costs[layout_ + "\n" + entry];
+    std::shared_ptr<const Cost>& cost = workspace_.known_costs->cost_of(layout_, entry);
     if (cost == nullptr) {
       cost = priced(entry);
     }
@@ -194,7 +194,7 @@ Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to
   };
   std::vector<LayoutDiff> diffs;
   for (const std::string& entry : chosen_entries(workspace, session)) {
-    std::shared_ptr<const Cost>& before = known.costs[from.name + "\n" + entry];
+    std::shared_ptr<const Cost>& before = known.cost_of(from.name, entry);
     before = before == nullptr ? priced(entry, from) : before;
     std::shared_ptr<const Cost> after = priced(entry, to);
     if (before != nullptr && after != nullptr) {

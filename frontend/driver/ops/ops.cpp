@@ -99,7 +99,7 @@ std::string page(const OpDef& op) {
   std::vector<Row> params;
   for (const OpParam& param : op.params) {
     params.push_back({param.name == "to" ? "->" : std::string(param.name),
-                      std::string(kind_word(param.kind)) + (param.required ? "" : ", optional"),
+                      kind_word(param) + (param.required ? "" : ", optional"),
                       std::string(param.help)});
   }
   text += params.empty() ? "" : "\n" + in_columns(params);

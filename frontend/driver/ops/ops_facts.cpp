@@ -119,6 +119,38 @@ bool adds_up(const OpDef& op, std::span<const OpCall> calls) {
   });
 }
 
+std::string_view word_of(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kTensor:
+      return "tensor";
+    case ParamKind::kTensors:
+      return "tensors";
+    case ParamKind::kDim:
+      return "dim";
+    case ParamKind::kNewDim:
+      return "dim, may be new";
+    case ParamKind::kDims:
+      return "dim, or list of dims";
+    case ParamKind::kNewDims:
+      return "dim, or list of dims, may be new";
+    case ParamKind::kShape:
+      return "shape";
+    case ParamKind::kDType:
+      return "element type";
+    case ParamKind::kInt:
+      return "int";
+    case ParamKind::kReal:
+      return "number";
+    case ParamKind::kBool:
+      return "bool";
+    case ParamKind::kText:
+      return "string";
+    case ParamKind::kData:
+      return "nested lists of numbers";
+  }
+  return "";
+}
+
 }  // namespace
 
 OpFacts facts_of(const OpDef& op) {
@@ -140,34 +172,12 @@ OpFacts facts_of(const OpDef& op) {
   return facts;
 }
 
-std::string_view kind_word(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kTensor:
-      return "tensor";
-    case ParamKind::kTensors:
-      return "tensors";
-    case ParamKind::kDim:
-      return "dim";
-    case ParamKind::kNewDim:
-      return "dim, may be new";
-    case ParamKind::kDims:
-      return "dim, or list of dims";
-    case ParamKind::kShape:
-      return "shape";
-    case ParamKind::kDType:
-      return "element type";
-    case ParamKind::kInt:
-      return "int";
-    case ParamKind::kReal:
-      return "number";
-    case ParamKind::kBool:
-      return "bool";
-    case ParamKind::kText:
-      return "string";
-    case ParamKind::kData:
-      return "nested lists of numbers";
+std::string kind_word(const OpParam& param) {
+  std::string choices;
+  for (const std::string_view choice : param.choices) {
+    choices += (choices.empty() ? "\"" : " | \"") + std::string(choice) + "\"";
   }
-  return "";
+  return choices.empty() ? std::string(word_of(param.kind)) : choices;
 }
 
 std::string_view role_word(DimRole role) {

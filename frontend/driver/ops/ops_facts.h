@@ -30,8 +30,9 @@ struct OpFacts {
 
 [[nodiscard]] OpFacts facts_of(const OpDef& op);
 
-[[nodiscard]] std::string_view kind_word(ParamKind kind);  // "list of dims"
-[[nodiscard]] std::string_view role_word(DimRole role);    // "kept"
+// "list of dims"; of a text that is one of a few: these.
+[[nodiscard]] std::string kind_word(const OpParam& param);
+[[nodiscard]] std::string_view role_word(DimRole role);  // "kept"
 
 // {"operations": […], "language": […]}
 [[nodiscard]] std::string ops_json(OpTable ops, std::span<const LanguageForm> forms);

@@ -20,6 +20,7 @@ constexpr std::array kOwnSyntax = std::to_array<OwnSyntax>({
     {"slice", "x[dim: begin..end as other]"},
     {"pin", "x @ [dim -> axis, ..]"},
     {"rename", "rename(x, dim -> other)"},
+    {"rename", "rename(x, a -> b, c -> d)"},
 });
 
 constexpr std::array kLanguage = std::to_array<LanguageForm>({
@@ -41,8 +42,15 @@ print step(), step()
 )"},
     {"grad", "grad(loss, [w, b])", "gradients of a loss by tensors, of any order",
      "dim io = 3\nlet x = const([io], [1, 2, 3])\nprint grad(sum(square(x)), [x])\n"},
-    {"split", "split(x, over = dim, parts = 2)", "equal ranges along a dim, as a list",
-     "dim io = 4\nlet low, high = split(range(io), over = io, parts = 2)\nprint low, high\n"},
+    {"split", "split(x, over = dim, parts = 2)",
+     "equal ranges along a dim, or ranges of the sizes in a list, as a list",
+     R"(dim io = 4
+let low, high = split(range(io), over = io, parts = 2)
+let first, others = split(range(io), over = io, parts = [1, 3])
+print low, high, first, others
+)"},
+    {"unstack", "unstack(x, over = dim)", "what lies at each position of a dim, as a list",
+     "dim io = 3\nlet a, b, c = unstack(range(io), over = io)\nprint a + b + c\n"},
     {"shape", "shape(x)", "the dims of a tensor", "print shape(ones([a: 2, b: 3]))\n"},
     {"size", "size(x)", "how many elements a tensor, shape or dim has",
      "print size(ones([a: 2, b: 3]))\n"},
@@ -113,9 +121,13 @@ print 1
 });
 
 // An argument of the kind that is not a tensor.
-std::string_view sample(ParamKind kind) {
-  switch (kind) {
+std::string sample(const OpParam& param) {
+  if (!param.choices.empty()) {
+    return '"' + std::string(param.choices.front()) + '"';
+  }
+  switch (param.kind) {
     case ParamKind::kDims:
+    case ParamKind::kNewDims:
     case ParamKind::kShape:
       return "[dims]";
     case ParamKind::kDType:
@@ -167,10 +179,10 @@ std::string call_text(const OpDef& op, bool result) {
       first +=
           (first.empty() ? "" : ", ") + (is_tensor ? std::string(param.name) : tensors_text(op));
     } else if (param.required && param.name != "over") {
-      const bool is_name = sample(param.kind) == "dim" || param.kind == ParamKind::kInt;
-      first += (first.empty() ? "" : ", ") + std::string(is_name ? param.name : sample(param.kind));
+      const bool is_name = sample(param) == "dim" || param.kind == ParamKind::kInt;
+      first += (first.empty() ? "" : ", ") + (is_name ? std::string(param.name) : sample(param));
     } else if (!(result && param.name == "over" && !param.required)) {
-      named += ", " + std::string(param.name) + " = " + std::string(sample(param.kind));
+      named += ", " + std::string(param.name) + " = " + sample(param);
     }
   }
   std::string inside = first + to + named;

@@ -11,7 +11,8 @@ Json operation_json(const OpDef& op) {
   Json params = Json::array();
   for (const OpParam& param : op.params) {
     params.push_back({{"name", param.name == "to" ? "->" : param.name},
-                      {"kind", kind_word(param.kind)},
+                      {"kind", kind_word(param)},
+                      {"choices", param.choices},
                       {"required", param.required},
                       {"help", param.help}});
   }

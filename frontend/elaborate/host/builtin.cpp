@@ -11,18 +11,11 @@
 namespace mtf::host {
 namespace {
 
-// The one argument, `x`; unknown after an error.
+// Unknown after an error.
 Operand one_argument(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const std::vector<Formal> formals{{.name = "x"}};
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
-  if (bound && bound->front().empty()) {
-    report_missing(c.report, self.name, formals, 0, span);
-  }
-  if (!bound || bound->front().empty()) {
-    return {.value = unknown(), .span = span};
-  }
-  const ast::Expr& expr = *bound->front().front();
-  return {.value = evaluate(c, expr), .span = expr.span};
+  const ast::Expr* expr = only_argument(c, self, call, span);
+  return expr == nullptr ? Operand{.value = unknown(), .span = span}
+                         : Operand{.value = evaluate(c, *expr), .span = expr->span};
 }
 
 Value shape_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -73,57 +66,6 @@ Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   return wrong_argument(c.report, self, x, "a list, a shape or a string");
 }
 
-Value part_of(Units& units, const Operand& x, const Dim& dim, std::int64_t index, std::int64_t size,
-              SourceSpan span) {
-  OpArgs args;
-  args.set("dim", std::vector{dim});
-  args.set("begin", index * size);
-  args.set("end", (index + 1) * size);
-  return apply_op(units, op_of(units.ops, Primitive::kSlice), {&x, 1}, std::move(args), span);
-}
-
-// split(x, over = io, parts = 2): a list of equal ranges.
-Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const std::vector<Formal> formals{{.name = "x"}, {.name = "over"}, {.name = "parts"}};
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
-  for (std::size_t i = 0; bound && i < formals.size(); ++i) {
-    if ((*bound)[i].empty()) {
-      report_missing(c.report, self.name, formals, i, span);
-      return unknown();
-    }
-  }
-  if (!bound) {
-    return unknown();
-  }
-  const ast::Expr& expr = *(*bound)[0].front();
-  const Operand x{.value = evaluate(c, expr), .span = expr.span};
-  const auto* tensor = x.value.get<Tensor>();
-  if (tensor == nullptr) {
-    return wrong_argument(c.report, self, x, "a tensor");
-  }
-  const Shape shape = tensor->type.shape;
-  const ast::Expr& over = *(*bound)[1].front();
-  const auto dims = evaluate_dims(c, over, {&shape, 1}, false);
-  const ast::Expr& count = *(*bound)[2].front();
-  const auto parts = checked_size(c.report, evaluate(c, count), "the list of parts", count.span);
-  if (!dims || !parts) {
-    return unknown();
-  }
-  const Dim* dim = dims->size() == 1 ? shape.find(dims->front().name) : nullptr;
-  if (dim == nullptr || dim->size % *parts != 0) {
-    c.report.error(dim == nullptr ? DiagKind::kUnknownDim : DiagKind::kBadArgument, over.span,
-                   dim == nullptr ? "`split` over one dim of " + mtf::to_string(shape)
-                                  : "`split` of " + dim->name + " " + std::to_string(dim->size) +
-                                        " into " + std::to_string(*parts) + " equal parts");
-    return unknown();
-  }
-  Values values;
-  for (std::int64_t i = 0; i < *parts; ++i) {
-    values.push_back(part_of(c.units, x, *dim, i, dim->size / *parts, span));
-  }
-  return std::ranges::any_of(values, is_unknown) ? unknown() : make_list(std::move(values));
-}
-
 constexpr std::array kFunctions{
     HostFn{.name = "shape", .summary = "the shape of a tensor", .call = shape_call},
     HostFn{.name = "size",
@@ -144,7 +86,10 @@ constexpr std::array kFunctions{
     HostFn{.name = "text", .summary = "a value as `print` shows it", .call = text_call},
     HostFn{.name = "chr", .summary = "the character of a number (Unicode)", .call = chr_call},
     HostFn{.name = "ord", .summary = "the number of a character (Unicode)", .call = ord_call},
-    HostFn{.name = "split", .summary = "equal ranges along a dim, as a list", .call = split_call},
+    HostFn{.name = "split", .summary = "ranges along a dim, as a list", .call = split_call},
+    HostFn{.name = "unstack",
+           .summary = "what lies at each position of a dim, as a list",
+           .call = unstack_call},
     HostFn{.name = "exists", .summary = "whether a file is there", .call = exists_call},
     HostFn{.name = "read_text", .summary = "a file as a string", .call = read_text_call},
     HostFn{.name = "setting",
@@ -160,6 +105,14 @@ constexpr std::array kFunctions{
 };
 
 }  // namespace
+
+const ast::Expr* only_argument(Context& c, const HostFn& self, const ast::Call& call,
+                               SourceSpan span) {
+  const std::vector<Formal> formals{{.name = "x"}};
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
+  return bound ? bound->front().front() : nullptr;
+}
 
 Value wrong_argument(Reporter& report, const HostFn& self, const Operand& x,
                      std::string_view wanted) {

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "frontend/elaborate/evaluate.h"
 
@@ -18,6 +20,9 @@ struct HostFn {
 [[nodiscard]] std::span<const HostFn> host_functions();
 [[nodiscard]] const HostFn* find_host_fn(std::string_view name);  // or null
 
+// The one argument, `x`; null after an error.
+[[nodiscard]] const ast::Expr* only_argument(Context& c, const HostFn& self, const ast::Call& call,
+                                             SourceSpan span);
 // "`len` takes a list; this is an int"; unknown.
 [[nodiscard]] Value wrong_argument(Reporter& report, const HostFn& self, const Operand& x,
                                    std::string_view wanted);
@@ -35,6 +40,17 @@ struct HostFn {
                              SourceSpan span);
 [[nodiscard]] Value ord_call(Context& c, const HostFn& self, const ast::Call& call,
                              SourceSpan span);
+// split(x, over, parts) and unstack(x, over), in parts.cpp.
+[[nodiscard]] Value split_call(Context& c, const HostFn& self, const ast::Call& call,
+                               SourceSpan span);
+[[nodiscard]] Value unstack_call(Context& c, const HostFn& self, const ast::Call& call,
+                                 SourceSpan span);
+// The gradients of parts that together are all of a tensor: `join` puts them together. One by one,
+// each would be as large as the whole.
+using JoinParts = std::function<ValueId(Builder&, std::span<const ValueId>)>;
+void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts, SourceSpan span,
+                    const JoinParts& join);
+[[nodiscard]] JoinParts stacked_along(const Dim& dim);
 // exists(path), read_text(path) and setting(name, otherwise), in outside.cpp.
 [[nodiscard]] Value read_text_call(Context& c, const HostFn& self, const ast::Call& call,
                                    SourceSpan span);

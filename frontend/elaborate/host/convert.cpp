@@ -14,17 +14,6 @@
 namespace mtf::host {
 namespace {
 
-// The one argument, `x`; null after an error.
-const ast::Expr* argument_of(Context& c, const HostFn& self, const ast::Call& call,
-                             SourceSpan span) {
-  const std::vector<Formal> formals{{.name = "x"}};
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
-  if (bound && bound->front().empty()) {
-    report_missing(c.report, self.name, formals, 0, span);
-  }
-  return !bound || bound->front().empty() ? nullptr : bound->front().front();
-}
-
 // The tensor laid out so that each rank has all of it, whatever rules say of its dims.
 Value made_whole(Units& units, const Operand& x) {
   return x.value.get<Tensor>()->type.shape.rank() == 0
@@ -128,7 +117,7 @@ Value elements_of(Execution& execution, const Tensor& tensor, SourceSpan span) {
 }
 
 Operand host_argument(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const ast::Expr* expr = argument_of(c, self, call, span);
+  const ast::Expr* expr = only_argument(c, self, call, span);
   if (expr == nullptr) {
     return {.value = unknown(), .span = span};
   }
@@ -137,25 +126,6 @@ Operand host_argument(Context& c, const HostFn& self, const ast::Call& call, Sou
     x.value = elements_of(c.execution, Tensor(*tensor), x.span);
   }
   return x;
-}
-
-std::string utf8(std::int64_t code) {
-  const auto tail = [code](unsigned shift) {
-    return static_cast<char>(0x80 | ((code >> shift) & 0x3F));
-  };
-  const auto head = [code](int mark, unsigned shift) {
-    return static_cast<char>(mark | (code >> shift));
-  };
-  if (code < 0x80) {
-    return {static_cast<char>(code)};
-  }
-  if (code < 0x800) {
-    return {head(0xC0, 6), tail(0)};
-  }
-  if (code < 0x10000) {
-    return {head(0xE0, 12), tail(6), tail(0)};
-  }
-  return {head(0xF0, 18), tail(12), tail(6), tail(0)};
 }
 
 Values characters_of(std::string_view text) {
@@ -219,7 +189,7 @@ Value list_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
 }
 
 Value text_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const ast::Expr* expr = argument_of(c, self, call, span);
+  const ast::Expr* expr = only_argument(c, self, call, span);
   return expr == nullptr ? unknown() : evaluate_string(c, *expr);
 }
 
@@ -236,7 +206,7 @@ Value chr_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
                        "; they go from 0 to 1114111" + (is_half ? ", without 55296 to 57343" : ""));
     return unknown();
   }
-  return make(utf8(*code));
+  return make(to_utf8(static_cast<char32_t>(*code)));
 }
 
 Value ord_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {

@@ -3,12 +3,12 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <span>
 #include <system_error>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
+#include "ir/support/file.h"
 #include "ir/support/utf8.h"
 
 namespace mtf::host {
@@ -18,17 +18,14 @@ namespace {
 std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
                                               const std::vector<Formal>& formals,
                                               const ast::Call& call, SourceSpan span) {
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
   if (!bound) {
     return std::nullopt;
   }
   std::vector<Operand> operands;
-  for (std::size_t i = 0; i < formals.size(); ++i) {
-    if ((*bound)[i].empty()) {
-      report_missing(c.report, self.name, formals, i, span);
-      return std::nullopt;
-    }
-    const ast::Expr& expr = *(*bound)[i].front();
+  for (const auto& exprs : *bound) {
+    const ast::Expr& expr = *exprs.front();
     operands.push_back({.value = evaluate(c, expr), .span = expr.span});
     if (is_unknown(operands.back().value)) {
       return std::nullopt;
@@ -78,22 +75,18 @@ std::int64_t not_utf8_at(std::string_view text) {
 
 // "" or why the file cannot be read as a text.
 std::string read_whole(const std::string& path, std::string& text) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::is_regular_file(status)) {
-    return std::filesystem::exists(status) ? "is not a file"
-                                           : "cannot be opened: " + error.message();
+  const PlainFile file(path);
+  if (!file.problem().empty()) {
+    return file.problem();
   }
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size > kMaxText) {
-    return error ? "cannot be read: " + error.message()
-                 : "has " + std::to_string(size) + " bytes; a text has at most " +
-                       std::to_string(kMaxText) + ", `read_bytes` makes a tensor of them";
+  const auto size = static_cast<std::size_t>(file.size());
+  if (size > kMaxText) {
+    return "has " + std::to_string(size) + " bytes; a text has at most " +
+           std::to_string(kMaxText) + ", `read_bytes` makes a tensor of them";
   }
-  std::ifstream file(path, std::ios::binary);
-  text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad() || text.size() != size) {
-    return "cannot be read";
+  text.resize(size);
+  if (!file.read(0, std::as_writable_bytes(std::span(text)))) {
+    return "ended while it was read";
   }
   const std::int64_t at = not_utf8_at(text);
   return at == kNowhere

@@ -47,9 +47,13 @@ Suggestion suggest_known(std::string_view name, std::span<const std::string> can
   return suggest(name, candidates);
 }
 
+bool takes_new_dims(ParamKind kind) {
+  return kind == ParamKind::kNewDim || kind == ParamKind::kNewDims;
+}
+
 bool takes_dims(ParamKind kind) {
-  return kind == ParamKind::kDim || kind == ParamKind::kNewDim || kind == ParamKind::kDims ||
-         kind == ParamKind::kShape;
+  return kind == ParamKind::kDim || kind == ParamKind::kDims || kind == ParamKind::kShape ||
+         takes_new_dims(kind);
 }
 
 // The parameter that an argument goes to, as far as it can be told without values.
@@ -196,9 +200,9 @@ void Resolver::call(const ast::Call& call, const OpDef* op, bool free_names) {
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
     // Beyond the parameters: after a list of tensors, whose length shifts the others.
-    const bool is_dims = param == nullptr ? has_operands
-                                          : takes_dims(param->kind) &&
-                                                (has_operands || param->kind == ParamKind::kNewDim);
+    const bool is_dims =
+        param == nullptr ? has_operands
+                         : takes_dims(param->kind) && (has_operands || takes_new_dims(param->kind));
     argument(call.arguments[i].value, free_names || is_dims);
   }
   if (call.target) {

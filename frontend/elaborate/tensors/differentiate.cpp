@@ -166,17 +166,13 @@ std::optional<Arguments> rule_options(Context& c, const Function& rule,
   formals.erase(formals.begin(), formals.begin() + 2);
   const std::optional<Bound> bound =
       bind_arguments(c.report, c.names, name, formals, minimize.options);
-  if (!bound) {
+  if (!bound || !has_required(c.report, name, formals, *bound, minimize.rule.span)) {
     return std::nullopt;
   }
   Arguments arguments(2);
   for (std::size_t i = 0; i < formals.size(); ++i) {
     arguments.emplace_back();
     if ((*bound)[i].empty()) {
-      if (formals[i].required) {
-        report_missing(c.report, name, formals, i, minimize.rule.span);
-        return std::nullopt;
-      }
       continue;
     }
     const ast::Expr& expr = *(*bound)[i].front();
@@ -265,15 +261,10 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
 
 Value grad_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{{.name = "loss"}, {.name = "by"}};
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
   if (!bound) {
     return unknown();
-  }
-  for (std::size_t i = 0; i < formals.size(); ++i) {
-    if ((*bound)[i].empty()) {
-      report_missing(c.report, self.name, formals, i, span);
-      return unknown();
-    }
   }
   return grad_values(c, *(*bound)[0].front(), *(*bound)[1].front(), span);
 }

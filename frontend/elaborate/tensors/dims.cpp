@@ -60,6 +60,11 @@ Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> op
   return unknown();
 }
 
+void no_rest(Reporter& report, SourceSpan span) {
+  report.error(DiagKind::kBadArgument, span,
+               "`..` stands for the other dims of a type; here every dim must be named");
+}
+
 // One value per element; a `..` is an error here.
 std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
                                      std::span<const Shape> operands) {
@@ -76,8 +81,7 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
           return dim ? make(*dim) : unknown();
         },
         [&](const ast::Rest&) {
-          c.report.error(DiagKind::kBadArgument, element.span,
-                         "`..` stands for the other dims of a type; here every dim must be named");
+          no_rest(c.report, element.span);
           return unknown();
         });
     known = known && !value.is<Unknown>();
@@ -220,6 +224,43 @@ std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
   return shape_or_dim(c, expr, operands, "a shape, as [batch, io]");
 }
 
+namespace {
+
+std::optional<std::vector<Dim>> inline_dim(Context& c, const ast::Sized& sized) {
+  const std::optional<Dim> dim = evaluate_sized(c, sized);
+  if (!dim) {
+    return std::nullopt;
+  }
+  declare_inline(c.names, *dim, sized.name.span);
+  return std::vector{*dim};
+}
+
+// Each of them, which may be new.
+std::optional<std::vector<Dim>> new_dims(Context& c, const ast::Bracket& bracket,
+                                         std::span<const Shape> operands) {
+  std::vector<Dim> dims;
+  bool known = true;
+  for (const ast::Element& element : bracket.elements) {
+    const auto part = match(
+        element.node,
+        [&](const ast::Expr& expr) {
+          return evaluate_dims(c, expr, operands, /*may_be_new=*/true);
+        },
+        [&](const ast::Sized& sized) { return inline_dim(c, sized); },
+        [&](const ast::Rest&) -> std::optional<std::vector<Dim>> {
+          no_rest(c.report, element.span);
+          return std::nullopt;
+        });
+    known = known && part.has_value();
+    if (part) {
+      dims.insert(dims.end(), part->begin(), part->end());
+    }
+  }
+  return known ? std::optional(std::move(dims)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                               std::span<const Shape> operands, bool may_be_new) {
   if (const ast::NameRef* name = ast::as_name(expr)) {
@@ -239,6 +280,9 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
       unknown_dim(c.report, c.names, name->text, expr.span, operands);
       return std::nullopt;
     }
+  }
+  if (const auto* bracket = std::get_if<ast::Bracket>(&expr.node); bracket && may_be_new) {
+    return new_dims(c, *bracket, operands);
   }
   const std::optional<Shape> shape = shape_or_dim(
       c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`");

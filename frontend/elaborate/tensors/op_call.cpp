@@ -112,6 +112,22 @@ std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, c
   return std::move(row.numbers);
 }
 
+std::optional<ArgValue> checked_choice(const OpCallSite& site, const OpParam& param,
+                                       const std::string& text, SourceSpan span) {
+  if (param.choices.empty() || std::ranges::find(param.choices, text) != param.choices.end()) {
+    return text;
+  }
+  std::string choices;
+  for (const std::string_view choice : param.choices) {
+    choices += (choices.empty() ? "\"" : ", \"") + std::string(choice) + "\"";
+  }
+  const std::vector<std::string> names(param.choices.begin(), param.choices.end());
+  site.c.report.error(DiagKind::kBadArgument, span,
+                      "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                          "` is one of " + choices + suggest(text, names).text);
+  return std::nullopt;
+}
+
 std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
                                        const ast::Expr& expr) {
   const Value value = evaluate(site.c, expr);
@@ -147,7 +163,7 @@ std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
       break;
     default:
       if (const auto* text = value.get<std::string>()) {
-        return *text;
+        return checked_choice(site, param, *text, expr.span);
       }
       wanted = "a string";
       break;
@@ -161,13 +177,15 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
   switch (param.kind) {
     case ParamKind::kDim:
     case ParamKind::kNewDim:
-    case ParamKind::kDims: {
-      std::optional<std::vector<Dim>> dims =
-          evaluate_dims(site.c, expr, site.operands, param.kind == ParamKind::kNewDim);
+    case ParamKind::kDims:
+    case ParamKind::kNewDims: {
+      const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
+      std::optional<std::vector<Dim>> dims = evaluate_dims(site.c, expr, site.operands, may_be_new);
       if (!dims) {
         return std::nullopt;
       }
-      if (param.kind != ParamKind::kDims && dims->size() != 1) {
+      const bool takes_one = param.kind == ParamKind::kDim || param.kind == ParamKind::kNewDim;
+      if (takes_one && dims->size() != 1) {
         site.c.report.error(DiagKind::kBadArgument, expr.span,
                             "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
                                 "` is one dim, not " + std::to_string(dims->size()));

@@ -77,28 +77,6 @@ Value position_of(const Scan& scan, const Value& xs, std::int64_t at,
   });
 }
 
-// The gradients of all positions, side by side, are that of the whole: slice by slice, each would
-// be as large as the whole.
-void join_gradients(const Scan& scan, const Value& xs, std::vector<std::vector<ValueId>> parts) {
-  Builder& builder = scan.c.units.recording().builder;
-  const std::vector<Tensor> tensors = tensors_of(xs);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::optional<ValueId> id = record(scan.c.units, tensors[i], scan.span);
-    if (!id || !is_float(tensors[i].type.dtype)) {
-      continue;
-    }
-    const auto stacked = [&builder, over = scan.over,
-                          shape = tensors[i].type.shape](std::span<const ValueId> upstream) {
-      OpArgs args;
-      args.set("dim", std::vector{over});
-      const ValueId all = builder.emit("stack", {upstream.begin(), upstream.end()}, args);
-      const bool same = builder.type_of(all).shape == shape;
-      return std::vector{same ? all : builder.emit(Algebra::kTranspose, {all}, to_shape(shape))};
-    };
-    builder.add({.results = std::move(parts[i]), .by = {*id}, .rule = stacked});
-  }
-}
-
 // Whether a carry can go on as it came; numbers may become scalars.
 bool same_form(const Value& before, const Value& after) {
   const auto* list = before.get<List>();
@@ -198,7 +176,10 @@ Value run_scan(const Scan& scan, Value carry, const Value& xs) {
     carry = std::move(next->first);
     outputs.push_back(std::move(next->second));
   }
-  join_gradients(scan, xs, std::move(parts));
+  const std::vector<Tensor> wholes = tensors_of(xs);
+  for (std::size_t i = 0; i < wholes.size(); ++i) {
+    join_gradients(c, wholes[i], std::move(parts[i]), scan.span, stacked_along(scan.over));
+  }
   Value all = stacked(scan, outputs);
   if (is_unknown(all)) {
     return unknown();
@@ -230,13 +211,8 @@ const Function* callee_of(Reporter& report, const Value& value, SourceSpan span)
 Value scan_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{
       {.name = "f"}, {.name = "init"}, {.name = "xs"}, {.name = "over"}};
-  const std::optional<Bound> bound = bind_arguments(c.report, c.names, self.name, formals, call);
-  for (std::size_t i = 0; bound && i < formals.size(); ++i) {
-    if ((*bound)[i].empty()) {
-      report_missing(c.report, self.name, formals, i, span);
-      return unknown();
-    }
-  }
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
   if (!bound) {
     return unknown();
   }
@@ -245,11 +221,11 @@ Value scan_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   const Restore outer(c.variables.call_name, std::string());
   CallSite site{.span = span, .name = name, .named = {}, .owned_path = {}};
   if (call.name) {
-    const Value text = evaluate(c, *call.name);
-    if (text.get<std::string>() == nullptr) {
+    const std::optional<std::string> part = name_part(c, *call.name);
+    if (!part) {
       return unknown();
     }
-    site.name = *text.get<std::string>();
+    site.name = *part;
     site.named = call.name->span;
   }
   const Value f = evaluate(c, expr(0));

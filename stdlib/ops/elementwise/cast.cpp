@@ -85,3 +85,11 @@ const OpDef kCast{
     .primitive = Primitive::kCast};
 
 }  // namespace mtf::ops
+
+namespace mtf {
+
+void cast_elements(DType from, DType to, const void* data, std::size_t n, void* out) {
+  ops::kCast.tile({.dtype = from, .to = to, .args = nullptr}, std::span(&data, 1), out, n);
+}
+
+}  // namespace mtf

@@ -79,12 +79,16 @@ void vectors_grad(GradBuilder& b) {
   b.add_to(0, symmetric(b, all, rows, cols));
 }
 
+OpDef part_of_eigh(OpDef def) {
+  def.flops = eigh_flops;
+  return factorisation(std::move(def), "the new dim that counts the values");
+}
+
 }  // namespace
 
-const OpDef kEigh{.name = "eigh",
+const OpDef kEigh =
+    part_of_eigh({.name = "eigh",
                   .summary = "the eigenvalues of symmetric matrices, smallest first",
-                  .family = "linear algebra",
-                  .params = factored_params("the new dim that counts the values"),
                   .shape_rule = "the dims of a without rows and columns, then the new one",
                   .example = R"(dim row = 2, col = 2
 let a = const([row, col], [[2, 1], [1, 2]])
@@ -92,25 +96,19 @@ let w = eigh(a, rows = row, cols = col, to = k)
 assert close(w, const([k: 2], [1, 3]))
 )",
                   .type = values_type,
-                  .space = factored_space,
                   .grad = values_grad,
-                  .flops = eigh_flops,
-                  .kernel = eigh_kernel<false>};
+                  .kernel = eigh_kernel<false>});
 
-const OpDef kEighVectors{
-    .name = "eigh_vectors",
-    .summary = "the eigenvectors of symmetric matrices, the largest element of each positive",
-    .family = "linear algebra",
-    .params = factored_params("the new dim that counts the values"),
-    .shape_rule = "the dims of a without columns, then the new one",
-    .example = R"(dim row = 2, col = 2
+const OpDef kEighVectors = part_of_eigh(
+    {.name = "eigh_vectors",
+     .summary = "the eigenvectors of symmetric matrices, the largest element of each positive",
+     .shape_rule = "the dims of a without columns, then the new one",
+     .example = R"(dim row = 2, col = 2
 let a = const([row, col], [[3, 0], [0, 2]])
 assert all(eigh_vectors(a, rows = row, cols = col, to = k) == const([row, k: 2], [[0, 1], [1, 0]]))
 )",
-    .type = vectors_type,
-    .space = factored_space,
-    .grad = vectors_grad,
-    .flops = eigh_flops,
-    .kernel = eigh_kernel<true>};
+     .type = vectors_type,
+     .grad = vectors_grad,
+     .kernel = eigh_kernel<true>});
 
 }  // namespace mtf::ops

@@ -55,12 +55,6 @@ IterationSpace matrix_space(const OpCall& call, const std::vector<Dim>& whole) {
   return space;
 }
 
-std::vector<OpParam> factored_params(std::string_view help) {
-  std::vector<OpParam> params = matrix_params();
-  params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = help});
-  return params;
-}
-
 std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how, DiagSink& diags) {
   std::optional<MatrixDims> dims = check_matrix(call, how.square, diags);
   if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||
@@ -78,9 +72,21 @@ std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how, Diag
   return dims;
 }
 
+namespace {
+
 IterationSpace factored_space(const OpCall& call) {
   const MatrixDims dims = matrix_dims(call);
   return matrix_space(call, {dims.rows, dims.cols, dim_arg(call.args, "to")});
+}
+
+}  // namespace
+
+OpDef factorisation(OpDef def, std::string_view help) {
+  def.family = "linear algebra";
+  def.params = matrix_params();
+  def.params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = help});
+  def.space = factored_space;
+  return def;
 }
 
 Shape local_dims(const TensorView& view, const Shape& dims) {

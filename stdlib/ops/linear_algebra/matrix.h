@@ -30,7 +30,8 @@ struct MatrixDims {
 
 // ---- factorisations: a new dim "to" that counts values, or lies between factors ----------------
 
-[[nodiscard]] std::vector<OpParam> factored_params(std::string_view help);
+// The definition with what all of them share; `help` is that of the new dim.
+[[nodiscard]] OpDef factorisation(OpDef def, std::string_view help);
 struct Factored {
   bool square = false;         // the matrices are to be square
   std::string_view what = {};  // gets the new dim: "values"
@@ -38,7 +39,6 @@ struct Factored {
 // As `check_matrix`, of floats; `to` is made as long as the shorter side.
 [[nodiscard]] std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how,
                                                        DiagSink& diags);
-[[nodiscard]] IterationSpace factored_space(const OpCall& call);
 
 // ---- kernels -----------------------------------------------------------------------------------
 

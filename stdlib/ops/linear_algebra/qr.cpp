@@ -92,39 +92,36 @@ void r_grad(GradBuilder& b) {
   qr_back(b, b.emit("qr", {b.operand(0)}, b.args()), b.result(), {}, b.upstream());
 }
 
+OpDef part_of_qr(OpDef def) {
+  def.flops = qr_flops;
+  return factorisation(std::move(def), "the new dim between the factors, as long as the columns");
+}
+
 }  // namespace
 
-const OpDef kQr{
-    .name = "qr",
-    .summary = "q with a = sum(q * r, over = to), whose columns are orthonormal",
-    .family = "linear algebra",
-    .params = factored_params("the new dim between the factors, as long as the columns"),
-    .shape_rule = "the dims of a without columns, then the new one",
-    .example = R"(dim row = 3, col = 2
+const OpDef kQr =
+    part_of_qr({.name = "qr",
+                .summary = "q with a = sum(q * r, over = to), whose columns are orthonormal",
+                .shape_rule = "the dims of a without columns, then the new one",
+                .example = R"(dim row = 3, col = 2
 let a = const([row, col], [[1, 2], [3, 4], [5, 6]])
 let q = qr(a, rows = row, cols = col, to = k)
 let r = qr_r(a, rows = row, cols = col, to = k)
 assert close(einsum(q, r -> [row, col]), a)
 )",
-    .type = q_type,
-    .space = factored_space,
-    .grad = q_grad,
-    .flops = qr_flops,
-    .kernel = qr_kernel<false>};
+                .type = q_type,
+                .grad = q_grad,
+                .kernel = qr_kernel<false>});
 
-const OpDef kQrR{
-    .name = "qr_r",
-    .summary = "the upper triangular r of `qr`, whose diagonal is not negative",
-    .family = "linear algebra",
-    .params = factored_params("the new dim between the factors, as long as the columns"),
-    .shape_rule = "the dims of a without rows and columns, the new one, columns",
-    .example = R"(dim row = 3, col = 2
+const OpDef kQrR =
+    part_of_qr({.name = "qr_r",
+                .summary = "the upper triangular r of `qr`, whose diagonal is not negative",
+                .shape_rule = "the dims of a without rows and columns, the new one, columns",
+                .example = R"(dim row = 3, col = 2
 print qr_r(const([row, col], [[0, 2], [3, 4], [4, 6]]), rows = row, cols = col, to = k)
 )",
-    .type = r_type,
-    .space = factored_space,
-    .grad = r_grad,
-    .flops = qr_flops,
-    .kernel = qr_kernel<true>};
+                .type = r_type,
+                .grad = r_grad,
+                .kernel = qr_kernel<true>});
 
 }  // namespace mtf::ops

@@ -90,11 +90,8 @@ void right_grad(GradBuilder& b) {
 }
 
 OpDef part_of_svd(OpDef def) {
-  def.family = "linear algebra";
-  def.params = factored_params("the new dim that counts the values");
-  def.space = factored_space;
   def.flops = svd_flops;
-  return def;
+  return factorisation(std::move(def), "the new dim that counts the values");
 }
 
 }  // namespace

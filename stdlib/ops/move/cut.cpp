@@ -6,6 +6,13 @@
 
 namespace mtf {
 
+OpParam resized_dim_param() {
+  return {.name = "to",
+          .kind = ParamKind::kNewDim,
+          .required = false,
+          .help = "the dim of the result (the same, resized)"};
+}
+
 CutDim cut_of(const OpArgs& args) {
   const std::string dim = dim_arg(args, "dim").name;
   return {.operand = dim, .result = args.find("to") == nullptr ? dim : dim_arg(args, "to").name};
@@ -79,6 +86,22 @@ void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, co
   }
   if (copy.count > 0) {
     copy_strided(std::move(dims), bytes_of(in.dtype), at(in, start), at_mutable(out, target));
+  }
+}
+
+bool check_step(const OpCall& call, DiagSink& diags) {
+  const std::int64_t step = int_arg(call.args, "step", 1);
+  if (step < 1) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "step " + std::to_string(step) + " of " + spelled(call) +
+                    "; it is at least 1 (`reverse` turns a dim around)");
+  }
+  return step >= 1;
+}
+
+void set_step(OpArgs& back, const OpArgs& args) {
+  if (const std::int64_t step = int_arg(args, "step", 1); step != 1) {
+    back.set("step", step);
   }
 }
 

@@ -19,6 +19,10 @@ struct CutDim {
   std::string result;
 };
 
+// The parameter "to" of operations that resize the dim, and what they say of their result.
+[[nodiscard]] OpParam resized_dim_param();
+inline constexpr std::string_view kDimResized = "the dims of x with `dim` resized or replaced";
+
 // Of the arguments "dim" and, where the result's has another name, "to".
 [[nodiscard]] CutDim cut_of(const OpArgs& args);
 // The operand's type with the cut dim of that name and size, in its place; nullopt after an error.
@@ -40,6 +44,10 @@ struct CutCopy {
   std::int64_t count = 0;
 };
 void copy_cut(const TensorView& in, const TensorView& out, const CutDim& cut, const CutCopy& copy);
+
+// The argument "step": 1 without; false after an error.
+[[nodiscard]] bool check_step(const OpCall& call, DiagSink& diags);
+void set_step(OpArgs& back, const OpArgs& args);  // as in `args`
 
 // The indices of the dim that a slice has.
 [[nodiscard]] Interval extent_of(const TensorView& view, std::string_view dim);

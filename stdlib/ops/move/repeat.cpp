@@ -71,11 +71,8 @@ OpDef repeating(OpDef def) {
   def.params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                 {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
                 {.name = "times", .kind = ParamKind::kInt, .help = "the number of copies"},
-                {.name = "to",
-                 .kind = ParamKind::kNewDim,
-                 .required = false,
-                 .help = "the dim of the result (the same, resized)"}};
-  def.shape_rule = "the dims of x with `dim` resized or replaced";
+                resized_dim_param()};
+  def.shape_rule = kDimResized;
   def.type = repeat_type;
   return def;
 }

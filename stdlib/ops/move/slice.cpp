@@ -1,4 +1,4 @@
-// index, slice and pad: one position of a dim, a range of it, and the way back.
+// index and slice: one position of a dim, and a range of it.
 
 #include "ir/rewrite/autodiff.h"
 #include "runtime/kernels/moved.h"
@@ -46,22 +46,6 @@ void index_grad(GradBuilder& b) {
 }
 
 // ---- slice -----------------------------------------------------------------------------------
-
-bool check_step(const OpCall& call, DiagSink& diags) {
-  const std::int64_t step = int_arg(call.args, "step", 1);
-  if (step < 1) {
-    diags.error(DiagKind::kBadIndex, call.span,
-                "step " + std::to_string(step) + " of " + spelled(call) +
-                    "; it is at least 1 (`reverse` turns a dim around)");
-  }
-  return step >= 1;
-}
-
-void set_step(OpArgs& back, const OpArgs& args) {
-  if (const std::int64_t step = int_arg(args, "step", 1); step != 1) {
-    back.set("step", step);
-  }
-}
 
 std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
@@ -111,57 +95,6 @@ void slice_grad(GradBuilder& b) {
   b.add_to(0, b.emit("pad", {b.upstream()}, back));
 }
 
-// ---- pad -------------------------------------------------------------------------------------
-
-std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
-  const std::optional<Dim> dim = find_dim(call, 0, dim_arg(call.args, "dim").name, diags);
-  if (!dim) {
-    return std::nullopt;
-  }
-  const std::int64_t begin = int_arg(call.args, "begin", 0);
-  const std::int64_t size = int_arg(call.args, "size", 0);
-  if (!check_step(call, diags)) {
-    return std::nullopt;
-  }
-  const std::int64_t step = int_arg(call.args, "step", 1);
-  std::int64_t end = 0;  // behind the last element
-  const bool counts = !__builtin_mul_overflow(dim->size - 1, step, &end) &&
-                      !__builtin_add_overflow(end, begin, &end) &&
-                      !__builtin_add_overflow(end, 1, &end);
-  if (begin < 0 || !counts || size < end) {
-    diags.error(DiagKind::kBadIndex, call.span,
-                "`pad` of " + in_backticks(dim->name) + " to size " + std::to_string(size) +
-                    "; positions " + std::to_string(begin) +
-                    (counts ? ".." + std::to_string(end) : " and on") + " do not fit");
-    return std::nullopt;
-  }
-  if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
-    return std::nullopt;
-  }
-  return cut_type(call, size, diags);
-}
-
-IterationSpace pad_space(const OpCall& call) {
-  return moved_space(
-      call, cut_of(call.args),
-      {.offset = -int_arg(call.args, "begin", 0), .gap = int_arg(call.args, "step", 1)});
-}
-
-void pad_grad(GradBuilder& b) {
-  const OpArgs args = b.args();
-  const CutDim cut = cut_of(args);
-  const Dim own = *b.type_of(b.operand(0)).shape.find(cut.operand);
-  const std::int64_t begin = int_arg(args, "begin", 0);
-  OpArgs back;
-  back.set("dim", one_dim(*b.type_of(b.result()).shape.find(cut.result)));
-  const std::int64_t step = int_arg(args, "step", 1);
-  back.set("begin", begin);
-  back.set("end", begin + (own.size - 1) * step + 1);
-  back.set("to", one_dim(own));
-  set_step(back, args);
-  b.add_to(0, b.emit("slice", {b.upstream()}, back));
-}
-
 }  // namespace
 
 const OpDef kIndex{
@@ -191,15 +124,12 @@ const OpDef kSlice{
                {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
                {.name = "begin", .kind = ParamKind::kInt, .help = "the first position"},
                {.name = "end", .kind = ParamKind::kInt, .help = "the position after the last"},
-               {.name = "to",
-                .kind = ParamKind::kNewDim,
-                .required = false,
-                .help = "the dim of the result (the same, resized)"},
+               resized_dim_param(),
                {.name = "step",
                 .kind = ParamKind::kInt,
                 .required = false,
                 .help = "the distance between them (1)"}},
-    .shape_rule = "the dims of x with `dim` resized or replaced",
+    .shape_rule = kDimResized,
     .example = R"(dim sample = 6, batch = 2
 let x = range(sample)
 print x[sample: 1..4]
@@ -213,33 +143,5 @@ print slice(x, sample, begin = 1, end = 6, step = 2)
     .linear = Linear::kEach,
     .algebra = Algebra::kMove,
     .primitive = Primitive::kSlice};
-
-const OpDef kPad{
-    .name = "pad",
-    .summary = "a dim padded with zeros before and after",
-    .family = "indexing",
-    .params =
-        {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-         {.name = "dim", .kind = ParamKind::kDim, .help = "the dim"},
-         {.name = "begin", .kind = ParamKind::kInt, .help = "how many zeros come first"},
-         {.name = "size", .kind = ParamKind::kInt, .help = "the new size"},
-         {.name = "to",
-          .kind = ParamKind::kNewDim,
-          .required = false,
-          .help = "the dim of the result (the same, resized)"},
-         {.name = "step",
-          .kind = ParamKind::kInt,
-          .required = false,
-          .help = "the distance between elements of x in the result, with zeros between them (1)"}},
-    .shape_rule = "the dims of x with `dim` resized or replaced",
-    .example = R"(dim io = 3
-print pad(const([io], [1, 2, 3]), io, begin = 1, size = 6)
-)",
-    .type = pad_type,
-    .space = pad_space,
-    .grad = pad_grad,
-    .kernel = moved_kernel,
-    .linear = Linear::kEach,
-    .algebra = Algebra::kMove};
 
 }  // namespace mtf::ops

@@ -40,12 +40,6 @@ std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   return result_type(call, dtype_arg(call.args, "dtype", file.info().dtype), shape, diags);
 }
 
-void convert(DType from, DType to, const std::byte* data, std::size_t n, void* out) {
-  const TileCall call{.dtype = from, .to = to, .args = nullptr};
-  const void* in = data;
-  kCast.tile(call, std::span(&in, 1), out, n);
-}
-
 // Reads runs of the slice that lie in one piece in the file, at most this many elements at a time.
 constexpr std::int64_t kChunk = 1 << 16;
 
@@ -67,8 +61,8 @@ struct SliceReader {
       if (!file.read(first + i, chunk)) {
         return false;
       }
-      convert(dtype, call.out.dtype, chunk.data(), static_cast<std::size_t>(count),
-              at_mutable(call.out, done));
+      cast_elements(dtype, call.out.dtype, chunk.data(), static_cast<std::size_t>(count),
+                    at_mutable(call.out, done));
       done += count;
     }
     return true;

@@ -1,12 +1,9 @@
 // fill, zeros, ones and const: tensors of known numbers.
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "ir/builder.h"
 #include "ir/kernel.h"
-#include "ir/support/number.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -22,31 +19,6 @@ bool check_shape(const OpCall& call, DiagSink& diags) {
   diags.error(DiagKind::kMissingArgument, call.span,
               spelled(call) + " without a shape, as in `" + std::string(call.op->name) +
                   "([batch, io]" + (call.op->name == "fill" ? ", 0.5" : "") + ")`");
-  return false;
-}
-
-// Whether the dtype has that number.
-bool holds(DType dtype, double value) {
-  if (is_float(dtype)) {
-    return true;
-  }
-  return with_type(dtype, [&](auto type) {
-    using T = decltype(type);
-    constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
-    constexpr double kHigh = static_cast<double>(kHalf) * 2;  // just above the range
-    const double low = dtype == DType::kBool ? 0 : std::numeric_limits<T>::min();
-    return value == std::trunc(value) && value >= low &&
-           value < (dtype == DType::kBool ? 2 : kHigh);
-  });
-}
-
-bool check_number(const OpCall& call, DType dtype, double value, DiagSink& diags) {
-  if (holds(dtype, value)) {
-    return true;
-  }
-  diags.error(DiagKind::kDtypeMismatch, call.span,
-              spelled(call) + " of " + significant(value, 6) + ", which " +
-                  std::string(to_string(dtype)) + " cannot hold");
   return false;
 }
 

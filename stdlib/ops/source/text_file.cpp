@@ -1,19 +1,15 @@
 // read_bytes, read_csv and append: plain files as tensors, and lines into them.
 
 #include "ir/kernel.h"
+#include "ir/support/file.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
-#include "stdlib/ops/source/plain_file.h"
+#include "stdlib/ops/source/csv.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf::ops {
 namespace {
-
-void convert(DType from, DType to, const void* data, std::size_t n, void* out) {
-  const TileCall call{.dtype = from, .to = to, .args = nullptr};
-  kCast.tile(call, std::span(&data, 1), out, n);
-}
 
 void fail(const KernelCall& call, const std::string& problem) {
   fill_zero(call.out, false);
@@ -61,7 +57,7 @@ void bytes_kernel(const KernelCall& call) {
     if (!file.read(offset_of(call, 0) + static_cast<std::int64_t>(done), chunk)) {
       return fail(call, in_backticks(path) + " ended while it was read");
     }
-    convert(DType::kU8, DType::kI32, chunk.data(), chunk.size(), &out[done]);
+    cast_elements(DType::kU8, DType::kI32, chunk.data(), chunk.size(), &out[done]);
   }
 }
 
@@ -138,8 +134,8 @@ void csv_kernel(const KernelCall& call) {
   const std::int64_t first_row = last == 0 ? 0 : offset_of(call, 0);
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t from = (first_row + row) * whole[last].size + offset_of(call, last);
-    convert(DType::kF64, call.out.dtype, &table.numbers[static_cast<std::size_t>(from)], count,
-            at_mutable(call.out, row * local[last].size));
+    cast_elements(DType::kF64, call.out.dtype, &table.numbers[static_cast<std::size_t>(from)],
+                  count, at_mutable(call.out, row * local[last].size));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "ir/index_map.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -19,6 +20,8 @@ std::optional<std::int64_t> read_by(const IndexMap& map, std::int64_t size, std:
         return std::nullopt;
       }
       return at / map.gap;
+    case Border::kEdge:
+      return std::clamp(at, std::int64_t{0}, size - 1);
     case Border::kWrap:
       return (at % size + size) % size;
     case Border::kReflect:
@@ -62,7 +65,7 @@ void check(const IndexMap& map, std::int64_t size, Interval to) {
 }
 
 TEST_CASE("runs of an index map are what it reads") {
-  for (const Border border : {Border::kValue, Border::kWrap, Border::kReflect}) {
+  for (const Border border : {Border::kValue, Border::kEdge, Border::kWrap, Border::kReflect}) {
     for (const std::int64_t stride : {1, -1, 2, 3, -2}) {
       for (const std::int64_t gap : {1, 2, 3}) {
         for (const std::int64_t offset : {-11, -5, -1, 0, 1, 4, 13}) {

@@ -168,6 +168,7 @@ class Drawer {
                      const DrawnCall& call) {
     switch (param.kind) {
       case ParamKind::kNewDim:
+      case ParamKind::kNewDims:
         return std::vector<Dim>{{"n", size}};
       case ParamKind::kShape:
         return shape_for(dims);
@@ -178,7 +179,7 @@ class Drawer {
       case ParamKind::kBool:
         return chance(50);
       case ParamKind::kText:
-        return text_for_joined();
+        return param.choices.empty() ? text_for_joined() : std::string(one_of(param.choices));
       case ParamKind::kData:
         return data_for(call);
       default:

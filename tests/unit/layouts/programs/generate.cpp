@@ -254,7 +254,10 @@ class Generator {
 
   ArgValue value_for(const OpParam& param, const std::vector<Dim>& dims, std::int64_t size) {
     switch (param.kind) {
+      case ParamKind::kText:
+        return std::string(one_of(param.choices));
       case ParamKind::kNewDim:
+      case ParamKind::kNewDims:
         return std::vector<Dim>{{"n" + std::to_string(below(3)), size}};
       case ParamKind::kShape:
         return shape_for(dims);
@@ -372,7 +375,8 @@ class Generator {
 
 bool drawable(const OpDef& op) {
   return !op.effect && !op.alias && std::ranges::none_of(op.params, [](const OpParam& param) {
-    return param.kind == ParamKind::kData || param.kind == ParamKind::kText;
+    return param.kind == ParamKind::kData ||
+           (param.kind == ParamKind::kText && param.choices.empty());
   });
 }
 

@@ -47,6 +47,7 @@ TEST_CASE("other moves along a split dim send what changes ranks") {
   check_moves("x[a: 2..14 as inner]", 10);            // all of it: the first has two
   check_moves("x[a: 1..11]", 1, /*uneven=*/true);     // blocks of 3: the last reads 10
   check_moves("pad(x, a, begin = 1, size = 24)", 4);  // blocks of 6: the third reads 11..16
+  check_moves("pad(x, a, begin = 2, size = 20, mode = \"wrap\")", 2);  // the first has the last two
 }
 
 TEST_CASE("what stays where it is moves nothing") {

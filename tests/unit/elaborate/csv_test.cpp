@@ -1,6 +1,6 @@
 // Plain files: tables of numbers are read as they are written, and lines are appended whole.
 
-#include "stdlib/ops/source/plain_file.h"
+#include "stdlib/ops/source/csv.h"
 
 #include <cmath>
 #include <filesystem>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+
+#include "ir/support/file.h"
 
 namespace mtf::tests {
 namespace {
