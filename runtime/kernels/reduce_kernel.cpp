@@ -9,6 +9,7 @@
 #include <span>
 
 #include "runtime/kernels/reduce_kernel_ops.h"
+#include "runtime/kernels/reduce_run.h"
 #include "runtime/kernels/tree.h"
 
 namespace mtf {
@@ -165,6 +166,9 @@ void reduce_leaf(const Plan& plan, const T* x, std::int64_t count, Lanes<T>& lan
 // A leaf of one result, over runs that lie side by side.
 template <typename Op, typename T>
 T reduce_long_leaf(const Plan& plan, const T* x) {
+  if (plan.inside.empty()) {
+    return reduce_run<Op>(x, plan.run.extent);
+  }
   alignas(64) std::array<T, kReduceLanes> lanes;
   lanes.fill(Op::identity());
   std::size_t phase = 0;

@@ -12,6 +12,7 @@ namespace mtf {
 
 template <typename T>
 struct Sum {
+  static constexpr bool kIsExtreme = false;
   static constexpr bool kOrdered = std::floating_point<T>;  // the order of terms shows in the bits
   static constexpr T identity() { return T(0); }
   static T apply(T x, T y) {
@@ -26,6 +27,7 @@ struct Sum {
 
 template <typename T>
 struct Prod {
+  static constexpr bool kIsExtreme = false;
   static constexpr bool kOrdered = std::floating_point<T>;
   static constexpr T identity() { return T(1); }
   static T apply(T x, T y) {
@@ -42,6 +44,8 @@ struct Prod {
 // then the order of elements never shows.
 template <typename T, bool kLargest>
 struct Extreme {
+  static constexpr bool kIsExtreme = true;
+  static constexpr bool kIsLargest = kLargest;
   static constexpr bool kOrdered = false;
   static constexpr T identity() {
     if constexpr (std::floating_point<T>) {

@@ -41,6 +41,40 @@ def torch_scatter(torch):
     return lambda: torch.zeros(50257, 512).index_add_(0, ids, rows)
 
 
+def table_of(torch):
+    return torch.randn(4096, 1024, generator=torch.Generator().manual_seed(1))
+
+
+def torch_softmax(torch):
+    x = table_of(torch)
+    return lambda: torch.softmax(x, 1)
+
+
+def torch_layer_norm(torch):
+    x, scale, shift = table_of(torch), torch.ones(1024), torch.zeros(1024)
+    return lambda: torch.nn.functional.layer_norm(x, (1024,), scale, shift)
+
+
+def torch_cumsum(torch):
+    x = torch.randn(10_000_000, generator=torch.Generator().manual_seed(1))
+    return lambda: torch.cumsum(x, 0)
+
+
+def torch_sort(torch):
+    x = torch.randn(10_000_000, generator=torch.Generator().manual_seed(1))
+    return lambda: torch.sort(x, stable=True).values
+
+
+TABLE = """\
+dim row = 4096, column = 1024
+let x = normal([row, column], seed = 1)
+"""
+
+LINE = """\
+dim place = 10_000_000
+let x = normal([place], seed = 1)
+"""
+
 VOCABULARY = """\
 dim vocab = 50257, width = 512, places = 16384
 let ids = integers([places], low = 0, high = 50257, seed = 2)
@@ -55,6 +89,23 @@ fn step(table: f32[vocab, width], ids: i32[places]) { return gather(table, ids, 
 let rows = normal([places, width], seed = 1)
 fn step(rows: f32[places, width], ids: i32[places]) { return scatter_add(rows, ids, over = vocab) }
 """, "step(rows, ids)", torch_scatter),
+    Row("softmax 4,096 x 1,024", TABLE + """\
+fn step(x: f32[row, column]) { return softmax(x, over = column) }
+""", "step(x)", torch_softmax),
+    Row("layer norm 4,096 x 1,024", TABLE + """\
+let scale = ones([column])
+let shift = zeros([column])
+fn step(x: f32[row, column], scale: f32[column], shift: f32[column]) {
+  let centred = x - mean(x, over = column)
+  return centred * rsqrt(mean(square(centred), over = column) + 1e-5) * scale + shift
+}
+""", "step(x, scale, shift)", torch_layer_norm),
+    Row("cumsum of 10,000,000", LINE + """\
+fn step(x: f32[place]) { return cumsum(x, over = place) }
+""", "step(x)", torch_cumsum),
+    Row("sort of 10,000,000", LINE + """\
+fn step(x: f32[place]) { return sort(x, over = place) }
+""", "step(x)", torch_sort),
 ]
 
 

@@ -130,24 +130,46 @@ Outcome unknown_operation(Workspace& workspace) {
   return {.status = kUsageError, .message = "mtf: " + text + "\n"};
 }
 
-// Of this name; all of them where none is given.
-Outcome list_or_explain(Workspace& workspace) {
-  const std::string& name = workspace.options.name;
+// What there is of one name; neither: nothing.
+struct Named {
+  const OpDef* op = nullptr;
+  const LanguageForm* form = nullptr;
+};
+
+Named find_named(std::string_view name) {
   const OpDef* op = find_op(op_table(), name);
   op = op == nullptr ? find_operator(op_table(), name) : op;
   const auto form = std::ranges::find(language_forms(), name, &LanguageForm::name);
   const bool is_form = op == nullptr && form != language_forms().end();
-  if (!name.empty() && op == nullptr && !is_form) {
-    return unknown_operation(workspace);
-  }
+  return {.op = op, .form = is_form ? &*form : nullptr};
+}
+
+Outcome list_all(Workspace& workspace) {
   if (workspace.options.json) {
-    const OpTable ops = name.empty() ? op_table() : OpTable(&op, op == nullptr ? 0 : 1);
-    workspace.answers.push_back(
-        ops_json(ops, name.empty() ? language_forms() : std::span(form, is_form ? 1 : 0)));
+    workspace.answers.push_back(ops_json(op_table(), language_forms()));
   } else {
-    say(workspace, name.empty() ? listing() : op != nullptr ? page(*op) : form_page(*form));
+    say(workspace, listing());
   }
   return {};
+}
+
+Outcome explain(Workspace& workspace, const Named& named) {
+  if (workspace.options.json) {
+    workspace.answers.push_back(ops_json(OpTable(&named.op, named.op == nullptr ? 0 : 1),
+                                         std::span(named.form, named.form == nullptr ? 0 : 1)));
+  } else {
+    say(workspace, named.op != nullptr ? page(*named.op) : form_page(*named.form));
+  }
+  return {};
+}
+
+Outcome list_or_explain(Workspace& workspace) {
+  if (workspace.options.name.empty()) {
+    return list_all(workspace);
+  }
+  const Named named = find_named(workspace.options.name);
+  const bool is_known = named.op != nullptr || named.form != nullptr;
+  return is_known ? explain(workspace, named) : unknown_operation(workspace);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/support/diag.h"
+
 namespace mtf {
 namespace {
 
@@ -164,30 +166,34 @@ std::string tensors_text(const OpDef& op) {
   return more ? "[x, y]" : "x, y";
 }
 
+std::string positional_text(const OpDef& op, const OpParam& param) {
+  const bool is_name =
+      param.kind == ParamKind::kTensor || param.kind == ParamKind::kInt || sample(param) == "dim";
+  return param.kind == ParamKind::kTensors ? tensors_text(op)
+         : is_name                         ? std::string(param.name)
+                                           : sample(param);
+}
+
 // `result`: with the dims after `->`, and then without `over`, which would say the same.
 std::string call_text(const OpDef& op, bool result) {
-  std::string first;
-  std::string named;
+  std::vector<std::string> positional;
+  std::vector<std::string> named;
   std::string to;
   for (const OpParam& param : op.params) {
+    const bool is_tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
+    const bool is_said = result && param.name == "over" && !param.required;
     if (is_result(param)) {
       to = !result ? "" : param.kind == ParamKind::kShape ? " -> [dims]" : " -> other";
-      continue;
-    }
-    const bool is_tensor = param.kind == ParamKind::kTensor;
-    if (is_tensor || param.kind == ParamKind::kTensors) {
-      first +=
-          (first.empty() ? "" : ", ") + (is_tensor ? std::string(param.name) : tensors_text(op));
-    } else if (param.required && param.name != "over") {
-      const bool is_name = sample(param) == "dim" || param.kind == ParamKind::kInt;
-      first += (first.empty() ? "" : ", ") + (is_name ? std::string(param.name) : sample(param));
-    } else if (!(result && param.name == "over" && !param.required)) {
-      named += ", " + std::string(param.name) + " = " + sample(param);
+    } else if (is_tensor || (param.required && param.name != "over")) {
+      positional.push_back(positional_text(op, param));
+    } else if (!is_said) {
+      named.push_back(std::string(param.name) + " = " + sample(param));
     }
   }
-  std::string inside = first + to + named;
-  inside = inside.starts_with(", ") ? inside.substr(2) : inside;
-  return std::string(op.name) + "(" + inside + ")";
+  const std::string all = joined(named, ", ");
+  const std::string first = joined(positional, ", ") + to;
+  const bool both = !first.empty() && !all.empty();
+  return std::string(op.name) + "(" + first + (both ? ", " : "") + all + ")";
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   if (const bool* flag = x.value.get<bool>()) {
     return make(std::int64_t{*flag ? 1 : 0});
   }
-  const double* number = x.value.get<double>();
+  const auto* number = x.value.get<double>();
   if (number == nullptr) {
     return wrong_argument(c.report, self, x, "a number or a scalar tensor");
   }

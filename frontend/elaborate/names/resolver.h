@@ -63,7 +63,7 @@ class Resolver {
   [[nodiscard]] std::string in_module(std::string_view name) const;
   void name_ref(std::string_view name, SourceSpan span);
   [[nodiscard]] bool is_reported(std::string_view name);
-  void bracket(const ast::Bracket& bracket, bool may_be_operands);
+  void bracket(const ast::Bracket& list, bool may_be_operands);
   void postfix(const ast::Postfix& postfix);
   void call(const ast::Call& call, const OpDef* op, bool free_names);
   void argument(const ast::Expr& value, bool may_be_operands);

@@ -1,0 +1,135 @@
+// One leaf of a reduction whose elements lie side by side: lane l joins elements l, l + 16, … and
+// then the lanes are halved. In the compiler's vectors, which have the bits of lanes one by one.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce_kernel_ops.h"
+
+namespace mtf {
+
+// Lanes that a register holds; larger vectors would live in memory.
+template <typename T>
+inline constexpr std::size_t kTogether = std::min<std::size_t>(kReduceLanes, 32 / sizeof(T));
+
+template <typename T>
+struct VectorOf {
+  // NOLINTNEXTLINE(modernize-use-using): an alias loses the attribute
+  typedef T type __attribute__((vector_size(kTogether<T> * sizeof(T))));
+};
+template <typename T>
+using Vector = typename VectorOf<T>::type;
+
+template <typename T>
+struct UnsignedOf {
+  using type = std::make_unsigned_t<T>;
+};
+
+// Sums, products, and extremes of whole numbers.
+template <typename Op, typename T>
+struct PlainLanes {
+  static constexpr bool kWraps = std::is_integral_v<T> && !Op::kIsExtreme;
+  using Lane = typename std::conditional_t<kWraps, UnsignedOf<T>, std::type_identity<T>>::type;
+
+  Vector<Lane> all = Vector<Lane>{} + static_cast<Lane>(Op::identity());
+
+  template <typename V>
+  static void join(V& x, const V& y) {
+    if constexpr (Op::kIsExtreme) {
+      x = (Op::kIsLargest ? x > y : x < y) ? x : y;
+    } else if constexpr (std::is_same_v<Op, Sum<T>>) {
+      x += y;
+    } else {
+      x *= y;
+    }
+  }
+  void take(const T* x) {
+    Vector<Lane> lanes;
+    std::memcpy(&lanes, x, sizeof(lanes));
+    join(all, lanes);
+  }
+  [[nodiscard]] bool is_nan() const { return false; }
+  [[nodiscard]] static T finished(Lane joined) { return static_cast<T>(joined); }
+};
+
+// Extremes of floats: as whole numbers in the same order, in which -0 is below 0. NaN is noted.
+template <typename Op, typename T>
+struct FloatExtreme {
+  using Lane = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+  Vector<Lane> all = Vector<Lane>{} + turned(std::bit_cast<Lane>(Op::identity()));
+  Vector<Lane> nan = {};
+
+  template <typename V>
+  static V turned(const V& bits) {
+    return bits ^ ((bits >> (8 * sizeof(Lane) - 1)) & std::numeric_limits<Lane>::max());
+  }
+  template <typename V>
+  static void join(V& x, const V& y) {
+    x = (Op::kIsLargest ? x > y : x < y) ? x : y;
+  }
+  void take(const T* x) {
+    Vector<T> numbers;
+    std::memcpy(&numbers, x, sizeof(numbers));
+    nan |= numbers != numbers;
+    Vector<Lane> lanes;
+    std::memcpy(&lanes, x, sizeof(lanes));
+    join(all, turned(lanes));
+  }
+  [[nodiscard]] bool is_nan() const {
+    Lane any = 0;
+    for (std::size_t l = 0; l < kTogether<T>; ++l) {
+      any |= nan[l];
+    }
+    return any != 0;
+  }
+  [[nodiscard]] static T finished(Lane joined) { return std::bit_cast<T>(turned(joined)); }
+};
+
+// What `n` adjacent elements come to.
+template <typename Op, typename T>
+[[nodiscard]] T reduce_run(const T* x, std::int64_t n) {
+  using Lanes = std::conditional_t<Op::kIsExtreme && std::is_floating_point_v<T>,
+                                   FloatExtreme<Op, T>, PlainLanes<Op, T>>;
+  constexpr std::size_t kVectors = kReduceLanes / kTogether<T>;
+  std::array<Lanes, kVectors> lanes;
+  const auto take = [&lanes](const T* from) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      lanes[v].take(from + v * kTogether<T>);
+    }
+  };
+  std::int64_t i = 0;
+  for (; i + kReduceLanes <= n; i += kReduceLanes) {
+    take(x + i);
+  }
+  if (i < n) {  // joining the identity changes no lane
+    std::array<T, kReduceLanes> last;
+    last.fill(Op::identity());
+    std::copy(x + i, x + n, last.begin());
+    take(last.data());
+  }
+  for (std::size_t half = kVectors / 2; half > 0; half /= 2) {
+    for (std::size_t v = 0; v < half; ++v) {
+      Lanes::join(lanes[v].all, lanes[v + half].all);
+    }
+  }
+  std::array<typename Lanes::Lane, kTogether<T>> joined;
+  std::memcpy(joined.data(), &lanes[0].all, sizeof(joined));
+  for (std::size_t half = kTogether<T> / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) {
+      Lanes::join(joined[l], joined[l + half]);
+    }
+  }
+  const bool is_nan = std::ranges::any_of(lanes, &Lanes::is_nan);
+  return is_nan ? std::numeric_limits<T>::quiet_NaN() : Lanes::finished(joined[0]);
+}
+
+}  // namespace mtf
