@@ -169,7 +169,7 @@ T reduce_long_leaf(const Plan& plan, const T* x) {
   if (plan.inside.empty()) {
     return reduce_run<Op>(x, plan.run.extent);
   }
-  alignas(64) std::array<T, kReduceLanes> lanes;
+  alignas(64) std::array<T, kReduceLanes> lanes{};
   lanes.fill(Op::identity());
   std::size_t phase = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
@@ -215,7 +215,7 @@ void reduce_tree(const Plan& plan, std::int64_t count, std::span<T> stack, const
 
 template <typename Op, typename T>
 void reduce_side(const Plan& plan, const T* in, T* out) {
-  Lanes<T> lanes;
+  Lanes<T> lanes{};
   std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kWidth));
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = 0; j < plan.side.extent; j += kWidth) {
@@ -233,7 +233,7 @@ void reduce_side(const Plan& plan, const T* in, T* out) {
 
 template <typename Op, typename T>
 void reduce_long(const Plan& plan, const T* in, T* out) {
-  std::array<T, kMaxDepth> stack;
+  std::array<T, kMaxDepth> stack{};
   Loops results = plan.results;
   results.push_back(plan.side);
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -63,8 +64,8 @@ struct Extreme {
       const auto b = std::bit_cast<Bits>(y);
       const T equal = std::bit_cast<T>(kLargest ? a & b : a | b);
       const T number = x == y ? equal : far;
-      const T left = x == x ? number : std::numeric_limits<T>::quiet_NaN();
-      return y == y ? left : std::numeric_limits<T>::quiet_NaN();
+      const T left = !std::isnan(x) ? number : std::numeric_limits<T>::quiet_NaN();
+      return !std::isnan(y) ? left : std::numeric_limits<T>::quiet_NaN();
     } else {
       return far;
     }

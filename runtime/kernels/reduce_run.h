@@ -22,15 +22,15 @@ inline constexpr std::size_t kTogether = std::min<std::size_t>(kReduceLanes, 32 
 
 template <typename T>
 struct VectorOf {
-  // NOLINTNEXTLINE(modernize-use-using): an alias loses the attribute
-  typedef T type __attribute__((vector_size(kTogether<T> * sizeof(T))));
+  // An alias loses the attribute. NOLINTNEXTLINE(modernize-use-using)
+  typedef T Type __attribute__((vector_size(kTogether<T> * sizeof(T))));
 };
 template <typename T>
-using Vector = typename VectorOf<T>::type;
+using Vector = typename VectorOf<T>::Type;
 
 template <typename T>
 struct UnsignedOf {
-  using type = std::make_unsigned_t<T>;
+  using type = std::make_unsigned_t<T>;  // NOLINT(readability-identifier-naming): as in std
 };
 
 // Sums, products, and extremes of whole numbers.
@@ -79,7 +79,7 @@ struct FloatExtreme {
   void take(const T* x) {
     Vector<T> numbers;
     std::memcpy(&numbers, x, sizeof(numbers));
-    nan |= numbers != numbers;
+    nan |= numbers != numbers;  // NOLINT(misc-redundant-expression)
     Vector<Lane> lanes;
     std::memcpy(&lanes, x, sizeof(lanes));
     join(all, turned(lanes));
@@ -111,7 +111,7 @@ template <typename Op, typename T>
     take(x + i);
   }
   if (i < n) {  // joining the identity changes no lane
-    std::array<T, kReduceLanes> last;
+    std::array<T, kReduceLanes> last{};
     last.fill(Op::identity());
     std::copy(x + i, x + n, last.begin());
     take(last.data());
@@ -121,7 +121,7 @@ template <typename Op, typename T>
       Lanes::join(lanes[v].all, lanes[v + half].all);
     }
   }
-  std::array<typename Lanes::Lane, kTogether<T>> joined;
+  std::array<typename Lanes::Lane, kTogether<T>> joined{};
   std::memcpy(joined.data(), &lanes[0].all, sizeof(joined));
   for (std::size_t half = kTogether<T> / 2; half > 0; half /= 2) {
     for (std::size_t l = 0; l < half; ++l) {

@@ -174,24 +174,33 @@ std::string positional_text(const OpDef& op, const OpParam& param) {
                                            : sample(param);
 }
 
+bool is_positional(const OpParam& param) {
+  return param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors ||
+         (param.required && param.name != "over");
+}
+
+std::string result_text(const OpDef& op) {
+  const auto to = std::ranges::find_if(op.params, is_result);
+  return to->kind == ParamKind::kShape ? " -> [dims]" : " -> other";
+}
+
 // `result`: with the dims after `->`, and then without `over`, which would say the same.
 std::string call_text(const OpDef& op, bool result) {
   std::vector<std::string> positional;
   std::vector<std::string> named;
-  std::string to;
   for (const OpParam& param : op.params) {
-    const bool is_tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
     const bool is_said = result && param.name == "over" && !param.required;
     if (is_result(param)) {
-      to = !result ? "" : param.kind == ParamKind::kShape ? " -> [dims]" : " -> other";
-    } else if (is_tensor || (param.required && param.name != "over")) {
+      continue;
+    }
+    if (is_positional(param)) {
       positional.push_back(positional_text(op, param));
     } else if (!is_said) {
       named.push_back(std::string(param.name) + " = " + sample(param));
     }
   }
   const std::string all = joined(named, ", ");
-  const std::string first = joined(positional, ", ") + to;
+  const std::string first = joined(positional, ", ") + (result ? result_text(op) : "");
   const bool both = !first.empty() && !all.empty();
   return std::string(op.name) + "(" + first + (both ? ", " : "") + all + ")";
 }

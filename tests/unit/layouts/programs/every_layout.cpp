@@ -1,6 +1,7 @@
 #include "tests/unit/layouts/programs/every_layout.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 
 #include "frontend/driver/commands/verify_promise.h"
+#include "frontend/driver/devices/mover.h"
 #include "lowering/lower.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor.h"
@@ -209,6 +211,26 @@ std::string to_string(const Layout& layout) {
   return text + "] on " + mtf::to_string(layout.mesh);
 }
 
+namespace {
+
+// To where an entry wants it: what `@` laid out otherwise comes to the next one as it is.
+void bring(Executor& executor, const Layout& layout, const ValueLayout& to, RankTensor& tensor) {
+  if (tensor.layout == to) {
+    return;
+  }
+  DiagSink diags;
+  const std::optional<SpmdProgram> mover =
+      mover_of(tensor.type, tensor.layout, to, layout, op_table(), diags, /*exact=*/true);
+  assert(mover);
+  const Executable executable = executor.prepare(*mover);
+  RankTensor* input = &tensor;
+  std::optional<std::vector<RankTensor>> moved = executor.run(executable, {&input, 1}, {}, diags);
+  assert(moved);
+  tensor = std::move(moved->front());
+}
+
+}  // namespace
+
 std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout) {
   const auto communicator = simulated_communicator(layout.mesh.ranks());
   return run_under(entries, layout, *communicator);
@@ -243,8 +265,9 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
   for (const SpmdProgram& spmd : lowered) {
     outcome.promised = outcome.promised && endings_of(spmd).empty();
     std::vector<RankTensor*> inputs;
-    for (RankTensor& tensor : handed_on) {
-      inputs.push_back(&tensor);
+    for (std::size_t i = 0; i < handed_on.size(); ++i) {
+      bring(executor, layout, spmd.at(spmd.inputs[i]).layout, handed_on[i]);
+      inputs.push_back(&handed_on[i]);
     }
     std::vector<RankTensor*> updated;
     for (const SpmdUpdate& update : spmd.updates) {

@@ -229,6 +229,9 @@ class Generator {
     // Of the dim that was drawn last; a new one numbers the operands that are joined.
     std::int64_t size = joins ? static_cast<std::int64_t>(operands.size()) : 4;
     std::int64_t begin = 0;
+    if (op.alias) {
+      args.set("layout", Pin{.rules = {}, .open = chance(0.5)});  // as the layout says, or whole
+    }
     for (const OpParam& param : op.params) {
       const bool tensor = param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
       if (tensor || (!param.required && chance(0.5))) {
@@ -374,7 +377,7 @@ class Generator {
 }  // namespace
 
 bool drawable(const OpDef& op) {
-  return !op.effect && !op.alias && std::ranges::none_of(op.params, [](const OpParam& param) {
+  return !op.effect && std::ranges::none_of(op.params, [](const OpParam& param) {
     return param.kind == ParamKind::kData ||
            (param.kind == ParamKind::kText && param.choices.empty());
   });
