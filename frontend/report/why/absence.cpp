@@ -113,8 +113,20 @@ class AbsenceQuestion {
     }
     Axes axes = target_.layout.dims[dim];
     axes.push_back(axis_);
+    if (program_.mesh.splits(shape_[dim].size, axes)) {
+      return {.text = rule_text(rule) + " gives way to the `@` that alone reads it",
+              .span = reader_span()};
+    }
     return {.text = rule_text(rule) + " gives way: " + does_not_divide(dim, axes),
             .span = rule.span};
+  }
+
+  // Of what reads it first: where that is pinned, the value is made as it is.
+  [[nodiscard]] SourceSpan reader_span() const {
+    const auto reader = std::ranges::find_if(program_.source.values, [this](const Value& other) {
+      return std::ranges::find(other.operands, id_) != other.operands.end();
+    });
+    return reader == program_.source.values.end() ? value().span : reader->span;
   }
 
   [[nodiscard]] std::string does_not_divide(std::size_t dim, const Axes& axes) const {
