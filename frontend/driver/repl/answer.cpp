@@ -113,6 +113,14 @@ std::string slice_text(const Placed& tensor, const Mesh& mesh) {
 
 namespace {
 
+// As many names as a line holds; Tab shows them all.
+std::string module_text(std::span<const std::string> members) {
+  constexpr std::size_t kShown = 8;
+  const bool is_long = members.size() > kShown + 1;
+  return "module of " + joined(is_long ? members.first(kShown) : members, ", ") +
+         (is_long ? " and " + std::to_string(members.size() - kShown) + " more" : "");
+}
+
 std::string mesh_text(const Mesh* mesh) {
   return mesh == nullptr ? "mesh"
                          : "mesh " + to_string(*mesh) + "   " + count_text(mesh->ranks(), "rank");
@@ -150,7 +158,7 @@ std::string value_text(const host::Value& value, const PlanDevice& device,
     return found == nullptr ? "layout" : layout_text(*found, context.layouts.chosen);
   }
   if (const auto* module = value.get<std::shared_ptr<host::Module>>()) {
-    return "module of " + joined((*module)->members, ", ");
+    return module_text((*module)->members);
   }
   if (const auto* several = value.get<host::Results>()) {
     return items_text(*several->items, device, context);

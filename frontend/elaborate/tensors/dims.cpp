@@ -94,13 +94,15 @@ std::optional<Shape> shape_of_dims(Reporter& report, const Values& dims,
                                    const ast::Bracket& bracket) {
   Shape shape;
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    const Dim& dim = *dims[i].get<Dim>();
-    if (shape.has(dim.name)) {
-      report.error(DiagKind::kRepeatedDim, bracket.elements[i].span,
-                   "`" + dim.name + "` is in this shape twice; rename one of the two");
-      return std::nullopt;
+    const std::optional<Shape> part = as_shape(dims[i]);
+    for (const Dim& dim : part->dims()) {
+      if (shape.has(dim.name)) {
+        report.error(DiagKind::kRepeatedDim, bracket.elements[i].span,
+                     "`" + dim.name + "` is in this shape twice; rename one of the two");
+        return std::nullopt;
+      }
+      shape = shape.with(dim);
     }
-    shape = shape.with(dim);
   }
   return shape;
 }
@@ -189,9 +191,11 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
   if (!values) {
     return unknown();
   }
-  const bool is_shape = !values->empty() && std::ranges::all_of(*values, [](const Value& value) {
-    return value.is<Dim>();
-  });
+  // Shapes beside dims are spliced; shapes alone are a list of shapes.
+  const auto is_dim = [](const Value& value) { return value.is<Dim>(); };
+  const auto has_dims = [](const Value& value) { return value.is<Dim>() || value.is<Shape>(); };
+  const bool is_shape =
+      std::ranges::any_of(*values, is_dim) && std::ranges::all_of(*values, has_dims);
   if (!is_shape) {
     return bounded_list(c.report, *std::move(values), span);
   }
