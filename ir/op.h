@@ -109,6 +109,7 @@ enum class DimRole : std::uint8_t {
   kMoved,     // its elements have new places in the result; those that change ranks are sent
   kScanned,   // an index of the result joins all up to it; ranks go on from what others have
   kSelected,  // few of its elements are in the result; each rank proposes its own
+  kServed,    // the result has what lies at indices known at run time; ranks send what they have
   kWhole,     // must be complete on each rank: gathered first
 };
 
@@ -171,6 +172,14 @@ struct Digest {
   bool from_end = false;  // of a scan: an index joins those behind it
 };
 
+// A dim of the first operand with role kServed: a place of the result reads it at the index that
+// the operand `index` has for that place, and 0 where an index is outside of its dim. The result
+// has the dims of all indices; no dim is made of several loops.
+struct ServedDim {
+  std::size_t dim = 0;
+  std::size_t index = 1;
+};
+
 struct IterationSpace {
   std::vector<LoopDim> loops;  // reduced loops in the order in which their sums nest
   std::vector<DimMap> operands;
@@ -181,6 +190,7 @@ struct IterationSpace {
   std::vector<MovedDim> moved = {};
   std::vector<WindowDim> windows = {};
   std::optional<Digest> digest = {};  // where a dim, the only one, is scanned or selected from
+  std::vector<ServedDim> served = {};
 };
 
 // The loop that there is a digest of.

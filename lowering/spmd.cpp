@@ -26,6 +26,8 @@ std::string_view to_string(StepKind kind) {
       return "halo_exchange";
     case StepKind::kExclusiveScan:
       return "exclusive_scan";
+    case StepKind::kServe:
+      return "serve";
     case StepKind::kAllReduce:
       return "all_reduce";
     case StepKind::kReduceScatter:
@@ -90,6 +92,17 @@ bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id) {
 bool is_digest(const SpmdProgram& program, SpmdId id) {
   return is_sum_of_blocks(program, id) &&
          unsplit_call(program.source, program.at(id).origin).space.digest.has_value();
+}
+
+std::vector<SpmdId> read_by(const Step& step) {
+  if (step.calls.empty()) {
+    return {step.from};
+  }
+  std::vector<SpmdId> ids;
+  for (const LocalCall& call : step.calls) {
+    ids.insert(ids.end(), call.operands.begin(), call.operands.end());
+  }
+  return ids;
 }
 
 ValueId made_by(const SpmdProgram& program, const Step& step) {

@@ -64,6 +64,7 @@ enum class StepKind : std::uint8_t {
   // a border around its block, or elements that an operation moves (then `calls` has it).
   kHaloExchange,
   kExclusiveScan,  // every rank gets the join of what those before it along the axes have
+  kServe,          // each rank is sent what its slice of the result reads at indices that all know
   kAllReduce,
   kReduceScatter,
   kBroadcast,  // the one rank of a group that holds a slice gives it to the others
@@ -136,6 +137,7 @@ enum class ReasonKind : std::uint8_t {
   kWindow,      // the operation reads windows of `dim`, which is split over `has`
   kScanned,     // the operation runs along `dim`, which is split over `has`
   kSelected,    // the operation takes elements along `dim`, which is split over `has`
+  kServed,      // the operation reads `dim`, which is split over `had`, at indices
   kCheapest,    // of a kernel: its loops could be split otherwise, and more would move
   kStreamed,    // of a kernel: done part by part
   kUnstreamed,  // of a gather that was to pass in parts, and does not
@@ -171,7 +173,8 @@ struct Step {
   StepKind kind = StepKind::kKernel;
   // kKernel: one call, or a chain of element-wise calls in order that runs in one pass over the
   // elements; then all calls but those with a home stay in registers and cache. kHaloExchange: the
-  // call that moves elements of `from` to `to`, or none.
+  // call that moves elements of `from` to `to`, or none. kServe: the call that does so by indices,
+  // which are its further operands.
   std::vector<LocalCall> calls;
   // Everything else: from -> to, whose layouts say what moves.
   SpmdId from;
@@ -253,6 +256,9 @@ struct SpmdProgram {
 
 // Of a call, on the slices of one rank that the kernel is given.
 [[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);
+
+// What a step reads, its own values of a chain included.
+[[nodiscard]] std::vector<SpmdId> read_by(const Step& step);
 
 // What a step computes or moves, of a chain the last value: in SpmdProgram::source.
 [[nodiscard]] ValueId made_by(const SpmdProgram& program, const Step& step);

@@ -18,7 +18,9 @@ void note(LiveRanges& lives, const SpmdProgram& program, std::size_t s) {
   const Step& step = program.steps[s];
   const auto number = static_cast<std::int32_t>(s);
   if (step.kind != StepKind::kKernel) {
-    read(lives, step.from, static_cast<std::int32_t>(done_at(program, s)));
+    for (const SpmdId id : read_by(step)) {
+      read(lives, id, static_cast<std::int32_t>(done_at(program, s)));
+    }
     lives.made[at(step.to)] = number;
     return;
   }

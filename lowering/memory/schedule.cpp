@@ -52,14 +52,8 @@ class Scheduler {
  private:
   [[nodiscard]] std::vector<SpmdId> operands(std::size_t s) const {
     const Step& step = program_.steps[s];
-    std::vector<SpmdId> ids;
-    if (step.kind != StepKind::kKernel) {
-      return {step.from};
-    }
-    for (const LocalCall& call : step.calls) {
-      std::ranges::copy_if(call.operands, std::back_inserter(ids),
-                           [&](SpmdId id) { return lives_.made[at(id)] != number(s); });
-    }
+    std::vector<SpmdId> ids = read_by(step);
+    std::erase_if(ids, [&](SpmdId id) { return lives_.made[at(id)] == number(s); });
     return ids;
   }
 

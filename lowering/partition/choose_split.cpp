@@ -103,8 +103,9 @@ class Chooser {
     }
     const std::size_t loop = *claims_[axis].front();
     const IterationSpace& space = problem_.space;
-    if (space.loops[loop].role == DimRole::kSelected) {
-      return false;  // what ranks propose may be more than the dim itself
+    if (space.loops[loop].role == DimRole::kSelected ||
+        space.loops[loop].role == DimRole::kServed) {
+      return false;  // what ranks propose, or ask for, may be more than the dim itself
     }
     std::size_t tensor = 0;  // in the order of claim_all
     const auto splits = [&](const DimMap& map) {

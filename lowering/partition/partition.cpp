@@ -13,6 +13,7 @@
 #include "lowering/partition/stages.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
+#include "lowering/reshard/serve.h"
 
 namespace mtf {
 namespace {
@@ -201,7 +202,8 @@ class Partitioner {
     local.loops = split.loops;
     local.bytes = split.bytes;
     local.otherwise = split.otherwise;
-    if (passing || !(sum_in_stages(id, local, split) || by_digest(id, local, split))) {
+    if (passing || !(sum_in_stages(id, local, split) || by_digest(id, local, split) ||
+                     serve(id, local, split))) {
       finish(id, std::move(local), split);
     }
   }
@@ -231,6 +233,26 @@ class Partitioner {
     LoopSplit last = split;
     last.chosen = false;
     finish(id, std::move(rest), last);
+    return true;
+  }
+
+  // Ranks send what they have of what others ask for. False: each has all that it asks for.
+  bool serve(ValueId id, const LocalCall& asked, const LoopSplit& split) {
+    Step step;
+    step.axes = served_axes(asked.space, asked.loops, out_.mesh);
+    if (step.axes.empty()) {
+      return false;
+    }
+    step.kind = StepKind::kServe;
+    step.from = asked.operands.front();
+    step.to = forms_.add(id, split.result);
+    step.need = {.user = id};
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    step.calls.push_back(asked);
+    step.calls.front().result = step.to;
+    measure(out_, step);
+    step.reasons = reasons_of_move(out_, makers_, step);
+    out_.steps.push_back(std::move(step));
     return true;
   }
 

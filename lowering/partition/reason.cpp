@@ -168,6 +168,25 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
   return reasons;
 }
 
+// The dims that are read at indices.
+std::vector<Reason> served(const SpmdProgram& program, const Step& step) {
+  const LocalCall& call = step.calls.front();
+  const SpmdValue& from = program.at(step.from);
+  std::vector<Reason> reasons;
+  for (const ServedDim& served : call.space.served) {
+    const std::string& dim = from.type.shape[served.dim].name;
+    const Axes& had = from.layout.dims[served.dim];
+    if (program.mesh.size_of(had) > 1) {
+      reasons.push_back({.kind = ReasonKind::kServed,
+                         .span = call.call.span,
+                         .cause = cause_of(program, dim, had, {from.origin}),
+                         .dim = dim,
+                         .had = had});
+    }
+  }
+  return reasons;
+}
+
 // The dim of whose parts digests are.
 std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_t> makers,
                          const Step& step) {
@@ -189,7 +208,7 @@ std::vector<Reason> reasons_of_move(const SpmdProgram& program,
   const bool reduces = step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter ||
                        step.kind == StepKind::kReduce;
   if (!step.calls.empty()) {
-    return sent(program, step);
+    return step.kind == StepKind::kServe ? served(program, step) : sent(program, step);
   }
   if (is_digest(program, step.from)) {
     return told(program, makers, step);

@@ -78,8 +78,9 @@ double TensorBound::result(std::span<const AxisId> axes, std::span<const LoopOf>
     if (!loops[i] || mesh_.axes[axes[i]].size == 1) {
       continue;
     }
-    if (space_.loops[*loops[i]].role == DimRole::kReduced) {
-      return wanted.after * width_;  // all of it is received, as terms of the sum
+    const DimRole role = space_.loops[*loops[i]].role;
+    if (role == DimRole::kReduced || role == DimRole::kServed) {
+      return wanted.after * width_;  // all of it is received, as terms of the sum or as asked for
     }
     if (reads_[*loops[i]] != 0 && wanted.loops[axes[i]] != loops[i]) {
       lost *= static_cast<double>(mesh_.axes[axes[i]].size);

@@ -6,6 +6,7 @@
 #include "lowering/partition/digest.h"
 #include "lowering/partition/stages.h"
 #include "lowering/reshard/reshard_bound.h"
+#include "lowering/reshard/serve.h"
 
 namespace mtf {
 namespace {
@@ -88,6 +89,14 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
     return false;
   }
   add_reduced(loops, space, *result);
+  if (!served_axes(space, loops, mesh_).empty()) {
+    if (!where.empty() || !result->partial.empty()) {
+      return false;
+    }
+    *result = served_layout(*result, problem_.result);
+    split.bytes += bytes_served(*result);
+    ++split.collectives;
+  }
   if (!where.empty()) {
     result->where.assign(where.begin(), where.end());
     if (!result->partial.empty() || !can_hold(*result, where)) {
@@ -99,6 +108,12 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
   split.collectives += collectives;
   split.result = *std::move(result);
   return true;
+}
+
+// What a rank asks for.
+std::int64_t SplitPricer::bytes_served(const ValueLayout& result) const {
+  return resharder_.local_volume(problem_.call.result.shape, result) *
+         static_cast<std::int64_t>(bytes_of(problem_.call.result.dtype));
 }
 
 // Elements that a rank receives until the result is where it is wanted, and in how many
@@ -153,6 +168,10 @@ std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) c
       return std::nullopt;
     }
     add_reduced(loops, space, *result);
+    if (!served_axes(space, loops, mesh_).empty()) {
+      *result = served_layout(*result, problem_.result);
+      bytes += bytes_served(*result);
+    }
     if (problem_.adds == nullptr || carrying_loops(space, loops, mesh_).empty()) {
       const TensorType& type = problem_.call.result;
       add(type, least_received(type.shape, mesh_, *result, problem_.result));
@@ -167,7 +186,7 @@ std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) c
 double priced_arithmetic(const OpCall& call, const IterationSpace& space, double volume) {
   double whole = 1;
   for (const LoopDim& loop : space.loops) {
-    whole *= static_cast<double>(loop.size);
+    whole *= loop.role == DimRole::kServed ? 1 : static_cast<double>(loop.size);
   }
   auto most = static_cast<double>(call.result.shape.volume());
   for (const TensorType& operand : call.operands) {

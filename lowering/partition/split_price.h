@@ -29,6 +29,7 @@ class SplitPricer {
   void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
   bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
                     LoopSplit& split);
+  [[nodiscard]] std::int64_t bytes_served(const ValueLayout& result) const;
   std::pair<std::int64_t, std::int64_t> finishing(const std::vector<Axes>& loops,
                                                   const ValueLayout& result);
 

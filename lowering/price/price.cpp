@@ -32,10 +32,11 @@ double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
   return loop == call.stream.loop ? own / static_cast<double>(call.stream.parts) : own;
 }
 
+// Of a served loop, one index of each place.
 double volume(const LocalCall& call, const Mesh& mesh) {
   double result = 1;
   for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
-    result *= extent(call, i, mesh);
+    result *= call.space.loops[i].role == DimRole::kServed ? 1 : extent(call, i, mesh);
   }
   return result;
 }

@@ -72,7 +72,7 @@ class Collector {
   // As volume_of counts it: what a rank hands to a step may be less than it has, where the step
   // begins with a slice.
   [[nodiscard]] Term handed_over(const Step& step) const {
-    if (step.kind == StepKind::kAllToAll) {
+    if (step.kind == StepKind::kAllToAll || step.kind == StepKind::kServe) {
       return of_value(program_.at(step.to));
     }
     if (step.kind != StepKind::kReduceScatter) {

@@ -135,6 +135,8 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
       break;
     case StepKind::kAllGather:
       return {from, from * (ranks - 1)};
+    case StepKind::kServe:  // who has what is asked for is not known before
+      return {to, to};
     case StepKind::kAllToAll:  // of what it then has, a block came from every rank
       return {to, to / ranks * (ranks - 1)};
     case StepKind::kReduceScatter:

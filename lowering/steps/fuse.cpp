@@ -106,7 +106,9 @@ class Fuser {
   void note(std::size_t s) {
     const Step& step = program_.steps[s];
     if (step.kind != StepKind::kKernel) {
-      read(step.from, s);
+      for (const SpmdId id : read_by(step)) {
+        read(id, s);
+      }
       maker_[at(step.to)] = s;
       return;
     }

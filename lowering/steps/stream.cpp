@@ -79,7 +79,9 @@ class Streamer {
   void note(std::size_t s) {
     const Step& step = program_.steps[s];
     if (step.kind != StepKind::kKernel) {
-      ++reads(step.from);
+      for (const SpmdId id : read_by(step)) {
+        ++reads(id);
+      }
       if (step.kind == StepKind::kAllGather && program_.at(step.from).layout.where.empty()) {
         gather_[at(step.to)] = s;
       }

@@ -13,6 +13,7 @@
 #include "lowering/partition/split.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
+#include "lowering/reshard/serve.h"
 #include "lowering/spmd.h"
 #include "lowering/verify/verify_move.h"
 
@@ -149,9 +150,13 @@ class Verifier {
     if (step.kind == StepKind::kKernel) {
       for (const LocalCall& call : step.calls) {
         if (problem_.empty()) {
+          require(served_axes(call.space, call.loops, program_.mesh).empty(),
+                  "leaves out what ranks have to serve each other");
           this->call(call);
         }
       }
+    } else if (step.kind == StepKind::kServe) {
+      serve(step);
     } else if (read(step.from) && make(step.to)) {
       step.calls.empty() ? move(step) : send(step);
       if (is_digest(program_, step.from)) {
@@ -208,6 +213,21 @@ class Verifier {
             "does not count what it moves");
     const auto made = layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
     require(made && *made == to.layout, "leaves a result that its loops do not make");
+  }
+
+  // An operation that reads at indices, done by the ranks that have what lies there.
+  void serve(const Step& step) {
+    if (step.calls.size() != 1 || step.calls.front().operands.empty() ||
+        step.calls.front().operands.front() != step.from || step.calls.front().result != step.to) {
+      return report("is not the operation of its value");
+    }
+    const LocalCall& call = step.calls.front();
+    require(!step.axes.empty() && step.axes == served_axes(call.space, call.loops, program_.mesh),
+            "is not along the axes of what it serves");
+    this->call(call);
+    const Volume volume = volume_of(program_, step);
+    require(step.elements == volume.elements && step.received == volume.received,
+            "does not count what it moves");
   }
 
   // A digest goes where the operation wants it.
@@ -328,6 +348,10 @@ class Verifier {
     made->partial = partial;
     add_reduced(call.loops, call.space, *made);
     made->where = where;
+    if (!served_axes(call.space, call.loops, program_.mesh).empty()) {
+      require(where.empty() && made->partial.empty(), "serves what ranks lack, or sums of it");
+      *made = served_layout(*made, program_.at(call.result).layout);
+    }
     require(*made == program_.at(call.result).layout, "leaves a result that its loops do not make");
     combine_[at(call.result)] = call.space.combine;
   }

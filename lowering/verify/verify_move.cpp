@@ -115,6 +115,7 @@ bool fits_by_axes(const MoveCheck& move) {
     case StepKind::kExclusiveScan:
       return ends.from.empty() && ends.to.empty();
     case StepKind::kHaloExchange:
+    case StepKind::kServe:
     case StepKind::kKernel:
     case StepKind::kBroadcast:
     case StepKind::kReduce:

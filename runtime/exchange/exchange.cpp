@@ -105,6 +105,10 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
     halo_.emplace(mesh, given, *group_, communicator.local_ranks());
     return;
   }
+  if (kind_ == StepKind::kServe) {
+    serve_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
   if (kind_ == StepKind::kExclusiveScan) {
     scan_.emplace(mesh, given, *group_, communicator.local_ranks());
     return;
@@ -185,9 +189,14 @@ std::int64_t Exchange::part_bytes(const Staging& staging) const {
   return std::clamp(fitting, unit, block_bytes());
 }
 
-void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs to) const {
+void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs to,
+                   Ins indices) const {
   if (halo_) {
     halo_->run(communicator, *group_, staging, from, to);
+    return;
+  }
+  if (serve_) {
+    serve_->run(communicator, *group_, staging, from, to, indices);
     return;
   }
   if (scan_) {

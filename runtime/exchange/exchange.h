@@ -15,6 +15,7 @@
 #include "runtime/exchange/exchange_halo.h"
 #include "runtime/exchange/exchange_holders.h"
 #include "runtime/exchange/exchange_scan.h"
+#include "runtime/exchange/exchange_serve.h"
 #include "runtime/exchange/exchange_uneven.h"
 #include "runtime/execute/buffer.h"
 #include "runtime/ranks/communicator.h"
@@ -41,6 +42,12 @@ void grow(Staging& staging, std::vector<Buffer>& buffers, std::size_t ranks, std
 // The first corner of a slice, counted from that of one it lies in.
 [[nodiscard]] std::vector<std::int64_t> corner_in(const Slice& inner, const Slice& outer);
 
+// A tensor, and how it lies on the ranks.
+struct LaidOut {
+  TensorType type;
+  ValueLayout layout;
+};
+
 struct ExchangeSpec {
   StepKind kind{};  // not kKernel
   TensorType type;  // of the whole tensor
@@ -50,9 +57,11 @@ struct ExchangeSpec {
   Combine combine = Combine::kSum;
   bool exact = true;
   Isa isa = Isa::kPortable;
-  // kHaloExchange: the shape of what it leaves, and how that reads the tensor.
-  Shape result = {};
-  std::vector<MovedDim> reads = {};
+  Shape result = {};                 // of what a halo exchange or a serve leaves
+  std::vector<MovedDim> reads = {};  // kHaloExchange: how that reads the tensor
+  // kServe: the same, and the operands that have the indices.
+  IterationSpace space = {};
+  std::vector<LaidOut> indices = {};
   // kExclusiveScan: what the operand is a digest of, a dim of this size in parts, and its order.
   std::int64_t scanned = 0;
   bool from_end = false;
@@ -63,7 +72,8 @@ class Exchange {
   // Collective: makes the group. requires: the step is possible (see `problem_with`).
   Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeSpec& spec);
 
-  void run(Communicator& communicator, Staging& staging, Ins from, Outs to) const;
+  // `indices`: of a serve, for each local rank those of each operand.
+  void run(Communicator& communicator, Staging& staging, Ins from, Outs to, Ins indices = {}) const;
 
   [[nodiscard]] const Group& group() const { return *group_; }
   // Whether a local rank's group does anything: it has a slice, or is to have one.
@@ -95,6 +105,7 @@ class Exchange {
   std::int64_t from_bytes_ = 0;  // of one rank's slice
   std::optional<HaloExchange> halo_;
   std::optional<ScanExchange> scan_;       // instead of all that follows
+  std::optional<ServeExchange> serve_;     // instead of all that follows
   std::optional<HolderExchange> holders_;  // instead of all that follows
   // Where not all ranks hold slices, which of the local ones do; those that do not take part with
   // memory of no use, or not at all. Empty: all hold theirs.

@@ -70,6 +70,8 @@ struct Compared {
       case StepKind::kAllToAll:
       case StepKind::kReduceScatter:
         return both(received);
+      case StepKind::kServe:  // others may have all of it, or nothing
+        return moved.received <= received;
       case StepKind::kPermute:  // a slice may belong where it is
         return both(handed) || both(0);
       case StepKind::kBroadcast:
@@ -87,7 +89,8 @@ struct Compared {
   // Where slices are of several sizes, the plan is that of the longest; messages are padded, but
   // for those of an all-to-all and of gathers that pass in pieces.
   [[nodiscard]] bool holds_at_most() const {
-    const bool exact = kind == StepKind::kAllToAll || kind == StepKind::kAllGather;
+    const bool exact =
+        kind == StepKind::kAllToAll || kind == StepKind::kAllGather || kind == StepKind::kServe;
     return exact ? moved.handed <= handed && moved.received <= received : holds();
   }
 };

@@ -48,7 +48,8 @@ struct Executor::State {
   TileScratch tiles;
   std::vector<const void*> ins;  // of the step in progress
   std::vector<void*> outs;
-  std::vector<Traffic> before;  // it began
+  std::vector<const void*> indices;  // rank by rank
+  std::vector<Traffic> before;       // it began
   std::size_t step_number = 0;
   const PreparedProgram* last = nullptr;
 
@@ -162,15 +163,19 @@ struct Executor::State {
   void move(PreparedProgram& prepared, const MoveStep& step) {
     ins.clear();
     outs.clear();
+    indices.clear();
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       ins.push_back(prepared.at(rank, step.from));
       outs.push_back(prepared.at(rank, step.to));
+      for (const SpmdId id : step.indices) {
+        indices.push_back(prepared.at(rank, id));
+      }
     }
     if (step.kind != StepKind::kSlice) {
       check_agreement(step.exchange.group(), step.kind, step.hash);
     }
     before.assign(communicator.traffic().begin(), communicator.traffic().end());
-    timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs); });
+    timed(std::nullopt, [&] { step.exchange.run(communicator, staging, ins, outs, indices); });
     if (step.kind != StepKind::kSlice) {
       for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         if (step.exchange.takes_part(rank)) {

@@ -221,16 +221,29 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                     .exact = context.exact,
                     .isa = context.hosts.front().cpu().isa,
                     .result = to.type.shape,
-                    .reads = reads_of(program, step)};
+                    .reads = {}};
+  if (step.kind == StepKind::kHaloExchange || !to.layout.reach.empty()) {
+    spec.reads = reads_of(program, step);
+  }
   if (step.kind == StepKind::kExclusiveScan) {
     const IterationSpace space = unsplit_call(program.source, step.need.user).space;
     spec.scanned = space.loops[digested_loop(space)].size;
     spec.from_end = space.digest->from_end;
   }
+  std::vector<SpmdId> indices;
+  if (step.kind == StepKind::kServe) {
+    const LocalCall& call = step.calls.front();
+    indices.assign(call.operands.begin() + 1, call.operands.end());
+    spec.space = call.space;
+    for (const SpmdId id : indices) {
+      spec.indices.push_back({.type = program.at(id).type, .layout = program.at(id).layout});
+    }
+  }
   return {.kind = step.kind,
           .exchange = Exchange(context.communicator, program.mesh, spec),
           .from = step.from,
           .to = step.to,
+          .indices = std::move(indices),
           .hash = hash_of(program, step, number)};
 }
 

@@ -38,8 +38,9 @@ struct MoveStep {
   Exchange exchange;
   SpmdId from;
   SpmdId to;
-  std::size_t slot = 0;    // in the totals' collectives; unused by a slice
-  std::uint64_t hash = 0;  // what all ranks must agree on
+  std::vector<SpmdId> indices;  // kServe: at which `from` is read
+  std::size_t slot = 0;         // in the totals' collectives; unused by a slice
+  std::uint64_t hash = 0;       // what all ranks must agree on
 };
 
 struct PassedStep {};  // a gather that the StreamStep behind it does

@@ -156,6 +156,9 @@ extern const OpDef kWindows;  // windows.cpp
 extern const OpDef kGather;
 // scatter_add.cpp
 extern const OpDef kScatterAdd;
+// dynamic.cpp
+extern const OpDef kDynamicSlice;
+extern const OpDef kDynamicUpdate;
 // fill.cpp
 extern const OpDef kFill;
 extern const OpDef kZeros;

@@ -192,6 +192,8 @@ std::string_view role_word(DimRole role) {
       return "scanned";
     case DimRole::kSelected:
       return "selected";
+    case DimRole::kServed:
+      return "served";
     case DimRole::kWhole:
       return "whole";
   }

@@ -114,16 +114,27 @@ std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
   return op.type(call, ignored);
 }
 
-// Whole numbers that were written without a dtype serve as labels, too: where the operation
-// refuses them as they are, those that it refuses are cast to what it takes. The others stay
+bool is_whole(const Operand& operand) {
+  const auto* tensor = operand.value.get<Tensor>();
+  return tensor != nullptr ? tensor->whole : as_int(operand.value).has_value();
+}
+
+// The types with those of whole numbers as the dtype.
+std::vector<TensorType> whole_as(DType dtype, std::span<const Operand> operands,
+                                 std::vector<TensorType> types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    types[i].dtype = is_whole(operands[i]) ? dtype : types[i].dtype;
+  }
+  return types;
+}
+
+// Whole numbers that were written without a dtype serve as labels, too, and so do host numbers:
+// where the operation refuses them, those that it refuses are cast to what it takes. Others stay
 // floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
 void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> operands,
                        const OpArgs& args, std::vector<ValueId>& ids) {
-  const auto is_whole = [](const Operand& operand) {
-    const auto* tensor = operand.value.get<Tensor>();
-    return tensor != nullptr && tensor->whole;
-  };
   std::vector<TensorType> types;
+  types.reserve(ids.size());
   for (const ValueId id : ids) {
     types.push_back(units.recording().builder.type_of(id));
   }
@@ -132,10 +143,7 @@ void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> o
     return;
   }
   for (const DType dtype : {DType::kI32, DType::kI64}) {
-    std::vector<TensorType> cast = types;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      cast[i].dtype = is_whole(operands[i]) ? dtype : cast[i].dtype;
-    }
+    std::vector<TensorType> cast = whole_as(dtype, operands, types);
     if (!type_with(op, args, cast)) {
       continue;
     }

@@ -29,17 +29,33 @@ std::string pieces_count(const SpmdValue& value) {
   return value.pieces == 1 ? "" : " in " + std::to_string(value.pieces) + " pieces";
 }
 
+std::string_view role_text(DimRole role) {
+  switch (role) {
+    case DimRole::kKept:
+      return "";
+    case DimRole::kReduced:
+      return " reduced";
+    case DimRole::kMoved:
+      return " moved";
+    case DimRole::kScanned:
+      return " scanned";
+    case DimRole::kSelected:
+      return " selected";
+    case DimRole::kServed:
+      return " served";
+    case DimRole::kWhole:
+      break;
+  }
+  return " whole";
+}
+
 std::string loops_text(const LocalCall& call, const Mesh& mesh) {
   std::string text;
   for (std::size_t i = 0; i < call.loops.size(); ++i) {
     const LoopDim& loop = call.space.loops[i];
     text += text.empty() ? "" : ", ";
     text += loop.name;
-    text += loop.role == DimRole::kReduced ? " reduced" : "";
-    text += loop.role == DimRole::kMoved ? " moved" : "";
-    text += loop.role == DimRole::kScanned ? " scanned" : "";
-    text += loop.role == DimRole::kSelected ? " selected" : "";
-    text += loop.role == DimRole::kWhole ? " whole" : "";
+    text += role_text(loop.role);
     text += call.loops[i].empty() ? "" : ": " + to_string(mesh, call.loops[i]);
   }
   return "{" + text + "}";

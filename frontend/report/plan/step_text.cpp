@@ -139,19 +139,27 @@ int precedence_of(const LocalCall& call) {
   return call.call.op->precedence == 0 ? kCallPrecedence : call.call.op->precedence;
 }
 
+namespace {
+
+// "-" of "unary -", "not ".
+std::string prefix_text(std::string_view symbol) {
+  constexpr std::string_view kUnary = "unary ";
+  return symbol.starts_with(kUnary) ? std::string(symbol.substr(kUnary.size()))
+                                    : std::string(symbol) + " ";
+}
+
+}  // namespace
+
 std::string call_text(const LocalCall& call, const OperandText& operand) {
   const OpDef& op = *call.call.op;
   const int level = precedence_of(call);
-  constexpr std::string_view kUnary = "unary ";
   if (!op.symbol.empty() && call.operands.size() == 2) {
     const bool chains = level >= 5 && level <= 6;  // from left to right
     return operand(call.operands[0], chains ? level : level + 1) + " " + std::string(op.symbol) +
            " " + operand(call.operands[1], level + 1);
   }
   if (!op.symbol.empty() && call.operands.size() == 1) {
-    const bool sign = op.symbol.starts_with(kUnary);
-    return std::string(sign ? op.symbol.substr(kUnary.size()) : op.symbol) + (sign ? "" : " ") +
-           operand(call.operands[0], level + 1);
+    return prefix_text(op.symbol) + operand(call.operands[0], level + 1);
   }
   std::vector<std::string> parts;
   for (const SpmdId id : call.operands) {
@@ -162,7 +170,7 @@ std::string call_text(const LocalCall& call, const OperandText& operand) {
       parts.push_back(argument_text(name, value));
     }
   }
-  const std::string text = std::string(op.name) + "(" + joined(parts, ", ") + ")";
+  std::string text = std::string(op.name) + "(" + joined(parts, ", ") + ")";
   return call.part == CallPart::kDigest ? "digest(" + text + ")" : text;
 }
 
@@ -225,7 +233,8 @@ std::string exchange_text(const SpmdProgram& program, const Step& step, const Va
 }  // namespace
 
 std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
-  if (step.kind == StepKind::kHaloExchange) {  // its operand may have other dims than its result
+  // The operand may have other dims than the result.
+  if (step.kind == StepKind::kHaloExchange || step.kind == StepKind::kServe) {
     return exchange_text(program, step, names);
   }
   const std::string axes = to_string(program.mesh, step.axes);
@@ -252,6 +261,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
              to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
       break;
     case StepKind::kHaloExchange:
+    case StepKind::kServe:
       break;
     case StepKind::kExclusiveScan:
     case StepKind::kAllReduce:
@@ -290,6 +300,7 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& maker
       append(dims, changed_dims(program, step, false));
       break;
     case StepKind::kHaloExchange:
+    case StepKind::kServe:
     case StepKind::kExclusiveScan:
       dims = exchanged_dims(program, step);
       break;

@@ -47,7 +47,7 @@ std::vector<std::int64_t> givers(const MovePicture& move, const std::vector<std:
 }
 
 std::vector<std::int64_t> sources_for(const MovePicture& move, std::int64_t rank) {
-  const std::vector<std::int64_t> group = group_with(move, rank);
+  std::vector<std::int64_t> group = group_with(move, rank);
   if (move.kind != StepKind::kPermute) {
     return group;
   }
@@ -67,11 +67,16 @@ Row row_of(const MovePicture& move, std::int64_t rank) {
   const Shape& shape = move.to.type.shape;
   const std::vector<Delivery> deliveries = deliveries_to(move, rank);
   const std::string name = "rank " + std::to_string(rank);
+  if (move.kind == StepKind::kServe) {
+    return {name, "gets " + box_text(shape, slice_in(move.to, rank), /*whole=*/false) +
+                      " from those that have what it asks for"};
+  }
   if (deliveries.empty()) {
     return {name, "gets nothing"};
   }
   if (move.adds) {
     std::vector<std::int64_t> terms;
+    terms.reserve(deliveries.size());
     for (const Delivery& delivery : deliveries) {
       terms.push_back(delivery.from);
     }
@@ -121,8 +126,11 @@ std::vector<std::vector<std::int64_t>> groups_of(const MovePicture& move) {
 }
 
 std::vector<Delivery> deliveries_to(const MovePicture& move, std::int64_t rank) {
-  const Slice needed = slice_in(move.to, rank);
   std::vector<Delivery> deliveries;
+  if (move.kind == StepKind::kServe) {
+    return deliveries;  // who has it is known when the program runs
+  }
+  const Slice needed = slice_in(move.to, rank);
   for (const std::int64_t source : sources_for(move, rank)) {
     const Slice part = intersection(slice_in(move.from, source), needed);
     if (volume_of(part) > 0) {

@@ -99,8 +99,8 @@ std::string choice_text(const SpmdProgram& program, const LocalCall& call) {
 }
 
 std::string parts_text(const LocalCall& call, StreamLimit limit) {
-  const std::string text = "in " + std::to_string(call.stream.parts) + " parts of " +
-                           call.space.loops[call.stream.loop].name;
+  std::string text = "in " + std::to_string(call.stream.parts) + " parts of " +
+                     call.space.loops[call.stream.loop].name;
   switch (limit) {
     case StreamLimit::kSlice:
       return text + ", all that a rank has";
@@ -151,6 +151,9 @@ std::string to_text(const SpmdProgram& program, const Step& step, const Reason& 
     case ReasonKind::kMoved:
       return in_backticks(step.calls.front().call.op->name) + " moves " + reason.dim +
              ", which is split over " + to_string(program.mesh, reason.had);
+    case ReasonKind::kServed:
+      return in_backticks(step.calls.front().call.op->name) + " reads " + reason.dim +
+             ", which is split over " + to_string(program.mesh, reason.had) + ", at indices";
     case ReasonKind::kWindow:
       return reader_text(program, step) + " reads windows of " + reason.dim +
              ", which is split over " + to_string(program.mesh, reason.has);

@@ -251,7 +251,11 @@ class CollectiveQuestion {
             : op_in_backticks(call) + " leaves a result that is whole over " + name(axis);
       add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text, call.call.span);
     }
-    otherwise(done_whole(program_, step_, call));
+    if (step_.kind == StepKind::kServe) {
+      choice_of(call);
+    } else {
+      otherwise(done_whole(program_, step_, call));
+    }
   }
 
   // ---- parts of a dim that ranks tell each other of -----------------------------------------

@@ -10,10 +10,11 @@
 namespace mtf {
 namespace {
 
-constexpr std::array kKinds = {
-    StepKind::kAllGather,     StepKind::kAllToAll,      StepKind::kPermute,
-    StepKind::kHaloExchange,  StepKind::kExclusiveScan, StepKind::kAllReduce,
-    StepKind::kReduceScatter, StepKind::kBroadcast,     StepKind::kReduce};
+constexpr std::array kKinds = {StepKind::kAllGather,     StepKind::kAllToAll,
+                               StepKind::kPermute,       StepKind::kHaloExchange,
+                               StepKind::kExclusiveScan, StepKind::kAllReduce,
+                               StepKind::kReduceScatter, StepKind::kBroadcast,
+                               StepKind::kReduce,        StepKind::kServe};
 
 // "18" of "file.mtf:18" or ":18", and the file, which may be empty.
 struct AskedLine {

@@ -1,5 +1,4 @@
-// one_hot, range and argmax: between numbers and places along a dim; and sums of products with a
-// one_hot, which are gathers.
+// one_hot, range and argmax: between numbers and places along a dim.
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +7,6 @@
 
 #include "ir/builder.h"
 #include "ir/kernel.h"
-#include "stdlib/ops/index/pick.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -135,70 +133,6 @@ std::optional<ValueId> argmax_expand(Builder& b, const OpCall& call,
   return b.emit("min", {chosen}, to_shape(call.result.shape));
 }
 
-// ---- sums of products with a one_hot ----------------------------------------------------------
-
-struct PickedBy {
-  ValueId labels;
-  Dim dim;
-};
-
-// Looks through what only orders or repeats the elements.
-std::optional<PickedBy> as_one_hot(Builder& b, ValueId x) {
-  while (true) {
-    const Value& value = b.program().at(x);
-    if (value.op == &kOneHot) {
-      return PickedBy{.labels = value.operands[0], .dim = dim_arg(value.args, "dim")};
-    }
-    if (value.op == nullptr ||
-        (value.op->algebra != Algebra::kTranspose && value.op->algebra != Algebra::kBroadcast)) {
-      return std::nullopt;
-    }
-    x = value.operands[0];
-  }
-}
-
-bool has_dim(Builder& b, ValueId x, const Dim& dim) {
-  return b.type_of(x).shape.has(dim.name);
-}
-
-// Does each dim of the one_hot that is not the labels' or its own come from another factor?
-bool covers(Builder& b, std::span<const ValueId> factors, std::size_t hot, const PickedBy& found) {
-  return std::ranges::all_of(b.type_of(factors[hot]).shape.dims(), [&](const Dim& dim) {
-    if (dim.name == found.dim.name || has_dim(b, found.labels, dim)) {
-      return true;
-    }
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-      if (i != hot && has_dim(b, factors[i], dim)) {
-        return true;
-      }
-    }
-    return false;
-  });
-}
-
-// Factor `hot` is a one_hot: the others with its dim, at the labels. None: it stays.
-std::optional<std::vector<ValueId>> without(Builder& b, std::span<const ValueId> factors,
-                                            std::size_t hot, const PickedBy& found) {
-  if (!covers(b, factors, hot, found)) {
-    return std::nullopt;
-  }
-  std::vector<ValueId> rest;
-  bool any = false;
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if (i == hot) {
-      continue;
-    }
-    rest.push_back(factors[i]);
-    if (has_dim(b, factors[i], found.dim)) {
-      OpArgs over;
-      over.set("over", one_dim(found.dim));
-      rest.back() = b.emit("gather", {factors[i], found.labels}, std::move(over));
-      any = true;
-    }
-  }
-  return any ? std::optional(std::move(rest)) : std::nullopt;
-}
-
 }  // namespace
 
 const OpDef kRange{
@@ -245,20 +179,3 @@ print argmax(const([batch, io], [[1, 5, 3], [4, 2, 6]]), over = io)
     .expand = argmax_expand};
 
 }  // namespace mtf::ops
-
-namespace mtf {
-
-std::optional<ValueId> picked(Builder& b, std::span<const ValueId> factors, const Shape& to) {
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    const std::optional<ops::PickedBy> found = ops::as_one_hot(b, factors[i]);
-    if (!found || to.has(found->dim.name)) {
-      continue;
-    }
-    if (std::optional<std::vector<ValueId>> rest = ops::without(b, factors, i, *found)) {
-      return b.emit("einsum", *std::move(rest), to_shape(to));
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace mtf

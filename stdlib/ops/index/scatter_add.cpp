@@ -8,8 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "runtime/kernels/tree.h"
+#include "stdlib/ops/index/indices.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -18,50 +20,68 @@
 namespace mtf::ops {
 namespace {
 
-bool check_dims(const OpCall& call, const Dim& over, const Shape& to, DiagSink& diags) {
+bool check_dims(const OpCall& call, const std::vector<Dim>& over, const Shape& ids, const Shape& to,
+                DiagSink& diags) {
   const Shape& x = call.operands[0].shape;
-  const Shape& ids = call.operands[1].shape;
-  if (!contains(x, ids) || x.has(over.name)) {
+  const std::string dims = names_text(over);
+  const bool has_over = std::ranges::any_of(over, [&](const Dim& dim) { return x.has(dim.name); });
+  if (!contains(x, ids) || has_over) {
     diags.error(DiagKind::kDimMissing, call.span_of(0),
-                "`scatter_add` of " + to_string(x) + " by " + to_string(ids) + " over " +
-                    in_backticks(over.name) + "; the rows need all dims of the ids, and not " +
-                    in_backticks(over.name));
+                "`scatter_add` of " + to_string(x) + " by " + to_string(ids) + " over " + dims +
+                    "; the rows need all dims of the ids, and not " + dims);
     return false;
   }
-  const bool known = std::ranges::all_of(
-      to.dims(), [&](const Dim& dim) { return dim == over || contains(x, Shape({dim})); });
+  const bool known = std::ranges::all_of(to.dims(), [&](const Dim& dim) {
+    return std::ranges::find(over, dim) != over.end() || contains(x, Shape({dim}));
+  });
   const bool complete = std::ranges::all_of(
       x.dims(), [&](const Dim& dim) { return to.has(dim.name) || ids.has(dim.name); });
-  if (known && complete && to.has(over.name)) {
+  if (known && complete &&
+      std::ranges::all_of(over, [&](const Dim& dim) { return to.has(dim.name); })) {
     return true;
   }
   diags.error(DiagKind::kDimMissing, call.span,
-              "`scatter_add` of " + to_string(x) + " over " + in_backticks(over.name) + " to " +
-                  to_string(to) + "; it needs " + in_backticks(over.name) +
-                  " and every dim that the ids lack");
+              "`scatter_add` of " + to_string(x) + " over " + dims + " to " + to_string(to) +
+                  "; it needs " + dims + " and every dim that the ids lack");
   return false;
 }
 
 std::optional<TensorType> scatter_add_type(OpCall& call, DiagSink& diags) {
-  if (!check_operand(call, 0, Accepts::kNumbers, diags) ||
-      !check_operand(call, 1, Accepts::kIndices, diags)) {
+  if (!check_operand(call, 0, Accepts::kNumbers, diags)) {
     return std::nullopt;
   }
-  const Dim over = dim_arg(call.args, "over");
+  const std::optional<Shape> ids = places_of(call, diags);
+  if (!ids || !check_out_of_range(call, diags)) {
+    return std::nullopt;
+  }
+  const std::vector<Dim> over = indexed_dims(call.args);
   if (call.args.get<Shape>("to") == nullptr) {
-    std::vector<Dim> dims = {over};
+    std::vector<Dim> dims = over;
     for (const Dim& dim : call.operands[0].shape.dims()) {
-      if (!call.operands[1].shape.has(dim.name) && dim.name != over.name) {
+      if (!ids->has(dim.name) && std::ranges::find(over, dim.name, &Dim::name) == over.end()) {
         dims.push_back(dim);
       }
     }
     call.args.set("to", Shape(std::move(dims)));
   }
   const Shape to = shape_arg(call.args, "to");
-  if (!check_dims(call, over, to, diags)) {
+  if (!check_dims(call, over, *ids, to, diags)) {
     return std::nullopt;
   }
   return result_type(call, call.operands[0].dtype, to, diags);
+}
+
+std::optional<ValueId> scatter_add_expand(Builder& b, const OpCall& call,
+                                          std::span<const ValueId> operands) {
+  std::optional<std::vector<ValueId>> ids =
+      inside(b, call, operands.subspan(1), indexed_dims(call.args));
+  if (!ids) {
+    return ValueId{};
+  }
+  ids->insert(ids->begin(), operands[0]);
+  OpArgs args = to_shape(shape_arg(call.args, "to"));
+  args.set("over", indexed_dims(call.args));
+  return b.emit("scatter_add", *std::move(ids), std::move(args));
 }
 
 IterationSpace scatter_add_space(const OpCall& call) {
@@ -70,9 +90,13 @@ IterationSpace scatter_add_space(const OpCall& call) {
 
 void scatter_add_grad(GradBuilder& b) {
   OpArgs args;
-  const Dim over = dim_arg(b.args(), "over");
-  args.set("over", one_dim(over));
-  b.add_to(0, b.emit("gather", {b.upstream(), b.operand(1)}, args));
+  const std::vector<Dim> over = indexed_dims(b.args());
+  args.set("over", over);
+  std::vector<ValueId> operands = {b.upstream()};
+  for (std::size_t i = 1; i <= over.size(); ++i) {
+    operands.push_back(b.operand(i));
+  }
+  b.add_to(0, b.emit("gather", std::move(operands), std::move(args)));
 }
 
 // One row to add: its place in the result, the canonical block it is in, and where it begins.
@@ -85,52 +109,86 @@ struct Entry {
 // One dim of the ids on this rank.
 struct IdDim {
   std::int64_t extent = 1;
-  std::int64_t blocks = 1;  // 1 unless it is summed
-  std::int64_t ids = 0;     // strides
+  std::int64_t blocks = 1;        // 1 unless it is summed
+  std::vector<std::int64_t> ids;  // strides, in each tensor of ids
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
 
 // Summed dims first, in the order in which their sums nest: the order of entries in one block.
 std::vector<IdDim> id_dims(const KernelCall& call) {
-  const Shape& ids = call.in[1].shape;
-  const std::vector<std::int64_t> own = strides_of(ids);
-  const std::vector<std::int64_t> from = strides_by_name(call.in[0].shape, ids);
-  const std::vector<std::int64_t> to = strides_by_name(call.out.shape, ids);
   std::vector<IdDim> dims;
   for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
-    if (const auto i = ids.index_of(call.space.loops[loop].name)) {
+    const Shape one({{.name = call.space.loops[loop].name, .size = 1}});
+    IdDim dim;
+    bool has = false;
+    for (const TensorView& ids : call.in.subspan(1)) {
+      dim.ids.push_back(strides_by_name(ids.shape, one).front());
+      if (const Dim* own = ids.shape.find(one[0].name)) {
+        has = true;
+        dim.extent = own->size;
+      }
+    }
+    if (has) {
       const bool summed = call.space.loops[loop].role == DimRole::kReduced;
-      const IdDim dim{.extent = ids[*i].size,
-                      .blocks = summed ? call.blocks(loop) : 1,
-                      .ids = own[*i],
-                      .from = from[*i],
-                      .to = to[*i]};
-      dims.push_back(dim);
+      dim.blocks = summed ? call.blocks(loop) : 1;
+      dim.from = strides_by_name(call.in[0].shape, one).front();
+      dim.to = strides_by_name(call.out.shape, one).front();
+      dims.push_back(std::move(dim));
     }
   }
   std::ranges::stable_sort(dims, {}, [](const IdDim& dim) { return dim.to != 0; });
   return dims;
 }
 
-template <typename T>
-void collect(std::span<const IdDim> dims, const T* ids, Entry entry, Interval rows,
-             std::int64_t row_stride, std::vector<Entry>& out) {
+// The rows of the result that the rank has, along one of the dims that are indexed.
+struct OwnRows {
+  Interval rows;
+  std::int64_t stride = 1;
+  std::vector<std::int64_t> ids;  // the numbers
+};
+
+std::vector<OwnRows> own_rows(const KernelCall& call) {
+  std::vector<OwnRows> own;
+  for (const Dim& dim : indexed_dims(call.call.args)) {
+    const TensorView& ids = call.in[own.size() + 1];
+    OwnRows& one = own.emplace_back();
+    one.rows = extent_of(call.out, dim.name);
+    one.stride = strides_of(call.out.shape)[call.out.shape.index_of(dim.name).value()];
+    with_type(ids.dtype, [&](auto element) {
+      const auto numbers = elements<const decltype(element)>(ids);
+      one.ids.assign(numbers.begin(), numbers.end());
+    });
+  }
+  return own;
+}
+
+// `at`: where the place is in each tensor of ids.
+void collect(std::span<const IdDim> dims, std::span<const OwnRows> own,
+             const std::vector<std::int64_t>& at, Entry entry, std::vector<Entry>& out) {
   if (dims.empty()) {
-    const auto id = static_cast<std::int64_t>(*ids);
-    if (id >= rows.begin && id < rows.end()) {
-      entry.to += (id - rows.begin) * row_stride;
-      out.push_back(entry);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::int64_t row = own[i].ids[static_cast<std::size_t>(at[i])] - own[i].rows.begin;
+      if (row < 0 || row >= own[i].rows.extent) {
+        return;
+      }
+      entry.to += row * own[i].stride;
     }
+    out.push_back(entry);
     return;
   }
   const IdDim& dim = dims.front();
   const std::int64_t chain = dim.extent / dim.blocks;
+  std::vector<std::int64_t> next = at;
   for (std::int64_t i = 0; i < dim.extent; ++i) {
-    const Entry next{.to = entry.to + i * dim.to,
-                     .block = entry.block * dim.blocks + i / chain,
-                     .from = entry.from + i * dim.from};
-    collect(dims.subspan(1), ids + i * dim.ids, next, rows, row_stride, out);
+    collect(dims.subspan(1), own, next,
+            {.to = entry.to + i * dim.to,
+             .block = entry.block * dim.blocks + i / chain,
+             .from = entry.from + i * dim.from},
+            out);
+    for (std::size_t k = 0; k < next.size(); ++k) {
+      next[k] += dim.ids[k];
+    }
   }
 }
 
@@ -146,7 +204,8 @@ RowMap row_map(const KernelCall& call) {
   const std::vector<std::int64_t> to = strides_by_name(call.out.shape, x);
   RowMap map{.from = {0}, .to = {0}};
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    if (call.in[1].shape.has(x[i].name)) {
+    const auto is_in = [&](const TensorView& ids) { return ids.shape.has(x[i].name); };
+    if (std::ranges::any_of(call.in.subspan(1), is_in)) {
       continue;
     }
     RowMap next;
@@ -207,15 +266,10 @@ bool owns_first_block(const KernelCall& call) {
 }
 
 void scatter_add_kernel(const KernelCall& call) {
-  const std::string over = dim_arg(call.call.args, "over").name;
-  const Interval rows = extent_of(call.out, over);
-  const std::int64_t row_stride = strides_of(call.out.shape)[call.out.shape.index_of(over).value()];
   const std::vector<IdDim> dims = id_dims(call);
+  const std::vector<OwnRows> own = own_rows(call);
   std::vector<Entry> entries;
-  with_type(call.in[1].dtype, [&](auto element) {
-    collect(std::span(dims), elements<const decltype(element)>(call.in[1]).data(), Entry{}, rows,
-            row_stride, entries);
-  });
+  collect(dims, own, std::vector<std::int64_t>(own.size(), 0), Entry{}, entries);
   std::ranges::stable_sort(entries, {},
                            [](const Entry& entry) { return std::pair(entry.to, entry.block); });
   const std::int64_t blocks =
@@ -254,18 +308,24 @@ const OpDef kScatterAdd{
     .summary = "rows added up at their indices; an index out of range is ignored",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the rows"},
-               {.name = "ids", .kind = ParamKind::kTensor, .help = "the index where each one goes"},
-               {.name = "over", .kind = ParamKind::kDim, .help = "the dim of the result's rows"},
+               {.name = "ids",
+                .kind = ParamKind::kTensors,
+                .help = "the index where each one goes; a list of tensors for several dims"},
+               {.name = "over",
+                .kind = ParamKind::kDims,
+                .help = "the dim of the result's rows; several: one for each tensor of indices"},
                {.name = "to",
                 .kind = ParamKind::kShape,
                 .required = false,
-                .help = "the result's dims (`over`, then those that the ids lack)"}},
+                .help = "the result's dims (`over`, then those that the ids lack)"},
+               out_of_range_param()},
     .shape_rule = "`over`, then the dims of x that the ids lack; or the dims after `->`",
     .example = R"(dim vocab = 4, length = 3
 let ids = const([length], [3, 0, 3], dtype = i32)
 print scatter_add(const([length], [1, 10, 100]), ids, over = vocab)
 )",
     .type = scatter_add_type,
+    .expand = scatter_add_expand,
     .space = scatter_add_space,
     .grad = scatter_add_grad,
     .flops = scatter_add_flops,

@@ -12,12 +12,7 @@ namespace {
 // Of a product with a one_hot, what it picks; an invalid id: the call stands for itself.
 std::optional<ValueId> sum_expand(Builder& b, const OpCall& call,
                                   std::span<const ValueId> operands) {
-  const Value& product = b.program().at(operands[0]);
-  if (product.op == nullptr || product.op->algebra != Algebra::kProduct) {
-    return ValueId{};
-  }
-  const std::vector<ValueId> factors = product.operands;
-  return picked(b, factors, call.result.shape).value_or(ValueId{});
+  return picked(b, operands, call.result.shape).value_or(ValueId{});
 }
 
 IterationSpace sum_space(const OpCall& call) {

@@ -149,7 +149,11 @@ class Drawer {
       if (param.kind == ParamKind::kDim || param.kind == ParamKind::kDims) {
         const Dim dim = one_of(dims.empty() || chance(10) ? options_.dims : dims);
         size = dim.size;
-        call.args.set(param.name, std::vector<Dim>{dim});
+        std::vector<Dim> list = {dim};
+        if (param.kind == ParamKind::kDims && joined_ > 1) {  // one for each of the tensors
+          list = some(options_.dims, joined_);
+        }
+        call.args.set(param.name, list);
       } else if (param.kind == ParamKind::kInt) {
         // Counted behind `begin` where there is one.
         const std::int64_t least = param.name == "end"    ? begin + 1

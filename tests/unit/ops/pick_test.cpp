@@ -59,6 +59,31 @@ TEST_CASE("so is an einsum, also of more factors") {
   q.check(q.s.call("einsum", {scale, q.x, q.hot}, args("to", shape({{"batch", 3}}))), {4, 20, 0});
 }
 
+TEST_CASE("so it is behind a sign, deeper in a product, and in another dtype") {
+  Picking p;
+  const ValueId product = p.s.call("mul", {p.s.call("neg", {p.x}), p.hot});
+  p.check(p.s.call("sum", {p.s.call("neg", {product})}, args("over", dim("classes"))), {2, 10, 0});
+  Picking q;
+  const ValueId scale = q.s.input(f64({{"batch", 3}}), {2, 2, 2});
+  const ValueId inner = q.s.call("mul", {q.hot, scale});
+  q.check(q.s.call("sum", {q.s.call("mul", {q.x, inner})}, args("over", dim("classes"))),
+          {4, 20, 0});
+  Picking r;
+  const ValueId small = r.s.call("one_hot", {r.labels}, args("dim", dim("classes", 4)));
+  const ValueId wide = r.s.call("cast", {small}, args("dtype", DType::kF64));
+  r.check(r.s.call("sum", {r.s.call("mul", {r.x, wide})}, args("over", dim("classes"))),
+          {2, 10, 0});
+}
+
+TEST_CASE("so it is with smoothed labels, which are a sum beside it") {
+  Picking p;
+  const ValueId half = p.s.input(f64({}), {0.5});
+  const ValueId eighth = p.s.input(f64({}), {0.125});
+  const ValueId smooth = p.s.call("add", {p.s.call("mul", {p.hot, half}), eighth});
+  p.check(p.s.call("sum", {p.s.call("mul", {p.x, smooth})}, args("over", dim("classes"))),
+          {1 + 6.5 / 8, 5 + 46.0 / 8, 86.0 / 8});
+}
+
 TEST_CASE("a one_hot whose dim is kept, or in no other factor, stays") {
   Picking p;
   const ValueId counts = p.s.call("sum", {p.hot}, args("to", shape({{"classes", 4}})));

@@ -130,10 +130,11 @@ bool is_exact(const Splitter& split) {
   return true;
 }
 
-// What is read through windows is no block, and parts of what is scanned or selected from need more
-// than themselves: tests/unit/layouts/roles has them.
+// What is read through windows is no block, and parts of what is scanned, selected from or read at
+// indices need more than themselves: tests/unit/layouts/roles has them.
 bool is_more_than_a_block(const IterationSpace& space, std::size_t loop) {
-  if (space.digest && digested_loop(space) == loop) {
+  if (space.loops[loop].role == DimRole::kServed ||
+      (space.digest && digested_loop(space) == loop)) {
     return true;
   }
   return std::ranges::any_of(space.windows, [&](const WindowDim& window) {
