@@ -44,7 +44,9 @@ enum class ParamKind : std::uint8_t {
   kReal,
   kBool,
   kText,
-  kData,  // nested lists of numbers, flattened row-major
+  kData,      // nested lists of numbers, flattened row-major
+  kInts,      // a whole number, or nested lists of them, flattened, or one of `choices`
+  kNewShape,  // a shape; a name that is not declared makes a dim of the size that the type finds
 };
 
 struct OpParam {
@@ -152,15 +154,16 @@ struct MovedDim {
   friend bool operator==(const MovedDim&, const MovedDim&) = default;
 };
 
-// A dim of an operand of which index i of the loop that it is made of, a kept one, reads a window:
-// the indices i * stride + offset … + length - 1, as far as there are. A rank has more of the
-// operand than its block: its neighbours' borders as well.
+// A dim of an operand of which index i of the loops that it is made of, kept or reduced ones, reads
+// a window: the indices j for which up * j is one of i * stride + offset … + length - 1, as far as
+// there are. A rank has more of the operand than its block: its neighbours' borders as well.
 struct WindowDim {
   std::size_t operand = 0;
   std::size_t dim = 0;
   std::int64_t stride = 1;
   std::int64_t offset = 0;
   std::int64_t length = 1;
+  std::int64_t up = 1;
 };
 
 // What a rank that has a part of a dim with role kScanned or kSelected tells the others of it: for

@@ -31,12 +31,15 @@ namespace mtf::host {
 
 // `operands`: shapes of the tensors of the same call; a bare name may be one of their dims.
 [[nodiscard]] Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
-                                     std::span<const Shape> operands = {});
+                                     std::span<const Shape> operands = {}, bool may_be_new = false);
 // These three give nullopt after an error or for what is unknown.
 [[nodiscard]] std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized);
+// `may_be_new`: an unknown name makes a dim of size 0, for the operation to fill in; in a shape,
+// the name of an operand's dim stands for that one, which may have another size than it was
+// declared with.
 [[nodiscard]] std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
-                                                  std::span<const Shape> operands = {});
-// `may_be_new`: an unknown name makes a dim of size 0, for the operation to fill in.
+                                                  std::span<const Shape> operands = {},
+                                                  bool may_be_new = false);
 [[nodiscard]] std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                                             std::span<const Shape> operands,
                                                             bool may_be_new);

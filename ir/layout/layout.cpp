@@ -97,14 +97,19 @@ bool holds(const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
 
 namespace {
 
+constexpr std::int64_t floored(std::int64_t x, std::int64_t y) {
+  return x / y - (x % y < 0 ? 1 : 0);
+}
+
 // What a block reads of a dim of `size`.
 Interval reached(const Reach& reach, std::int64_t size, Interval block) {
   if (block.extent == 0) {
     return {};
   }
-  const std::int64_t first = block.begin * reach.stride + reach.offset;
-  const std::int64_t end = (block.end() - 1) * reach.stride + reach.offset + reach.length;
-  const std::int64_t begin = std::clamp<std::int64_t>(first, 0, size);
+  const std::int64_t low = block.begin * reach.stride + reach.offset;
+  const std::int64_t high = (block.end() - 1) * reach.stride + reach.offset + reach.length - 1;
+  const std::int64_t end = floored(high, reach.up) + 1;
+  const std::int64_t begin = std::clamp<std::int64_t>(-floored(-low, reach.up), 0, size);
   return from_to(begin, std::clamp(end, begin, size));
 }
 

@@ -129,11 +129,16 @@ std::optional<ValueLayout> operand_from_loops(std::size_t operand, std::span<con
   std::optional<ValueLayout> layout = layout_from_loops(map, loops, space, mesh);
   for (const WindowDim& window : windows_of(space, operand)) {
     if (layout && !layout->dims[window.dim].empty()) {
+      std::int64_t size = 1;
+      for (const std::size_t loop : map[window.dim]) {
+        size *= space.loops[loop].size;
+      }
       layout->reach.push_back({.dim = window.dim,
-                               .size = space.loops[map[window.dim].front()].size,
+                               .size = size,
                                .stride = window.stride,
                                .offset = window.offset,
-                               .length = window.length});
+                               .length = window.length,
+                               .up = window.up});
     }
   }
   return layout;

@@ -81,6 +81,7 @@ SumCall inside_blocks(const SumCall& sum, const std::vector<bool>& open,
   for (const DimMap& operand : sum.space.operands) {
     inside.space.operands.push_back(renumbered(operand, numbers));
   }
+  inside.space.windows = sum.space.windows;
   const DimMap kept = renumbered(sum.space.result, numbers);
   inside.space.result.insert(inside.space.result.end(), kept.begin(), kept.end());
   const Shape& result = sum.call.result.shape;

@@ -25,13 +25,21 @@ TensorView view_of(const SpmdProgram& program, SpmdId id, std::int64_t rank) {
           .dtype = value.type.dtype};
 }
 
-// The view with a dim for each loop that a dim is made of.
-TensorView by_loops(const TensorView& view, const DimMap& map, const IterationSpace& space,
+// The view of an operand with a dim for each loop that a dim is made of; one that is read through
+// windows stays.
+TensorView by_loops(const TensorView& view, std::size_t operand, const IterationSpace& space,
                     std::span<const LoopShare> shares) {
   TensorView parts{.data = view.data, .shape = {}, .offset = {}, .dtype = view.dtype};
   std::vector<Dim> dims;
-  for (const std::vector<std::size_t>& loops : map) {
-    for (const std::size_t loop : loops) {
+  const DimMap& map = space.operands[operand];
+  const std::vector<WindowDim> windows = windows_of(space, operand);
+  for (std::size_t d = 0; d < map.size(); ++d) {
+    if (std::ranges::find(windows, d, &WindowDim::dim) != windows.end()) {
+      dims.push_back(view.shape[d]);
+      parts.offset.push_back(view.offset[d]);
+      continue;
+    }
+    for (const std::size_t loop : map[d]) {
       dims.push_back({space.loops[loop].name, shares[loop].extent});
       parts.offset.push_back(shares[loop].offset);
     }
@@ -74,8 +82,7 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
     }
     for (std::size_t o = 0; o < call.operands.size(); ++o) {
       const TensorView view = view_of(program, call.operands[o], rank);
-      here.in.push_back(
-          call.by_loops ? by_loops(view, call.space.operands[o], call.space, here.shares) : view);
+      here.in.push_back(call.by_loops ? by_loops(view, o, call.space, here.shares) : view);
     }
     here.call =
         std::make_unique<KernelCall>(KernelCall{.call = call.call,

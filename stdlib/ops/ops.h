@@ -152,6 +152,16 @@ extern const OpDef kReverse;  // reverse.cpp
 extern const OpDef kRepeat;   // repeat.cpp
 extern const OpDef kTile;
 extern const OpDef kWindows;  // windows.cpp
+// convolution/conv.cpp
+extern const OpDef kConv;
+extern const OpDef kConvTranspose;
+extern const OpDef kConvKernel;
+// convolution/pool.cpp
+extern const OpDef kPool;
+// convolution/window_sums.cpp
+extern const OpDef kMaxPool;
+extern const OpDef kSumPool;
+extern const OpDef kSpreadPool;
 // gather.cpp
 extern const OpDef kGather;
 // scatter_add.cpp

@@ -128,18 +128,19 @@ def torch_seconds(call):
     return statistics.median(times)
 
 
-def run(mtf, folder):
+def run(mtf, folder, rows=None):
     try:
         import torch
     except ImportError:
         print("PyTorch is not installed")
         return
     torch.set_num_threads(1)
-    width = max(len(row.name) for row in ROWS)
+    rows = ROWS if rows is None else rows
+    width = max(len(row.name) for row in rows)
     print(f"{'':{width}}  {'mtf ms':>9}  {'torch ms':>9}  {'ratio':>6}   (goal 1.10 in the mean, "
           "1.50 for each)")
     ratios = []
-    for row in ROWS:
+    for row in rows:
         call = row.torch(torch)
         call()  # takes its memory
         times = [(mtf_seconds(mtf, folder, row), torch_seconds(call)) for _ in range(ROUNDS)]

@@ -147,6 +147,10 @@ std::string_view word_of(ParamKind kind) {
       return "string";
     case ParamKind::kData:
       return "nested lists of numbers";
+    case ParamKind::kInts:
+      return "int, or list of ints";
+    case ParamKind::kNewShape:
+      return "shape, whose dims may be new";
   }
   return "";
 }
@@ -177,7 +181,11 @@ std::string kind_word(const OpParam& param) {
   for (const std::string_view choice : param.choices) {
     choices += (choices.empty() ? "\"" : " | \"") + std::string(choice) + "\"";
   }
-  return choices.empty() ? std::string(word_of(param.kind)) : choices;
+  if (choices.empty()) {
+    return std::string(word_of(param.kind));
+  }
+  return param.kind == ParamKind::kInts ? std::string(word_of(param.kind)) + ", " + choices
+                                        : choices;
 }
 
 std::string_view role_word(DimRole role) {

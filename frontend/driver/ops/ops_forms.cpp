@@ -131,10 +131,12 @@ std::string sample(const OpParam& param) {
     case ParamKind::kDims:
     case ParamKind::kNewDims:
     case ParamKind::kShape:
+    case ParamKind::kNewShape:
       return "[dims]";
     case ParamKind::kDType:
       return "f32";
     case ParamKind::kInt:
+    case ParamKind::kInts:
       return "1";
     case ParamKind::kReal:
       return "0.5";
@@ -181,7 +183,7 @@ bool is_positional(const OpParam& param) {
 
 std::string result_text(const OpDef& op) {
   const auto to = std::ranges::find_if(op.params, is_result);
-  return to->kind == ParamKind::kShape ? " -> [dims]" : " -> other";
+  return sample(*to) == "[dims]" ? " -> [dims]" : " -> other";
 }
 
 // `result`: with the dims after `->`, and then without `over`, which would say the same.

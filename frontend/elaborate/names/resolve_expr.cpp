@@ -53,7 +53,7 @@ bool takes_new_dims(ParamKind kind) {
 
 bool takes_dims(ParamKind kind) {
   return kind == ParamKind::kDim || kind == ParamKind::kDims || kind == ParamKind::kShape ||
-         takes_new_dims(kind);
+         kind == ParamKind::kNewShape || takes_new_dims(kind);
 }
 
 // The parameter that an argument goes to, as far as it can be told without values.

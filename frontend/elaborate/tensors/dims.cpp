@@ -48,8 +48,23 @@ void unknown_dim(Reporter& report, const Names& names, std::string_view name, So
                suggestion.fix);
 }
 
-Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> operands) {
+// A dim of an operand, a dim that is declared, or a new one; nullopt: the name has another value.
+std::optional<Dim> dim_or_new(Context& c, std::string_view name, std::span<const Shape> operands) {
+  const std::optional<Dim> known = find_dim(c.names, c.units, name);
+  if (const std::optional<Dim> dim = dim_of(operands, known ? known->name : name)) {
+    return dim;
+  }
+  const bool is_new = !known && c.names.scope->find(name).binding == nullptr;
+  return is_new ? Dim{.name = std::string(name), .size = 0} : known;
+}
+
+Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> operands,
+                    bool may_be_new) {
   const ast::NameRef* name = ast::as_name(expr);
+  if (name != nullptr && may_be_new) {
+    const std::optional<Dim> dim = dim_or_new(c, name->text, operands);
+    return dim ? make(*dim) : evaluate(c, expr);
+  }
   if (name == nullptr || operands.empty() || c.names.scope->find(name->text).binding != nullptr) {
     return evaluate(c, expr);
   }
@@ -67,12 +82,13 @@ void no_rest(Reporter& report, SourceSpan span) {
 
 // One value per element; a `..` is an error here.
 std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
-                                     std::span<const Shape> operands) {
+                                     std::span<const Shape> operands, bool may_be_new) {
   Values values;
   bool known = true;
   for (const ast::Element& element : bracket.elements) {
     Value value = match(
-        element.node, [&](const ast::Expr& expr) { return element_value(c, expr, operands); },
+        element.node,
+        [&](const ast::Expr& expr) { return element_value(c, expr, operands, may_be_new); },
         [&](const ast::Sized& sized) {
           const std::optional<Dim> dim = evaluate_sized(c, sized);
           if (dim) {
@@ -186,8 +202,8 @@ void declare_inline(Names& names, const Dim& dim, SourceSpan span) {
 }
 
 Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
-                       std::span<const Shape> operands) {
-  std::optional<Values> values = element_values(c, bracket, operands);
+                       std::span<const Shape> operands, bool may_be_new) {
+  std::optional<Values> values = element_values(c, bracket, operands, may_be_new);
   if (!values) {
     return unknown();
   }
@@ -206,10 +222,12 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
 namespace {
 
 std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
-                                  std::span<const Shape> operands, std::string_view wanted) {
+                                  std::span<const Shape> operands, std::string_view wanted,
+                                  bool may_be_new = false) {
   const auto* bracket = std::get_if<ast::Bracket>(&expr.node);
-  const Value value = bracket != nullptr ? evaluate_bracket(c, *bracket, expr.span, operands)
-                                         : element_value(c, expr, operands);
+  const Value value = bracket != nullptr
+                          ? evaluate_bracket(c, *bracket, expr.span, operands, may_be_new)
+                          : element_value(c, expr, operands, may_be_new);
   if (is_unknown(value)) {
     return std::nullopt;
   }
@@ -224,8 +242,8 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
 }  // namespace
 
 std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
-                                    std::span<const Shape> operands) {
-  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]");
+                                    std::span<const Shape> operands, bool may_be_new) {
+  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]", may_be_new);
 }
 
 namespace {

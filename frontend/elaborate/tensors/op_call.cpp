@@ -172,6 +172,34 @@ std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
   return std::nullopt;
 }
 
+// One number, one of the parameter's words, or all numbers of a list.
+std::optional<ArgValue> ints_argument(OpCallSite& site, const OpParam& param,
+                                      const ast::Expr& expr) {
+  const Value value = evaluate(site.c, expr);
+  if (const std::optional<std::int64_t> number = as_int(value)) {
+    return *number;
+  }
+  if (const auto* text = value.get<std::string>(); text != nullptr && !param.choices.empty()) {
+    return checked_choice(site, param, *text, expr.span);
+  }
+  Row row;
+  if (value.is<List>() && flatten(site, {.value = value, .span = expr.span}, 0, row)) {
+    const bool are_ints =
+        std::ranges::all_of(row.numbers, [](double x) { return x == std::floor(x); });
+    if (are_ints) {
+      return std::move(row.numbers);
+    }
+  } else if (value.is<List>()) {
+    return std::nullopt;  // said already
+  }
+  std::string wanted = "a whole number, or a list of one for each dim";
+  for (const std::string_view word : param.choices) {
+    wanted += ", or \"" + std::string(word) + "\"";
+  }
+  wrong_kind(site, param, expr.span, wanted, value);
+  return std::nullopt;
+}
+
 std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
                                  const OpArgs& args) {
   switch (param.kind) {
@@ -196,12 +224,16 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
       }
       return *std::move(dims);
     }
-    case ParamKind::kShape: {
-      std::optional<Shape> shape = evaluate_shape(site.c, expr, site.operands);
+    case ParamKind::kShape:
+    case ParamKind::kNewShape: {
+      std::optional<Shape> shape =
+          evaluate_shape(site.c, expr, site.operands, param.kind == ParamKind::kNewShape);
       return shape ? std::optional<ArgValue>(*std::move(shape)) : std::nullopt;
     }
     case ParamKind::kData:
       return data_argument(site, expr, args);
+    case ParamKind::kInts:
+      return ints_argument(site, param, expr);
     default:
       return plain_argument(site, param, expr);
   }

@@ -92,15 +92,21 @@ std::vector<GemmTerm> terms_of(const KernelCall& call) {
 }
 
 template <typename T>
-void multiply_whole(const Gemm& product, const KernelCall& call) {
+std::vector<GemmDim> loops_of(const Gemm& product, T* out) {
   std::vector<GemmDim> dims = product.batch;
   dims.insert(dims.end(), product.rows.begin(), product.rows.end());
   const auto outer = static_cast<std::ptrdiff_t>(dims.size());
   dims.insert(dims.end(), product.cols.begin(), product.cols.end());
   if (!product.accumulate) {
-    clear<T>(dims, elements<T>(call.out).data());
+    clear<T>(dims, out);
   }
   dims.insert(dims.begin() + outer, product.inner.begin(), product.inner.end());
+  return dims;
+}
+
+template <typename T>
+void multiply_whole(const Gemm& product, const KernelCall& call) {
+  const std::vector<GemmDim> dims = loops_of<T>(product, elements<T>(call.out).data());
   for (std::size_t i = 0; i < call.in.size(); i += 2) {
     plain_loop<T>(dims, elements<const T>(call.in[i]).data(),
                   elements<const T>(call.in[i + 1]).data(), elements<T>(call.out).data());
@@ -193,6 +199,17 @@ void multiply(const KernelCall& call) {
 }
 
 }  // namespace
+
+void product_of_ints(const Gemm& product, DType dtype, const void* a, const void* b, void* out) {
+  with_number(dtype, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_integral_v<T>) {
+      T* const to = static_cast<T*>(out);
+      plain_loop<T>(loops_of<T>(product, to), static_cast<const T*>(a), static_cast<const T*>(b),
+                    to);
+    }
+  });
+}
 
 void product_kernel(const KernelCall& call) {
   assert(call.in.size() >= 2 && call.in.size() % 2 == 0);

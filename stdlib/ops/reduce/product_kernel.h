@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "runtime/products/gemm.h"
 
 namespace mtf {
 
@@ -11,5 +12,8 @@ namespace mtf {
 
 // out = the sum over the reduced loops of in[0] * in[1] + in[2] * in[3] + …, in canonical order.
 void product_kernel(const KernelCall& call);
+
+// The product of whole numbers of that type, which no order changes.
+void product_of_ints(const Gemm& product, DType dtype, const void* a, const void* b, void* out);
 
 }  // namespace mtf

@@ -110,6 +110,19 @@ class Drawer {
     return call;
   }
 
+  // A dim that the first operand lacks and the next one has, if there is one.
+  Dim tap_of(const DrawnCall& call) {
+    std::vector<Dim> new_dims;
+    for (const std::vector<Dim>& from : {dims_of(call.operands.back()), options_.dims}) {
+      if (new_dims.empty()) {
+        std::ranges::copy_if(from, std::back_inserter(new_dims), [&](const Dim& dim) {
+          return !call.operands.front().shape.has(dim.name);
+        });
+      }
+    }
+    return one_of(new_dims.empty() ? options_.dims : new_dims);
+  }
+
   struct SquareDims {
     Dim rows;
     Dim cols;
@@ -147,7 +160,9 @@ class Drawer {
         continue;
       }
       if (param.kind == ParamKind::kDim || param.kind == ParamKind::kDims) {
-        const Dim dim = one_of(dims.empty() || chance(10) ? options_.dims : dims);
+        const Dim dim = param.name == "taps"
+                            ? tap_of(call)
+                            : one_of(dims.empty() || chance(10) ? options_.dims : dims);
         size = dim.size;
         std::vector<Dim> list = {dim};
         if (param.kind == ParamKind::kDims && joined_ > 1) {  // one for each of the tensors
@@ -175,6 +190,7 @@ class Drawer {
       case ParamKind::kNewDims:
         return std::vector<Dim>{{"n", size}};
       case ParamKind::kShape:
+      case ParamKind::kNewShape:
         return shape_for(dims);
       case ParamKind::kDType:
         return one_of<DType>({options_.floats, options_.floats, DType::kI32});
@@ -183,12 +199,32 @@ class Drawer {
       case ParamKind::kBool:
         return chance(50);
       case ParamKind::kText:
-        return param.choices.empty() ? text_for_joined() : std::string(one_of(param.choices));
+        return param.choices.empty() ? text_for_joined() : word_of(param);
+      case ParamKind::kInts:
+        return ints_for(param);
       case ParamKind::kData:
         return data_for(call);
       default:
         return std::monostate{};
     }
+  }
+
+  ArgValue word_of(const OpParam& param) { return std::string(one_of(param.choices)); }
+
+  // Small ones, not all of them for one dim; or a word.
+  ArgValue ints_for(const OpParam& param) {
+    if (!param.choices.empty() && chance(40)) {
+      return word_of(param);
+    }
+    const auto small = [this] { return 1 + static_cast<std::int64_t>(below(3)); };
+    if (chance(60)) {
+      return small();
+    }
+    std::vector<double> list;
+    for (std::size_t n = 1 + below(2); list.size() < n;) {
+      list.push_back(static_cast<double>(small()));
+    }
+    return list;
   }
 
   // A place for each of the tensors, as `print` needs.

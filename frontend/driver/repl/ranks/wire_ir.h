@@ -40,7 +40,7 @@ inline constexpr int kMembers<VariableRules> = 3;
 template <>
 inline constexpr int kMembers<Layout> = 8;
 template <>
-inline constexpr int kMembers<Reach> = 5;
+inline constexpr int kMembers<Reach> = 6;
 template <>
 inline constexpr int kMembers<ValueLayout> = 4;
 template <>

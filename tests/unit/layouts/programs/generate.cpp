@@ -263,7 +263,10 @@ class Generator {
       case ParamKind::kNewDims:
         return std::vector<Dim>{{"n" + std::to_string(below(3)), size}};
       case ParamKind::kShape:
+      case ParamKind::kNewShape:
         return shape_for(dims);
+      case ParamKind::kInts:
+        return 1 + static_cast<std::int64_t>(below(3));
       case ParamKind::kDType:
         return one_of<DType>({DType::kF32, DType::kF64, DType::kI32});
       case ParamKind::kInt:

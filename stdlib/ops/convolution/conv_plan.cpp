@@ -1,0 +1,365 @@
+#include "stdlib/ops/convolution/conv_plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "stdlib/ops/convolution/conv_phases.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kCopyBytes = 1 << 20;   // that one step copies: stays in a near cache
+constexpr std::int64_t kAddedBytes = 1 << 22;  // of results that are added up behind a step
+constexpr std::int64_t kSideBySide = 8;        // elements of a dim worth copying for
+constexpr std::int64_t kBatchedPlaces = 512;   // windows that are a product of their own
+
+// Element strides of a loop in the three tensors; of positions and taps in the first operand those
+// that the axes give.
+struct LoopStrides {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+  bool in_a = false;
+  bool in_b = false;
+  bool in_out = false;
+};
+
+// One dim that windows are read of.
+struct AxisRun {
+  WindowAxis axis;
+  std::size_t view_dim = 0;        // of the first operand
+  std::vector<std::size_t> loops;  // that it runs over, major first
+  std::size_t taps = 0;            // the loop
+  std::int64_t first = 0;          // index of the rank's first position
+  std::int64_t count = 1;          // of positions
+};
+
+class ConvPlanner {
+ public:
+  ConvPlanner(const KernelCall& call, ConvKind kind)
+      : call_(call), kind_(kind), loops_(call.space.loops.size()) {
+    plan_.strides = call.in[0].strides.empty() ? strides_of(call.in[0].shape) : call.in[0].strides;
+    note_strides();
+    note_axes();
+  }
+
+  ConvPlan run() {
+    for (const AxisRun& axis : axes_) {
+      phases_.push_back(
+          phases_of(axis.axis, axis.first, axis.count, kind_ == ConvKind::kTransposed));
+    }
+    plan_padding();
+    choose_side_by_side();
+    choose_steps();
+    std::vector<const Phase*> picked;
+    add_parts(picked);
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] const IterationSpace& space() const { return call_.space; }
+  [[nodiscard]] const TensorView& view() const { return call_.in[0]; }
+  [[nodiscard]] bool is_whole_number() const { return !is_float(call_.out.dtype); }
+
+  static std::vector<std::int64_t> dense(const TensorView& view) {
+    return view.strides.empty() ? strides_of(view.shape) : view.strides;
+  }
+
+  // Per dim of an operand's view, the loop that it is; of one that is read through windows none.
+  void note_strides() {
+    std::size_t v = 0;
+    for (std::size_t d = 0; d < space().operands[0].size(); ++d) {
+      const bool is_read = std::ranges::any_of(
+          space().windows, [d](const WindowDim& window) { return window.dim == d; });
+      if (is_read) {
+        view_dim_.push_back(v++);
+        continue;
+      }
+      view_dim_.push_back(v);
+      for (const std::size_t loop : space().operands[0][d]) {
+        batch_dims_.emplace_back(v, loop);
+        loops_[loop].a = plan_.strides[v++];
+        loops_[loop].in_a = true;
+      }
+    }
+    v = 0;
+    const std::vector<std::int64_t> of_b = dense(call_.in[1]);
+    for (const std::vector<std::size_t>& factors : space().operands[1]) {
+      for (const std::size_t loop : factors) {
+        loops_[loop].b = of_b[v++];
+        loops_[loop].in_b = true;
+      }
+    }
+    const std::vector<std::int64_t> of_out = dense(call_.out);
+    for (std::size_t d = 0; d < space().result.size(); ++d) {
+      loops_[space().result[d].front()].out = of_out[d];
+      loops_[space().result[d].front()].in_out = true;
+    }
+  }
+
+  void note_axes() {
+    const WindowAxes axes = axes_of(call_.call.args, kind_ == ConvKind::kTransposed);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::size_t d = space().windows[i].dim;
+      AxisRun run{.axis = axes[i], .view_dim = view_dim_[d], .loops = space().operands[0][d]};
+      const auto taps = std::ranges::find(space().loops, axes[i].taps.name, &LoopDim::name);
+      run.taps = static_cast<std::size_t>(taps - space().loops.begin());
+      std::int64_t weight = 1;
+      for (std::size_t l = run.loops.size(); l-- > 0;) {
+        const LoopShare& share = call_.shares[run.loops[l]];
+        run.first += share.offset * weight;
+        run.count *= share.extent;
+        weight *= space().loops[run.loops[l]].size;
+      }
+      axes_.push_back(std::move(run));
+    }
+  }
+
+  // The indices of the operand that an axis reads, and what of the view they are.
+  void plan_padding() {
+    for (std::size_t v = 0; v < view().shape.rank(); ++v) {
+      plan_.padded.push_back({.extent = view().shape[v].size, .count = view().shape[v].size});
+    }
+    origin_.assign(view().shape.rank(), 0);
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      std::optional<Interval> read;
+      for (const Phase& phase : phases_[i]) {
+        if (phase.count == 0 || phase.taps == 0) {
+          continue;
+        }
+        const std::int64_t last = phase.index + (phase.count - 1) * phase.by_place;
+        const std::int64_t reach = (phase.taps - 1) * phase.by_tap;
+        const std::int64_t begin = std::min(phase.index, phase.index + reach);
+        const std::int64_t end = std::max(last, last + reach) + 1;
+        read = read ? from_to(std::min(begin, read->begin), std::max(end, read->end()))
+                    : from_to(begin, end);
+      }
+      const std::size_t v = axes_[i].view_dim;
+      const Interval all = read.value_or(Interval{});
+      const Interval here = {.begin = view().offset[v], .extent = view().shape[v].size};
+      const Interval both = intersection(all, here);
+      const bool inside = all.begin >= here.begin && all.end() <= here.end();
+      plan_.copies = plan_.copies || !inside;
+      plan_.padded[v] = {.extent = all.extent,
+                         .from = both.extent > 0 ? both.begin - here.begin : 0,
+                         .to = both.extent > 0 ? both.begin - all.begin : 0,
+                         .count = both.extent};
+      reads_.push_back(all);
+    }
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const std::size_t v = axes_[i].view_dim;
+      origin_[v] = plan_.copies ? reads_[i].begin : view().offset[v];
+    }
+  }
+
+  // For the gradient of a kernel, what is next to each other in the result should be so in what is
+  // read: where the operand has windows last, it is copied with another dim last, and the result is
+  // put in order in the end.
+  void choose_side_by_side() {
+    const auto fastest = std::ranges::find(plan_.strides, 1);
+    const auto last = static_cast<std::size_t>(fastest - plan_.strides.begin());
+    const bool is_read =
+        std::ranges::any_of(axes_, [last](const AxisRun& run) { return run.view_dim == last; });
+    const std::int64_t bytes =
+        call_.out.shape.volume() * static_cast<std::int64_t>(bytes_of(call_.out.dtype));
+    if (kind_ != ConvKind::kKernel || !is_read || is_whole_number() || bytes > kAddedBytes) {
+      return;
+    }
+    std::int64_t most = kSideBySide - 1;
+    for (const auto& [v, loop] : batch_dims_) {
+      if (loops_[loop].in_out && !loops_[loop].in_b && call_.shares[loop].extent > most) {
+        most = call_.shares[loop].extent;
+        last_ = {v, loop};
+      }
+    }
+    if (!last_) {
+      return;
+    }
+    plan_.copies = true;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      origin_[axes_[i].view_dim] = reads_[i].begin;
+    }
+    plan_.gathered.resize(space().result.size());
+    std::int64_t stride = most;
+    for (std::size_t d = plan_.gathered.size(); d-- > 0;) {
+      const std::size_t loop = space().result[d].front();
+      const bool is_last = loop == last_->second;
+      plan_.gathered[d] = is_last ? 1 : stride;
+      stride *= is_last ? 1 : call_.out.shape[d].size;
+      loops_[loop].out = plan_.gathered[d];
+    }
+  }
+
+  // The loop whose indices are worked on one after the other, so that what is copied stays near.
+  void choose_steps() {
+    std::optional<std::pair<std::size_t, std::size_t>> best;  // dim of the view, loop
+    if (!plan_.copies || is_whole_number()) {
+      return restride();
+    }
+    std::int64_t bytes = static_cast<std::int64_t>(bytes_of(view().dtype));
+    for (const PaddedDim& dim : plan_.padded) {
+      bytes *= dim.extent;
+    }
+    for (const auto& [v, loop] : batch_dims_) {
+      const bool fits = kind_ == ConvKind::kKernel ? adds_up(loop) : loops_[loop].in_out;
+      if (fits && call_.shares[loop].extent > 1 &&
+          (!best || call_.shares[loop].extent > call_.shares[best->second].extent)) {
+        best = {v, loop};
+      }
+    }
+    if (best && bytes > kCopyBytes) {
+      const auto [v, loop] = *best;
+      const std::int64_t extent = call_.shares[loop].extent;
+      const std::int64_t most = std::max<std::int64_t>(1, kCopyBytes * extent / bytes);
+      std::int64_t at_a_time = 1;
+      if (kind_ == ConvKind::kKernel) {
+        at_a_time = extent / call_.blocks(loop);
+        plan_.steps.adds = true;
+      } else {
+        for (std::int64_t n = 1; n <= std::min(most, extent); ++n) {
+          at_a_time = extent % n == 0 ? n : at_a_time;
+        }
+      }
+      plan_.steps.count = extent / at_a_time;
+      plan_.steps.from = at_a_time * plan_.strides[v];
+      plan_.steps.b = at_a_time * loops_[loop].b;
+      plan_.steps.out = at_a_time * loops_[loop].out;
+      plan_.padded[v].extent = plan_.padded[v].count = at_a_time;
+      stepped_ = loop;
+    }
+    restride();
+  }
+
+  // Whether the sums of the loop's blocks are the upper part of the whole sum's tree.
+  [[nodiscard]] bool adds_up(std::size_t loop) const {
+    const bool is_first = std::ranges::none_of(
+        space().loops.begin(), space().loops.begin() + static_cast<std::ptrdiff_t>(loop),
+        [](const LoopDim& before) { return before.role == DimRole::kReduced; });
+    const std::int64_t bytes =
+        call_.out.shape.volume() * static_cast<std::int64_t>(bytes_of(call_.out.dtype));
+    return is_first && space().loops[loop].role == DimRole::kReduced && call_.blocks(loop) > 1 &&
+           bytes <= kAddedBytes;
+  }
+
+  // Strides of the copy, where there is one.
+  void restride() {
+    std::vector<std::int64_t> strides = plan_.strides;
+    if (plan_.copies) {
+      std::int64_t stride = last_ ? plan_.padded[last_->first].extent : 1;
+      for (std::size_t v = plan_.padded.size(); v-- > 0;) {
+        const bool is_last = last_ && last_->first == v;
+        strides[v] = is_last ? 1 : stride;
+        stride *= is_last ? 1 : plan_.padded[v].extent;
+      }
+      plan_.copied = strides;
+    }
+    for (const auto& [v, loop] : batch_dims_) {
+      loops_[loop].a = strides[v];
+    }
+    of_a_ = strides;
+  }
+
+  void add_parts(std::vector<const Phase*>& picked) {
+    if (picked.size() == axes_.size()) {
+      plan_.parts.push_back(part_of_phases(picked));
+      return;
+    }
+    for (const Phase& phase : phases_[picked.size()]) {
+      picked.push_back(&phase);
+      add_parts(picked);
+      picked.pop_back();
+    }
+  }
+
+  [[nodiscard]] std::int64_t extent_of(std::size_t loop) const {
+    return stepped_ == loop ? call_.shares[loop].extent / plan_.steps.count
+                            : call_.shares[loop].extent;
+  }
+
+  [[nodiscard]] std::int64_t blocks_of(std::size_t loop) const {
+    return stepped_ == loop && plan_.steps.adds ? 1 : call_.blocks(loop);
+  }
+
+  [[nodiscard]] ConvPart part_of_phases(const std::vector<const Phase*>& picked) const {
+    ConvPart part;
+    std::vector<GemmDim> dims(loops_.size());
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      dims[l] = {.extent = extent_of(l), .a = loops_[l].a, .b = loops_[l].b, .out = loops_[l].out};
+    }
+    std::vector<char> in_a(loops_.size(), 0);
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const AxisRun& run = axes_[i];
+      const Phase& phase = *picked[i];
+      const std::int64_t stride = of_a_[run.view_dim];
+      std::int64_t weight = 1;
+      for (std::size_t l = run.loops.size(); l-- > 0;) {
+        GemmDim& dim = dims[run.loops[l]];
+        dim.a = stride * phase.by_place * weight;
+        in_a[run.loops[l]] = 1;
+        weight *= space().loops[run.loops[l]].size;
+      }
+      if (kind_ == ConvKind::kTransposed) {
+        GemmDim& dim = dims[run.loops.front()];
+        part.out += phase.skip * dim.out;
+        dim.extent = phase.count;
+        dim.out *= phase.step;
+      }
+      GemmDim& taps = dims[run.taps];
+      in_a[run.taps] = 1;
+      part.b += phase.tap * taps.b;
+      taps.extent = phase.taps;
+      taps.a = stride * phase.by_tap;
+      taps.b *= phase.tap_step;
+      part.a += phase.taps == 0 ? 0 : (phase.index - origin_[run.view_dim]) * stride;
+    }
+    sort_dims(dims, in_a, part.product);
+    return part;
+  }
+
+  // Places of a large image are a product of their own for each index of the batch.
+  void sort_dims(std::vector<GemmDim>& dims, const std::vector<char>& in_a, Gemm& product) const {
+    std::int64_t places = 1;
+    for (const AxisRun& run : axes_) {
+      places *= run.count;
+    }
+    for (std::size_t l = 0; l < dims.size(); ++l) {
+      const bool a = loops_[l].in_a || in_a[l] != 0;
+      const bool b = loops_[l].in_b;
+      if (!loops_[l].in_out) {
+        dims[l].out = 0;
+        dims[l].blocks = space().loops[l].role == DimRole::kReduced ? blocks_of(l) : 1;
+        product.inner.push_back(dims[l]);
+      } else if (a && b) {
+        product.batch.push_back(dims[l]);
+      } else if (!a) {
+        product.cols.push_back(dims[l]);
+      } else if (loops_[l].in_a && kind_ != ConvKind::kKernel && places >= kBatchedPlaces) {
+        product.batch.push_back(dims[l]);
+      } else {
+        product.rows.push_back(dims[l]);
+      }
+    }
+  }
+
+  const KernelCall& call_;
+  ConvKind kind_;
+  std::vector<LoopStrides> loops_;
+  std::vector<std::size_t> view_dim_;  // per dim of the operand, the first of the view
+  std::vector<std::pair<std::size_t, std::size_t>> batch_dims_;  // of the view, and their loops
+  std::vector<AxisRun> axes_;
+  std::vector<std::vector<Phase>> phases_;  // per axis
+  std::vector<Interval> reads_;             // per axis
+  std::vector<std::int64_t> origin_;        // per dim of the view, the index at the start of a
+  std::vector<std::int64_t> of_a_;          // strides of what products read
+  std::optional<std::size_t> stepped_;
+  std::optional<std::pair<std::size_t, std::size_t>> last_;  // dim of the view, loop: of the copy
+  ConvPlan plan_;
+};
+
+}  // namespace
+
+ConvPlan plan_conv(const KernelCall& call, ConvKind kind) {
+  return ConvPlanner(call, kind).run();
+}
+
+}  // namespace mtf

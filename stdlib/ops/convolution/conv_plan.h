@@ -1,0 +1,53 @@
+// What a convolution of one rank's slices is made of: products of strided operands.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "runtime/products/gemm.h"
+#include "stdlib/ops/convolution/windows_over.h"
+
+namespace mtf {
+
+enum class ConvKind : std::uint8_t { kForward, kTransposed, kKernel };
+
+// The operand that windows are read of, copied with zeros around; elements, per dim of its view.
+struct PaddedDim {
+  std::int64_t extent = 1;  // with what is around
+  std::int64_t from = 0;    // the first index of the view that is copied
+  std::int64_t to = 0;      // and where it goes
+  std::int64_t count = 1;
+};
+
+// A product over some of the places: where its operands and its result begin.
+struct ConvPart {
+  Gemm product;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+};
+
+// Is done `count` times, each at the next indices of one loop.
+struct ConvSteps {
+  std::int64_t count = 1;
+  std::int64_t from = 0;  // elements of the view between two of them; `dim` has so many indices
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+  bool adds = false;  // results are added up, in the canonical tree
+};
+
+struct ConvPlan {
+  bool copies = false;
+  std::vector<PaddedDim> padded;       // if it copies; of one step
+  std::vector<std::int64_t> strides;   // of the view
+  std::vector<std::int64_t> copied;    // of the copy
+  std::vector<std::int64_t> gathered;  // of the result while it is summed; empty: its own
+  std::vector<ConvPart> parts;
+  ConvSteps steps;
+};
+
+[[nodiscard]] ConvPlan plan_conv(const KernelCall& call, ConvKind kind);
+
+}  // namespace mtf

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/strided.h"
+#include "runtime/kernels/tree.h"
+#include "stdlib/ops/convolution/conv_plan.h"
+#include "stdlib/ops/convolution/conv_rules.h"
+#include "stdlib/ops/reduce/product_kernel.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf {
+namespace {
+
+// The plan, and its products as far as they depend on shapes alone.
+// Of whole numbers, no product is prepared.
+template <typename T>
+using GemmOf = PreparedGemm<std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+template <typename T>
+struct PreparedConv {
+  PreparedConv(const KernelCall& call, ConvKind kind) : plan(plan_conv(call, kind)) {
+    if constexpr (!std::is_integral_v<T>) {
+      for (const ConvPart& part : plan.parts) {
+        products.push_back(std::make_unique<GemmOf<T>>(part.product, call.host.cpu()));
+      }
+    }
+  }
+
+  ConvPlan plan;
+  std::vector<std::unique_ptr<GemmOf<T>>> products;
+};
+
+// Memory of a thread for what it copies; it grows to the largest.
+std::byte* copy_scratch(std::size_t bytes) {
+  thread_local std::vector<std::byte> scratch;
+  if (scratch.size() < bytes) {
+    scratch.assign(bytes, std::byte{});
+  }
+  return scratch.data();
+}
+
+// Copies one step's part of the operand, with zeros around.
+void copy_padded(const ConvPlan& plan, std::size_t element, const std::byte* from, std::byte* to) {
+  std::vector<StridedDim> dims;
+  std::int64_t first = 0;
+  std::int64_t start = 0;
+  for (std::size_t v = 0; v < plan.padded.size(); ++v) {
+    const PaddedDim& dim = plan.padded[v];
+    dims.push_back({.extent = dim.count, .from = plan.strides[v], .to = plan.copied[v]});
+    first += dim.from * plan.strides[v];
+    start += dim.to * plan.copied[v];
+  }
+  const auto width = static_cast<std::int64_t>(element);
+  const bool some = std::ranges::all_of(dims, [](const StridedDim& dim) { return dim.extent > 0; });
+  if (some) {
+    copy_strided(std::move(dims), element, from + first * width, to + start * width);
+  }
+}
+
+std::int64_t padded_volume(const ConvPlan& plan) {
+  std::int64_t volume = 1;
+  for (const PaddedDim& dim : plan.padded) {
+    volume *= dim.extent;
+  }
+  return volume;
+}
+
+template <typename T>
+void multiply_parts(const PreparedConv<T>& conv, DType dtype, const T* a, const T* b, T* out) {
+  for (std::size_t i = 0; i < conv.plan.parts.size(); ++i) {
+    const ConvPart& part = conv.plan.parts[i];
+    if constexpr (std::is_integral_v<T>) {
+      product_of_ints(part.product, dtype, a + part.a, b + part.b, out + part.out);
+    } else {
+      conv.products[i]->run(a + part.a, b + part.b, out + part.out);
+    }
+  }
+}
+
+// Results of the steps, added up in the tree as they come.
+template <typename T>
+class StepSums {
+ public:
+  StepSums(std::int64_t steps, std::int64_t volume, T* out)
+      : steps_(steps), volume_(volume), out_(out) {}
+
+  // Where the next step's result goes.
+  T* next() {
+    if (depth_ == places_.size()) {
+      places_.emplace_back(depth_ == 0 ? 0 : static_cast<std::size_t>(volume_));
+    }
+    return place(depth_++);
+  }
+
+  void done(std::int64_t step) {
+    if constexpr (!std::is_integral_v<T>) {
+      for (int merges = merges_after(step, steps_); merges > 0; --merges) {
+        --depth_;
+        combine(ReduceKind::kSum, place(depth_ - 1), place(depth_), volume_, place(depth_ - 1));
+      }
+    }
+  }
+
+ private:
+  T* place(std::size_t depth) { return depth == 0 ? out_ : places_[depth].data(); }
+
+  std::int64_t steps_;
+  std::int64_t volume_;
+  T* out_;
+  std::size_t depth_ = 0;
+  std::vector<std::vector<T>> places_;
+};
+
+template <typename T>
+void run_steps(const PreparedConv<T>& conv, const KernelCall& call) {
+  const ConvPlan& plan = conv.plan;
+  const DType dtype = call.out.dtype;
+  const T* a = static_cast<const T*>(call.in[0].data);
+  const T* b = static_cast<const T*>(call.in[1].data);
+  T* const out = static_cast<T*>(call.out.data);
+  if (!plan.copies) {
+    return multiply_parts(conv, dtype, a, b, out);
+  }
+  const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(T);
+  std::byte* const copy = copy_scratch(bytes);
+  std::memset(copy, 0, bytes);  // the places around stay so from step to step
+  std::vector<T> gathered(
+      plan.gathered.empty() ? 0 : static_cast<std::size_t>(call.out.shape.volume()));
+  T* const whole = plan.gathered.empty() ? out : gathered.data();
+  StepSums<T> sums(plan.steps.count, call.out.shape.volume(), whole);
+  for (std::int64_t step = 0; step < plan.steps.count; ++step) {
+    copy_padded(plan, sizeof(T), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
+                copy);
+    T* const to = plan.steps.adds ? sums.next() : whole + step * plan.steps.out;
+    multiply_parts(conv, dtype, reinterpret_cast<const T*>(copy), b + step * plan.steps.b, to);
+    if (plan.steps.adds) {
+      sums.done(step);
+    }
+  }
+  if (!plan.gathered.empty()) {
+    std::vector<StridedDim> dims;
+    const std::vector<std::int64_t> to = strides_of(call.out.shape);
+    for (std::size_t d = 0; d < to.size(); ++d) {
+      dims.push_back({.extent = call.out.shape[d].size, .from = plan.gathered[d], .to = to[d]});
+    }
+    copy_strided(std::move(dims), sizeof(T), gathered.data(), out);
+  }
+}
+
+void run_conv(const KernelCall& call, ConvKind kind) {
+  if (call.out.shape.volume() == 0) {
+    return;
+  }
+  with_number(call.out.dtype, [&](auto type) {
+    using T = decltype(type);
+    std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
+    if (made == nullptr) {
+      made = std::make_shared<const PreparedConv<T>>(call, kind);
+      if (call.notes != nullptr) {
+        call.notes->made = made;
+      }
+    }
+    run_steps(*static_cast<const PreparedConv<T>*>(made.get()), call);
+  });
+}
+
+}  // namespace
+
+void conv_run(const KernelCall& call) {
+  run_conv(call, ConvKind::kForward);
+}
+
+void conv_transpose_run(const KernelCall& call) {
+  run_conv(call, ConvKind::kTransposed);
+}
+
+void conv_kernel_run(const KernelCall& call) {
+  run_conv(call, ConvKind::kKernel);
+}
+
+}  // namespace mtf

@@ -1,0 +1,295 @@
+#include <algorithm>
+
+#include "stdlib/ops/convolution/conv_rules.h"
+#include "stdlib/ops/convolution/groups.h"
+#include "stdlib/ops/rules.h"
+
+namespace mtf {
+namespace {
+
+// The dims of a call: of the operands without those of the windows, and of the result, likewise.
+struct OtherDims {
+  std::vector<Dim> x;
+  std::vector<Dim> k;
+};
+
+template <typename F>
+std::vector<Dim> dims_without(const Shape& shape, const WindowAxes& axes, F&& dim_of_axis) {
+  std::vector<Dim> rest;
+  std::ranges::copy_if(shape.dims(), std::back_inserter(rest), [&](const Dim& dim) {
+    return std::ranges::none_of(
+        axes, [&](const WindowAxis& axis) { return dim_of_axis(axis).name == dim.name; });
+  });
+  return rest;
+}
+
+const Dim* named(const std::vector<Dim>& dims, std::string_view name) {
+  const auto found = std::ranges::find(dims, name, &Dim::name);
+  return found == dims.end() ? nullptr : &*found;
+}
+
+// What both have, they have in one size; nothing else is named as a dim of the windows.
+bool check_shared(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
+                  DiagSink& diags) {
+  for (const Dim& dim : others.k) {
+    if (is_window_dim(axes, dim.name)) {
+      diags.error(DiagKind::kBadArgument, call.span_of(1),
+                  in_backticks(dim.name) + " of " + to_string(call.operands[1].shape) +
+                      " is a dim that the windows of " + spelled(call) +
+                      " lie over; `rename` one of the two");
+      return false;
+    }
+    const Dim* same = named(others.x, dim.name);
+    if (same == nullptr || same->size == dim.size) {
+      continue;
+    }
+    std::string hint;
+    if (same->size % dim.size == 0) {
+      hint = "; `groups = " + std::to_string(same->size / dim.size) + "` would fit";
+    }
+    diags.error(DiagKind::kDimSize, call.span_of(1),
+                spelled(call) + " of " + to_string(call.operands[0].shape) + " with " +
+                    to_string(call.operands[1].shape) + ": " + in_backticks(dim.name) + " is " +
+                    std::to_string(same->size) + " and " + std::to_string(dim.size) + hint);
+    return false;
+  }
+  return true;
+}
+
+// Every dim of one operand is in the other, or in the result.
+bool check_all_used(const OpCall& call, const OtherDims& others, const Shape& to, DiagSink& diags) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<Dim>& mine = i == 0 ? others.x : others.k;
+    const std::vector<Dim>& theirs = i == 0 ? others.k : others.x;
+    for (const Dim& dim : mine) {
+      if (!to.has(dim.name) && named(theirs, dim.name) == nullptr) {
+        diags.error(DiagKind::kDimMissing, call.span_of(i),
+                    spelled(call) + " to " + to_string(to) + " lacks " + in_backticks(dim.name) +
+                        ", which only " + to_string(call.operands[i].shape) +
+                        " has; add it behind `->`, or `sum` over it before");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The sizes of the dims behind `->` are those of the operands.
+bool check_sizes(const OpCall& call, const OtherDims& others, const Shape& to, DiagSink& diags) {
+  for (const Dim& dim : to.dims()) {
+    const Dim* in_x = named(others.x, dim.name);
+    const Dim* in_k = named(others.k, dim.name);
+    const Dim* known = in_x != nullptr ? in_x : in_k;
+    if (known != nullptr && known->size != dim.size) {
+      diags.error(DiagKind::kDimSize, call.span,
+                  spelled(call) + " to " + to_string(to) + ", but " + in_backticks(dim.name) +
+                      " is " + std::to_string(known->size) + " in " +
+                      to_string(call.operands[in_x != nullptr ? 0 : 1].shape));
+      return false;
+    }
+  }
+  return true;
+}
+
+// The dims with an index for each window are no others.
+bool check_apart(const OpCall& call, const OtherDims& others, const WindowAxes& axes, bool up,
+                 DiagSink& diags) {
+  for (const WindowAxis& axis : axes) {
+    const std::string& name = (up ? axis.big : axis.small).name;
+    const bool is_tap =
+        std::ranges::any_of(axes, [&](const WindowAxis& other) { return other.taps.name == name; });
+    if (is_tap || named(others.x, name) != nullptr || named(others.k, name) != nullptr) {
+      diags.error(
+          DiagKind::kRepeatedDim, call.span,
+          spelled(call) + " gives the windows over " +
+              in_backticks((up ? axis.small : axis.big).name) + " the dim " + in_backticks(name) +
+              ", which is also one of " +
+              to_string(call.operands[is_tap || named(others.x, name) == nullptr ? 1 : 0].shape) +
+              "; `rename` one of the two");
+      return false;
+    }
+  }
+  return true;
+}
+
+// The dims behind `->` with the sizes that the windows give; without `->` those of the first
+// operand, and the kernel's own in place of what is summed.
+Shape result_shape(const OpCall& call, const OtherDims& others, const WindowAxes& axes, bool up) {
+  std::vector<Dim> dims;
+  const auto add_window = [&](const Dim& dim) {
+    for (const WindowAxis& axis : axes) {
+      const Dim& made = up ? axis.big : axis.small;
+      if ((call.args.find("to") != nullptr ? made : up ? axis.small : axis.big).name == dim.name) {
+        dims.push_back(made);
+        return true;
+      }
+    }
+    return false;
+  };
+  if (const auto* to = call.args.get<Shape>("to")) {
+    for (const Dim& dim : to->dims()) {
+      if (!add_window(dim)) {
+        dims.push_back(dim);
+      }
+    }
+    return Shape(std::move(dims));
+  }
+  bool added = false;
+  const auto add_kernel = [&] {
+    for (const Dim& dim : others.k) {
+      if (!added && named(others.x, dim.name) == nullptr) {
+        dims.push_back(dim);
+      }
+    }
+    added = true;
+  };
+  for (const Dim& dim : call.operands[0].shape.dims()) {
+    if (add_window(dim)) {
+      continue;
+    }
+    if (named(others.k, dim.name) != nullptr) {
+      add_kernel();
+    } else {
+      dims.push_back(dim);
+    }
+  }
+  add_kernel();
+  return Shape(std::move(dims));
+}
+
+// conv and, if `up`, conv_transpose.
+std::optional<TensorType> product_type(OpCall& call, bool up, DiagSink& diags) {
+  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags)) {
+    return std::nullopt;
+  }
+  std::optional<WindowAxes> axes = window_axes(call, up, diags);
+  if (!axes || !take_taps(call, 1, *axes, diags)) {
+    return std::nullopt;
+  }
+  OtherDims others{
+      .x = dims_without(call.operands[0].shape, *axes,
+                        [up](const WindowAxis& axis) { return up ? axis.small : axis.big; }),
+      .k = dims_without(call.operands[1].shape, *axes,
+                        [](const WindowAxis& axis) { return axis.taps; })};
+  if (!fit_groups(call, others.x, others.k, diags)) {
+    return std::nullopt;
+  }
+  const auto is_other = [&](const Dim& dim) {
+    return named(others.x, dim.name) != nullptr || named(others.k, dim.name) != nullptr;
+  };
+  if (!place_windows(call, up, is_other, *axes, diags) || !take_padding(call, up, *axes, diags) ||
+      !(up ? fit_big(call, *axes, diags) : count_windows(call, *axes, diags))) {
+    return std::nullopt;
+  }
+  const Shape to = result_shape(call, others, *axes, up);
+  const std::vector<Dim> dims(to.dims().begin(), to.dims().end());
+  if (!check_apart(call, others, *axes, up, diags) || !check_distinct(call, dims, diags) ||
+      !check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
+      !check_all_used(call, others, to, diags)) {
+    return std::nullopt;
+  }
+  normalise(call.args, *axes, up);
+  call.args.set("to", to);
+  return result_type(call, call.operands[0].dtype, to, diags);
+}
+
+// The dims of the second operand that have an index for each window: those that "at" names, or of
+// the same names.
+bool find_windows(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
+  const auto* at = call.args.get<std::vector<Dim>>("at");
+  if (at != nullptr && at->size() != axes.size()) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`at` of " + spelled(call) + " names as many dims of its second operand as " +
+                    "`window` of its first");
+    return false;
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::string name = at == nullptr ? axes[i].big.name : (*at)[i].name;
+    const std::optional<Dim> dim = find_dim(call, 1, name, diags);
+    if (!dim) {
+      return false;
+    }
+    axes[i].small = *dim;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<TensorType> conv_type(OpCall& call, DiagSink& diags) {
+  return product_type(call, false, diags);
+}
+
+std::optional<TensorType> conv_transpose_type(OpCall& call, DiagSink& diags) {
+  return product_type(call, true, diags);
+}
+
+std::optional<TensorType> conv_kernel_type(OpCall& call, DiagSink& diags) {
+  if (!check_operands(call, Accepts::kNumbers, diags) || !check_same_dtype(call, 0, diags)) {
+    return std::nullopt;
+  }
+  std::optional<WindowAxes> axes = window_axes(call, false, diags);
+  if (!axes || !take_taps(call, 2, *axes, diags) || !find_windows(call, *axes, diags) ||
+      !take_padding(call, false, *axes, diags)) {
+    return std::nullopt;
+  }
+  const OtherDims others{.x = dims_without(call.operands[0].shape, *axes,
+                                           [](const WindowAxis& axis) { return axis.big; }),
+                         .k = dims_without(call.operands[1].shape, *axes,
+                                           [](const WindowAxis& axis) { return axis.small; })};
+  for (WindowAxis& axis : *axes) {
+    if (axis.windows() != axis.small.size || axis.small.size == 0) {
+      diags.error(DiagKind::kDimSize, call.span,
+                  spelled(call) + " of windows of " + std::to_string(axis.length()) + " over the " +
+                      std::to_string(axis.big.size) + " of " + in_backticks(axis.big.name) +
+                      ": there are " + std::to_string(axis.windows()) + ", and " +
+                      in_backticks(axis.small.name) + " of the second operand is " +
+                      std::to_string(axis.small.size));
+      return std::nullopt;
+    }
+  }
+  if (call.args.find("to") == nullptr) {
+    std::vector<Dim> dims;
+    for (const WindowAxis& axis : *axes) {
+      dims.push_back(axis.taps);
+    }
+    std::ranges::copy_if(others.x, std::back_inserter(dims),
+                         [&](const Dim& dim) { return named(others.k, dim.name) == nullptr; });
+    std::ranges::copy_if(others.k, std::back_inserter(dims),
+                         [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+    if (!check_distinct(call, dims, diags)) {
+      return std::nullopt;
+    }
+    call.args.set("to", Shape(std::move(dims)));
+  }
+  const Shape to = shape_arg(call.args, "to");
+  for (const WindowAxis& axis : *axes) {
+    const Dim* taps = to.find(axis.taps.name);
+    if (taps == nullptr || taps->size != axis.taps.size) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  spelled(call) + " to " + to_string(to) + ", which lacks " +
+                      in_backticks(axis.taps.name) + " of " + std::to_string(axis.taps.size) +
+                      ", of its `taps`");
+      return std::nullopt;
+    }
+  }
+  for (const Dim& dim : to.dims()) {
+    const bool is_tap = std::ranges::any_of(
+        *axes, [&](const WindowAxis& axis) { return axis.taps.name == dim.name; });
+    if (!is_tap && named(others.x, dim.name) == nullptr && named(others.k, dim.name) == nullptr) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  spelled(call) + " to " + to_string(to) + ", but " + in_backticks(dim.name) +
+                      " is in no operand");
+      return std::nullopt;
+    }
+  }
+  if (!check_apart(call, others, *axes, false, diags) ||
+      !check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
+      !check_all_used(call, others, to, diags)) {
+    return std::nullopt;
+  }
+  normalise(call.args, *axes, false);
+  return result_type(call, call.operands[0].dtype, to, diags);
+}
+
+}  // namespace mtf

@@ -1,0 +1,319 @@
+#include "stdlib/ops/convolution/windows_over.h"
+
+#include <algorithm>
+
+#include "stdlib/ops/rules.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 31;
+
+std::string count_text(std::size_t n, std::string_view what) {
+  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+}
+
+// "`h`, `w`"
+std::string names_text(const std::vector<Dim>& dims) {
+  std::string text;
+  for (const Dim& dim : dims) {
+    text += (text.empty() ? "" : ", ") + in_backticks(dim.name);
+  }
+  return text;
+}
+
+bool check_range(const OpCall& call, std::string_view name, const std::vector<std::int64_t>& given,
+                 std::int64_t least, DiagSink& diags) {
+  const auto outside = std::ranges::find_if(
+      given, [&](std::int64_t number) { return number < least || number >= kMost; });
+  if (outside == given.end()) {
+    return true;
+  }
+  diags.error(DiagKind::kBadIndex, call.span,
+              in_backticks(name) + " of " + spelled(call) + " is " + std::to_string(*outside) +
+                  "; it is at least " + std::to_string(least) + " and below 2^31");
+  return false;
+}
+
+Dim& input_dim(WindowAxis& axis, bool up) {
+  return up ? axis.small : axis.big;
+}
+
+Dim& output_dim(WindowAxis& axis, bool up) {
+  return up ? axis.big : axis.small;
+}
+
+// "[h 8, new]": sizes as far as they are known.
+std::string dims_text(const Shape& shape) {
+  std::string text = "[";
+  for (const Dim& dim : shape.dims()) {
+    text += text.size() > 1 ? ", " : "";
+    text += dim.name;
+    if (dim.size > 0) {
+      text += " ";
+      text += std::to_string(dim.size);
+    }
+  }
+  text += "]";
+  return text;
+}
+
+// As many places around as leave one window for each `stride` indices, the odd one behind.
+void pad_same(WindowAxis& axis) {
+  const std::int64_t count = (axis.big.size + axis.stride - 1) / axis.stride;
+  const std::int64_t around =
+      std::max<std::int64_t>(0, (count - 1) * axis.stride + axis.length() - axis.big.size);
+  axis.low = around / 2;
+  axis.high = around - axis.low;
+}
+
+// "windows of 3 indices, 2 apart, with 1 and 1 around"
+std::string windows_text(const WindowAxis& axis) {
+  std::string text =
+      "windows of " + std::to_string(axis.length()) + (axis.length() == 1 ? " index" : " indices");
+  if (axis.stride > 1) {
+    text += ", " + std::to_string(axis.stride) + " apart";
+  }
+  return text + ", with " + std::to_string(axis.low) + " and " + std::to_string(axis.high) +
+         " around";
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> ints_for(const OpCall& call, std::string_view name,
+                                                  std::size_t count, std::int64_t least,
+                                                  std::int64_t otherwise, DiagSink& diags) {
+  std::vector<std::int64_t> given = numbers_of(call.args, name).value_or(std::vector{otherwise});
+  if (given.size() == 1) {
+    given.resize(count, given.front());
+  }
+  if (given.size() != count) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                in_backticks(name) + " of " + spelled(call) + " is " +
+                    count_text(given.size(), "number") + ", for windows over " +
+                    count_text(count, "dim") + "; it is one number, or one for each of them");
+    return std::nullopt;
+  }
+  return check_range(call, name, given, least, diags) ? std::optional(given) : std::nullopt;
+}
+
+std::optional<WindowAxes> window_axes(const OpCall& call, bool up, DiagSink& diags) {
+  const std::vector<Dim> window = *call.args.get<std::vector<Dim>>("window");
+  const auto stride = ints_for(call, "stride", window.size(), 1, 1, diags);
+  const auto dilation = ints_for(call, "dilation", window.size(), 1, 1, diags);
+  if (!stride || !dilation) {
+    return std::nullopt;
+  }
+  if (window.empty()) {
+    diags.error(DiagKind::kBadArgument, call.span, spelled(call) + " of windows over no dim");
+    return std::nullopt;
+  }
+  WindowAxes axes;
+  for (std::size_t i = 0; i < window.size(); ++i) {
+    const std::optional<Dim> dim = find_dim(call, 0, window[i].name, diags);
+    if (!dim) {
+      return std::nullopt;
+    }
+    if (std::ranges::count(window, window[i].name, &Dim::name) > 1) {
+      diags.error(DiagKind::kRepeatedDim, call.span,
+                  spelled(call) + " of windows over " + in_backticks(dim->name) + " twice");
+      return std::nullopt;
+    }
+    WindowAxis axis;
+    input_dim(axis, up) = *dim;
+    axis.stride = (*stride)[i];
+    axis.dilation = (*dilation)[i];
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+bool take_taps(const OpCall& call, std::size_t k, WindowAxes& axes, DiagSink& diags) {
+  const std::vector<Dim> taps = *call.args.get<std::vector<Dim>>("taps");
+  if (taps.size() != axes.size()) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`taps` of " + spelled(call) + " names " + count_text(taps.size(), "dim") +
+                    " and " + "`window` " + count_text(axes.size(), "dim") +
+                    "; each dim that windows lie over has one of the kernel");
+    return false;
+  }
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    if (call.operands[0].shape.has(taps[i].name)) {
+      diags.error(DiagKind::kBadArgument, call.span,
+                  "`taps` of " + spelled(call) + " are the kernel's alone, and " +
+                      in_backticks(taps[i].name) + " is also in " +
+                      to_string(call.operands[0].shape) + "; `rename` one of the two");
+      return false;
+    }
+    if (std::ranges::count(taps, taps[i].name, &Dim::name) > 1) {
+      diags.error(DiagKind::kRepeatedDim, call.span,
+                  "`taps` of " + spelled(call) + " names " + in_backticks(taps[i].name) + " twice");
+      return false;
+    }
+    axes[i].taps = taps[i];
+    if (k < call.operands.size()) {
+      const std::optional<Dim> dim = find_dim(call, k, taps[i].name, diags);
+      if (!dim) {
+        return false;
+      }
+      axes[i].taps = *dim;
+    }
+  }
+  return true;
+}
+
+bool take_sizes(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
+  const auto sizes = ints_for(call, "size", axes.size(), 1, 1, diags);
+  for (std::size_t i = 0; sizes && i < axes.size(); ++i) {
+    axes[i].taps.size = (*sizes)[i];
+  }
+  return sizes.has_value();
+}
+
+bool take_padding(const OpCall& call, bool up, WindowAxes& axes, DiagSink& diags) {
+  const auto* word = call.args.get<std::string>("padding");
+  if (word != nullptr && *word != "same" && *word != "valid") {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`padding` of " + spelled(call) + " is \"" + *word +
+                    "\"; it is \"same\", \"valid\", one number, a number for each dim, or "
+                    "[[before, behind], ..]");
+    return false;
+  }
+  if (word != nullptr) {
+    for (WindowAxis& axis : axes) {
+      if (up && axis.big.size == 0) {
+        axis.big.size = axis.small.size * axis.stride;
+      }
+      if (*word == "same") {
+        pad_same(axis);
+      }
+    }
+    return true;
+  }
+  std::vector<std::int64_t> given =
+      numbers_of(call.args, "padding").value_or(std::vector<std::int64_t>{0});
+  if (!check_range(call, "padding", given, 0, diags)) {
+    return false;
+  }
+  const std::size_t n = axes.size();
+  if (given.size() != 1 && given.size() != n && given.size() != 2 * n) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`padding` of " + spelled(call) + " is " + count_text(given.size(), "number") +
+                    ", for windows over " + count_text(n, "dim") +
+                    "; it is one number, one for each of them, or [[before, behind], ..]");
+    return false;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool pairs = given.size() == 2 * n;
+    axes[i].low = given[given.size() == 1 ? 0 : pairs ? 2 * i : i];
+    axes[i].high = given[given.size() == 1 ? 0 : pairs ? 2 * i + 1 : i];
+  }
+  return true;
+}
+
+bool count_windows(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
+  for (WindowAxis& axis : axes) {
+    const std::int64_t count = axis.windows();
+    if (count < 1) {
+      diags.error(DiagKind::kBadIndex, call.span,
+                  spelled(call) + " of " + windows_text(axis) + ", over " +
+                      in_backticks(axis.big.name) + ", which has " + std::to_string(axis.big.size));
+      return false;
+    }
+    const bool is_said = axis.small.size > 0 && axis.small != axis.big;
+    if (is_said && axis.small.size != count) {
+      diags.error(DiagKind::kDimSize, call.span,
+                  spelled(call) + " of " + windows_text(axis) + " makes " + std::to_string(count) +
+                      " of the " + std::to_string(axis.big.size) + " of " +
+                      in_backticks(axis.big.name) + ", but " + in_backticks(axis.small.name) +
+                      " is " + std::to_string(axis.small.size));
+      return false;
+    }
+    axis.small.size = count;
+  }
+  return true;
+}
+
+bool place_windows(const OpCall& call, bool up, const std::function<bool(const Dim&)>& is_other,
+                   WindowAxes& axes, DiagSink& diags) {
+  const auto* to = call.args.get<Shape>("to");
+  const auto* at = call.args.get<std::vector<Dim>>("at");
+  if (at != nullptr && at->size() != axes.size()) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`at` of " + spelled(call) + " names " + count_text(at->size(), "dim") +
+                    ", for windows over " + count_text(axes.size(), "dim"));
+    return false;
+  }
+  std::vector<Dim> left;  // that nothing else in the call has
+  if (to != nullptr) {
+    std::ranges::copy_if(to->dims(), std::back_inserter(left), std::not_fn(is_other));
+  }
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Dim& given = input_dim(axes[i], up);
+    Dim& made = output_dim(axes[i], up);
+    made = at == nullptr ? Dim{.name = given.name, .size = 0} : (*at)[i];
+    const Dim* said = to == nullptr ? nullptr : to->find(made.name);
+    if (to == nullptr) {
+      continue;
+    }
+    if (said == nullptr) {
+      open.push_back(i);
+      continue;
+    }
+    // The dim's own size is how its name is read, not a size that is asked for.
+    const bool is_own = at == nullptr && *said == given;
+    made.size = is_own ? 0 : said->size;
+    std::erase_if(left, [&](const Dim& dim) { return dim.name == made.name; });
+  }
+  if (left.size() == open.size() && (at == nullptr || open.empty())) {
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      output_dim(axes[open[i]], up) = left[i];
+    }
+    return true;
+  }
+  std::vector<Dim> windows;
+  for (const std::size_t i : open) {
+    windows.push_back(output_dim(axes[i], up));
+  }
+  std::string problem = spelled(call) + " to " + dims_text(*to);
+  if (!windows.empty()) {
+    problem += " has no dim for the windows over " + names_text(windows) +
+               ", of the same name or a new one";
+  } else {
+    problem += ", but " + names_text(left) + (left.size() == 1 ? " is" : " are") +
+               " in no operand, and the windows have dims of their own";
+  }
+  if (!windows.empty() && !left.empty()) {
+    problem += "; " + names_text(left) + (left.size() == 1 ? " is" : " are") + " new";
+  }
+  diags.error(DiagKind::kDimMissing, call.span, std::move(problem));
+  return false;
+}
+
+bool fit_big(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
+  for (WindowAxis& axis : axes) {
+    const std::int64_t least =
+        (axis.small.size - 1) * axis.stride + axis.length() - axis.low - axis.high;
+    if (axis.big.size == 0) {
+      axis.big.size = least;
+    }
+    if (axis.big.size >= 1 && axis.big.size < kMost && axis.windows() == axis.small.size) {
+      continue;
+    }
+    std::string problem = spelled(call) + " of " + std::to_string(axis.small.size) + " " +
+                          windows_text(axis) + ", cannot give " + in_backticks(axis.big.name) +
+                          " the size " + std::to_string(axis.big.size);
+    const std::int64_t most = least + axis.stride - 1;
+    const std::int64_t first = std::max<std::int64_t>(least, 1);
+    if (most >= first) {
+      problem += "; it would be " + std::to_string(first);
+      problem += most == first ? "" : " to " + std::to_string(most);
+    }
+    diags.error(DiagKind::kDimSize, call.span, std::move(problem));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace mtf
