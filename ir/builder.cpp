@@ -6,6 +6,14 @@
 #include <utility>
 
 namespace mtf {
+namespace {
+
+// A tile is widened piece by piece, without a trace in the program.
+bool casts_around(const OpCall& call) {
+  return call.op->tile == nullptr && is_widened(call);
+}
+
+}  // namespace
 
 ValueId Builder::input(InputKind kind, std::string name, TensorType type) {
   program_.values.push_back({.op = nullptr,
@@ -42,7 +50,7 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
     }
     call.result = std::move(*type);
   }
-  if (op.expand != nullptr) {
+  if (op.expand != nullptr || casts_around(call)) {
     const std::optional<ValueId> expanded = expand(call, operands);
     if (!expanded || expanded->valid()) {
       return expanded;
@@ -67,12 +75,33 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
 std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const ValueId> operands) {
   const auto first = static_cast<std::int32_t>(program_.values.size());
   ++expanding_;
-  const std::optional<ValueId> result = call.op->expand(*this, call, operands);
+  const std::optional<ValueId> result =
+      casts_around(call) ? call_widened(call, operands) : call.op->expand(*this, call, operands);
   --expanding_;
   if (result && result->index >= first) {
     program_.at(*result).internal = internal_ || backward_ || expanding_ > 0;
   }
   return result;
+}
+
+// The call with its narrow operands widened, and its result as the rule said: rounded once, and
+// what ranks exchange of a sum before that is wide.
+std::optional<ValueId> Builder::call_widened(const OpCall& call,
+                                             std::span<const ValueId> operands) {
+  std::vector<ValueId> wide;
+  wide.reserve(operands.size());
+  for (const ValueId operand : operands) {
+    wide.push_back(widened(operand));
+  }
+  OpArgs args = call.args;
+  for (auto& [name, value] : args.entries) {
+    if (auto* dtype = std::get_if<DType>(&value)) {
+      *dtype = wide_of(*dtype);
+    }
+  }
+  const std::optional<ValueId> result =
+      this->call(*call.op, wide, std::move(args), call.operand_spans);
+  return result && !call.op->effect ? cast(*result, call.result.dtype) : result;
 }
 
 void Builder::add(OwnGradient own) {
@@ -107,6 +136,22 @@ ValueId Builder::emit(const OpDef& op, std::vector<ValueId> operands, OpArgs arg
     throw Failure{.diag = diags_.diags().back()};
   }
   return *value;
+}
+
+ValueId Builder::cast(ValueId x, DType dtype) {
+  const Value& value = program_.at(x);
+  if (value.type.dtype == dtype) {
+    return x;
+  }
+  if (value.op != nullptr && value.op->primitive == Primitive::kCast) {
+    const DType before = type_of(value.operands.front()).dtype;
+    if (before == dtype && wide_of(before) == value.type.dtype) {
+      return value.operands.front();
+    }
+  }
+  OpArgs args;
+  args.set("dtype", dtype);
+  return emit(Primitive::kCast, {x}, std::move(args));
 }
 
 ValueId Builder::scalar(double value, DType dtype) {

@@ -83,11 +83,16 @@ class Builder {
   ValueId emit(Primitive op, std::vector<ValueId> operands, OpArgs args = {});
   // The scalar `value` of the given type.
   ValueId scalar(double value, DType dtype);
+  // `x` itself where it has the dtype, or what it was widened from; else a cast.
+  ValueId cast(ValueId x, DType dtype);
+  ValueId widened(ValueId x) { return cast(x, wide_of(type_of(x).dtype)); }
 
  private:
   ValueId emit(const OpDef& op, std::vector<ValueId> operands, OpArgs args);
   [[nodiscard]] std::optional<ValueId> expand(const OpCall& call,
                                               std::span<const ValueId> operands);
+  [[nodiscard]] std::optional<ValueId> call_widened(const OpCall& call,
+                                                    std::span<const ValueId> operands);
 
   Program& program_;
   OpTable ops_;

@@ -25,8 +25,17 @@ T element(std::span<const std::byte> data, std::int64_t index) {
 }
 
 double real_element(DType dtype, std::span<const std::byte> data, std::int64_t index) {
-  return with_type(
+  return with_stored(
       dtype, [&](auto type) { return static_cast<double>(element<decltype(type)>(data, index)); });
+}
+
+template <typename T>
+std::int64_t whole(T element) {
+  if constexpr (std::is_integral_v<T>) {
+    return element;
+  } else {
+    return static_cast<std::int64_t>(static_cast<double>(element));
+  }
 }
 
 std::string formatted_element(DType dtype, std::span<const std::byte> data, std::int64_t index,
@@ -34,8 +43,8 @@ std::string formatted_element(DType dtype, std::span<const std::byte> data, std:
   if (is_float(dtype)) {
     return formatted(real_element(dtype, data, index), numbers);
   }
-  return with_type(dtype, [&](auto type) {
-    return formatted(static_cast<std::int64_t>(element<decltype(type)>(data, index)), numbers);
+  return with_stored(dtype, [&](auto type) {
+    return formatted(whole(element<decltype(type)>(data, index)), numbers);
   });
 }
 
@@ -43,8 +52,8 @@ std::string whole_element(DType dtype, std::span<const std::byte> data, std::int
   if (dtype == DType::kBool) {
     return element<std::uint8_t>(data, index) != 0 ? "true" : "false";
   }
-  return with_type(dtype, [&](auto type) {
-    return std::to_string(static_cast<std::int64_t>(element<decltype(type)>(data, index)));
+  return with_stored(dtype, [&](auto type) {
+    return std::to_string(whole(element<decltype(type)>(data, index)));
   });
 }
 
@@ -200,7 +209,7 @@ std::string scalar_text(DType dtype, std::span<const std::byte> data) {
   if (std::isnan(value)) {
     return "nan";
   }
-  return significant(value, dtype == DType::kF32 ? 6 : 12);
+  return significant(value, dtype == DType::kF64 ? 12 : 6);
 }
 
 }  // namespace

@@ -94,6 +94,11 @@ void OpArgs::set(std::string_view name, ArgValue value) {
   entries.emplace_back(name, std::move(value));
 }
 
+bool is_widened(const OpCall& call) {
+  const auto narrow = [](const TensorType& type) { return is_narrow(type.dtype); };
+  return !call.op->narrow && (narrow(call.result) || std::ranges::any_of(call.operands, narrow));
+}
+
 SourceSpan OpCall::span_of(std::size_t operand) const {
   return operand < operand_spans.size() ? operand_spans[operand] : span;
 }

@@ -295,6 +295,11 @@ struct OpDef {
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`
 
   Linear linear = Linear::kNo;
+  // Operands and results of narrow dtypes (ir/dtype.h) as they are: it moves elements, or converts
+  // them itself. Otherwise they are widened before, and the result is rounded once: piece by piece
+  // for a `tile` (runtime/vector_math/narrow.h), by casts around the call for others
+  // (Builder::call).
+  bool narrow = false;
   bool alias = false;  // the operand itself, in the layout that the argument "layout" pins
   // Reads or writes the file that the argument "path" names.
   FileUse file = FileUse::kNone;
@@ -303,6 +308,9 @@ struct OpDef {
   Algebra algebra = Algebra::kNone;
   Primitive primitive = Primitive::kNone;
 };
+
+// Whether the operation computes in wider dtypes than some of the call's (OpDef::narrow).
+[[nodiscard]] bool is_widened(const OpCall& call);
 
 using OpTable = std::span<const OpDef* const>;
 

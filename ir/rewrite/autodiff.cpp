@@ -65,6 +65,7 @@ ValueId with_dims_of(Builder& builder, ValueId gradient, ValueId value) {
 }
 
 ValueId with_type_of(Builder& builder, ValueId gradient, ValueId value) {
+  gradient = builder.cast(gradient, builder.type_of(value).dtype);
   const Shape& shape = builder.type_of(value).shape;
   if (builder.type_of(gradient).shape == shape) {
     return gradient;
@@ -81,7 +82,28 @@ ValueId zeros_like(Builder& builder, ValueId value) {
   return builder.emit(Primitive::kFill, {}, std::move(args));
 }
 
+// In the wide dtype, where one of the two may be in it already.
+ValueId added(Builder& builder, ValueId a, ValueId b) {
+  return builder.emit(Primitive::kAdd, {builder.widened(a), builder.widened(b)});
+}
+
 }  // namespace
+
+GradBuilder::GradBuilder(Builder& builder, ValueId result, ValueId upstream, Adjoints& adjoints)
+    : builder_(builder),
+      result_(result),
+      upstream_(upstream),
+      adjoints_(adjoints),
+      operands_(builder.program().at(result).operands),
+      seen_result_(builder.latest(result)) {
+  const bool widens = !builder.program().at(result).op->narrow;
+  const auto seen = [&](ValueId id) { return widens ? builder.widened(id) : id; };
+  upstream_ = seen(upstream_);
+  seen_result_ = seen(seen_result_);
+  for (const ValueId operand : operands_) {
+    seen_.push_back(seen(builder.latest(operand)));
+  }
+}
 
 bool GradBuilder::wants(std::size_t i) const {
   return adjoints_.at(operands_[i]).wanted;
@@ -105,7 +127,7 @@ void GradBuilder::add_where(ValueId taken, std::size_t i, ValueId gradient) {
 void GradBuilder::collect(std::size_t i, ValueId gradient, ValueId taken) {
   const Shape wide = type_of(gradient).shape;
   const TensorType operand = type_of(operands_[i]);
-  assert(type_of(gradient).dtype == operand.dtype);
+  assert(wide_of(type_of(gradient).dtype) == wide_of(operand.dtype));
   Shape kept = wide;
   for (const Dim& dim : wide.dims()) {
     if (!operand.shape.has(dim.name)) {
@@ -116,7 +138,9 @@ void GradBuilder::collect(std::size_t i, ValueId gradient, ValueId taken) {
   if (kept.rank() < wide.rank()) {
     // In the operand's order where nothing is missing, so that no transpose is needed later.
     const bool complete = kept.rank() == operand.shape.rank();
-    gradient = builder_.emit(Algebra::kSum, {gradient}, to_shape(complete ? operand.shape : kept));
+    OpArgs to = to_shape(complete ? operand.shape : kept);
+    to.set("dtype", wide_of(operand.dtype));
+    gradient = builder_.emit(Algebra::kSum, {gradient}, std::move(to));
   }
   const ValueId below = taken_below(builder_, adjoints_, result_, i, taken);
   Adjoint& slot = adjoints_.at(operands_[i]);
@@ -125,7 +149,7 @@ void GradBuilder::collect(std::size_t i, ValueId gradient, ValueId taken) {
     slot.taken = below;
     return;
   }
-  slot.gradient = builder_.emit(Primitive::kAdd, {slot.gradient, gradient});
+  slot.gradient = added(builder_, slot.gradient, gradient);
   if (slot.taken != below) {
     const bool both = slot.taken.valid() && below.valid();
     slot.taken = both ? builder_.emit(Primitive::kOr, {slot.taken, below}) : ValueId{};
@@ -187,9 +211,8 @@ void follow_own(Builder& builder, const OwnGradient& own, Adjoints& adjoints) {
       continue;
     }
     slot.taken = {};
-    slot.gradient = slot.gradient.valid()
-                        ? builder.emit(Primitive::kAdd, {slot.gradient, gradients[i]})
-                        : gradients[i];
+    slot.gradient =
+        slot.gradient.valid() ? added(builder, slot.gradient, gradients[i]) : gradients[i];
   }
 }
 
@@ -216,7 +239,7 @@ void go_back(Builder& builder, ValueId id, Adjoints& adjoints) {
   const OpDef* op = value.op;
   ValueId& gradient = adjoints.at(id).gradient;
   if (gradient.valid()) {
-    gradient = with_dims_of(builder, gradient, id);
+    gradient = with_dims_of(builder, builder.cast(gradient, builder.type_of(id).dtype), id);
   }
   if (!passes_on(builder, id, adjoints)) {
     return;

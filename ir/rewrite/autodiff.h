@@ -1,6 +1,7 @@
 // Reverse-mode differentiation: one pass backwards over the list, asking each operation.
 //
-// Gradients are ordinary values appended to the program, so they can be differentiated again.
+// Gradients are ordinary values appended to the program, so they can be differentiated again. Those
+// of a narrow tensor (ir/dtype.h) are computed and added up in the wide dtype, and rounded once.
 
 #pragma once
 
@@ -31,20 +32,16 @@ struct Adjoints {
   }
 };
 
-// What an operation's `grad` sees of its call, and where it puts the operands' gradients.
+// What an operation's `grad` sees of its call, and where it puts the operands' gradients. Unless it
+// is `narrow`, it sees narrow tensors widened; in any case it may give wide gradients for them.
 class GradBuilder {
  public:
-  GradBuilder(Builder& builder, ValueId result, ValueId upstream, Adjoints& adjoints)
-      : builder_(builder),
-        result_(result),
-        upstream_(upstream),
-        adjoints_(adjoints),
-        operands_(builder.program().at(result).operands) {}
+  GradBuilder(Builder& builder, ValueId result, ValueId upstream, Adjoints& adjoints);
 
   [[nodiscard]] ValueId upstream() const { return upstream_; }  // has the result's dims
   // These two as they were computed last, if a `recompute` block computes them again.
-  [[nodiscard]] ValueId result() const { return builder_.latest(result_); }
-  [[nodiscard]] ValueId operand(std::size_t i) const { return builder_.latest(operands_[i]); }
+  [[nodiscard]] ValueId result() const { return seen_result_; }
+  [[nodiscard]] ValueId operand(std::size_t i) const { return seen_[i]; }
   [[nodiscard]] std::size_t arity() const { return operands_.size(); }
   [[nodiscard]] const TensorType& type_of(ValueId id) const { return builder_.type_of(id); }
   [[nodiscard]] OpArgs args() const { return builder_.program().at(result_).args; }  // a copy
@@ -54,7 +51,9 @@ class GradBuilder {
   ValueId emit(std::string_view op, std::vector<ValueId> operands, OpArgs args = {}) {
     return builder_.emit(op, std::move(operands), std::move(args));
   }
-  ValueId scalar(double value) { return builder_.scalar(value, type_of(result_).dtype); }
+  ValueId scalar(double value) { return builder_.scalar(value, type_of(seen_result_).dtype); }
+  ValueId cast(ValueId x, DType dtype) { return builder_.cast(x, dtype); }
+  ValueId widened(ValueId x) { return builder_.widened(x); }
   // Adds a gradient for operand i; summed down first if it has more dims than the operand.
   void add_to(std::size_t i, ValueId gradient);
   // The same for an operand that the result takes only where `taken` holds: elsewhere the gradient
@@ -69,6 +68,8 @@ class GradBuilder {
   ValueId upstream_;
   Adjoints& adjoints_;
   std::vector<ValueId> operands_;  // a copy: the list grows while gradients are built
+  ValueId seen_result_;
+  std::vector<ValueId> seen_;  // per operand
 };
 
 // The gradients of the scalar `of` with respect to `targets`; an invalid id where it does not

@@ -117,8 +117,11 @@ ValueId moved_back(Builder& builder, Adjoints& adjoints, ValueId result, std::si
   for (std::size_t j = operands.size(); j-- > 0;) {  // backwards: one may be there twice
     adjoints.at(operands[j]) = before[j];
   }
-  return count.valid() ? builder.emit(Primitive::kGreater, {count, builder.scalar(0, type.dtype)})
-                       : count;
+  if (!count.valid()) {
+    return count;
+  }
+  const ValueId zero = builder.scalar(0, builder.type_of(count).dtype);
+  return builder.emit(Primitive::kGreater, {count, zero});
 }
 
 }  // namespace

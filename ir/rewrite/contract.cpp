@@ -100,6 +100,7 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
                                    const std::vector<ValueId>& factors) {
   OpArgs args;
   args.set("to", like.type.shape);
+  args.set("dtype", like.type.dtype);
   if (factors.size() > 1) {
     return try_call(state, like, Algebra::kEinsum, factors, std::move(args));
   }
@@ -107,9 +108,10 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
   if (type == like.type) {
     return factors.front();
   }
-  const bool moves = same_dims(type.shape, like.type.shape);
-  return try_call(state, like, moves ? Algebra::kTranspose : Algebra::kSum, factors,
-                  std::move(args));
+  if (same_dims(type.shape, like.type.shape)) {
+    return try_call(state, like, Algebra::kTranspose, factors, to_shape(like.type.shape));
+  }
+  return try_call(state, like, Algebra::kSum, factors, std::move(args));
 }
 
 // `factors` are values of the old program.

@@ -190,16 +190,20 @@ bool affordable(const Program& program, const Term& term, const std::vector<Valu
 std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
   const Program& program = state.transfer.from;
   const Value& value = program.at(term.value);
+  const bool plain = !term.negated && term.scales.empty();
+  const DType dtype = sums_up(value) ? program.at(value.operands.front()).type.dtype : sum.dtype;
+  // What is narrow is not scaled, or added up, before its sum: that would round it.
+  const bool in_time = dtype == sum.dtype || (wide_of(dtype) == sum.dtype && plain &&
+                                              value.op->algebra == Algebra::kEinsum);
   const bool joins = sums_up(value) && value.operands.size() <= 2 &&
                      state.uses[static_cast<std::size_t>(term.value.index)] == 1 &&
                      value.type.dtype == sum.dtype && same_dims(value.type.shape, sum.shape) &&
-                     is_float(sum.dtype) &&
-                     program.at(value.operands.front()).type.dtype == sum.dtype;
+                     is_float(sum.dtype) && in_time;
   if (!joins) {
     return "";
   }
   const std::vector<ValueId> factors = sorted_operands(program, term.value);
-  std::string key = std::to_string(value.region) + ";";
+  std::string key = std::to_string(value.region) + ";" + std::string(to_string(dtype)) + ";";
   bool reduces = false;
   for (const ValueId factor : factors) {
     const Shape& shape = program.at(factor).type.shape;
@@ -263,6 +267,7 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& ter
   builder.within(from.at(terms.front().value).region);
   OpArgs args;
   args.set("to", like.type.shape);
+  args.set("dtype", like.type.dtype);
   std::vector<ValueId> operands;
   std::vector<ValueId> first;
   for (const Term& term : terms) {

@@ -156,6 +156,7 @@ class TileSketch {
                   .to = result.type.dtype,
                   .args = &call.call.args,
                   .isa = isa_};
+    stage.widened = is_widened(call.call);
     stage.stored = result.home != Home::kNone;
     if (stage.stored) {
       stored_.push_back(call.result);

@@ -50,15 +50,6 @@ void add_boxes(const std::vector<std::vector<IndexRun>>& runs, const MovedSlices
   }
 }
 
-std::array<std::byte, 8> bytes_of_value(DType dtype, double value) {
-  std::array<std::byte, 8> bytes{};
-  with_type(dtype, [&](auto type) {
-    const auto element = static_cast<decltype(type)>(value);
-    std::memcpy(bytes.data(), &element, sizeof(element));
-  });
-  return bytes;
-}
-
 // Indices of a dim of the result, counted within the slice, that take the border's value.
 void fill_slab(const MovedSlices& slices, std::size_t dim, Interval part, DType dtype, double value,
                void* to) {
@@ -68,7 +59,7 @@ void fill_slab(const MovedSlices& slices, std::size_t dim, Interval part, DType 
     dims.push_back(
         {.extent = d == dim ? part.extent : slices.to.extent[d], .from = 0, .to = strides[d]});
   }
-  const std::array<std::byte, 8> element = bytes_of_value(dtype, value);
+  const ElementBytes element = element_of(dtype, value);
   const auto width = static_cast<std::int64_t>(bytes_of(dtype));
   copy_strided(std::move(dims), bytes_of(dtype), element.data(),
                static_cast<std::byte*>(to) + part.begin * strides[dim] * width);

@@ -105,6 +105,8 @@ void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const
   switch (element_bytes) {
     case 1:
       return copy_typed<std::uint8_t>(std::move(dims), from, to);
+    case 2:
+      return copy_typed<std::uint16_t>(std::move(dims), from, to);
     case 4:
       return copy_typed<std::uint32_t>(std::move(dims), from, to);
     default:
@@ -112,14 +114,20 @@ void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const
   }
 }
 
+ElementBytes element_of(DType dtype, double value) {
+  ElementBytes bytes{};
+  with_stored(dtype, [&](auto type) {
+    const auto element = static_cast<decltype(type)>(value);
+    std::memcpy(bytes.data(), &element, sizeof(element));
+  });
+  return bytes;
+}
+
 void fill_zero(const TensorView& out, bool negative) {
-  with_type(out.dtype, [&](auto type) {
+  const double zero = negative && is_float(out.dtype) ? -0.0 : 0.0;
+  with_stored(out.dtype, [&](auto type) {
     using T = decltype(type);
-    T zero{0};
-    if constexpr (std::is_floating_point_v<T>) {
-      zero = negative ? T{-0.0} : T{0};
-    }
-    std::ranges::fill(elements<T>(out), zero);
+    std::ranges::fill(elements<T>(out), static_cast<T>(zero));
   });
 }
 

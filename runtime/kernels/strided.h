@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct StridedDim {
 // Copies a box of elements, dims major first. No element of `to` is written twice.
 void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,
                   void* to);
+
+// A number as an element, in the first bytes.
+using ElementBytes = std::array<std::byte, 8>;
+[[nodiscard]] ElementBytes element_of(DType dtype, double value);
 
 // Fills with 0 or, for floats, with -0 if `negative`: what changes no sum it is added to.
 void fill_zero(const TensorView& out, bool negative);

@@ -32,7 +32,13 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
   }
   for (TileStage& stage : stages) {
     const auto width = static_cast<std::int64_t>(bytes_of(stage.call.to));
-    stages_.push_back({.spec = std::move(stage), .width = width, .place = 0});
+    std::vector<DType> dtypes;
+    for (const std::int64_t operand : stage.operands) {
+      dtypes.push_back(operand >= 0 ? inputs[static_cast<std::size_t>(operand)].dtype
+                                    : stages_[static_cast<std::size_t>(~operand)].spec.call.to);
+    }
+    stages_.push_back(
+        {.spec = std::move(stage), .dtypes = std::move(dtypes), .width = width, .place = 0});
   }
   volume_ = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
   if (volume_ > 0) {

@@ -28,7 +28,8 @@ struct TileStage {
   TileFn tile = nullptr;
   TileCall call;
   std::vector<std::int64_t> operands;
-  bool stored = false;  // its result is wanted in memory; otherwise only later stages read it
+  bool widened = false;  // runs in the wide dtypes (runtime/vector_math/narrow.h)
+  bool stored = false;   // its result is wanted in memory; otherwise only later stages read it
 };
 
 // What passes work in, shared by all passes of an executor.
@@ -67,6 +68,7 @@ class TilePass {
   };
   struct Stage {
     TileStage spec;
+    std::vector<DType> dtypes;  // of the operands
     std::int64_t width = 4;
     std::int64_t place = 0;
   };

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/kernels/tile_engine.h"
+#include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
@@ -15,6 +16,8 @@ void with_width(std::int64_t width, F&& f) {
     f(std::uint32_t{});
   } else if (width == 8) {
     f(std::uint64_t{});
+  } else if (width == 2) {
+    f(std::uint16_t{});
   } else {
     f(std::uint8_t{});
   }
@@ -42,6 +45,15 @@ void take_strided(std::int64_t width, const std::byte* from, std::int64_t stride
 
 bool overlaps_any(const void* output, std::span<const void* const> inputs) {
   return std::ranges::find(inputs, output) != inputs.end();
+}
+
+void run_stage(const TileStage& stage, std::span<const DType> dtypes,
+               std::span<const void* const> in, void* out, std::size_t n) {
+  if (stage.widened) {
+    run_widened(stage.tile, stage.call, dtypes, in, out, n);
+  } else {
+    stage.tile(stage.call, in, out, n);
+  }
 }
 
 }  // namespace
@@ -127,8 +139,8 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
     std::byte* output = scratch.outputs[s];
     const bool direct = output != nullptr && !overlaps_any(output, inputs);
     scratch.results[s] = direct ? output + begin * stage.width : memory + stage.place;
-    stage.spec.tile(stage.spec.call, scratch.operands, scratch.results[s],
-                    static_cast<std::size_t>(tile.size()));
+    run_stage(stage.spec, stage.dtypes, scratch.operands, scratch.results[s],
+              static_cast<std::size_t>(tile.size()));
   }
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     std::byte* output = scratch.outputs[s];

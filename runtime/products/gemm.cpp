@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory_resource>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/kernels/thread_team.h"
@@ -109,40 +110,43 @@ struct Share {
   Interval cols;
 };
 
-template <typename T>
+// Operands are stored as S.
+template <typename T, typename S>
 struct Tensors {
-  const T* a = nullptr;
-  const T* b = nullptr;
+  const S* a = nullptr;
+  const S* b = nullptr;
   T* out = nullptr;
 };
 
-template <typename T>
-void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T>& tensors) {
+template <typename T, typename S>
+void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T, S>& tensors) {
   const auto size = static_cast<std::int64_t>(sizeof(T));
   T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.chain) * size));
   for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
-    run_thin(work.plan, work.chain,
-             {.rows = share.rows,
-              .cols = share.cols,
-              .a = tensors.a + work.plan.a_batch.at(n),
-              .b = tensors.b + work.plan.b_batch.at(n),
-              .out = tensors.out + work.plan.out_batch.at(n)},
-             scratch);
+    const GemmBlock<T, S> block = {.rows = share.rows,
+                                   .cols = share.cols,
+                                   .a = tensors.a + work.plan.a_batch.at(n),
+                                   .b = tensors.b + work.plan.b_batch.at(n),
+                                   .out = tensors.out + work.plan.out_batch.at(n)};
+    run_thin(work.plan, work.chain, block, scratch);
   }
 }
 
-template <typename T>
-void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) {
+template <typename T, typename S>
+void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensors) {
+  constexpr bool kIsStored = std::is_same_v<T, S>;
   const GemmPlan& plan = work.plan;
   if (share.rows.extent <= 0 || share.cols.extent <= 0) {
     return;
   }
-  if (is_thin(plan, share.rows, share.cols)) {
+  if (is_thin(plan, share.rows, share.cols) && (kIsStored || has_long_rows(plan, share.cols))) {
     return run_thin_share(work, share, tensors);
   }
   const Blocking blocking = choose_blocking(work, share.rows.extent, share.cols.extent);
   choose_groups(work, blocking);
-  choose_packing(work, share.rows.extent, share.cols.extent);
+  if (kIsStored) {
+    choose_packing(work, share.rows.extent, share.cols.extent);
+  }
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
@@ -154,11 +158,11 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T>& tensors) 
   for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
     for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
       for (std::int64_t i = 0; i < blocking.rows; ++i) {
-        run_block(work, {.rows = part_of(share.rows, i, blocking.rows),
-                         .cols = from_to(j, std::min(j + cols, share.cols.end())),
-                         .a = tensors.a + plan.a_batch.at(n),
-                         .b = tensors.b + plan.b_batch.at(n),
-                         .out = tensors.out + plan.out_batch.at(n)});
+        run_block(work, GemmBlock<T, S>{.rows = part_of(share.rows, i, blocking.rows),
+                                        .cols = from_to(j, std::min(j + cols, share.cols.end())),
+                                        .a = tensors.a + plan.a_batch.at(n),
+                                        .b = tensors.b + plan.b_batch.at(n),
+                                        .out = tensors.out + plan.out_batch.at(n)});
       }
     }
   }
@@ -181,8 +185,8 @@ Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std:
 }
 
 // Each thread writes its own elements, so threads do not show in the bits either.
-template <typename T>
-void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T>& tensors,
+template <typename T, typename S>
+void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T, S>& tensors,
                  int threads) {
   run_on_team(threads, [&work, &whole, &tensors, threads](int i) {
     run_share(work, share_of(work, whole, i, threads), tensors);
@@ -203,7 +207,8 @@ struct Ready {
     threads = products > kThreadedProducts ? on.threads : 1;
   }
 
-  void run(Tensors<T> tensors) const {
+  template <typename S>
+  void run(Tensors<T, S> tensors) const {
     if (plan.swapped) {
       std::swap(tensors.a, tensors.b);
     }
@@ -225,8 +230,8 @@ struct Ready {
 };
 
 // For one use: tables that are small take no memory.
-template <typename T>
-void run_gemm(const Gemm& product, const Tensors<T>& tensors, Cpu cpu) {
+template <typename T, typename S>
+void run_gemm(const Gemm& product, const Tensors<T, S>& tensors, Cpu cpu) {
   std::array<std::byte, kTableBytes> tables;
   std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
   Ready<T>(product, cpu, &memory).run(tensors);
@@ -234,32 +239,37 @@ void run_gemm(const Gemm& product, const Tensors<T>& tensors, Cpu cpu) {
 
 }  // namespace
 
-template <typename T>
-struct PreparedGemm<T>::State : Ready<T> {
+template <typename T, typename S>
+struct PreparedGemm<T, S>::State : Ready<T> {
   State(const Gemm& product, Cpu cpu) : Ready<T>(product, cpu, std::pmr::get_default_resource()) {}
 };
 
-template <typename T>
-PreparedGemm<T>::PreparedGemm(const Gemm& product, Cpu cpu)
+template <typename T, typename S>
+PreparedGemm<T, S>::PreparedGemm(const Gemm& product, Cpu cpu)
     : state_(std::make_unique<const State>(product, cpu)) {}
 
-template <typename T>
-PreparedGemm<T>::~PreparedGemm() = default;
+template <typename T, typename S>
+PreparedGemm<T, S>::~PreparedGemm() = default;
 
-template <typename T>
-void PreparedGemm<T>::run(const T* a, const T* b, T* out) const {
-  state_->run({.a = a, .b = b, .out = out});
+template <typename T, typename S>
+void PreparedGemm<T, S>::run(const S* a, const S* b, T* out) const {
+  state_->run(Tensors<T, S>{.a = a, .b = b, .out = out});
 }
 
 template class PreparedGemm<float>;
 template class PreparedGemm<double>;
+template class PreparedGemm<float, BFloat16>;
 
 void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
-  run_gemm<float>(product, {.a = a, .b = b, .out = out}, cpu);
+  run_gemm<float, float>(product, {.a = a, .b = b, .out = out}, cpu);
 }
 
 void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu) {
-  run_gemm<double>(product, {.a = a, .b = b, .out = out}, cpu);
+  run_gemm<double, double>(product, {.a = a, .b = b, .out = out}, cpu);
+}
+
+void gemm(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu) {
+  run_gemm<float, BFloat16>(product, {.a = a, .b = b, .out = out}, cpu);
 }
 
 }  // namespace mtf

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "ir/dtype.h"
 #include "runtime/kernels/cpu.h"
 
 namespace mtf {
@@ -47,10 +48,12 @@ struct Gemm {
 // `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.
 void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
 void gemm(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
+// Of bf16, widened while it is packed.
+void gemm(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu);
 
 // The same for a product that is done again and again: what depends on its shape alone is worked
-// out once. For float and double.
-template <typename T>
+// out once. For float, double, and float of stored BFloat16.
+template <typename T, typename S = T>
 class PreparedGemm {
  public:
   PreparedGemm(const Gemm& product, Cpu cpu);
@@ -60,15 +63,17 @@ class PreparedGemm {
   PreparedGemm(PreparedGemm&&) = delete;
   PreparedGemm& operator=(PreparedGemm&&) = delete;
 
-  void run(const T* a, const T* b, T* out) const;
+  void run(const S* a, const S* b, T* out) const;
 
  private:
   struct State;
   std::unique_ptr<const State> state_;
 };
 
-// The same value in any summation order, from the fastest library (oneDNN for float).
+// The same value in any summation order, from the fastest library (oneDNN for float and bf16, which
+// it may take for 0 where it is subnormal).
 void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
+void gemm_fast(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu);
 void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);
 
 }  // namespace mtf

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <type_traits>
 
 #include "ir/support/index.h"
 #include "runtime/products/gemm_pack.h"
@@ -58,10 +59,10 @@ template <typename T>
 using Places = std::array<T*, kMaxDepth>;
 
 // What all tiles of a panel share.
-template <typename T>
+template <typename T, typename S>
 struct Pass {
   const GemmWork<T>& work;
-  const GemmBlock<T>& block;
+  const GemmBlock<T, S>& block;
   const ChainPanel& panel;
   RowTiles row_tiles;
   std::int64_t tiles = 0;  // of the block
@@ -77,8 +78,8 @@ struct Operand {
 };
 
 // Copies a tile out, or adds it to what is there, element by element.
-template <typename T>
-void write_tile(const GemmWork<T>& work, const GemmBlock<T>& block, const Tile& tile,
+template <typename T, typename S>
+void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile,
                 const T* values) {
   const auto col = [&work, &tile](std::int64_t j) {
     return work.plan.out_col.at(tile.cols.begin + j);
@@ -124,8 +125,8 @@ Places<T> places_of(const GemmWork<T>& work, std::int64_t tiles, std::int64_t ti
 
 // Calls the micro-kernels for a tile: as many as the leaves of a part leave registers for, each
 // after `next` has made it ready.
-template <typename T, typename Next>
-void run_kernels(const Pass<T>& pass, const Tile& tile, TileRun<T>& run, const Next& next) {
+template <typename T, typename S, typename Next>
+void run_kernels(const Pass<T, S>& pass, const Tile& tile, TileRun<T>& run, const Next& next) {
   const GemmWork<T>& work = pass.work;
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
   const auto& by_rows =
@@ -137,8 +138,8 @@ void run_kernels(const Pass<T>& pass, const Tile& tile, TileRun<T>& run, const N
   }
 }
 
-template <typename T>
-void run_tile(const Pass<T>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
+template <typename T, typename S>
+void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
   const GemmWork<T>& work = pass.work;
   const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
@@ -184,15 +185,15 @@ std::int64_t indices_at_a_time(const Offsets& lanes, std::int64_t first, std::in
 
 // Where tile `i` of the rows is when it is packed: rows are packed all together, or each tile just
 // before its use.
-template <typename T>
-T* packed_rows(const Pass<T>& pass, std::int64_t i) {
+template <typename T, typename S>
+T* packed_rows(const Pass<T, S>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
   return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
 }
 
 // Packs a panel of the rows of some tiles.
-template <typename T>
-void pack_rows(const Pass<T>& pass, Interval tiles) {
+template <typename T, typename S>
+void pack_rows(const Pass<T, S>& pass, Interval tiles) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   const std::int64_t step =
@@ -213,21 +214,23 @@ void pack_rows(const Pass<T>& pass, Interval tiles) {
   }
 }
 
-template <typename T>
-Operand<T> row_operand(const Pass<T>& pass, std::int64_t i) {
+template <typename T, typename S>
+Operand<T> row_operand(const Pass<T, S>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
-  if (work.a_in_place) {
-    return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
-                  (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
-            .lane = work.plan.a_row.step,
-            .inner = work.plan.a_inner.step};
+  if constexpr (std::is_same_v<T, S>) {
+    if (work.a_in_place) {
+      return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
+                    (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
+              .lane = work.plan.a_row.step,
+              .inner = work.plan.a_inner.step};
+    }
   }
   return {.at = packed_rows(pass, i), .lane = 1, .inner = work.kernel.rows};
 }
 
-template <typename T>
-bool reads_in_place(const Pass<T>& pass, Interval cols) {
+template <typename T, typename S>
+bool reads_in_place(const Pass<T, S>& pass, Interval cols) {
   const GemmWork<T>& work = pass.work;
   return work.b_in_place && cols.extent == work.width() && pass.panel.length > 0 &&
          work.plan.b_col.run(cols.begin) >= work.width();
@@ -239,8 +242,8 @@ Interval tile_cols(const GemmWork<T>& work, Interval cols, std::int64_t begin) {
 }
 
 // Packs a panel of the columns of a group of tiles.
-template <typename T>
-void pack_cols(const Pass<T>& pass, Interval group) {
+template <typename T, typename S>
+void pack_cols(const Pass<T, S>& pass, Interval group) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   const std::int64_t step = indices_at_a_time(work.plan.b_col, group.begin, panel.length);
@@ -263,22 +266,24 @@ void pack_cols(const Pass<T>& pass, Interval group) {
 }
 
 // Columns of tile `j` of a group: in place, or packed by pack_cols.
-template <typename T>
-Operand<T> col_operand(const Pass<T>& pass, Interval cols, std::int64_t j) {
+template <typename T, typename S>
+Operand<T> col_operand(const Pass<T, S>& pass, Interval cols, std::int64_t j) {
   const GemmWork<T>& work = pass.work;
-  if (reads_in_place(pass, cols)) {
-    return {.at = pass.block.b + work.plan.b_col.at(cols.begin) +
-                  work.plan.b_inner.at(pass.panel.begin),
-            .lane = 1,
-            .inner = work.plan.b_inner.step};
+  if constexpr (std::is_same_v<T, S>) {
+    if (reads_in_place(pass, cols)) {
+      return {.at = pass.block.b + work.plan.b_col.at(cols.begin) +
+                    work.plan.b_inner.at(pass.panel.begin),
+              .lane = 1,
+              .inner = work.plan.b_inner.step};
+    }
   }
   return {
       .at = work.packed_b + j * pass.panel.length * work.width(), .lane = 1, .inner = work.width()};
 }
 
 // `first`: of the group's column tiles in the block.
-template <typename T>
-void run_group(const Pass<T>& pass, Interval group, std::int64_t first) {
+template <typename T, typename S>
+void run_group(const Pass<T, S>& pass, Interval group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
   for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
     const Interval rows = pass.row_tiles[i];
@@ -294,19 +299,19 @@ void run_group(const Pass<T>& pass, Interval group, std::int64_t first) {
   }
 }
 
-template <typename T>
-void run(const GemmWork<T>& work, const GemmBlock<T>& block) {
+template <typename T, typename S>
+void run(const GemmWork<T>& work, const GemmBlock<T, S>& block) {
   const RowTiles row_tiles(block.rows, work.kernel.rows, !work.a_in_place);
   const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.extent, work.width());
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
   for (const ChainPanel& panel : work.chain.panels) {
-    const Pass<T> pass = {.work = work,
-                          .block = block,
-                          .panel = panel,
-                          .row_tiles = row_tiles,
-                          .tiles = tiles,
-                          .local = places_of(work, 0, 0)};
+    const Pass<T, S> pass = {.work = work,
+                             .block = block,
+                             .panel = panel,
+                             .row_tiles = row_tiles,
+                             .tiles = tiles,
+                             .local = places_of(work, 0, 0)};
     if (!work.a_in_place && !work.one_group) {
       pack_rows(pass, {.begin = 0, .extent = row_tiles.count()});
     }
@@ -327,6 +332,10 @@ void run_block(const GemmWork<float>& work, const GemmBlock<float>& block) {
 }
 
 void run_block(const GemmWork<double>& work, const GemmBlock<double>& block) {
+  run(work, block);
+}
+
+void run_block(const GemmWork<float>& work, const GemmBlock<float, BFloat16>& block) {
   run(work, block);
 }
 

@@ -43,16 +43,18 @@ struct GemmWork {
   [[nodiscard]] std::int64_t tile_size() const { return kernel.rows * width(); }
 };
 
-template <typename T>
+// Operands are stored as S, and widened where they are packed.
+template <typename T, typename S = T>
 struct GemmBlock {
   Interval rows;
   Interval cols;
-  const T* a = nullptr;
-  const T* b = nullptr;
+  const S* a = nullptr;
+  const S* b = nullptr;
   T* out = nullptr;
 };
 
 void run_block(const GemmWork<float>& work, const GemmBlock<float>& block);
 void run_block(const GemmWork<double>& work, const GemmBlock<double>& block);
+void run_block(const GemmWork<float>& work, const GemmBlock<float, BFloat16>& block);
 
 }  // namespace mtf

@@ -1,9 +1,9 @@
-// Products for --fast: oneDNN's sgemm, on operands as they are or packed into matrices; what it
-// does not offer (doubles) is done canonically.
+// Products for --fast: oneDNN's sgemm and matmul, on operands as they are or packed into matrices;
+// what it does not offer (doubles) is done canonically.
 
 #include <algorithm>
 #include <dlfcn.h>
-#include <dnnl.h>
+#include <dnnl.hpp>
 #include <memory_resource>
 #include <stdexcept>
 #include <utility>
@@ -16,9 +16,10 @@
 namespace mtf {
 namespace {
 
-// A row-major matrix for sgemm, perhaps to be read transposed.
+// A row-major matrix, perhaps to be read transposed.
+template <typename T>
 struct Matrix {
-  const float* at = nullptr;
+  const T* at = nullptr;
   char transposed = 'N';
   std::int64_t stride = 1;
 };
@@ -36,9 +37,27 @@ std::int64_t stride_of(const Offsets& side, std::int64_t length) {
   return side.size < 2 ? std::max<std::int64_t>(1, length) : side.step;
 }
 
+void copy_matrix(const float* x, const Offsets& rows, const Offsets& cols, float* to) {
+  pack(x, cols, rows,
+       {.first_lane = 0,
+        .lanes = cols.size,
+        .first_inner = 0,
+        .inner = rows.size,
+        .width = cols.size},
+       to);
+}
+
+void copy_matrix(const BFloat16* x, const Offsets& rows, const Offsets& cols, BFloat16* to) {
+  for (std::int64_t i = 0; i < rows.size; ++i) {
+    for (std::int64_t j = 0; j < cols.size; ++j) {
+      *to++ = x[rows.at(i) + cols.at(j)];
+    }
+  }
+}
+
 // rows x cols, copied into `packed` if it is no matrix in memory.
-Matrix matrix_of(const float* x, const Offsets& rows, const Offsets& cols,
-                 std::vector<float>& packed) {
+template <typename T>
+Matrix<T> matrix_of(const T* x, const Offsets& rows, const Offsets& cols, std::vector<T>& packed) {
   if (is_adjacent(cols) && is_stride(rows, cols.size)) {
     return {.at = x, .transposed = 'N', .stride = stride_of(rows, cols.size)};
   }
@@ -46,13 +65,7 @@ Matrix matrix_of(const float* x, const Offsets& rows, const Offsets& cols,
     return {.at = x, .transposed = 'T', .stride = stride_of(cols, rows.size)};
   }
   packed.resize(static_cast<std::size_t>(rows.size * cols.size));
-  pack(x, cols, rows,
-       {.first_lane = 0,
-        .lanes = cols.size,
-        .first_inner = 0,
-        .inner = rows.size,
-        .width = cols.size},
-       packed.data());
+  copy_matrix(x, rows, cols, packed.data());
   return {.at = packed.data(), .transposed = 'N', .stride = cols.size};
 }
 
@@ -66,12 +79,42 @@ void use_threads(int threads) {
   }
 }
 
-void multiply(const GemmPlan& plan, const Matrix& a, const Matrix& b, float* out,
-              std::int64_t stride, float beta) {
+void multiply(const GemmPlan& plan, const Matrix<float>& a, const Matrix<float>& b, float* out,
+              std::int64_t stride, bool adds) {
   if (dnnl_sgemm(a.transposed, b.transposed, plan.rows(), plan.cols(), plan.inner(), 1, a.at,
-                 a.stride, b.at, b.stride, beta, out, stride) != dnnl_success) {
+                 a.stride, b.at, b.stride, adds ? 1.0F : 0.0F, out, stride) != dnnl_success) {
     throw std::runtime_error("oneDNN refused a product");
   }
+}
+
+dnnl::memory::desc described(const Matrix<BFloat16>& x, std::int64_t rows, std::int64_t cols) {
+  const bool normal = x.transposed == 'N';
+  return {{rows, cols},
+          dnnl::memory::data_type::bf16,
+          normal ? dnnl::memory::dims{x.stride, 1} : dnnl::memory::dims{1, x.stride}};
+}
+
+// oneDNN keeps the code that it has made for a shape.
+void multiply(const GemmPlan& plan, const Matrix<BFloat16>& a, const Matrix<BFloat16>& b,
+              float* out, std::int64_t stride, bool adds) {
+  using dnnl::memory;
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream stream(engine);
+  const memory::desc left = described(a, plan.rows(), plan.inner());
+  const memory::desc right = described(b, plan.inner(), plan.cols());
+  const memory::desc to({plan.rows(), plan.cols()}, memory::data_type::f32, {stride, 1});
+  dnnl::primitive_attr attributes;
+  if (adds) {
+    dnnl::post_ops after;
+    after.append_sum(1.0F);
+    attributes.set_post_ops(after);
+  }
+  const dnnl::matmul product({{left, right, to}, attributes, engine});
+  // It takes pointers to what it only reads.
+  product.execute(stream, {{DNNL_ARG_SRC, memory(left, engine, const_cast<BFloat16*>(a.at))},
+                           {DNNL_ARG_WEIGHTS, memory(right, engine, const_cast<BFloat16*>(b.at))},
+                           {DNNL_ARG_DST, memory(to, engine, out)}});
+  stream.wait();
 }
 
 void add_or_copy(const GemmPlan& plan, const std::vector<float>& product, float* out) {
@@ -85,9 +128,8 @@ void add_or_copy(const GemmPlan& plan, const std::vector<float>& product, float*
   }
 }
 
-}  // namespace
-
-void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
+template <typename T>
+void multiply_fast(const Gemm& product, const T* a, const T* b, float* out, Cpu cpu) {
   constexpr std::int64_t kLanes = 16;
   const GemmPlan plan = plan_gemm(product, kLanes, std::pmr::get_default_resource());
   if (plan.inner() == 0 || plan.rows() == 0 || plan.cols() == 0) {
@@ -98,21 +140,30 @@ void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, 
   }
   use_threads(cpu.threads);
   const bool direct = is_adjacent(plan.out_col) && is_stride(plan.out_row, plan.cols());
-  std::vector<float> packed_a;
-  std::vector<float> packed_b;
+  std::vector<T> packed_a;
+  std::vector<T> packed_b;
   std::vector<float> result(direct ? 0 : static_cast<std::size_t>(plan.rows() * plan.cols()));
   for (std::int64_t n = 0; n < plan.batches(); ++n) {
-    const Matrix left = matrix_of(a + plan.a_batch.at(n), plan.a_row, plan.a_inner, packed_a);
-    const Matrix right = matrix_of(b + plan.b_batch.at(n), plan.b_inner, plan.b_col, packed_b);
+    const Matrix<T> left = matrix_of(a + plan.a_batch.at(n), plan.a_row, plan.a_inner, packed_a);
+    const Matrix<T> right = matrix_of(b + plan.b_batch.at(n), plan.b_inner, plan.b_col, packed_b);
     float* to = out + plan.out_batch.at(n);
     if (direct) {
-      multiply(plan, left, right, to, stride_of(plan.out_row, plan.cols()),
-               plan.accumulate ? 1.0F : 0.0F);
+      multiply(plan, left, right, to, stride_of(plan.out_row, plan.cols()), plan.accumulate);
     } else {
-      multiply(plan, left, right, result.data(), plan.cols(), 0);
+      multiply(plan, left, right, result.data(), plan.cols(), false);
       add_or_copy(plan, result, to);
     }
   }
+}
+
+}  // namespace
+
+void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu) {
+  multiply_fast(product, a, b, out, cpu);
+}
+
+void gemm_fast(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu) {
+  multiply_fast(product, a, b, out, cpu);
 }
 
 void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu) {

@@ -135,7 +135,47 @@ void pack_range(const T* x, const Offsets& lanes, const Offsets& inner, const Pa
   }
 }
 
+void widen(const BFloat16* from, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<float>(from[i]);
+  }
+}
+
+// Some lanes, each with `count` indices side by side in memory: widened lane by lane, and packed.
+void pack_piece(const BFloat16* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
+                float* out) {
+  constexpr std::int64_t kMostLanes = 64;
+  alignas(64) std::array<float, kMostLanes * kPiece> piece;  // NOLINT: filled where it is read
+  for (std::int64_t first = 0; first < range.lanes; first += kMostLanes) {
+    const std::int64_t some = std::min(kMostLanes, range.lanes - first);
+    for (std::int64_t j = 0; j < some; ++j) {
+      widen(x + lanes.at(range.first_lane + first + j), count, piece.data() + j * kPiece);
+    }
+    transpose_piece(piece.data(), Offsets{.size = some, .step = kPiece},
+                    {.lanes = some, .width = range.width}, count, out + first);
+  }
+}
+
 }  // namespace
+
+void pack(const BFloat16* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+          float* out) {
+  if (range.lanes < range.width) {
+    std::fill_n(out, range.inner * range.width, 0.0F);
+  }
+  const bool adjacent = lanes.run(range.first_lane) >= range.lanes;
+  for (std::int64_t k = 0; k < range.inner;) {
+    const std::int64_t index = range.first_inner + k;
+    const std::int64_t count = adjacent ? 1 : std::min({inner.run(index), range.inner - k, kPiece});
+    float* const to = out + k * range.width;
+    if (adjacent) {
+      widen(x + lanes.at(range.first_lane) + inner.at(index), range.lanes, to);
+    } else {
+      pack_piece(x + inner.at(index), lanes, range, count, to);
+    }
+    k += count;
+  }
+}
 
 void pack(const float* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
           float* out) {

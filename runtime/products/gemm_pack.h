@@ -21,5 +21,7 @@ void pack(const float* x, const Offsets& lanes, const Offsets& inner, const Pack
           float* out);
 void pack(const double* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
           double* out);
+void pack(const BFloat16* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+          float* out);
 
 }  // namespace mtf

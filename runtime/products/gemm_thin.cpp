@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "runtime/products/gemm_turn.h"
 
@@ -18,25 +19,25 @@ constexpr std::size_t kTogether = 8;       // rows of b per visit to the sums
 constexpr std::int64_t kLongColumns = 16;  // of a piece
 constexpr std::int64_t kLine = 16;         // indices of a column before the next column
 
-template <typename T>
-using RowsOfB = std::array<const T*, kTogether>;
+template <typename S>
+using RowsOfB = std::array<const S*, kTogether>;
 
-template <typename T>
-void add_rows(const std::array<T, kTogether>& a, const RowsOfB<T>& b, std::int64_t cols,
+template <typename T, typename S>
+void add_rows(const std::array<T, kTogether>& a, const RowsOfB<S>& b, std::int64_t cols,
               T* __restrict sums) {
   for (std::int64_t j = 0; j < cols; ++j) {
     T sum = sums[j];
     for (std::size_t k = 0; k < kTogether; ++k) {
-      sum = std::fma(a[k], b[k][j], sum);
+      sum = std::fma(a[k], static_cast<T>(b[k][j]), sum);
     }
     sums[j] = sum;
   }
 }
 
-template <typename T>
-void add_row(T a, const T* b, std::int64_t cols, T* __restrict sums) {
+template <typename T, typename S>
+void add_row(T a, const S* b, std::int64_t cols, T* __restrict sums) {
   for (std::int64_t j = 0; j < cols; ++j) {
-    sums[j] = std::fma(a, b[j], sums[j]);
+    sums[j] = std::fma(a, static_cast<T>(b[j]), sums[j]);
   }
 }
 
@@ -48,29 +49,29 @@ void add_sums(const T* __restrict right, std::int64_t cols, T* __restrict left) 
 }
 
 // A piece of the columns of a block: all rows, the whole chain.
-template <typename T>
+template <typename T, typename S>
 struct Piece {
   const GemmPlan& plan;
-  const GemmBlock<T>& block;
+  const GemmBlock<T, S>& block;
   Interval cols;
   T* places;  // of the stack; each has kThinRows rows of kColumns
 };
 
-template <typename T>
-void add_part(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+template <typename T, typename S>
+void add_part(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length, T* sums) {
   const GemmPlan& plan = piece.plan;
-  const T* b = piece.block.b + plan.b_col.at(piece.cols.begin);
+  const S* b = piece.block.b + plan.b_col.at(piece.cols.begin);
   std::int64_t k = begin;
   for (; k + static_cast<std::int64_t>(kTogether) <= begin + length; k += kTogether) {
-    RowsOfB<T> rows_of_b;
+    RowsOfB<S> rows_of_b;
     for (std::size_t i = 0; i < kTogether; ++i) {
       rows_of_b[i] = b + plan.b_inner.at(k + static_cast<std::int64_t>(i));
     }
     for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
-      const T* a = piece.block.a + plan.a_row.at(r);
+      const S* a = piece.block.a + plan.a_row.at(r);
       std::array<T, kTogether> values;
       for (std::size_t i = 0; i < kTogether; ++i) {
-        values[i] = a[plan.a_inner.at(k + static_cast<std::int64_t>(i))];
+        values[i] = static_cast<T>(a[plan.a_inner.at(k + static_cast<std::int64_t>(i))]);
       }
       add_rows(values, rows_of_b, piece.cols.extent,
                sums + (r - piece.block.rows.begin) * kColumns);
@@ -78,8 +79,9 @@ void add_part(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T*
   }
   for (; k < begin + length; ++k) {
     for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
-      add_row(piece.block.a[plan.a_row.at(r) + plan.a_inner.at(k)], b + plan.b_inner.at(k),
-              piece.cols.extent, sums + (r - piece.block.rows.begin) * kColumns);
+      add_row(static_cast<T>(piece.block.a[plan.a_row.at(r) + plan.a_inner.at(k)]),
+              b + plan.b_inner.at(k), piece.cols.extent,
+              sums + (r - piece.block.rows.begin) * kColumns);
     }
   }
 }
@@ -92,8 +94,8 @@ bool has_long_columns(const GemmPlan& plan) {
 template <typename T>
 using Columns = std::array<const T*, static_cast<std::size_t>(kLongColumns)>;
 
-template <typename T>
-Columns<T> columns_of(const Piece<T>& piece, std::int64_t inner) {
+template <typename T, typename S>
+Columns<T> columns_of(const Piece<T, S>& piece, std::int64_t inner) {
   Columns<T> columns;
   for (std::int64_t j = 0; j < kLongColumns; ++j) {
     columns[static_cast<std::size_t>(j)] =
@@ -140,8 +142,9 @@ void add_columns(const T* a, std::int64_t step, const Columns<T>& columns, std::
   }
 }
 
-template <typename T>
-void add_part_by_columns(const Piece<T>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+template <typename T, typename S>
+void add_part_by_columns(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length,
+                         T* sums) {
   const GemmPlan& plan = piece.plan;
   const Columns<T> columns = columns_of(piece, begin);
   for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
@@ -150,8 +153,8 @@ void add_part_by_columns(const Piece<T>& piece, std::int64_t begin, std::int64_t
   }
 }
 
-template <typename T>
-void write_piece(const Piece<T>& piece) {
+template <typename T, typename S>
+void write_piece(const Piece<T, S>& piece) {
   const GemmPlan& plan = piece.plan;
   for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
     T* row = piece.block.out + plan.out_row.at(r);
@@ -163,13 +166,13 @@ void write_piece(const Piece<T>& piece) {
   }
 }
 
-template <typename T>
-T* place_of(const Piece<T>& piece, int depth) {
+template <typename T, typename S>
+T* place_of(const Piece<T, S>& piece, int depth) {
   return piece.places + depth * kThinRows * kColumns;
 }
 
-template <typename T>
-void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel,
+template <typename T, typename S>
+void run_part(const Piece<T, S>& piece, const Chain& chain, const ChainPanel& panel,
               const ChainPart& part) {
   const std::int64_t rows = piece.block.rows.extent;
   for (int leaf = 0; leaf < chain.leaves; ++leaf) {
@@ -178,11 +181,13 @@ void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel
       std::fill_n(sums + r * kColumns, std::max(piece.cols.extent, kLongColumns), T(0));
     }
     const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
-    if (has_long_columns(piece.plan)) {
-      add_part_by_columns(piece, begin, part.length, sums);
-    } else {
-      add_part(piece, begin, part.length, sums);
+    if constexpr (std::is_same_v<T, S>) {
+      if (has_long_columns(piece.plan)) {
+        add_part_by_columns(piece, begin, part.length, sums);
+        continue;
+      }
     }
+    add_part(piece, begin, part.length, sums);
   }
   for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -192,14 +197,15 @@ void run_part(const Piece<T>& piece, const Chain& chain, const ChainPanel& panel
   }
 }
 
-template <typename T>
-void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T>& block, T* scratch) {
-  const std::int64_t width = has_long_columns(plan) ? kLongColumns : kColumns;
+template <typename T, typename S>
+void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T, S>& block, T* scratch) {
+  const bool by_columns = std::is_same_v<T, S> && has_long_columns(plan);
+  const std::int64_t width = by_columns ? kLongColumns : kColumns;
   for (std::int64_t j = block.cols.begin; j < block.cols.end(); j += width) {
-    const Piece<T> piece = {.plan = plan,
-                            .block = block,
-                            .cols = from_to(j, std::min(j + width, block.cols.end())),
-                            .places = scratch};
+    const Piece<T, S> piece = {.plan = plan,
+                               .block = block,
+                               .cols = from_to(j, std::min(j + width, block.cols.end())),
+                               .places = scratch};
     for (const ChainPanel& panel : chain.panels) {
       for (std::size_t p = panel.first_part; p < panel.last_part; ++p) {
         run_part(piece, chain, panel, chain.parts[p]);
@@ -211,9 +217,13 @@ void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T>& block, T*
 
 }  // namespace
 
+bool has_long_rows(const GemmPlan& plan, Interval cols) {
+  return plan.b_col.run(cols.begin) >= cols.extent;
+}
+
 bool is_thin(const GemmPlan& plan, Interval rows, Interval cols) {
   return rows.extent <= kThinRows && plan.inner() > 0 &&
-         (plan.b_col.run(cols.begin) >= cols.extent || has_long_columns(plan));
+         (has_long_rows(plan, cols) || has_long_columns(plan));
 }
 
 std::int64_t thin_scratch(const Chain& chain) {
@@ -227,6 +237,11 @@ void run_thin(const GemmPlan& plan, const Chain& chain, const GemmBlock<float>& 
 
 void run_thin(const GemmPlan& plan, const Chain& chain, const GemmBlock<double>& block,
               double* scratch) {
+  run(plan, chain, block, scratch);
+}
+
+void run_thin(const GemmPlan& plan, const Chain& chain, const GemmBlock<float, BFloat16>& block,
+              float* scratch) {
   run(plan, chain, block, scratch);
 }
 

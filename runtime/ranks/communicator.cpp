@@ -6,9 +6,11 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "runtime/kernels/reduce_kernel.h"
 #include "runtime/kernels/tree.h"
+#include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
@@ -55,11 +57,34 @@ void join_tile(ReduceKind kind, Ins parts, std::int64_t begin, std::int64_t coun
   std::memcpy(out + begin, stack[0], static_cast<std::size_t>(count) * sizeof(T));
 }
 
+// Widened, piece by piece. Rounding does not show: of what is narrow, ranks only exchange elements
+// that one of them has, and others give -0 for.
+void combine_narrow(Combination how, Ins parts, std::int64_t count, void* out) {
+  constexpr std::size_t kPiece = kTileBytes / sizeof(float);
+  const DType narrowed = std::exchange(how.dtype, wide_of(how.dtype));
+  const std::size_t width = bytes_of(narrowed);
+  std::vector<std::array<std::uint32_t, kPiece>> pieces(parts.size());
+  std::vector<const void*> wide(parts.size());
+  for (std::size_t begin = 0; begin < static_cast<std::size_t>(count); begin += kPiece) {
+    const std::size_t size = std::min(kPiece, static_cast<std::size_t>(count) - begin);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      widen(narrowed, static_cast<const std::byte*>(parts[i]) + begin * width, size,
+            pieces[i].data());
+      wide[i] = pieces[i].data();
+    }
+    combine_parts(how, wide, static_cast<std::int64_t>(size), pieces[0].data());
+    narrow(narrowed, pieces[0].data(), size, static_cast<std::byte*>(out) + begin * width);
+  }
+}
+
 }  // namespace
 
 void combine_parts(Combination how, Ins parts, std::int64_t count, void* out) {
   if (count == 0) {
     return;
+  }
+  if (is_narrow(how.dtype)) {
+    return combine_narrow(how, parts, count, out);
   }
   const ReduceKind kind = kind_of(how.combine);
   with_type(how.dtype, [&](auto zero) {

@@ -4,7 +4,6 @@
 
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "ir/support/number.h"
 
@@ -70,7 +69,7 @@ bool accepts(Accepts what, DType dtype) {
     case Accepts::kBools:
       return dtype == DType::kBool;
     case Accepts::kIndices:
-      return dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kU8;
+      return is_integer(dtype);
     case Accepts::kAny:
       return true;
   }
@@ -135,14 +134,11 @@ bool holds(DType dtype, double value) {
   if (is_float(dtype)) {
     return true;
   }
-  return with_type(dtype, [&](auto type) {
-    using T = decltype(type);
-    constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
-    constexpr double kHigh = static_cast<double>(kHalf) * 2;  // just above the range
-    const double low = dtype == DType::kBool ? 0 : std::numeric_limits<T>::min();
-    return value == std::trunc(value) && value >= low &&
-           value < (dtype == DType::kBool ? 2 : kHigh);
-  });
+  const bool is_unsigned = dtype == DType::kBool || dtype == DType::kU8;
+  const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(dtype)) - 1);
+  const double low = is_unsigned ? 0 : -half;
+  const double high = dtype == DType::kBool ? 2 : is_unsigned ? 256 : half;  // just above
+  return value == std::trunc(value) && value >= low && value < high;
 }
 
 }  // namespace

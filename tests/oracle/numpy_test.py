@@ -37,6 +37,7 @@ def inputs():
         "i": ("a, b", draw.integers(-20, 20, size=(A, B), dtype=np.int32)),
         "j": ("a, b", draw.integers(1, 6, size=(A, B), dtype=np.int32)),
         "l": ("a", draw.integers(-(2**40), 2**40, size=A, dtype=np.int64)),
+        "h": ("a, b", draw.normal(scale=100, size=(A, B)).astype(np.float16)),
         "u": ("a", draw.integers(0, 255, size=A, dtype=np.uint8)),
         "t": ("a, b", draw.integers(0, 2, size=(A, B)).astype(bool)),
         "q": ("b", draw.integers(0, 2, size=B).astype(bool)),
@@ -291,6 +292,30 @@ CASES = [
 ]
 
 
+# Narrow ones, to the bit: NumPy computes with f16 as f32, too, and rounds each result.
+CASES += [
+    ("cast(x * 1000, f16)", lambda n: (n.x * 1000).astype(np.float16)),
+    ("cast(x * 1e-6, f16)", lambda n: (n.x * np.float32(1e-6)).astype(np.float16)),
+    ("cast(d, f16)", lambda n: n.d.astype(np.float16)),
+    ("cast(l, f16)", lambda n: n.l.astype(np.float16)),
+    ("cast(h, f32)", lambda n: n.h.astype(np.float32)),
+    ("h * h + h", lambda n: n.h * n.h + n.h),
+    ("h / abs(h)", lambda n: n.h / np.abs(n.h)),
+    ("sqrt(abs(h))", lambda n: np.sqrt(np.abs(n.h))),
+    ("h < cast(x, f16)", lambda n: n.h < n.x.astype(np.float16)),
+    ("sort(h, over = b)", lambda n: np.sort(n.h, 1)),
+    ("max(h, over = b)", lambda n: n.h.max(1)),
+    ("cast(h, i16)", lambda n: n.h.astype(np.int16)),
+    ("cast(i, i8) * cast(j * 9, i8)", lambda n: n.i.astype(np.int8) * (n.j * 9).astype(np.int8)),
+    ("cast(l, i16)", lambda n: n.l.astype(np.int16)),
+    ("cast(i, i16) // cast(j, i16)", lambda n: n.i.astype(np.int16) // n.j.astype(np.int16)),
+    ("sum(cast(i * 9, i8), over = b)", lambda n: (n.i * 9).astype(np.int8).sum(1, dtype=np.int8)),
+    ("sum(cast(i, i8), over = b, dtype = i32)", lambda n: n.i.sum(1, dtype=np.int32)),
+    ("cast(bitwise_not(cast(i, i8)), i32)", lambda n: ~n.i),
+    ("range(a, dtype = i8)", lambda n: np.arange(A, dtype=np.int8)),
+]
+
+
 def fixed_signs(u):
     """1 or -1 for each column: that of its largest element."""
     largest = np.take_along_axis(u, np.abs(u).argmax(-2)[..., None, :], -2)
@@ -433,8 +458,8 @@ def same(found, wanted):
     """Exact but for floats, whose functions and sums may round differently."""
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return False
-    if found.dtype.kind != "f":
-        return bool((found == wanted).all())
+    if found.dtype.kind != "f" or found.dtype == np.float16:
+        return np.array_equal(found, wanted, equal_nan=True)
     rtol = 2e-5 if found.dtype == np.float32 else 1e-12
     return np.allclose(found, wanted, rtol=rtol, atol=rtol / 10, equal_nan=True)
 

@@ -310,7 +310,7 @@ std::optional<double> ExecuteDevice::scalar(const TensorHandle& tensor) {
   if (options_.observe) {
     options_.observe({.type = held.type, .data = {data, data + bytes_of(held.type.dtype)}});
   }
-  return with_type(held.type.dtype, [data](auto zero) {
+  return with_stored(held.type.dtype, [data](auto zero) {
     std::memcpy(&zero, data, sizeof(zero));
     return static_cast<double>(zero);
   });

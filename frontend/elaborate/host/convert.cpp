@@ -85,13 +85,14 @@ struct Elements {
   Value take() {
     const DType dtype = tensor.type.dtype;
     const std::byte* data = tensor.data.data() + bytes_of(dtype) * next++;
-    return with_type(dtype, [&](auto element) {
+    return with_stored(dtype, [&](auto element) {
       std::memcpy(&element, data, sizeof(element));
-      if (dtype == DType::kBool) {
-        return make(element != 0);
+      if constexpr (std::is_integral_v<decltype(element)>) {
+        return dtype == DType::kBool ? make(element != 0)
+                                     : make(static_cast<std::int64_t>(element));
+      } else {
+        return make(static_cast<double>(element));
       }
-      return is_float(dtype) ? make(static_cast<double>(element))
-                             : make(static_cast<std::int64_t>(element));
     });
   }
 

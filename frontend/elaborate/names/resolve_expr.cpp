@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 7> kWords{"dim",    "int", "float", "bool
 constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(
     {{"float32", "f32"},    {"float64", "f64"},    {"double", "f64"},
      {"int32", "i32"},      {"int64", "i64"},      {"long", "i64"},
+     {"bfloat16", "bf16"},  {"float16", "f16"},    {"half", "f16"},
+     {"int8", "i8"},        {"int16", "i16"},      {"short", "i16"},
      {"uint8", "u8"},       {"True", "true"},      {"False", "false"},
      {"arange", "range"},   {"matmul", "einsum"},  {"dot", "einsum"},
      {"swish", "silu"},     {"reduce_sum", "sum"}, {"reduce_mean", "mean"},
@@ -39,10 +41,9 @@ Suggestion suggest_known(std::string_view name, std::span<const std::string> can
     return {.text = "; every name has a value here", .fix = {}};
   }
   constexpr auto kSmall = std::to_array<std::string_view>(
-      {"f16", "float16", "half", "bfloat16", "f8", "i8", "i16", "int8", "int16", "u16", "u32",
-       "u64", "uint16", "uint32", "uint64", "complex", "c64"});
+      {"f8", "u16", "u32", "u64", "uint16", "uint32", "uint64", "complex", "c64"});
   if (std::ranges::find(kSmall, name) != kSmall.end()) {
-    return {.text = "; the dtypes are f32, f64, i32, i64, bool and u8", .fix = {}};
+    return {.text = "; the dtypes are " + std::string(dtype_names()), .fix = {}};
   }
   return suggest(name, candidates);
 }
@@ -109,10 +110,6 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   }
   if (is_reported(name)) {
     c_.report.leave_out_name(span);
-    return;
-  }
-  if (name == "bf16") {
-    c_.report.error(DiagKind::kLaterFeature, span, "`bf16` is not built yet");
     return;
   }
   if (const auto later = later_.find(name); later != later_.end()) {
@@ -258,10 +255,6 @@ void Resolver::postfix(const ast::Postfix& postfix) {
 
 void Resolver::type(const ast::TypeExpr& type) {
   const std::string& name = type.name.text;
-  if (name == "bf16") {
-    c_.report.error(DiagKind::kLaterFeature, type.name.span, "`bf16` is not built yet");
-    return;
-  }
   const bool is_word = std::ranges::find(kWords, name) != kWords.end();
   if (type.dims && find_dtype(name)) {
     type_dims(*type.dims);
@@ -277,7 +270,7 @@ void Resolver::type(const ast::TypeExpr& type) {
     return;
   }
   std::vector<std::string> candidates(kWords.begin(), kWords.end());
-  candidates.insert(candidates.end(), {"f32", "f64", "i32", "i64", "u8"});
+  candidates.insert(candidates.end(), {"f32", "f64", "bf16", "i32", "i64", "u8"});
   const Suggestion suggestion = suggest_known(name, candidates);
   c_.report.error(
       DiagKind::kUnknownName, type.name.span,

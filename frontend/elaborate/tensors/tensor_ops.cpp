@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "frontend/elaborate/evaluate.h"
 
@@ -211,11 +210,10 @@ std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
                            std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
     return std::nullopt;
   }
-  const bool is_small = dtype == DType::kU8 || dtype == DType::kBool;
-  const double low = is_small ? 0 : std::numeric_limits<std::int32_t>::min();
-  const double high = dtype == DType::kBool ? 1
-                      : is_small            ? 255
-                                            : std::numeric_limits<std::int32_t>::max();
+  const bool is_unsigned = dtype == DType::kU8 || dtype == DType::kBool;
+  const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(dtype)) - 1);
+  const double low = is_unsigned ? 0 : -half;
+  const double high = dtype == DType::kBool ? 1 : is_unsigned ? 255 : half - 1;
   if (!is_float(dtype) && dtype != DType::kI64 && (value < low || value > high)) {
     units.report.error(
         DiagKind::kOverflow, number.span,

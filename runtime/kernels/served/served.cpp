@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace mtf {
@@ -45,9 +46,11 @@ ServedIndices served_indices(const IterationSpace& space, std::span<const Tensor
   ServedIndices indices;
   for (const ServedDim& served : space.served) {
     const TensorView& view = in[served.index];
-    with_type(view.dtype, [&](auto type) {
-      const auto numbers = elements<const decltype(type)>(view);
-      indices.emplace_back(numbers.begin(), numbers.end());
+    with_stored(view.dtype, [&](auto type) {
+      if constexpr (std::is_integral_v<decltype(type)>) {
+        const auto numbers = elements<const decltype(type)>(view);
+        indices.emplace_back(numbers.begin(), numbers.end());
+      }
     });
   }
   return indices;

@@ -88,7 +88,7 @@ void gather_grad(GradBuilder& b) {
   OpArgs args = to_shape(shape);
   const std::vector<Dim> over = dims_in(shape, b.args());
   args.set("over", over);
-  std::vector<ValueId> operands = {b.upstream()};
+  std::vector<ValueId> operands = {b.widened(b.upstream())};
   for (std::size_t i = 1; i <= over.size(); ++i) {
     operands.push_back(b.operand(i));
   }
@@ -140,6 +140,7 @@ assert all(gather(table, [ids, second], over = [vocab, d_model]) == const([lengt
     .expand = gather_expand,
     .space = gather_space,
     .grad = gather_grad,
-    .kernel = gather_kernel};
+    .kernel = gather_kernel,
+    .narrow = true};
 
 }  // namespace mtf::ops

@@ -1,12 +1,14 @@
 // one_hot, range and argmax: between numbers and places along a dim.
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "ir/builder.h"
 #include "ir/kernel.h"
+#include "runtime/kernels/strided.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -20,19 +22,21 @@ bool check_numbers(const OpCall& call, DType dtype, DiagSink& diags) {
     return true;
   }
   diags.error(DiagKind::kDtypeMismatch, call.span,
-              spelled(call) + " cannot make u8; it makes f32, f64, i32 or i64");
+              spelled(call) + " cannot make u8; `cast` the result");
   return false;
 }
 
 // Whether places of the dim fit the dtype that they are counted in.
 bool check_places(const OpCall& call, const Dim& dim, DType dtype, std::string_view way_out,
                   DiagSink& diags) {
-  if (dtype != DType::kI32 || dim.size <= std::numeric_limits<std::int32_t>::max()) {
+  const auto bits = static_cast<int>(8 * bytes_of(dtype));
+  if (!is_integer(dtype) || dtype == DType::kI64 || (dim.size >> (bits - 1)) == 0) {
     return true;
   }
   diags.error(DiagKind::kOverflow, call.span,
               "places of `" + dim.name + "`, of size " + std::to_string(dim.size) +
-                  ", are beyond the range of i32" + std::string(way_out));
+                  ", are beyond the range of " + std::string(to_string(dtype)) +
+                  std::string(way_out));
   return false;
 }
 
@@ -43,7 +47,7 @@ std::optional<TensorType> range_type(OpCall& call, DiagSink& diags) {
   if (!accepts(Accepts::kNumbers, dtype)) {
     diags.error(
         DiagKind::kDtypeMismatch, call.span,
-        "`range` of " + std::string(to_string(dtype)) + "; it counts in f32, f64, i32 or i64");
+        "`range` of " + std::string(to_string(dtype)) + "; it counts in integers or floats");
     return std::nullopt;
   }
   const Dim dim = dim_arg(call.args, "dim");
@@ -87,18 +91,18 @@ std::optional<TensorType> one_hot_type(OpCall& call, DiagSink& diags) {
 void one_hot_kernel(const KernelCall& call) {
   const Interval classes = extent_of(call.out, dim_arg(call.call.args, "dim").name);
   fill_zero(call.out, false);
-  with_type(call.in[0].dtype, [&](auto label_type) {
-    const auto labels = elements<const decltype(label_type)>(call.in[0]);
-    with_type(call.out.dtype, [&](auto type) {
-      using T = decltype(type);
-      T* out = elements<T>(call.out).data();
+  const ElementBytes one = element_of(call.out.dtype, 1);
+  with_stored(call.in[0].dtype, [&](auto label_type) {
+    if constexpr (std::is_integral_v<decltype(label_type)>) {
+      const auto labels = elements<const decltype(label_type)>(call.in[0]);
       for (std::size_t i = 0; i < labels.size(); ++i) {
         const std::int64_t at = static_cast<std::int64_t>(labels[i]) - classes.begin;
         if (at >= 0 && at < classes.extent) {
-          out[static_cast<std::int64_t>(i) * classes.extent + at] = T{1};
+          const std::int64_t place = static_cast<std::int64_t>(i) * classes.extent + at;
+          std::memcpy(at_mutable(call.out, place), one.data(), bytes_of(call.out.dtype));
         }
       }
-    });
+    }
   });
 }
 
@@ -161,7 +165,8 @@ print one_hot(const([batch], [2, 0, 3], dtype = i32), classes)
 )",
     .type = one_hot_type,
     .space = kept_space,
-    .kernel = one_hot_kernel};
+    .kernel = one_hot_kernel,
+    .narrow = true};
 
 const OpDef kArgmax{
     .name = "argmax",

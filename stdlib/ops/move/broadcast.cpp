@@ -74,6 +74,7 @@ print broadcast(const([io], [1, 2, 3]) -> [batch, io])
     .grad = broadcast_grad,
     .tile = copy_tile,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kBroadcast};
 
 const OpDef kTranspose{
@@ -91,6 +92,7 @@ print transpose(const([batch, io], [[1, 2, 3], [4, 5, 6]]) -> [io, batch])
     .grad = broadcast_grad,
     .kernel = transpose_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kTranspose};
 
 }  // namespace mtf::ops

@@ -151,6 +151,7 @@ print concat([x, 2 * x, x[io: 0..1]], over = io)
     .grad = concat_grad,
     .kernel = concat_kernel,
     .linear = Linear::kJoint,
+    .narrow = true,
     .algebra = Algebra::kMove};
 
 const OpDef kStack{
@@ -168,6 +169,7 @@ print stack([x, 2 * x], layer)
     .space = kept_space,
     .grad = stack_grad,
     .kernel = stack_kernel,
-    .linear = Linear::kJoint};
+    .linear = Linear::kJoint,
+    .narrow = true};
 
 }  // namespace mtf::ops

@@ -71,6 +71,7 @@ const OpDef kIdentity{.name = "identity",
                       .tile = copy_tile,
                       .host = identity_host,
                       .linear = Linear::kEach,
+                      .narrow = true,
                       .algebra = Algebra::kMove};
 
 const OpDef kStopGradient{.name = "stop_gradient",
@@ -87,6 +88,7 @@ print grad(sum(x * stop_gradient(x)), [x])
                           .tile = copy_tile,
                           .host = identity_host,
                           .linear = Linear::kEach,
+                          .narrow = true,
                           .algebra = Algebra::kMove};
 
 const OpDef kAbs{.name = "abs",

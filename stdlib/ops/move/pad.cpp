@@ -154,6 +154,7 @@ assert all(pad(x, io -> v, begin = 2, size = 5, mode = "reflect") == const([v: 5
     .grad = pad_grad,
     .kernel = moved_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kMove};
 
 }  // namespace mtf::ops

@@ -51,6 +51,7 @@ const OpDef kWhole{.name = "whole",
                    .grad = whole_grad,
                    .tile = copy_tile,
                    .linear = Linear::kEach,
+                   .narrow = true,
                    .alias = true};
 
 const OpDef kPin{.name = "pin",
@@ -72,6 +73,7 @@ print sum(h)
                  .grad = pin_grad,
                  .tile = copy_tile,
                  .linear = Linear::kEach,
+                 .narrow = true,
                  .alias = true,
                  .primitive = Primitive::kPin};
 

@@ -131,6 +131,7 @@ print rename(x, batch -> row, io -> col)
     .grad = rename_grad,
     .kernel = rename_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kMove};
 
 }  // namespace mtf::ops

@@ -85,7 +85,8 @@ const OpDef kRepeat = repeating({.name = "repeat",
 let x = const([io], [1, 2, 3])
 assert all(repeat(x, io -> twice, times = 2) == const([twice: 6], [1, 1, 2, 2, 3, 3]))
 )",
-                                 .expand = repeat_expand});
+                                 .expand = repeat_expand,
+                                 .narrow = true});
 
 const OpDef kTile = repeating({.name = "tile",
                                .summary = "a whole dim several times, one copy after another",
@@ -96,6 +97,7 @@ assert all(tile(x, io -> twice, times = 2) == const([twice: 6], [1, 2, 3, 1, 2, 
                                .space = tile_space,
                                .grad = tile_grad,
                                .kernel = moved_kernel,
-                               .linear = Linear::kEach});
+                               .linear = Linear::kEach,
+                               .narrow = true});
 
 }  // namespace mtf::ops

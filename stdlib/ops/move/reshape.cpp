@@ -191,6 +191,7 @@ print reshape(x -> [batch, outer: 2, inner: 3])
     .grad = reshape_grad,
     .kernel = reshape_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kMove};
 
 }  // namespace mtf::ops

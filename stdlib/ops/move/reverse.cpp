@@ -41,6 +41,7 @@ assert all(reverse(range(length), over = length) == 3 - range(length))
                      .space = reverse_space,
                      .grad = reverse_grad,
                      .kernel = moved_kernel,
-                     .linear = Linear::kEach};
+                     .linear = Linear::kEach,
+                     .narrow = true};
 
 }  // namespace mtf::ops

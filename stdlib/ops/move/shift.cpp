@@ -80,7 +80,8 @@ print shift(range(length), over = length, by = 1, wrap = true)
     .space = shift_space,
     .grad = shift_grad,
     .kernel = moved_kernel,
-    .linear = Linear::kEach};
+    .linear = Linear::kEach,
+    .narrow = true};
 
 const OpDef kRoll{.name = "roll",
                   .summary = "every element moved around a dim as a ring",
@@ -97,6 +98,7 @@ assert all(roll(x, length, 1) == const([length], [3, 0, 1, 2]))
 assert all(roll(x, length, -5) == const([length], [1, 2, 3, 0]))
 )",
                   .type = roll_type,
-                  .expand = roll_expand};
+                  .expand = roll_expand,
+                  .narrow = true};
 
 }  // namespace mtf::ops

@@ -114,6 +114,7 @@ print x[batch: 1], x[io: 0]
     .grad = index_grad,
     .kernel = moved_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .primitive = Primitive::kIndex};
 
 const OpDef kSlice{
@@ -141,6 +142,7 @@ print slice(x, sample, begin = 1, end = 6, step = 2)
     .grad = slice_grad,
     .kernel = moved_kernel,
     .linear = Linear::kEach,
+    .narrow = true,
     .algebra = Algebra::kMove,
     .primitive = Primitive::kSlice};
 

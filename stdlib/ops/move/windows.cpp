@@ -164,6 +164,7 @@ print einsum(windows(x, over = length, to = tap, pad = 1), const([tap], [1, 2, 1
     .space = windows_space,
     .grad = windows_grad,
     .kernel = windows_kernel,
-    .linear = Linear::kEach};
+    .linear = Linear::kEach,
+    .narrow = true};
 
 }  // namespace mtf::ops

@@ -40,7 +40,7 @@ std::optional<TensorType> drawn_float_type(OpCall& call, DiagSink& diags) {
   if (!is_float(dtype)) {
     diags.error(DiagKind::kDtypeMismatch, call.span,
                 spelled(call) + " of " + std::string(to_string(dtype)) +
-                    "; it draws f32 or f64, which `cast` makes whole");
+                    "; it draws floats, which `cast` makes whole");
     return std::nullopt;
   }
   const std::optional<TensorType> type = drawn_type(call, dtype, diags);

@@ -3,7 +3,8 @@
 // It is built of steps that have one meaning each: a dim that only one operand has is summed first;
 // more than two operands are multiplied from left to right, each dim summed at its last use;
 // products without a sum are `mul`, and what a one_hot picks is a gather. What remains is one
-// product of two tensors, for the kernel.
+// product of two tensors, for the kernel. Of narrow tensors it is wide, and rounded once behind it:
+// what ranks exchange of a sum is wide, what they exchange of the operands is narrow.
 //
 // With `terms`, operands two by two are products of one shape that are added up inside of one sum:
 // one reduction over ranks serves them all, with the same bits on every layout.
@@ -14,6 +15,7 @@
 #include "stdlib/ops/index/pick.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/reduce/product_kernel.h"
+#include "stdlib/ops/reduce/reductions.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
@@ -147,7 +149,8 @@ std::optional<TensorType> einsum_type(OpCall& call, DiagSink& diags) {
   if (!check_result_dims(call, to, diags)) {
     return std::nullopt;
   }
-  return result_type(call, call.operands[0].dtype, to, diags);
+  const std::optional<DType> dtype = summed_dtype(call, diags);
+  return dtype ? result_type(call, *dtype, to, diags) : std::nullopt;
 }
 
 // `x` with its dims in the order of `to`, which are the same.
@@ -189,9 +192,50 @@ ValueId product(Builder& b, ValueId x, ValueId y, const Shape& to, std::span<con
   return b.emit("einsum", {x, y}, to_shape(shape));
 }
 
+// Whether the call is a product of two tensors, or a sum of such, over dims that both have.
+bool is_product(const OpCall& call, const Shape& to) {
+  if (terms_of(call.args) > 1) {
+    return true;
+  }
+  if (call.operands.size() != 2) {
+    return false;
+  }
+  const Shape& x = call.operands[0].shape;
+  const Shape& y = call.operands[1].shape;
+  const auto in_two = [&](const Dim& dim) {
+    return to.has(dim.name) || (x.has(dim.name) && y.has(dim.name));
+  };
+  return std::ranges::all_of(x.dims(), in_two) && std::ranges::all_of(y.dims(), in_two) &&
+         !same_dims(union_shape(x, y), to);
+}
+
+// Of narrow tensors: one product is wide, and rounded; anything longer is wide throughout.
+ValueId expand_narrow(Builder& b, const OpCall& call, std::span<const ValueId> operands) {
+  const DType dtype = call.result.dtype;
+  const DType wide = wide_of(dtype);
+  const Shape to = shape_arg(call.args, "to");
+  if (const std::optional<ValueId> found = dtype == wide ? std::nullopt : picked(b, operands, to)) {
+    return *found;
+  }
+  std::vector<ValueId> factors(operands.begin(), operands.end());
+  OpArgs args = call.args;
+  if (is_product(call, to)) {
+    if (dtype == wide) {
+      return {};
+    }
+    args.set("dtype", wide);
+  } else {
+    std::ranges::transform(factors, factors.begin(), [&](ValueId x) { return b.widened(x); });
+  }
+  return b.cast(b.emit("einsum", std::move(factors), std::move(args)), dtype);
+}
+
 // An invalid id: the call is one product already, and stands for itself.
 std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
                                      std::span<const ValueId> operands) {
+  if (is_narrow(call.operands[0].dtype)) {
+    return expand_narrow(b, call, operands);
+  }
   if (terms_of(call.args) > 1) {
     return ValueId{};
   }
@@ -231,9 +275,9 @@ void einsum_grad(GradBuilder& b) {
     if (!b.wants(i)) {
       continue;
     }
-    const Shape shape = b.type_of(b.operand(i)).shape;
+    const TensorType own = b.type_of(b.operand(i));
     Shape known = b.type_of(b.upstream()).shape;
-    std::vector<ValueId> factors = {b.upstream()};
+    std::vector<ValueId> factors = {b.cast(b.upstream(), own.dtype)};
     const std::size_t first = i / of_term * of_term;
     for (std::size_t j = first; j < first + of_term; ++j) {
       if (j != i) {
@@ -241,8 +285,9 @@ void einsum_grad(GradBuilder& b) {
         known = union_shape(known, b.type_of(b.operand(j)).shape);
       }
     }
-    const Shape to = only(shape, [&](const Dim& dim) { return known.has(dim.name); });
-    b.add_to(i, b.emit("einsum", factors, to_shape(to)));
+    OpArgs args = to_shape(only(own.shape, [&](const Dim& dim) { return known.has(dim.name); }));
+    args.set("dtype", wide_of(own.dtype));
+    b.add_to(i, b.emit("einsum", factors, std::move(args)));
   }
 }
 
@@ -278,7 +323,8 @@ const OpDef kEinsum{
                {.name = "terms",
                 .kind = ParamKind::kInt,
                 .required = false,
-                .help = "how many products, of two tensors each, are added up in one sum (1)"}},
+                .help = "how many products, of two tensors each, are added up in one sum (1)"},
+               summed_param()},
     .shape_rule =
         "the dims after `->`, all of them in the operands; or all but those of `over`; else the "
         "dims that appear exactly once, in order",
@@ -294,6 +340,7 @@ print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
     .flops = einsum_flops,
     .kernel = product_kernel,
     .strided = true,
+    .narrow = true,
     .algebra = Algebra::kEinsum};
 
 }  // namespace mtf::ops

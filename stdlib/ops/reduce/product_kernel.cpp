@@ -3,10 +3,12 @@
 
 #include "stdlib/ops/reduce/product_kernel.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "runtime/kernels/strided.h"
 #include "runtime/products/gemm.h"
+#include "runtime/vector_math/narrow.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf {
@@ -114,59 +116,85 @@ void multiply_whole(const Gemm& product, const KernelCall& call) {
 }
 
 // Good while the operands of several products lie in the same places relative to each other.
-template <typename T>
+template <typename T, typename S>
 struct Prepared {
   Prepared(const Gemm& gemm, Cpu cpu) : terms(gemm.terms), product(gemm, cpu) {}
 
   std::vector<GemmTerm> terms;
-  PreparedGemm<T> product;
+  PreparedGemm<T, S> product;
 };
 
-template <typename T>
+template <typename T, typename S>
 void multiply_exactly(const KernelCall& call, Cpu cpu) {
-  std::vector<GemmTerm> terms = terms_of<T>(call);
+  std::vector<GemmTerm> terms = terms_of<S>(call);
   std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
-  if (made == nullptr || static_cast<const Prepared<T>*>(made.get())->terms != terms) {
+  if (made == nullptr || static_cast<const Prepared<T, S>*>(made.get())->terms != terms) {
     Gemm product = sorted(call);
     product.terms = std::move(terms);
-    made = std::make_shared<const Prepared<T>>(product, cpu);
+    made = std::make_shared<const Prepared<T, S>>(product, cpu);
     if (call.notes != nullptr) {
       call.notes->made = made;
     }
   }
-  static_cast<const Prepared<T>*>(made.get())
-      ->product.run(elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
+  static_cast<const Prepared<T, S>*>(made.get())
+      ->product.run(elements<const S>(call.in[0]).data(), elements<const S>(call.in[1]).data(),
                     elements<T>(call.out).data());
+}
+
+// Memory of operands that are not read where they are.
+using Copies = std::vector<std::vector<std::byte>>;
+
+// The view's elements in `copies`, dense in the order of `shape`, which has its dims.
+TensorView dense(const TensorView& view, const Shape& shape, Copies& copies) {
+  TensorView result = view;
+  const std::vector<std::int64_t> from = strides_by_name(view, shape);
+  result.shape = shape;
+  result.strides = strides_of(shape);
+  std::vector<StridedDim> dims;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    dims.push_back({.extent = shape[d].size, .from = from[d], .to = result.strides[d]});
+  }
+  const std::size_t element = bytes_of(view.dtype);
+  copies.emplace_back(static_cast<std::size_t>(shape.volume()) * element);
+  copy_strided(std::move(dims), element, view.data, copies.back().data());
+  result.data = copies.back().data();
+  return result;
+}
+
+// Products widen bf16 by themselves.
+bool must_widen(const TensorView& view) {
+  return is_narrow(view.dtype) && view.dtype != DType::kBF16;
+}
+
+// Narrow operands widened, which is exact.
+std::vector<TensorView> widened(std::span<const TensorView> in, Copies& copies) {
+  std::vector<TensorView> views(in.begin(), in.end());
+  for (TensorView& view : views) {
+    if (!must_widen(view)) {
+      continue;
+    }
+    const bool is_dense = view.strides.empty() || view.strides == strides_of(view.shape);
+    view = is_dense ? view : dense(view, Shape(view.shape), copies);
+    view.data = const_cast<void*>(widened_elements(view, copies.emplace_back()));
+    view.dtype = wide_of(view.dtype);
+  }
+  return views;
 }
 
 // Several products are read with the strides of the first. Where they differ, as those of pieces
 // that are streamed, the operands are made dense: in `copies`, which the views go on to use.
-std::vector<TensorView> with_equal_strides(const KernelCall& call,
-                                           std::vector<std::vector<std::byte>>& copies) {
-  std::vector<TensorView> views(call.in.begin(), call.in.end());
+void make_strides_equal(std::vector<TensorView>& views, Copies& copies) {
   for (std::size_t side = 0; side < 2; ++side) {
-    const Shape& shape = views[side].shape;
+    const Shape shape = views[side].shape;
     const std::vector<std::int64_t> first = strides_by_name(views[side], shape);
     bool equal = true;
     for (std::size_t i = side; i < views.size(); i += 2) {
       equal = equal && strides_by_name(views[i], shape) == first;
     }
-    const std::vector<std::int64_t> dense = strides_by_name(shape, shape);
     for (std::size_t i = side; i < views.size() && !equal; i += 2) {
-      const std::vector<std::int64_t> from = strides_by_name(views[i], shape);
-      std::vector<StridedDim> dims;
-      for (std::size_t d = 0; d < shape.rank(); ++d) {
-        dims.push_back({.extent = shape[d].size, .from = from[d], .to = dense[d]});
-      }
-      const std::size_t element = bytes_of(views[i].dtype);
-      copies.emplace_back(static_cast<std::size_t>(shape.volume()) * element);
-      copy_strided(std::move(dims), element, views[i].data, copies.back().data());
-      views[i].data = copies.back().data();
-      views[i].shape = shape;
-      views[i].strides = dense;
+      views[i] = dense(views[i], shape, copies);
     }
   }
-  return views;
 }
 
 }  // namespace
@@ -181,19 +209,29 @@ Shape union_shape(const Shape& a, const Shape& b) {
 
 namespace {
 
+// Sums in T of what is stored as S.
+template <typename T, typename S>
+void multiply_floats(const KernelCall& call, Cpu cpu) {
+  if (call.exact) {
+    return multiply_exactly<T, S>(call, cpu);
+  }
+  Gemm product = sorted(call);
+  product.terms = terms_of<S>(call);
+  gemm_fast(product, elements<const S>(call.in[0]).data(), elements<const S>(call.in[1]).data(),
+            elements<T>(call.out).data(), cpu);
+}
+
 void multiply(const KernelCall& call) {
   const Cpu cpu = call.host.cpu();
+  if (call.in[0].dtype == DType::kBF16) {
+    return multiply_floats<float, BFloat16>(call, cpu);
+  }
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_integral_v<T>) {
       multiply_whole<T>(sorted(call), call);
-    } else if (call.exact) {
-      multiply_exactly<T>(call, cpu);
     } else {
-      Gemm product = sorted(call);
-      product.terms = terms_of<T>(call);
-      gemm_fast(product, elements<const T>(call.in[0]).data(), elements<const T>(call.in[1]).data(),
-                elements<T>(call.out).data(), cpu);
+      multiply_floats<T, T>(call, cpu);
     }
   });
 }
@@ -213,11 +251,14 @@ void product_of_ints(const Gemm& product, DType dtype, const void* a, const void
 
 void product_kernel(const KernelCall& call) {
   assert(call.in.size() >= 2 && call.in.size() % 2 == 0);
-  if (call.in.size() == 2) {
+  if (call.in.size() == 2 && std::ranges::none_of(call.in, must_widen)) {
     return multiply(call);
   }
-  std::vector<std::vector<std::byte>> copies;
-  const std::vector<TensorView> views = with_equal_strides(call, copies);
+  Copies copies;
+  std::vector<TensorView> views = widened(call.in, copies);
+  if (views.size() > 2) {
+    make_strides_equal(views, copies);
+  }
   KernelCall same = call;
   same.in = views;
   multiply(same);

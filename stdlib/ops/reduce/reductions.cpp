@@ -3,6 +3,7 @@
 #include "stdlib/ops/reduce/reductions.h"
 
 #include "runtime/kernels/strided.h"
+#include "runtime/vector_math/narrow.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
 
@@ -109,6 +110,36 @@ std::optional<TensorType> reduced_bools(OpCall& call, DiagSink& diags) {
   return reduced(call, Accepts::kBools, diags);
 }
 
+std::optional<TensorType> reduced_sums(OpCall& call, DiagSink& diags) {
+  std::optional<TensorType> type = reduced_numbers(call, diags);
+  const std::optional<DType> dtype = type ? summed_dtype(call, diags) : std::nullopt;
+  return dtype ? std::optional(TensorType{.dtype = *dtype, .shape = type->shape}) : std::nullopt;
+}
+
+OpParam summed_param() {
+  return {.name = "dtype",
+          .kind = ParamKind::kDType,
+          .required = false,
+          .help = "f32 of bf16 or f16: the sum before it is rounded (that of the operands)"};
+}
+
+std::optional<DType> summed_dtype(OpCall& call, DiagSink& diags) {
+  const DType own = call.operands[0].dtype;
+  const DType dtype = dtype_arg(call.args, "dtype", own);
+  if (dtype == own) {
+    std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "dtype"; });
+  } else if (dtype != wide_of(own)) {
+    const std::string others =
+        is_narrow(own) ? " or " + std::string(to_string(wide_of(own))) : std::string();
+    diags.error(DiagKind::kDtypeMismatch, call.span,
+                spelled(call) + " of " + to_string(call.operands[0]) + " as " +
+                    std::string(to_string(dtype)) + "; it is summed as " +
+                    std::string(to_string(own)) + others + ", `cast` makes anything else");
+    return std::nullopt;
+  }
+  return dtype;
+}
+
 double flops_of_operand(const OpCall& call) {
   return static_cast<double>(call.operands[0].shape.volume());
 }
@@ -132,9 +163,11 @@ void reduce_kernel(const KernelCall& call, ReduceKind kind) {
     reduction.reduced.push_back(
         {.extent = in.shape[i].size, .in = strides[i], .blocks = call.blocks(loop)});
   }
-  with_type(in.dtype, [&](auto type) {
+  std::vector<std::byte> wide;
+  const void* const from = widened_elements(in, wide);
+  with_type(call.out.dtype, [&](auto type) {
     using T = decltype(type);
-    reduce(reduction, elements<const T>(in).data(), call.host.cpu().isa,
+    reduce(reduction, static_cast<const T*>(from), call.host.cpu().isa,
            elements<T>(call.out).data());
   });
 }

@@ -21,7 +21,13 @@ namespace mtf {
 
 [[nodiscard]] std::optional<TensorType> reduced_numbers(OpCall& call, DiagSink& diags);
 [[nodiscard]] std::optional<TensorType> reduced_floats(OpCall& call, DiagSink& diags);
+// Numbers summed in what `summed_dtype` says.
+[[nodiscard]] std::optional<TensorType> reduced_sums(OpCall& call, DiagSink& diags);
 [[nodiscard]] std::optional<TensorType> reduced_bools(OpCall& call, DiagSink& diags);
+
+// The argument `dtype` of sums: of bf16 and f16, f32 is the sum as it is before it is rounded.
+[[nodiscard]] OpParam summed_param();
+[[nodiscard]] std::optional<DType> summed_dtype(OpCall& call, DiagSink& diags);
 
 [[nodiscard]] double flops_of_operand(const OpCall& call);  // one per element of the operand
 void reduce_kernel(const KernelCall& call, ReduceKind kind);

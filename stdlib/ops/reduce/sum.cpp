@@ -9,10 +9,28 @@
 namespace mtf::ops {
 namespace {
 
-// Of a product with a one_hot, what it picks; an invalid id: the call stands for itself.
+// Of a product with a one_hot, what it picks; a narrow sum is a wide one, rounded. An invalid id:
+// the call stands for itself.
 std::optional<ValueId> sum_expand(Builder& b, const OpCall& call,
                                   std::span<const ValueId> operands) {
-  return picked(b, operands, call.result.shape).value_or(ValueId{});
+  const DType dtype = call.result.dtype;
+  if (b.type_of(operands[0]).dtype == dtype) {
+    if (const std::optional<ValueId> found = picked(b, operands, call.result.shape)) {
+      return found;
+    }
+  }
+  if (!is_narrow(dtype)) {
+    return ValueId{};
+  }
+  OpArgs args = call.args;
+  args.set("dtype", wide_of(dtype));
+  return b.cast(b.emit("sum", {operands[0]}, std::move(args)), dtype);
+}
+
+std::vector<OpParam> sum_params() {
+  std::vector<OpParam> params = reduction_params();
+  params.push_back(summed_param());
+  return params;
 }
 
 IterationSpace sum_space(const OpCall& call) {
@@ -33,18 +51,19 @@ void sum_kernel(const KernelCall& call) {
 const OpDef kSum{.name = "sum",
                  .summary = "the sum over dims, in one order whatever the layout",
                  .family = "reductions",
-                 .params = reduction_params(),
+                 .params = sum_params(),
                  .shape_rule = kReducedDims,
                  .example = R"(dim batch = 2, io = 3
 let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print sum(x, over = io), sum(x -> [io]), sum(x)
 )",
-                 .type = reduced_numbers,
+                 .type = reduced_sums,
                  .expand = sum_expand,
                  .space = sum_space,
                  .grad = sum_grad,
                  .flops = flops_of_operand,
                  .kernel = sum_kernel,
+                 .narrow = true,
                  .algebra = Algebra::kSum};
 
 }  // namespace mtf::ops

@@ -159,6 +159,7 @@ print load("load_example.npy", [io], dtype = f32)
                   .type = load_type,
                   .space = kept_space,
                   .kernel = load_kernel,
+                  .narrow = true,
                   .file = FileUse::kReads};
 
 const OpDef kWrite{
@@ -175,6 +176,7 @@ print "written"
     .type = write_type,
     .space = write_space,
     .kernel = write_kernel,
+    .narrow = true,
     .file = FileUse::kWrites,
     .effect = true};
 

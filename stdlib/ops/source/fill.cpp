@@ -38,7 +38,7 @@ std::optional<TensorType> fill_type(OpCall& call, DiagSink& diags) {
 void fill_tile(const TileCall& call, std::span<const void* const> /*in*/, void* out,
                std::size_t n) {
   const double value = real_arg(*call.args, "value", 0);
-  with_type(call.to, [&](auto type) {
+  with_stored(call.to, [&](auto type) {
     using T = decltype(type);
     std::fill_n(static_cast<T*>(out), n, static_cast<T>(value));
   });
@@ -124,7 +124,7 @@ void cut_box(const KernelCall& call, std::span<const double> data) {
 
 void const_kernel(const KernelCall& call) {
   const auto* data = call.call.args.get<std::vector<double>>("data");
-  with_type(call.out.dtype, [&](auto type) { cut_box<decltype(type)>(call, *data); });
+  with_stored(call.out.dtype, [&](auto type) { cut_box<decltype(type)>(call, *data); });
 }
 
 }  // namespace
@@ -146,6 +146,7 @@ const OpDef kFill{.name = "fill",
                   .type = fill_type,
                   .space = kept_space,
                   .tile = fill_tile,
+                  .narrow = true,
                   .primitive = Primitive::kFill};
 
 const OpDef kZeros{.name = "zeros",
@@ -155,7 +156,8 @@ const OpDef kZeros{.name = "zeros",
                    .shape_rule = "the shape",
                    .example = "dim batch = 2, io = 3\nprint zeros([batch, io])\n",
                    .type = constant_type,
-                   .expand = expand_zeros};
+                   .expand = expand_zeros,
+                   .narrow = true};
 
 const OpDef kOnes{.name = "ones",
                   .summary = "1 everywhere",
@@ -164,7 +166,8 @@ const OpDef kOnes{.name = "ones",
                   .shape_rule = "the shape",
                   .example = "dim batch = 2, io = 3\nprint ones([batch, io])\n",
                   .type = constant_type,
-                  .expand = expand_ones};
+                  .expand = expand_ones,
+                  .narrow = true};
 
 const OpDef kConst{
     .name = "const",
@@ -180,6 +183,7 @@ const OpDef kConst{
     .example = "print const([a: 2, b: 3], [[1, 2, 3], [4, 5, 6]])\n",
     .type = const_type,
     .space = kept_space,
-    .kernel = const_kernel};
+    .kernel = const_kernel,
+    .narrow = true};
 
 }  // namespace mtf::ops

@@ -25,12 +25,17 @@ struct Entry {
   std::string_view descr;
   DType dtype;
 };
-constexpr std::array<Entry, 6> kDescrs{{{"<f4", DType::kF32},
-                                        {"<f8", DType::kF64},
-                                        {"<i4", DType::kI32},
-                                        {"<i8", DType::kI64},
-                                        {"|u1", DType::kU8},
-                                        {"|b1", DType::kBool}}};
+// NumPy has no bf16: its elements go as two bytes without a meaning, as ml_dtypes' do.
+constexpr std::array<Entry, 10> kDescrs{{{"<f4", DType::kF32},
+                                         {"<f8", DType::kF64},
+                                         {"<V2", DType::kBF16},
+                                         {"<f2", DType::kF16},
+                                         {"<i4", DType::kI32},
+                                         {"<i8", DType::kI64},
+                                         {"<i2", DType::kI16},
+                                         {"|i1", DType::kI8},
+                                         {"|u1", DType::kU8},
+                                         {"|b1", DType::kBool}}};
 
 // What is left of the text.
 struct Reader {
@@ -100,14 +105,15 @@ void read_descr(Reader& reader, NpyInfo& info) {
     return;
   }
   for (const Entry& entry : kDescrs) {
-    if (entry.descr == *descr || (entry.descr[0] == '|' && entry.descr.substr(1) == *descr)) {
+    if (entry.descr == *descr || (entry.descr[0] == '|' && entry.descr.substr(1) == *descr) ||
+        (entry.dtype == DType::kBF16 && *descr == "|V2")) {
       info.dtype = entry.dtype;
       return;
     }
   }
   const std::string name(descr->substr(0, 16));
   info.problem = "holds `" + name + "`" + (name.starts_with(">") ? " (big-endian)" : "") +
-                 "; what can be read is f32, f64, i32, i64, u8 and bool, little-endian";
+                 "; what can be read is " + std::string(dtype_names()) + ", little-endian";
 }
 
 // Elements of the array; nullopt beyond what can be counted.

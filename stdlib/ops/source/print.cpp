@@ -163,6 +163,7 @@ print "sum {sum(x)} of", x
     .type = print_type,
     .space = effect_space,
     .kernel = print_kernel,
+    .narrow = true,
     .effect = true,
     .primitive = Primitive::kPrint};
 
@@ -186,6 +187,7 @@ assert all(ones([io]) == 1), "ones are not one"
     .type = assert_type,
     .space = effect_space,
     .kernel = assert_kernel,
+    .narrow = true,
     .effect = true,
     .primitive = Primitive::kAssert};
 

@@ -208,6 +208,7 @@ print read_text("read_csv_example.csv")
     .type = csv_type,
     .space = kept_space,
     .kernel = csv_kernel,
+    .narrow = true,
     .file = FileUse::kReads};
 
 const OpDef kAppend{

@@ -217,8 +217,9 @@ bool leaves_out(SpmdProgram& plan, std::size_t s) {
 
 bool does_twice(SpmdProgram& plan, std::size_t s) {
   const StepKind kind = plan.steps[s].kind;
-  if (!is_collective(kind) || kind == StepKind::kPermute || kind == StepKind::kAllToAll) {
-    return false;  // these may hand over to each rank what it has
+  if (!is_collective(kind) || kind == StepKind::kPermute || kind == StepKind::kAllToAll ||
+      kind == StepKind::kHaloExchange) {
+    return false;  // these may hand over to each rank what it has, or move it once more
   }
   do_twice(plan, s);
   return true;

@@ -33,10 +33,44 @@ class Drawer {
         std::min(narrow.size(), options_.count - std::min(wide.size(), enough));
     wide.resize(std::min(wide.size(), options_.count - most));
     wide.insert(wide.end(), narrow.begin(), narrow.begin() + static_cast<std::ptrdiff_t>(most));
+    if (options_.narrow) {
+      add_narrow(wide);
+    }
     return wide;
   }
 
  private:
+  // For each narrow dtype the first of the calls, from another one on each time, that stands with
+  // it in place of the floats, or of the integers.
+  void add_narrow(std::vector<DrawnCall>& calls) {
+    const std::vector<DrawnCall> drawn = calls;
+    std::size_t first = 0;
+    for (const DType dtype : {DType::kBF16, DType::kF16, DType::kI8, DType::kI16}) {
+      ++first;
+      for (std::size_t i = 0; i < 2 * drawn.size(); ++i) {
+        const DrawnCall call = retyped(drawn[(first + i) % drawn.size()], dtype,
+                                       i < drawn.size() ? options_.floats : DType::kI32);
+        if (stands(call) && seen_.insert(to_string(call)).second) {
+          calls.push_back(call);
+          break;
+        }
+      }
+    }
+  }
+
+  static DrawnCall retyped(DrawnCall call, DType dtype, DType in_place_of) {
+    for (TensorType& type : call.operands) {
+      type.dtype = type.dtype == in_place_of ? dtype : type.dtype;
+    }
+    for (auto& [name, value] : call.args.entries) {
+      if (auto* written = std::get_if<DType>(&value);
+          written != nullptr && *written == in_place_of) {
+        *written = dtype;
+      }
+    }
+    return call;
+  }
+
   std::size_t below(std::size_t n) { return random_() % n; }
   bool chance(unsigned percent) { return random_() % 100 < percent; }
 

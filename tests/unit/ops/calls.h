@@ -24,6 +24,7 @@ struct DrawOptions {
   std::vector<Dim> dims;  // that operands have
   DType floats = DType::kF32;
   std::size_t count = 6;  // at most
+  bool narrow = false;    // and for each narrow dtype one of them with operands of that dtype
 };
 
 // Whether operand 0 is matrices, whose rows and columns are arguments: then most calls have square

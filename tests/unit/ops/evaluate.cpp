@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "ir/kernel.h"
+#include "runtime/vector_math/narrow.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf::tests {
@@ -53,7 +54,9 @@ std::vector<std::byte> spread(const HostTensor& tensor, const Shape& shape) {
 void run_tile(const OpCall& call, std::span<const HostTensor* const> operands, HostTensor& out) {
   std::vector<std::vector<std::byte>> wide;
   std::vector<const void*> in;
+  std::vector<DType> dtypes;
   for (const HostTensor* operand : operands) {
+    dtypes.push_back(operand->type.dtype);
     wide.push_back(spread(*operand, call.result.shape));
     in.push_back(wide.back().data());
   }
@@ -61,7 +64,12 @@ void run_tile(const OpCall& call, std::span<const HostTensor* const> operands, H
                       .to = call.result.dtype,
                       .args = &call.args,
                       .isa = Isa::kPortable};
-  call.op->tile(tile, in, out.data.data(), static_cast<std::size_t>(call.result.shape.volume()));
+  const auto volume = static_cast<std::size_t>(call.result.shape.volume());
+  if (is_widened(call)) {
+    run_widened(call.op->tile, tile, dtypes, in, out.data.data(), volume);
+  } else {
+    call.op->tile(tile, in, out.data.data(), volume);
+  }
 }
 
 TensorView view_of(const HostTensor& tensor) {
@@ -124,7 +132,7 @@ HostTensor tensor_of(TensorType type, std::span<const double> numbers) {
   HostTensor tensor{.type = std::move(type), .data = {}};
   assert(static_cast<std::size_t>(tensor.type.shape.volume()) == numbers.size());
   tensor.data.resize(static_cast<std::size_t>(tensor.type.bytes()));
-  with_type(tensor.type.dtype, [&](auto element) {
+  with_stored(tensor.type.dtype, [&](auto element) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       element = static_cast<decltype(element)>(numbers[i]);
       std::memcpy(tensor.data.data() + i * sizeof(element), &element, sizeof(element));
@@ -135,7 +143,7 @@ HostTensor tensor_of(TensorType type, std::span<const double> numbers) {
 
 std::vector<double> numbers_of(const HostTensor& tensor) {
   std::vector<double> numbers(static_cast<std::size_t>(tensor.type.shape.volume()));
-  with_type(tensor.type.dtype, [&](auto element) {
+  with_stored(tensor.type.dtype, [&](auto element) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       std::memcpy(&element, tensor.data.data() + i * sizeof(element), sizeof(element));
       numbers[i] = static_cast<double>(element);

@@ -178,6 +178,50 @@ TEST_CASE("casts cut off towards zero, stop at the end of the range, and take Na
   CHECK(cast(DType::kI32, DType::kU8, {257}) == List{1});
   CHECK(cast(DType::kBool, DType::kF32, {0, 1}) == List{0, 1});
   CHECK(cast(DType::kF64, DType::kI64, {1e30, -1e30})[0] == 0x1p63);
+  CHECK(cast(DType::kF32, DType::kI8, {300, -300, 127.9, kNaN}) == List{127, -128, 127, 0});
+  CHECK(cast(DType::kBF16, DType::kI16, {1e9, -1e9, -2.5, kInf}) == List{32767, -32768, -2, 32767});
+  CHECK(cast(DType::kI32, DType::kI8, {128, -129, 256}) == List{-128, 127, 0});
+  CHECK(cast(DType::kI8, DType::kU8, {-1}) == List{255});
+}
+
+TEST_CASE("casts to bf16 and f16 round once") {
+  const auto cast = [](DType from, DType to, const List& x) {
+    return apply("cast", from, {x}, args("dtype", to));
+  };
+  // Through f32 each of these would become a tie, and that an even number.
+  CHECK(cast(DType::kF64, DType::kBF16, {1 + 0x1p-8 + 0x1p-40}) == List{1 + 0x1p-7});
+  CHECK(cast(DType::kF64, DType::kF16, {1 + 0x1p-11 + 0x1p-40}) == List{1 + 0x1p-10});
+  CHECK(cast(DType::kI64, DType::kBF16, {0x1p40 + 0x1p32 + 1}) == List{0x1p40 + 0x1p33});
+  CHECK(cast(DType::kI64, DType::kBF16, {-(0x1p62 + 0x1p54 + 1024)}) == List{-(0x1p62 + 0x1p55)});
+  CHECK(cast(DType::kI32, DType::kBF16, {0x1p30 + 0x1p22 + 1}) == List{0x1p30 + 0x1p23});
+  CHECK(cast(DType::kI32, DType::kF16, {65519, 65520, -2049}) == List{65504, kInf, -2048});
+  CHECK(cast(DType::kF16, DType::kBF16, {1 + 0x1p-8, 1 + 0x1p-8 + 0x1p-10}) == List{1, 1 + 0x1p-7});
+}
+
+TEST_CASE("narrow floats compute as f32, and round each result") {
+  constexpr double kStep = 0x1p-7;  // of bf16 above 1
+  CHECK(apply("add", DType::kBF16, {{256}, {1}}) == List{256});
+  CHECK(apply("mul", DType::kBF16, {{1 + kStep}, {1 + kStep}}) == List{1 + 2 * kStep});
+  CHECK(apply("exp", DType::kF16, {{0, 12}}) == List{1, kInf});
+  CHECK(apply("less", DType::kBF16, {{1, kNaN}, {2, 2}}) == List{1, 0});
+  // 1 + 300 x 2^-9: each term alone would be lost.
+  List terms(301, 0x1p-9);
+  terms[0] = 1;
+  CHECK(apply("sum", DType::kBF16, {terms}) == List{1.5859375});
+  CHECK(apply("mean", DType::kBF16, {List(1000, 3)}) == List{3});
+  CHECK(apply("sum", DType::kF16, {List(100, 1000)}) == List{kInf});
+  CHECK(apply("mean", DType::kF16, {List(100, 1000)}) == List{1000});
+  CHECK(apply("sum", DType::kF16, {List(100, 1000)}, args("dtype", DType::kF32)) == List{100000});
+}
+
+TEST_CASE("narrow integers wrap around") {
+  CHECK(apply("add", DType::kI8, {{127}, {1}}) == List{-128});
+  CHECK(apply("mul", DType::kI16, {{256}, {256}}) == List{0});
+  CHECK(apply("abs", DType::kI8, {{-128}}) == List{-128});
+  CHECK(apply("floordiv", DType::kI8, {{-128, 7}, {-1, 0}}) == List{-128, 0});
+  CHECK(apply("sum", DType::kI8, {List(200, 1)}) == List{-56});
+  CHECK(apply("sum", DType::kI8, {List(200, 1)}, args("dtype", DType::kI32)) == List{200});
+  CHECK(apply("left_shift", DType::kI8, {{1, 1, 3}, {7, 8, 6}}) == List{-128, 0, -64});
 }
 
 TEST_CASE("`where` picks elements, and never mixes them") {

@@ -60,8 +60,8 @@ TEST_CASE("a tensor that is written is read again, whatever its dtype") {
   const Folder folder;
   const std::string path = folder.file("x.npy");
   const std::vector<double> numbers = {0, 1, 1, 0, 1, 1};
-  for (const DType dtype :
-       {DType::kF32, DType::kF64, DType::kI32, DType::kI64, DType::kBool, DType::kU8}) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kI32, DType::kI64, DType::kBool,
+                            DType::kU8, DType::kBF16, DType::kF16, DType::kI8, DType::kI16}) {
     const TensorType type{.dtype = dtype, .shape = shape({{"a", 2}, {"b", 3}})};
     Sketch s;
     s.call("write", {s.input(type, numbers)}, args("path", path));
@@ -139,9 +139,10 @@ TEST_CASE("files that cannot be read say why") {
   const auto broken = [&](const std::string& dict, const std::string& data = "") {
     return problem_of(folder.with("b.npy", npy(dict, data)));
   };
-  const std::string cannot = "; what can be read is f32, f64, i32, i64, u8 and bool, little-endian";
-  CHECK(broken("{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }") ==
-        "holds `<f2`" + cannot);
+  const std::string cannot =
+      "; what can be read is f32, f64, bf16, f16, i32, i64, i16, i8, u8 and bool, little-endian";
+  CHECK(broken("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }") ==
+        "holds `<c8`" + cannot);
   CHECK(broken("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }") ==
         "holds `>f4` (big-endian)" + cannot);
   CHECK(broken("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") ==

@@ -75,9 +75,19 @@ inline HostTensor cut(const HostTensor& whole, const Box& box) {
   return part;
 }
 
+// What computes with an element.
+template <typename T>
+auto number(T element) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return element;
+  } else {
+    return static_cast<float>(element);
+  }
+}
+
 // a = combine(a, b), element by element.
 inline void combine(Combine how, HostTensor& a, const HostTensor& b) {
-  with_type(a.type.dtype, [&](auto type) {
+  with_stored(a.type.dtype, [&](auto type) {
     using T = decltype(type);
     const std::size_t n = a.data.size() / sizeof(T);
     for (std::size_t i = 0; i < n; ++i) {
@@ -85,10 +95,12 @@ inline void combine(Combine how, HostTensor& a, const HostTensor& b) {
       T y{};
       std::memcpy(&x, a.data.data() + i * sizeof(T), sizeof(T));
       std::memcpy(&y, b.data.data() + i * sizeof(T), sizeof(T));
-      const T all = how == Combine::kSum   ? static_cast<T>(x + y)
-                    : how == Combine::kMax ? std::max(x, y)
-                    : how == Combine::kMin ? std::min(x, y)
-                                           : static_cast<T>(x * y);
+      const auto c = number(x);
+      const auto d = number(y);
+      const T all = static_cast<T>(how == Combine::kSum   ? c + d
+                                   : how == Combine::kMax ? std::max(c, d)
+                                   : how == Combine::kMin ? std::min(c, d)
+                                                          : c * d);
       std::memcpy(a.data.data() + i * sizeof(T), &all, sizeof(T));
     }
   });

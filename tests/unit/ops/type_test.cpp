@@ -148,7 +148,7 @@ TEST_CASE_METHOD(Fixture, "tensors that are made from too little or too much") {
   CHECK(s.error_of("normal", {}, args("shape", shape({}), "stddev", -1.0)) ==
         "`normal` with a negative `stddev` [bad-argument]");
   CHECK(s.error_of("uniform", {}, args("shape", shape({}), "dtype", DType::kI32)) ==
-        "`uniform` of i32; it draws f32 or f64, which `cast` makes whole [dtype-mismatch]");
+        "`uniform` of i32; it draws floats, which `cast` makes whole [dtype-mismatch]");
   CHECK(s.error_of("const", {},
                    args("shape", shape({{"a", 2}}), "data", std::vector<double>{1, 2, 3})) ==
         "`const` of [a 2] needs 2 numbers, and has 3 [bad-argument]");

@@ -120,6 +120,61 @@ TEMPLATE_TEST_CASE("a product of any dims in any order has the bits of its defin
   }
 }
 
+// Random bf16, and the same as floats.
+struct Narrow {
+  std::vector<BFloat16> stored;
+  std::vector<float> wide;
+};
+
+Narrow narrow_values(std::int64_t n, std::mt19937& random) {
+  Narrow result;
+  for (const float x : random_values<float>(n, random)) {
+    result.stored.emplace_back(x);
+    result.wide.push_back(static_cast<float>(result.stored.back()));
+  }
+  return result;
+}
+
+TEST_CASE("a product of bf16 has the bits of that of the same floats", "[gemm]") {
+  std::mt19937 random(2);
+  const auto check = [&](const Sized& sized) {
+    const Narrow a = narrow_values(sized.a, random);
+    const Narrow b = narrow_values(sized.b, random);
+    const auto before = random_values<float>(sized.out, random);
+    for (const Isa isa : usable_isas()) {
+      const Cpu cpu{.isa = isa, .threads = 1};
+      const auto expected = product_of<float>(sized.gemm, a.wide, b.wide, before, cpu);
+      auto found = before;
+      mtf::gemm(sized.gemm, a.stored.data(), b.stored.data(), found.data(), cpu);
+      REQUIRE(same_bits<float>(found, expected));
+      auto fast = before;
+      gemm_fast(sized.gemm, a.stored.data(), b.stored.data(), fast.data(), cpu);
+      for (std::size_t i = 0; i < fast.size(); ++i) {
+        REQUIRE(fast[i] == Approx(expected[i]).epsilon(1e-4).margin(1e-2));
+      }
+    }
+  };
+  for (int i = 0; i < 300; ++i) {
+    check(random_product(random));
+  }
+  // Sizes of whole tiles, few rows, and all transpositions.
+  for (const std::int64_t m : {1, 3, 40, 130}) {
+    for (const int turned : {0, 1, 2, 3}) {
+      const std::int64_t k = 192;
+      const std::int64_t n = 200;
+      check({.gemm = {.rows = {{.extent = m, .a = turned % 2 == 0 ? k : 1, .out = n}},
+                      .cols = {{.extent = n, .b = turned / 2 == 0 ? 1 : k, .out = 1}},
+                      .inner = {{.extent = k,
+                                 .a = turned % 2 == 0 ? 1 : m,
+                                 .b = turned / 2 == 0 ? n : 1,
+                                 .blocks = 16}}},
+             .a = m * k,
+             .b = k * n,
+             .out = m * n});
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("every transposition of matrices has the bits of its definition", "[gemm]",
                    float, double) {
   std::mt19937 random(2);

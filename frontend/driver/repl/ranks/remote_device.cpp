@@ -152,7 +152,7 @@ HeldTensor slice_of(const HeldTensor& tensor, std::int64_t rank) {
 TensorHandle RemoteDevice::hold(const HeldTensor& tensor) {
   std::optional<double> value;
   if (tensor.type.shape.rank() == 0) {
-    value = with_type(tensor.type.dtype, [&](auto zero) {
+    value = with_stored(tensor.type.dtype, [&](auto zero) {
       std::memcpy(&zero, tensor.parts.front().data(), sizeof(zero));
       return static_cast<double>(zero);
     });

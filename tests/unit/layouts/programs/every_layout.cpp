@@ -298,10 +298,12 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
 
 bool same_values(const Outcome& a, const Outcome& b) {
   return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
-    return x.type == y.type && with_type(x.type.dtype, [&](auto zero) {
+    return x.type == y.type && with_stored(x.type.dtype, [&](auto zero) {
              using T = decltype(zero);
              return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
-               const bool both_nan = left != left && right != right;
+               const auto p = static_cast<double>(left);
+               const auto q = static_cast<double>(right);
+               const bool both_nan = p != p && q != q;
                return both_nan || std::memcmp(&left, &right, sizeof left) == 0;
              });
            });
@@ -318,11 +320,12 @@ double difference(const std::vector<std::byte>& a, const std::vector<std::byte>&
     T y{};
     std::memcpy(&x, a.data() + i * sizeof(T), sizeof(T));
     std::memcpy(&y, b.data() + i * sizeof(T), sizeof(T));
-    if (std::memcmp(&x, &y, sizeof(T)) == 0 || (x != x && y != y)) {
+    const auto p = static_cast<double>(x);
+    const auto q = static_cast<double>(y);
+    if (std::memcmp(&x, &y, sizeof(T)) == 0 || (p != p && q != q)) {
       continue;
     }
-    const double gap = std::abs(static_cast<double>(x) - static_cast<double>(y));
-    largest = std::max(largest, gap / (1 + std::abs(static_cast<double>(y))));
+    largest = std::max(largest, std::abs(p - q) / (1 + std::abs(q)));
   }
   return largest;
 }
@@ -337,10 +340,13 @@ std::string wrong_tensor(const Outcome& one, const Outcome& many) {
     if (is.size() != was.size()) {
       return "tensor " + std::to_string(i) + " has another size";
     }
-    const double gap = dtype == DType::kF32   ? difference<float>(is, was)
-                       : dtype == DType::kF64 ? difference<double>(is, was)
-                                              : 0;
-    if (!(gap < 1e-3)) {
+    const double gap =
+        is_float(dtype)
+            ? with_stored(dtype, [&](auto zero) { return difference<decltype(zero)>(is, was); })
+            : 0;
+    const double most =
+        is_narrow(dtype) ? std::ldexp(16.0, -static_cast<int>(precision_of(dtype))) : 1e-3;
+    if (!(gap < most)) {
       return "tensor " + std::to_string(i) + " differs by " + std::to_string(gap);
     }
   }
@@ -349,10 +355,12 @@ std::string wrong_tensor(const Outcome& one, const Outcome& many) {
 
 bool same_numbers(const Outcome& a, const Outcome& b) {
   return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
-    return x.type == y.type && with_type(x.type.dtype, [&](auto zero) {
+    return x.type == y.type && with_stored(x.type.dtype, [&](auto zero) {
              using T = decltype(zero);
              return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
-               return left == right || (left != left && right != right);
+               const auto p = static_cast<double>(left);
+               const auto q = static_cast<double>(right);
+               return p == q || (p != p && q != q);
              });
            });
   });

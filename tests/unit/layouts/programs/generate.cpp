@@ -24,6 +24,10 @@ class Generator {
   Generator(std::uint64_t seed, const GenerateOptions& options)
       : random_(seed), options_(options), builder_(program_, op_table(), diags_) {
     program_.name = "random";
+    if (chance(0.4)) {
+      float_ = one_of<DType>({DType::kBF16, DType::kF16});
+      integer_ = one_of<DType>({DType::kI8, DType::kI16});
+    }
   }
 
   Program run() {
@@ -59,7 +63,7 @@ class Generator {
 
   void numbers() {
     const Shape shape = random_shape();
-    const DType dtype = chance(0.2) ? DType::kF64 : DType::kF32;
+    const DType dtype = chance(0.2) ? DType::kF64 : chance(0.5) ? float_ : DType::kF32;
     if (options_.whole) {
       const ValueId drawn = builder_.emit("uniform", {}, shape_args(shape, -4, 4));
       OpArgs to;
@@ -81,7 +85,7 @@ class Generator {
   void indices() {
     const ValueId drawn = builder_.emit("uniform", {}, shape_args(random_shape(), -2, 12));
     OpArgs args;
-    args.set("dtype", DType::kI32);
+    args.set("dtype", chance(0.5) ? integer_ : DType::kI32);
     (void)builder_.emit("cast", {drawn}, args);
     (void)wholes_.follow(program_);
   }
@@ -268,7 +272,7 @@ class Generator {
       case ParamKind::kInts:
         return 1 + static_cast<std::int64_t>(below(3));
       case ParamKind::kDType:
-        return one_of<DType>({DType::kF32, DType::kF64, DType::kI32});
+        return one_of<DType>({DType::kF32, DType::kF64, DType::kI32, float_, integer_});
       case ParamKind::kInt:
         return static_cast<std::int64_t>(below(static_cast<std::size_t>(size) + 1));
       case ParamKind::kReal:
@@ -370,6 +374,8 @@ class Generator {
                                                 {"e", 16}, {"f", 3}, {"g", 32}};
 
   std::mt19937_64 random_;
+  DType float_ = DType::kF32;  // beside f32 and f64, or as they are
+  DType integer_ = DType::kI32;
   GenerateOptions options_;
   Program program_;
   WholeNumbers wholes_;

@@ -100,7 +100,9 @@ std::optional<double> WholeNumbers::bound_of(const Program& program, ValueId id)
       bound *= name == "scatter_add" && i > 0 ? 1 : of[i];
     }
   }
-  const double most = value.type.dtype == DType::kF32 ? 0x1p24 : 0x1p31;
+  const DType dtype = value.type.dtype;
+  const std::size_t digits = is_float(dtype) ? precision_of(dtype) : 8 * bytes_of(dtype) - 1;
+  const double most = std::ldexp(1.0, static_cast<int>(std::min<std::size_t>(digits, 31)));
   return bound <= most ? std::optional(bound) : std::nullopt;
 }
 

@@ -1,0 +1,94 @@
+// Plain loops over the conversions of one element, which the compiler vectorises.
+
+#include "runtime/vector_math/narrow.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <type_traits>
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kPiece = 512;
+constexpr std::size_t kMostOperands = 4;  // of an element-wise operation
+
+template <typename T>
+constexpr bool kIsNarrow = sizeof(T) <= 2 && !std::is_same_v<T, std::uint8_t>;
+
+template <typename T>
+using WideOf = std::conditional_t<std::is_integral_v<T>, std::int32_t, float>;
+
+template <typename F>
+void with_narrow(DType dtype, const F& f) {
+  with_stored(dtype, [&](auto zero) {
+    if constexpr (kIsNarrow<decltype(zero)>) {
+      f(zero);
+    }
+  });
+}
+
+using Piece = std::array<std::uint32_t, kPiece>;
+
+}  // namespace
+
+void widen(DType from, const void* in, std::size_t n, void* out) {
+  with_narrow(from, [&](auto zero) {
+    using T = decltype(zero);
+    const auto* x = static_cast<const T*>(in);
+    auto* y = static_cast<WideOf<T>*>(out);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = static_cast<WideOf<T>>(x[i]);
+    }
+  });
+}
+
+void narrow(DType to, const void* in, std::size_t n, void* out) {
+  with_narrow(to, [&](auto zero) {
+    using T = decltype(zero);
+    const auto* x = static_cast<const WideOf<T>*>(in);
+    auto* y = static_cast<T*>(out);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = static_cast<T>(x[i]);
+    }
+  });
+}
+
+const void* widened_elements(const TensorView& view, std::vector<std::byte>& memory) {
+  if (!is_narrow(view.dtype)) {
+    return view.data;
+  }
+  const auto count = static_cast<std::size_t>(view.shape.volume());
+  memory.resize(count * bytes_of(wide_of(view.dtype)));
+  widen(view.dtype, view.data, count, memory.data());
+  return memory.data();
+}
+
+void run_widened(TileFn tile, const TileCall& call, std::span<const DType> operands,
+                 std::span<const void* const> in, void* out, std::size_t n) {
+  assert(in.size() <= kMostOperands && operands.size() == in.size());
+  alignas(64) std::array<Piece, kMostOperands> wide;  // NOLINT: clearing them would take longer
+  alignas(64) Piece result;                           // NOLINT
+  std::array<const void*, kMostOperands> now{};
+  TileCall inner = call;
+  inner.dtype = wide_of(call.dtype);
+  inner.to = wide_of(call.to);
+  for (std::size_t begin = 0; begin < n; begin += kPiece) {
+    const std::size_t count = std::min(kPiece, n - begin);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      now[i] = static_cast<const std::byte*>(in[i]) + begin * bytes_of(operands[i]);
+      if (is_narrow(operands[i])) {
+        widen(operands[i], now[i], count, wide[i].data());
+        now[i] = wide[i].data();
+      }
+    }
+    void* const to = static_cast<std::byte*>(out) + begin * bytes_of(call.to);
+    const bool rounds = is_narrow(call.to);
+    tile(inner, std::span(now).first(in.size()), rounds ? result.data() : to, count);
+    if (rounds) {
+      narrow(call.to, result.data(), count, to);
+    }
+  }
+}
+
+}  // namespace mtf
