@@ -101,6 +101,7 @@ class Printer {
   void print(const For& loop) {
     out_ += "for " + loop.variable.text + " in " + to_string(loop.over) + " ";
     out_ += loop.step ? "step " + to_string(*loop.step) + " " : "";
+    out_ += loop.condition ? "while " + to_string(*loop.condition) + " " : "";
     block(loop.body);
   }
 

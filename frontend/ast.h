@@ -122,11 +122,12 @@ struct Variable {
   std::optional<Expr> initial;
 };
 
-// for i in 0..n step 2 { … }
+// for i in 0..n step 2 while c { … }
 struct For {
   Name variable;
   Expr over;  // may be a Range
   std::optional<Expr> step;
+  std::optional<Expr> condition;  // of each turn
   Block body;
 };
 

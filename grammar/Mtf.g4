@@ -59,7 +59,7 @@ type : name ('[' elements ']')? ;
 binding : (LET | VAR) name (',' name)* '=' expr ;
 variable : (PARAM | STATE) name (':' type)? ('=' expr)? ;
 
-forLoop : FOR name IN range (STEP expr)? block ;
+forLoop : FOR name IN range (STEP expr)? (WHILE expr)? block ;
 whileLoop : WHILE expr block ;
 ifElse : IF expr block (ELSE (IF expr block | block))* ;
 leave : BREAK | CONTINUE ;

@@ -28,6 +28,7 @@ class Builder {
       : program_(program), ops_(ops), diags_(diags) {}
 
   [[nodiscard]] Program& program() { return program_; }
+  [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] DiagSink& diags() { return diags_; }
   [[nodiscard]] OpTable ops() const { return ops_; }
   [[nodiscard]] const TensorType& type_of(ValueId id) const { return program_.at(id).type; }

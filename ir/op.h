@@ -251,6 +251,10 @@ enum class Primitive : std::uint8_t {
   kPin,     // x @ [..]
   kPrint,
   kAssert,
+  kCarry,        // a loop on the device: what it carries, on its way in and out
+  kWhile,        // … where a trip begins, if there is one more
+  kNext,         // … what a carried value is in the next trip
+  kAgain,        // … where a trip ends (ir/loops/loop.h)
   kCheckFinite,  // of a loss
 };
 

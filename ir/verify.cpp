@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "ir/program.h"
+#include "ir/loops/loop.h"
 
 namespace mtf {
 namespace {
@@ -178,7 +178,7 @@ std::string verify(const Program& program) {
              "): " + problem;
     }
   }
-  return "";
+  return check_loops(program);
 }
 
 }  // namespace mtf

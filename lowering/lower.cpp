@@ -10,6 +10,7 @@
 
 #include "ir/countable.h"
 #include "ir/rewrite/rewrite.h"
+#include "lowering/loops/loops.h"
 #include "lowering/memory/schedule.h"
 #include "lowering/partition/partition.h"
 #include "lowering/steps/fuse.h"
@@ -36,6 +37,7 @@ void add_up(SpmdProgram& program) {
   Totals& totals = program.totals;
   for (const Step& step : program.steps) {
     totals.flops += step.flops;
+    totals.loops += loop_mark(step) == LoopMark::kWhile ? 1 : 0;
     if (!is_collective(step.kind)) {
       continue;
     }
@@ -80,6 +82,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   }
   out.targets = *std::move(targets);
   partition(out, op_of(ops, Algebra::kSum), exact, layout.gather_again);
+  hoist(out, layout.gather_again);
   assert(verify(out).empty());
   fuse(out);
   assert(verify(out).empty());

@@ -117,6 +117,7 @@ enum class Requester : std::uint8_t {
   kPin,     // an `@`
   kResult,  // what the program returns
   kUpdate,  // what a variable takes
+  kTrip,    // what a loop hands on to its next trip
 };
 
 // Who asked for a value in another layout.
@@ -214,6 +215,7 @@ struct Totals {
   double flops = 0;
   std::int64_t peak_bytes = 0;  // inputs, variables, outputs and arena together
   std::int64_t parameters = 0;  // elements of the trained variables, whole
+  std::int64_t loops = 0;       // of a plan: what is in one counts for one trip
   std::vector<CollectiveTotal> collectives;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/loops/loops.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 #include "ir/support/stop.h"
@@ -24,15 +24,14 @@ Truth tensor_truth(Units& units, const Tensor& tensor, SourceSpan span) {
     units.report.error(
         DiagKind::kWrongType, span,
         "the condition is a tensor, whose value is not known while a function is built; "
-        "`where(condition, a, b)` chooses between tensors");
+        "`where(condition, a, b)` chooses between tensors, and `while c and not done` ends a loop");
     return Truth::kUnknown;
   }
   const std::optional<double> value = units.execution.scalar(tensor.handle);
   return !value ? Truth::kUnknown : *value != 0 ? Truth::kTrue : Truth::kFalse;
 }
 
-Truth truth_of(Context& c, const ast::Expr& condition) {
-  const Value value = evaluate(c, condition);
+Truth truth_of(Context& c, const Value& value, const ast::Expr& condition) {
   if (const bool* flag = value.get<bool>()) {
     return *flag ? Truth::kTrue : Truth::kFalse;
   }
@@ -46,37 +45,6 @@ Truth truth_of(Context& c, const ast::Expr& condition) {
   return Truth::kUnknown;
 }
 
-void collect_assigned(const ast::Block& block, std::vector<std::string>& names);
-
-void collect_assigned(const ast::Stmt& statement, std::vector<std::string>& names) {
-  if (const auto* assign = std::get_if<ast::Assign>(&statement.node)) {
-    for (const ast::Name& name : assign->names) {
-      names.push_back(name.text);
-    }
-  } else if (const auto* loop = std::get_if<ast::For>(&statement.node)) {
-    collect_assigned(loop->body, names);
-  } else if (const auto* repeat = std::get_if<ast::While>(&statement.node)) {
-    collect_assigned(repeat->body, names);
-  } else if (const auto* region = std::get_if<ast::WithLayout>(&statement.node)) {
-    collect_assigned(region->body, names);
-  } else if (const auto* again = std::get_if<ast::Recompute>(&statement.node)) {
-    collect_assigned(again->body, names);
-  } else if (const auto* choice = std::get_if<ast::If>(&statement.node)) {
-    for (const ast::Branch& branch : choice->branches) {
-      collect_assigned(branch.body, names);
-    }
-    if (choice->otherwise) {
-      collect_assigned(*choice->otherwise, names);
-    }
-  }
-}
-
-void collect_assigned(const ast::Block& block, std::vector<std::string>& names) {
-  for (const ast::Stmt& statement : block.statements) {
-    collect_assigned(statement, names);
-  }
-}
-
 // What the assignments in blocks may have changed, of which nobody knows whether they ran.
 class Changes {
  public:
@@ -84,10 +52,8 @@ class Changes {
 
   // Before it runs.
   void watch(const ast::Block& block) {
-    std::vector<std::string> names;
-    collect_assigned(block, names);
-    for (const std::string& name : names) {
-      if (Binding* binding = names_.scope->find(name).binding) {
+    for (const ast::Name& name : assigned_in(block)) {
+      if (Binding* binding = names_.scope->find(name.text).binding) {
         before_.emplace_back(binding, binding->value);
       }
     }
@@ -198,7 +164,30 @@ std::int64_t turns_of(const Range& range, std::int64_t step) {
   return static_cast<std::int64_t>(length <= 0 ? 0 : (length + stride - 1) / stride);
 }
 
-Flow run_turn(Context& c, const ast::For& loop, Value value) {
+// `alive`: of the turns so far whose conditions are tensors.
+// The body, if the turn is one; `alive`: of the turns so far whose conditions are tensors.
+Flow run_if_wanted(Context& c, const ast::For& loop, ValueId& alive) {
+  if (!loop.condition) {
+    return run_statements(c, loop.body.statements);
+  }
+  const Value condition = evaluate(c, *loop.condition);
+  if (!is_unknown(condition) && (is_on_device(c, condition) || alive.valid())) {
+    return run_bounded_turn(c, loop, condition, alive);
+  }
+  switch (truth_of(c, condition, *loop.condition)) {
+    case Truth::kTrue:
+      return run_statements(c, loop.body.statements);
+    case Truth::kFalse:
+      return Flow::kBreak;
+    case Truth::kUnknown:
+      break;
+  }
+  Uncertain uncertain(c);
+  uncertain.run(loop.body);
+  return std::max(uncertain.finish(), Flow::kBreak);
+}
+
+Flow run_turn(Context& c, const ast::For& loop, Value value, ValueId& alive) {
   if (!may_go_on(c.limits, c.units, loop.over.span)) {
     return Flow::kEnd;
   }
@@ -207,7 +196,7 @@ Flow run_turn(Context& c, const ast::For& loop, Value value) {
   c.names.scope->declare(
       loop.variable.text,
       {.value = std::move(value), .kind = NameKind::kLoop, .span = loop.variable.span});
-  return run_statements(c, loop.body.statements);
+  return run_if_wanted(c, loop, alive);
 }
 
 Flow run_unknown_turn(Context& c, const ast::For& loop) {
@@ -258,32 +247,37 @@ std::optional<std::int64_t> step_of(Context& c, const ast::For& loop, const Valu
   return std::nullopt;
 }
 
+Flow run_over_range(Context& c, const ast::For& loop, const Range& range, std::int64_t step) {
+  Turns turns(c, loop.body, loop.variable.text, turns_of(range, step));
+  ValueId alive;
+  std::int64_t i = range.begin;
+  while (step > 0 ? i < range.end : i > range.end) {
+    if (!turns.go_on(run_turn(c, loop, make(i), alive)) || __builtin_add_overflow(i, step, &i)) {
+      break;
+    }
+  }
+  return turns.result();
+}
+
 }  // namespace
 
 Flow run_for(Context& c, const ast::For& loop) {
   const Value over = evaluate(c, loop.over);
   const std::optional<std::int64_t> step = step_of(c, loop, over);
+  const auto* range = over.get<Range>();
   const std::optional<Values> items =
-      over.is<Range>() ? std::nullopt : loop_items(c.report, over, loop.over.span);
-  if (!step || (!items && !over.is<Range>())) {
+      range != nullptr ? std::nullopt : loop_items(c.report, over, loop.over.span);
+  if (!step || (!items && range == nullptr)) {
     const Turns one(c, loop.body, loop.variable.text, 1);
     return run_unknown_turn(c, loop);
   }
-  const auto* range = over.get<Range>();
-  Turns turns(
-      c, loop.body, loop.variable.text,
-      range != nullptr ? turns_of(*range, *step) : static_cast<std::int64_t>(items->size()));
   if (range != nullptr) {
-    std::int64_t i = range->begin;
-    while (*step > 0 ? i < range->end : i > range->end) {
-      if (!turns.go_on(run_turn(c, loop, make(i))) || __builtin_add_overflow(i, *step, &i)) {
-        break;
-      }
-    }
-    return turns.result();
+    return run_over_range(c, loop, *range, *step);
   }
+  Turns turns(c, loop.body, loop.variable.text, static_cast<std::int64_t>(items->size()));
+  ValueId alive;
   for (const Value& item : *items) {
-    if (!turns.go_on(run_turn(c, loop, item))) {
+    if (!turns.go_on(run_turn(c, loop, item, alive))) {
       break;
     }
   }
@@ -296,7 +290,12 @@ Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
     if (!may_go_on(c.limits, c.units, span)) {
       return Flow::kEnd;
     }
-    const Truth truth = truth_of(c, loop.condition);
+    const Declared declared = declared_so_far(c);
+    const Value condition = evaluate(c, loop.condition);
+    if (is_on_device(c, condition)) {
+      return run_device_loop(c, loop, condition, declared);
+    }
+    const Truth truth = truth_of(c, condition, loop.condition);
     if (truth == Truth::kUnknown) {
       Uncertain uncertain(c);
       uncertain.run(loop.body);
@@ -327,7 +326,7 @@ Flow run_recompute(Context& c, const ast::Recompute& region) {
 Flow run_if(Context& c, const ast::If& choice) {
   Uncertain uncertain(c);
   for (const ast::Branch& branch : choice.branches) {
-    const Truth truth = truth_of(c, branch.condition);
+    const Truth truth = truth_of(c, evaluate(c, branch.condition), branch.condition);
     if (truth == Truth::kUnknown) {
       uncertain.run(branch.body);
     } else if (truth == Truth::kTrue) {

@@ -1,5 +1,7 @@
 // print and assert: at top level by the host, in a function as operations of the unit.
 
+#include <array>
+
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/units.h"
 
@@ -43,7 +45,7 @@ std::optional<Pieces> pieces_of(Context& c, std::span<const ast::Expr> exprs) {
 }
 
 std::string message_of(Context& c, const ast::Assert& assertion) {
-  const std::string otherwise = "the assertion does not hold";
+  std::string otherwise = "the assertion does not hold";
   if (!assertion.message) {
     return otherwise;
   }
@@ -75,6 +77,18 @@ void assert_now(Context& c, const ast::Assert& assertion) {
   }
 }
 
+// In a turn of a bounded loop that changes nothing, all is well.
+Operand where_alive(Context& c, const Operand& condition) {
+  if (!c.units.recording().alive.valid()) {
+    return condition;
+  }
+  const std::array<Operand, 3> parts{Operand{recorded(c.units, c.units.recording().alive), {}},
+                                     condition, Operand{make(true), condition.span}};
+  return {
+      .value = apply_op(c.units, op_of(c.units.ops, Primitive::kSelect), parts, {}, condition.span),
+      .span = condition.span};
+}
+
 void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
   const Operand condition{.value = evaluate(c, assertion.condition),
                           .span = assertion.condition.span};
@@ -86,7 +100,7 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
     return;
   }
   if (condition.value.is<Tensor>()) {
-    effect(c.units, Primitive::kAssert, *message, {condition}, span);
+    effect(c.units, Primitive::kAssert, *message, {where_alive(c, condition)}, span);
     return;
   }
   const bool* flag = condition.value.get<bool>();

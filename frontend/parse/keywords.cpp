@@ -140,6 +140,8 @@ std::size_t resolve_keyword(const WordContext& word) {
     keyword = starts_with_keyword(word.type, word.next);
   } else if (word.type == MtfParser::WITH) {
     keyword = ends_operand(word.previous);
+  } else if (word.type == MtfParser::WHILE) {
+    keyword = word.in_for && ends_operand(word.previous) && word.next != MtfParser::OPEN_BRACE;
   } else if (word.type == MtfParser::LAYOUT) {
     keyword = word.previous == MtfParser::USE || word.previous == MtfParser::WITH;
   } else if (word.type == MtfParser::IF) {

@@ -79,9 +79,13 @@ Node for_loop(const Builder& build, const Tree* context) {
   ast::For result{.variable = name_in(build, context),
                   .over = range_in(build, context),
                   .step = std::nullopt,
+                  .condition = std::nullopt,
                   .body = block_in(build, context)};
-  if (const Tree* step = first<MtfParser::ExprContext>(context); step != nullptr) {
-    result.step = build_expr(build, step);
+  const bool has_step = build.leaf(context, MtfParser::STEP) != nullptr;
+  for (antlr4::tree::ParseTree* child : context->children) {
+    if (auto* expr = as<MtfParser::ExprContext>(child); expr != nullptr) {
+      (has_step && !result.step ? result.step : result.condition) = build_expr(build, expr);
+    }
   }
   return result;
 }

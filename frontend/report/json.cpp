@@ -4,6 +4,7 @@
 #include "frontend/report/plan/step_line.h"
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/why/reason.h"
+#include "lowering/loops/loops.h"
 
 namespace mtf {
 
@@ -37,10 +38,14 @@ Json totals_json(const Totals& totals, const Mesh& mesh) {
                            {"received", total.received},
                            {"bytes", total.bytes}});
   }
-  return {{"flops", totals.flops},
-          {"peak_bytes", totals.peak_bytes},
-          {"parameters", totals.parameters},
-          {"collectives", std::move(collectives)}};
+  Json json = {{"flops", totals.flops},
+               {"peak_bytes", totals.peak_bytes},
+               {"parameters", totals.parameters},
+               {"collectives", std::move(collectives)}};
+  if (totals.loops > 0) {  // of which one trip is in all these
+    json["loops"] = totals.loops;
+  }
+  return json;
 }
 
 std::int32_t line_of(const SourceMap& sources, SourceSpan span) {
@@ -95,8 +100,15 @@ Json steps_json(const SpmdProgram& program, const SourceMap& sources) {
   const std::vector<StepLine> lines = step_lines(program, sources);
   const Makers makers(program);
   Json steps = Json::array();
+  int depth = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    const LoopMark mark = loop_mark(program.steps[i]);
     steps.push_back(step_json(program, makers, program.steps[i], lines[i], sources));
+    depth += mark == LoopMark::kWhile ? 1 : 0;
+    if (depth > 0) {  // that the step is in, with their marks
+      steps.back()["loops"] = depth;
+    }
+    depth -= mark == LoopMark::kEnd ? 1 : 0;
   }
   return steps;
 }

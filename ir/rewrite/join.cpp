@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/loops/loop.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {
@@ -38,10 +39,6 @@ struct Term {
   bool negated = false;
   std::vector<Scale> scales;  // the innermost first
 };
-
-bool is(const Value& value, Primitive primitive) {
-  return value.op != nullptr && value.op->primitive == primitive;
-}
 
 bool is_addition(const Value& value) {
   return is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);

@@ -6,7 +6,9 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "ir/loops/loop.h"
 #include "ir/rewrite/contract.h"
 #include "ir/rewrite/join.h"
 #include "ir/rewrite/transfer.h"
@@ -60,7 +62,7 @@ bool moves_nothing(const Program& to, const Value& value) {
 bool may_merge(const Value& value) {
   const ArgValue* seed = value.args.find("seed");
   const bool seeded = seed != nullptr && !std::holds_alternative<std::monostate>(*seed);
-  return !value.op->effect && (!value.op->random || seeded);
+  return !value.op->effect && !is(value, Primitive::kCarry) && (!value.op->random || seeded);
 }
 
 // Two spellings, as in `over = io` and `-> [batch]`, may lead to the same result type.
@@ -84,11 +86,40 @@ std::string key_of(const Value& value) {
   return key + " " + to_string(value.type);
 }
 
+// The values that later ones may be equal to. What a trip of a loop makes is not there behind it.
+class Known {
+ public:
+  // The value of that key; it is the new one, if there was none.
+  std::pair<ValueId, bool> find(std::string key, ValueId fresh) {
+    const auto [entry, is_new] = known_.try_emplace(std::move(key), fresh);
+    if (is_new && !open_.empty()) {
+      open_.back().push_back(entry->first);
+    }
+    return {entry->second, is_new};
+  }
+
+  void pass(const Value& value) {
+    if (is(value, Primitive::kWhile)) {
+      open_.emplace_back();
+    } else if (is(value, Primitive::kAgain)) {
+      for (const std::string& key : open_.back()) {
+        known_.erase(key);
+      }
+      open_.pop_back();
+    }
+  }
+
+ private:
+  std::unordered_map<std::string, ValueId> known_;
+  std::vector<std::vector<std::string>> open_;  // of the loops around, the keys that trips made
+};
+
 // One value for equal ones, none for moves that move nothing.
 Program merge_equal(const Program& program) {
   Transfer transfer = start_transfer(program);
-  std::unordered_map<std::string, ValueId> known;
+  Known known;
   const auto find = [&](const Value& value) -> ValueId {
+    known.pass(value);
     if (value.op == nullptr || !may_merge(value)) {
       return {};
     }
@@ -96,8 +127,8 @@ Program merge_equal(const Program& program) {
       return value.operands.front();
     }
     const ValueId next{static_cast<std::int32_t>(transfer.to.values.size())};
-    const auto [entry, is_new] = known.try_emplace(key_of(value), next);
-    return is_new ? ValueId{} : entry->second;
+    const auto [same, is_new] = known.find(key_of(value), next);
+    return is_new ? ValueId{} : same;
   };
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId id{static_cast<std::int32_t>(i)};

@@ -9,7 +9,7 @@
 #include <deque>
 #include <numeric>
 
-#include "ir/op.h"
+#include "ir/loops/loop.h"
 #include "lowering/partition/split.h"
 
 namespace mtf {
@@ -89,6 +89,9 @@ class Propagation {
 
   void add_operation(ValueId id) {
     const Value& value = program_.at(id);
+    if (is(value, Primitive::kNext)) {
+      add_identity(value.operands[0], value.operands[1]);
+    }
     if (value.op == nullptr || value.op->effect || value.operands.empty()) {
       return;
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/layout/pin_conflict.h"
+#include "ir/loops/loop.h"
 #include "lowering/layout/infer.h"
 #include "lowering/layout/rule_sources.h"
 
@@ -37,6 +38,9 @@ class Targets {
       const Value& value = program_.at(id);
       if (value.op == nullptr || !value.op->effect) {
         place(id);
+      }
+      if (is(value, Primitive::kCarry)) {  // all ranks go through the trips
+        targets_[i].layout.where.clear();
       }
     }
     if (!ok_) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lowering/loops/loops.h"
+
 namespace mtf {
 namespace {
 
@@ -37,6 +39,17 @@ void note(LiveRanges& lives, const SpmdProgram& program, std::size_t s) {
   }
 }
 
+// What one trip reads, and did not make, the next one reads as well.
+void keep_through(LiveRanges& lives, const LoopSteps& loop) {
+  const auto begin = static_cast<std::int32_t>(loop.begin);
+  const auto end = static_cast<std::int32_t>(loop.end);
+  for (std::size_t v = 0; v < lives.last.size(); ++v) {
+    if (lives.made[v] < begin && lives.last[v] >= begin && lives.last[v] < end) {
+      lives.last[v] = end;
+    }
+  }
+}
+
 }  // namespace
 
 LiveRanges live_ranges_of(const SpmdProgram& program) {
@@ -46,6 +59,9 @@ LiveRanges live_ranges_of(const SpmdProgram& program) {
                    .kept = std::vector<char>(values, 0)};
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     note(lives, program, s);
+  }
+  for (const LoopSteps& loop : loops_of(program)) {
+    keep_through(lives, loop);
   }
   for (const SpmdId output : program.outputs) {
     read(lives, output, kProgramEnd);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/loops/loops.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/memory/memory.h"
 
@@ -26,7 +27,8 @@ class Scheduler {
         early_(early),
         lives_(live_ranges_of(program)),
         readers_(program.values.size()),
-        places_(program.steps.size()) {
+        places_(program.steps.size()),
+        segments_(segments_of(program)) {
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       for (const SpmdId id : operands(s)) {
         readers_[at(id)].push_back(s);
@@ -111,6 +113,9 @@ class Scheduler {
     }
     const std::size_t last = *std::ranges::max_element(
         needs.before, {}, [this](std::size_t b) -> const Place& { return places_[b]; });
+    if (segments_[last] != segments_[s]) {
+      return {s};
+    }
     for (const std::size_t constant : needs.constants) {
       places_[constant] = {};  // before all others
     }
@@ -122,7 +127,8 @@ class Scheduler {
   [[nodiscard]] bool is_constant(std::size_t s) const {
     const Step& step = program_.steps[s];
     return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-           step.calls.front().call.result.shape.rank() == 0;
+           step.calls.front().call.result.shape.rank() == 0 &&
+           !step.calls.front().call.op->random && !has_effect(step);
   }
 
   void add_other_readers(SpmdId id, std::size_t s, std::vector<std::size_t>& before) const {
@@ -158,6 +164,7 @@ class Scheduler {
   LiveRanges lives_;
   std::vector<std::vector<std::size_t>> readers_;  // per value, the steps that read it
   std::vector<Place> places_;                      // per step
+  std::vector<std::size_t> segments_;              // per step, of the loops
   std::map<std::int32_t, SpmdId> updated_;         // of variables: new values, and the old ones
 };
 

@@ -77,6 +77,16 @@ void Forms::add_made(ValueId id, SpmdId form) {
   }
 }
 
+void Forms::forget_since(std::size_t first) {
+  for (std::vector<SpmdId>& forms : forms_) {
+    if (forms.size() > 1) {
+      forms.erase(std::remove_if(forms.begin() + 1, forms.end(),
+                                 [first](SpmdId form) { return at(form) >= first; }),
+                  forms.end());
+    }
+  }
+}
+
 bool Forms::is_there(ValueId id, SpmdId form) const {
   return !gather_again_ || form == forms_[at(root(id))].front() ||
          made_backward_[static_cast<std::size_t>(form.index)] == backward_ ||
@@ -92,6 +102,20 @@ SpmdId Forms::find(ValueId id, const ValueLayout& layout) const {
   const auto found = std::ranges::find_if(
       of(id), [&](SpmdId form) { return out_.at(form).layout == layout && is_there(id, form); });
   return found == of(id).end() ? SpmdId{} : *found;
+}
+
+std::vector<std::vector<ValueLayout>> Forms::copies_of(const Value& value) const {
+  std::vector<std::vector<ValueLayout>> found;
+  for (const ValueId operand : value.operands) {
+    found.emplace_back();
+    for (const SpmdId form : of(operand)) {
+      const ValueLayout& layout = out_.at(form).layout;
+      if (layout.partial.empty() && layout.reach.empty() && is_there(operand, form)) {
+        found.back().push_back(layout);
+      }
+    }
+  }
+  return found;
 }
 
 SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {

@@ -36,11 +36,15 @@ class Forms {
   SpmdId add_blocks(ValueId id, const TensorType& type, ValueLayout layout);
   void add_made(ValueId id, SpmdId form);  // that is a form of its root
   void replace_all(ValueId id, SpmdId form) { forms_[at(holder(id))] = {form}; }
+  // Behind a loop: what its trips made of values from outside, from that one on, is not there.
+  void forget_since(std::size_t first);
 
   // The first is as its step leaves it.
   [[nodiscard]] const std::vector<SpmdId>& of(ValueId id) const { return forms_[at(holder(id))]; }
   // Invalid: there is none.
   [[nodiscard]] SpmdId find(ValueId id, const ValueLayout& layout) const;
+  // The layouts that each operand is whole in.
+  [[nodiscard]] std::vector<std::vector<ValueLayout>> copies_of(const Value& value) const;
   // The form from which `to` is reached with the fewest elements received. Invalid: they are gone.
   [[nodiscard]] SpmdId nearest(ValueId id, const ValueLayout& to) const;
   // The form from which what the call moves is sent with the fewest elements received. Forms that

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "ir/loops/loop.h"
 #include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
+#include "lowering/loops/loops.h"
 #include "lowering/partition/digest.h"
 #include "lowering/partition/forms.h"
 #include "lowering/partition/passing.h"
@@ -38,6 +41,8 @@ class Partitioner {
       forms_.enter(id);
       if (source_.at(id).op == nullptr) {
         out_.inputs.push_back(forms_.add(id, target(id)));
+      } else if (is_of_loop(source_.at(id))) {
+        loop(id);
       } else if (!source_.at(id).op->alias) {
         operation(id);
       } else if (pin_on(source_.at(id), out_.mesh) == nullptr) {
@@ -63,6 +68,44 @@ class Partitioner {
 
  private:
   [[nodiscard]] const ValueLayout& target(ValueId id) const { return forms_.target(id); }
+
+  // What is carried lies as the rules say when a trip begins.
+  void loop(ValueId id) {
+    const Value& value = source_.at(id);
+    if (is(value, Primitive::kNext)) {
+      const Need need{.user = id, .requester = Requester::kTrip, .operand = 1};
+      next_.emplace_back(id, in_layout(value.operands[1], target(value.operands[0]), need));
+    } else if (is(value, Primitive::kAgain)) {
+      take_next();
+      add_kernel(id, loop_call(out_, id, {}), {});
+      forms_.forget_since(trips_.back());
+      trips_.pop_back();
+    } else if (is(value, Primitive::kWhile)) {
+      const SpmdId condition = in_layout(value.operands.front(), replicated({}), {.user = id});
+      trips_.push_back(out_.values.size());
+      add_kernel(id, loop_call(out_, id, {condition}), {});
+    } else {
+      LocalCall call =
+          loop_call(out_, id, {in_layout(value.operands.front(), target(id), {.user = id})});
+      call.result = forms_.add(id, target(id));
+      add_kernel(id, std::move(call), {});
+    }
+  }
+
+  // All that a trip hands on is there before the first of it is overwritten.
+  void take_next() {
+    const auto carried = [&](ValueId id) {
+      return forms_.of(source_.at(id).operands.front()).front();
+    };
+    for (auto& [id, value] : next_) {
+      const auto is_read = [&](const auto& other) { return carried(other.first) == value; };
+      value = std::ranges::any_of(next_, is_read) ? copy(value) : value;
+    }
+    for (const auto& [id, value] : next_) {
+      add_kernel(id, loop_call(out_, id, {carried(id), value}), {});
+    }
+    next_.clear();
+  }
 
   // What `@` says is where the value lies when it is next read.
   void pin(ValueId id) {
@@ -99,17 +142,10 @@ class Partitioner {
     return reshard(id, from, to, Combine::kSum, need);
   }
 
-  [[nodiscard]] bool is_made_of_scalars(ValueId id) const {
-    const Value& value = source_.at(id);
-    return value.op != nullptr && std::ranges::all_of(value.operands, [this](ValueId operand) {
-             return source_.at(operand).type.shape.rank() == 0;
-           });
-  }
-
   // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
   // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
   SpmdId made_again(ValueId id, const ValueLayout& to) {
-    if (!is_made_of_scalars(id)) {
+    if (!is_made_of_scalars(source_, id)) {
       return {};
     }
     const Value& value = source_.at(id);
@@ -260,7 +296,7 @@ class Partitioner {
   // False: to gather the operand moves no more, or nothing moves.
   bool send_elements(ValueId id, LocalCall local) {
     const ValueId operand = source_.at(id).operands.front();
-    if (is_made_of_scalars(forms_.root(operand))) {
+    if (is_made_of_scalars(source_, forms_.root(operand))) {
       return false;
     }
     settle(operand, {.user = id});
@@ -309,7 +345,7 @@ class Partitioner {
                            .operands = operands,
                            .result = target(id),
                            .firm = firm_layouts(out_, id),
-                           .copies = copies(value),
+                           .copies = forms_.copies_of(value),
                            .pinned = pinned_operands(source_, value),
                            .adds = adds_});
   }
@@ -336,20 +372,6 @@ class Partitioner {
       read = reshard(id, result, stage.read, local.space.combine, {.user = id});
     }
     return !sum.stages.empty();
-  }
-
-  [[nodiscard]] std::vector<std::vector<ValueLayout>> copies(const Value& value) {
-    std::vector<std::vector<ValueLayout>> found;
-    for (const ValueId operand : value.operands) {
-      found.emplace_back();
-      for (const SpmdId form : forms_.of(operand)) {
-        const ValueLayout& layout = out_.at(form).layout;
-        if (layout.partial.empty() && layout.reach.empty() && forms_.is_there(operand, form)) {
-          found.back().push_back(layout);
-        }
-      }
-    }
-    return found;
   }
 
   // Emits the kernel, and at once the reduction of a max, min or product.
@@ -385,7 +407,9 @@ class Partitioner {
   Resharder resharder_;
   SplitChooser splits_;
   Forms forms_;
-  std::vector<std::int32_t> makers_;  // per value, its kernel step
+  std::vector<std::int32_t> makers_;              // per value, its kernel step
+  std::vector<std::pair<ValueId, SpmdId>> next_;  // of the loop that is about to end
+  std::vector<std::size_t> trips_;  // of the loops around, the values that were there before
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/loops/loop.h"
+
 namespace mtf {
 namespace {
 
@@ -54,6 +56,14 @@ std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& 
   add_reduced(split.loops, space, *result);
   split.result = *std::move(result);
   return split;
+}
+
+bool is_made_of_scalars(const Program& source, ValueId id) {
+  const Value& value = source.at(id);
+  return value.op != nullptr && !is(value, Primitive::kCarry) &&
+         std::ranges::all_of(value.operands, [&source](ValueId operand) {
+           return source.at(operand).type.shape.rank() == 0;
+         });
 }
 
 }  // namespace mtf

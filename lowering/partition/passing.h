@@ -15,4 +15,7 @@ namespace mtf {
                                                      const Value& value,
                                                      const IterationSpace& space, bool exact);
 
+// Whether it is computed from scalars alone, if from anything; what a loop carries is not.
+[[nodiscard]] bool is_made_of_scalars(const Program& source, ValueId id);
+
 }  // namespace mtf

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 
+#include "lowering/loops/loops.h"
+
 namespace mtf {
 namespace {
 
@@ -16,7 +18,8 @@ class Fuser {
       : program_(program),
         maker_(program.values.size(), kNoStep),
         first_reader_(program.values.size(), kNoStep),
-        uses_(program.values.size(), 0) {
+        uses_(program.values.size(), 0),
+        segments_(segments_of(program)) {
     for (const Step& step : program.steps) {
       for (const LocalCall& call : step.calls) {
         for (const SpmdId operand : call.operands) {
@@ -65,7 +68,8 @@ class Fuser {
     const std::vector<SpmdId> operands = step.calls.back().operands;
     for (const SpmdId operand : operands) {
       const std::size_t m = maker_[at(operand)];
-      if (m != kNoStep && m != s && can_join(program_.steps[m], step)) {
+      if (m != kNoStep && m != s && segments_[m] == segments_[s] &&
+          can_join(program_.steps[m], step)) {
         join(m, s);
       }
     }
@@ -132,6 +136,7 @@ class Fuser {
   std::vector<std::size_t> maker_;         // the step that makes a value
   std::vector<std::size_t> first_reader_;  // the first step, other than its own, that reads it
   std::vector<int> uses_;                  // as operands
+  std::vector<std::size_t> segments_;      // per step, of the loops
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "lowering/loops/loops.h"
 
 namespace mtf {
 namespace {
@@ -43,7 +44,8 @@ class Streamer {
         exact_(exact),
         reads_(program.values.size(), 0),
         gather_(program.values.size(), kNever),
-        reader_(program.values.size(), nullptr) {}
+        reader_(program.values.size(), nullptr),
+        segments_(segments_of(program)) {}
 
   void run() {
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
@@ -61,7 +63,7 @@ class Streamer {
       if (step.calls.size() == 1 && step.calls.front().call.op->strided &&
           !step.calls.front().by_loops &&
           program_.at(step.calls.front().result).layout.where.empty()) {
-        before[s] = cut(step.calls.front());
+        before[s] = cut(step.calls.front(), s);
         if (step.calls.front().stream.parts > 1) {
           step.reasons.push_back({.kind = ReasonKind::kStreamed,
                                   .span = step.calls.front().call.span,
@@ -96,9 +98,9 @@ class Streamer {
   }
 
   // Chooses the parts of a call; the steps that gather its passing operands.
-  std::vector<std::size_t> cut(LocalCall& call) {
+  std::vector<std::size_t> cut(LocalCall& call, std::size_t at_step) {
     std::optional<Choice> best;
-    const std::vector<Gathered> gathered = gathered_for(call);
+    const std::vector<Gathered> gathered = gathered_for(call, at_step);
     for (std::size_t loop = 0; loop < call.space.loops.size() && !gathered.empty(); ++loop) {
       std::optional<Choice> choice = along(call, loop, gathered);
       if (choice && (!best || best->rank() < choice->rank())) {
@@ -108,12 +110,12 @@ class Streamer {
     return best ? apply(call, *best) : std::vector<std::size_t>{};
   }
 
-  // The operands that are gathered for the call alone.
-  std::vector<Gathered> gathered_for(const LocalCall& call) {
+  // The operands that are gathered for the call alone, and as often.
+  std::vector<Gathered> gathered_for(const LocalCall& call, std::size_t at_step) {
     std::vector<Gathered> gathered;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       const std::size_t step = gather_[at(call.operands[i])];
-      if (step != kNever && reads(call.operands[i]) == 1) {
+      if (step != kNever && reads(call.operands[i]) == 1 && segments_[step] == segments_[at_step]) {
         gathered.push_back({.operand = i, .step = step});
       }
     }
@@ -309,6 +311,7 @@ class Streamer {
   std::vector<int> reads_;                // per value, how often it is read
   std::vector<std::size_t> gather_;       // per value, the step that gathers it, if one does
   std::vector<const LocalCall*> reader_;  // per value, the last call that reads it
+  std::vector<std::size_t> segments_;     // per step, of the loops
 };
 
 }  // namespace

@@ -34,8 +34,8 @@ ServeExchange::Owners::Owners(std::span<const ServedDim> served, std::span<const
       }
     }
     std::ranges::sort(blocks, {}, &Interval::begin);
-    const auto [last, end] = std::ranges::unique(blocks, {}, &Interval::begin);
-    blocks.erase(last, end);
+    const auto same = [](const Interval& a, const Interval& b) { return a.begin == b.begin; };
+    blocks.erase(std::unique(blocks.begin(), blocks.end(), same), blocks.end());
     combinations *= blocks.size();
   }
   members_.assign(combinations, kNobody);

@@ -157,8 +157,32 @@ bool is_partly_held(const SpmdProgram& program) {
 
 }  // namespace
 
+namespace {
+
+// What the plan says of a run that did its steps so often.
+Totals planned_of(const SpmdProgram& program, const std::vector<std::int64_t>& times) {
+  Totals planned = program.totals;
+  if (planned.loops == 0) {
+    return planned;
+  }
+  planned.flops = 0;
+  for (CollectiveTotal& total : planned.collectives) {
+    total.calls = 0;
+  }
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    planned.flops += static_cast<double>(times[i]) * step.flops;
+    if (is_collective(step.kind)) {
+      planned.collectives[slot_of(planned, step.kind, step.axes)].calls += times[i];
+    }
+  }
+  return planned;
+}
+
+}  // namespace
+
 std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {
-  const Totals& planned = program.totals;
+  const Totals planned = planned_of(program, counted.times);
   const bool lower = program.mesh.uneven || is_partly_held(program);
   const auto fits = [&](auto plan, auto count) {
     return program.mesh.uneven ? count <= plan : count == plan;
@@ -178,7 +202,7 @@ std::string difference_from_plan(const SpmdProgram& program, const Counted& coun
   }
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (is_collective(step.kind)) {
+    if (is_collective(step.kind) && (planned.loops == 0 || counted.times[i] > 0)) {
       const std::string found = difference_of_step(program, step, counted.rank, counted.steps[i]);
       if (!found.empty()) {
         return found;
@@ -195,6 +219,7 @@ void clear(Counted& counted) {
     total = {.kind = total.kind, .axes = std::move(total.axes)};
   }
   std::ranges::fill(counted.steps, Traffic());
+  std::ranges::fill(counted.times, 0);
 }
 
 }  // namespace mtf

@@ -16,8 +16,9 @@ namespace mtf {
 // What one rank did in a run.
 struct Counted {
   std::int64_t rank = 0;
-  Totals totals;               // `parameters` is 0
-  std::vector<Traffic> steps;  // of each step of the program
+  Totals totals;                    // `parameters` is 0
+  std::vector<Traffic> steps;       // of each step of the program, when it was done last
+  std::vector<std::int64_t> times;  // that each step was done: in loops not once
 };
 
 // What a rank receives in one collective by the published formula of an algorithm that sends least,

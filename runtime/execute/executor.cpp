@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "ir/support/match.h"
-#include "lowering/memory/arena.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/kernels/cpu.h"
@@ -239,6 +238,27 @@ struct Executor::State {
     }
   }
 
+  // The step behind which the run goes on. All ranks have the same bits, and so go the same way.
+  std::size_t loop(PreparedProgram& prepared, const LoopStep& step) {
+    if (step.what == Primitive::kAgain) {
+      return step.other - 1;
+    }
+    if (step.what == Primitive::kWhile) {
+      if (*static_cast<const std::uint8_t*>(prepared.at(0, step.to)) == 0) {
+        return step.other;
+      }
+      ++reports.execution;  // each trip draws numbers of its own
+      if (options.before_trip) {
+        options.before_trip(step.flops);
+      }
+      return step_number;
+    }
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      timed(rank, [&] { hand_on(prepared, step, rank); });
+    }
+    return step_number;
+  }
+
   // Throws if some rank of the group is about to do something else; where that is to be checked.
   void check_agreement(const Group& group, StepKind kind, std::uint64_t hash);
 
@@ -277,22 +297,6 @@ struct Executor::State {
           std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
         }
       }
-    }
-  }
-
-  // Bytes that each local rank holds for the run; a tensor that is two inputs counts as two, as in
-  // the plan.
-  void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
-                    std::span<const RankTensor> outputs) const {
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      std::int64_t bytes = prepared.arena_bytes;
-      for (const RankTensor* input : inputs) {
-        bytes += rounded(input->parts[rank].bytes());
-      }
-      for (const RankTensor& output : outputs) {
-        bytes += rounded(output.parts[rank].bytes());
-      }
-      prepared.counted[rank].totals.peak_bytes = bytes;
     }
   }
 };
@@ -357,15 +361,23 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   }
   for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
     PreparedStep& step = prepared.steps[state.step_number];
+    for (Counted& counted : prepared.counted) {
+      ++counted.times[state.step_number];
+    }
+    const bool is_mark = std::holds_alternative<LoopStep>(step.body);
+    if (is_mark && step.effect && !state.all_well(diags)) {
+      return std::nullopt;
+    }
     match(
         step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
         [&](const TileStep& body) { state.tile(prepared, body); },
         [&](const MoveStep& body) { state.move(prepared, body); },
-        [&](StreamStep& body) { state.stream(prepared, body); }, [](const PassedStep&) {});
+        [&](StreamStep& body) { state.stream(prepared, body); }, [](const PassedStep&) {},
+        [&](const LoopStep& body) { state.step_number = state.loop(prepared, body); });
     for (Counted& counted : prepared.counted) {
       counted.totals.flops += step.flops;
     }
-    if (step.effect && !state.all_well(diags)) {
+    if (!is_mark && step.effect && !state.all_well(diags)) {
       return std::nullopt;
     }
   }
@@ -373,7 +385,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
     return std::nullopt;
   }
   state.update_variables(prepared, updated);
-  state.count_memory(prepared, inputs, outputs);
+  count_memory(prepared, inputs, outputs);
   ++state.reports.execution;
   return outputs;
 }

@@ -29,6 +29,7 @@ struct ExecutorOptions {
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
+  std::function<void(double)> before_trip = {};  // of so many flops; may throw, on all ranks alike
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h

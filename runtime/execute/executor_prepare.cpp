@@ -302,6 +302,8 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
   PreparedStep ready;
   if (done_at(program, number) != number) {
     ready.body = PassedStep{};
+  } else if (const std::optional<LoopStep> loop = loop_step(step)) {
+    ready.body = *loop;
   } else if (step.kind != StepKind::kKernel) {
     MoveStep move = move_step(program, step, number, context);
     if (is_collective(step.kind)) {
@@ -331,17 +333,36 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
     PreparedStep ready = prepare_step(program, number, totals, context);
     for (const LocalCall& call : program.steps[number].calls) {
       ready.flops += flops_of(program, call);
-      ready.effect = ready.effect || call.call.op->effect;
-      prepared->may_fail = prepared->may_fail || call.call.op->tile == nullptr;
+      const bool is_loop = std::holds_alternative<LoopStep>(ready.body);
+      ready.effect = ready.effect || (call.call.op->effect && !is_loop);
+      prepared->may_fail = prepared->may_fail || (call.call.op->tile == nullptr && !is_loop &&
+                                                  call.call.op->primitive != Primitive::kCarry);
     }
     prepared->steps.push_back(std::move(ready));
   }
+  join_loops(program, *prepared);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
-    prepared->counted.push_back(
-        {.rank = rank, .totals = totals, .steps = std::vector<Traffic>(program.steps.size())});
+    prepared->counted.push_back({.rank = rank,
+                                 .totals = totals,
+                                 .steps = std::vector<Traffic>(program.steps.size()),
+                                 .times = std::vector<std::int64_t>(program.steps.size(), 0)});
   }
   prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));
   return prepared;
+}
+
+void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
+                  std::span<const RankTensor> outputs) {
+  for (std::size_t rank = 0; rank < prepared.counted.size(); ++rank) {
+    std::int64_t bytes = prepared.arena_bytes;
+    for (const RankTensor* input : inputs) {
+      bytes += rounded(input->parts[rank].bytes());
+    }
+    for (const RankTensor& output : outputs) {
+      bytes += rounded(output.parts[rank].bytes());
+    }
+    prepared.counted[rank].totals.peak_bytes = bytes;
+  }
 }
 
 }  // namespace mtf

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -10,7 +11,9 @@
 #include "runtime/exchange/exchange.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
+#include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
+#include "runtime/execute/tensor.h"
 #include "runtime/kernels/tile_engine.h"
 
 namespace mtf {
@@ -46,7 +49,7 @@ struct MoveStep {
 struct PassedStep {};  // a gather that the StreamStep behind it does
 
 struct PreparedStep {
-  std::variant<KernelStep, TileStep, MoveStep, StreamStep, PassedStep> body;
+  std::variant<KernelStep, TileStep, MoveStep, StreamStep, PassedStep, LoopStep> body;
   double flops = 0;     // of one rank's slices
   bool effect = false;  // ranks agree after it whether all is well
 };
@@ -76,5 +79,10 @@ struct PrepareContext {
 
 [[nodiscard]] std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
                                                                const PrepareContext& context);
+
+// Bytes that each local rank holds for a run; a tensor that is two inputs counts as two, as in the
+// plan.
+void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
+                  std::span<const RankTensor> outputs);
 
 }  // namespace mtf

@@ -234,5 +234,10 @@ extern const OpDef kAppend;
 extern const OpDef kPrint;
 extern const OpDef kAssert;
 extern const OpDef kCheckFinite;
+// loop.cpp
+extern const OpDef kLoopCarry;
+extern const OpDef kLoopWhile;
+extern const OpDef kLoopNext;
+extern const OpDef kLoopEnd;
 
 }  // namespace mtf::ops

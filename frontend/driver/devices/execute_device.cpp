@@ -79,6 +79,11 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
                            .nan_is_error = options_.nan_is_error,
                            .seed = options_.seed,
                            .print = options_.print};
+  if (options_.interruption != nullptr) {
+    executor.before_trip = [this](double flops) {
+      options_.interruption->before_run(*communicator_, flops);
+    };
+  }
   if (options_.timeline != nullptr) {
     options_.timeline->start(*communicator_);
     executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };

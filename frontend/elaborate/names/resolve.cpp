@@ -193,6 +193,9 @@ void Resolver::loop(const ast::For& loop) {
   levels_.emplace_back();
   levels_.back().is_loop = true;
   declare(loop.variable, NameKind::kLoop);
+  if (loop.condition) {
+    expr(*loop.condition);
+  }
   statements(loop.body.statements);
   levels_.pop_back();
 }
@@ -244,111 +247,6 @@ void Resolver::use_layout(const ast::UseLayout& use) {
   c_.report.error(DiagKind::kUnknownLayout, use.layout.span,
                   "no layout `" + use.layout.text + "` is declared" + suggestion.text, {},
                   suggestion.fix);
-}
-
-void Resolver::statement(const ast::Stmt& stmt) {
-  const auto declare_all = [this](std::span<const ast::Name> names, NameKind kind) {
-    for (const ast::Name& name : names) {
-      declare(name, kind);
-    }
-  };
-  match(
-      stmt.node,  //
-      [&](const ast::Import& import) {
-        only_at_top_level(stmt.span, "import");
-        declare(name_of(import), NameKind::kModule);
-      },
-      [&](const ast::Dims& dims) {
-        for (const ast::Sized& dim : dims.dims) {
-          expr(dim.size);
-          declare(dim.name, NameKind::kDim);
-        }
-      },
-      [&](const ast::Mesh& mesh) {
-        only_at_top_level(stmt.span, "mesh");
-        for (const ast::Sized& axis : mesh.axes) {
-          expr(axis.size);
-        }
-        declare(mesh.name, NameKind::kMesh);
-      },
-      [&](const ast::Layout& declared) {
-        only_at_top_level(stmt.span, "layout");
-        layout(declared);
-      },
-      [&](const ast::UseLayout& use) {
-        only_at_top_level(stmt.span, "use layout");
-        use_layout(use);
-      },
-      [&](const ast::Fn& fn) {
-        if (!at_top_level()) {  // the others are done at the end
-          declare(fn.name, NameKind::kFunction);
-          function(fn);
-        }
-      },
-      [&](const ast::Binding& binding) {
-        expr(binding.value);
-        declare_all(binding.names, binding.rebindable ? NameKind::kVar : NameKind::kLet);
-      },
-      [&](const ast::Assign& assignment) {
-        expr(assignment.value);
-        std::ranges::for_each(assignment.names, [this](const ast::Name& name) { assign(name); });
-      },
-      [&](const ast::Update& update) {
-        expr(update.target);
-        expr(update.value);
-      },
-      [&](const ast::Variable& variable) {
-        if (variable.type) {
-          type(*variable.type);
-        }
-        if (variable.initial) {
-          expr(*variable.initial);
-        }
-        declare(variable.name, NameKind::kVariable);
-      },
-      [&](const ast::For& repeat) { loop(repeat); },
-      [&](const ast::While& repeat) {
-        expr(repeat.condition);
-        levels_.emplace_back();
-        levels_.back().is_loop = true;
-        statements(repeat.body.statements);
-        levels_.pop_back();
-      },
-      [&](const ast::If& choice) { branches(choice); },
-      [&](const ast::Leave& out) { leave(out, stmt.span); },
-      [&](const ast::Return& value) {
-        const bool in_function =
-            std::ranges::any_of(levels_, [](const Level& level) { return level.is_function; });
-        if (!in_function) {
-          c_.report.error(DiagKind::kSyntax, stmt.span, "`return` stands in a function");
-        }
-        std::ranges::for_each(value.values, [this](const ast::Expr& part) { expr(part); });
-      },
-      [&](const ast::Print& print) {
-        std::ranges::for_each(print.parts, [this](const ast::Expr& part) { expr(part); });
-      },
-      [&](const ast::Assert& assertion) {
-        expr(assertion.condition);
-        if (assertion.message) {
-          expr(*assertion.message);
-        }
-      },
-      [&](const ast::Minimize& minimize) {
-        expr(minimize.loss);
-        expr(minimize.rule);
-        for (const ast::Argument& option : minimize.options) {
-          expr(option.value);
-        }
-      },
-      [&](const ast::Checkpoint& checkpoint) { expr(checkpoint.path); },
-      [&](const ast::WithLayout& with) { block(with.body); },
-      [&](const ast::Recompute& recompute) { block(recompute.body); },
-      [&](const ast::Gradient& own) { gradient(own, stmt.span); },
-      [&](const ast::Expect& expect) {
-        std::ranges::for_each(expect.clauses,
-                              [this](const ast::Clause& clause) { expr(clause.bound); });
-      },
-      [&](const ast::Evaluate& evaluate) { expr(evaluate.value); });
 }
 
 }  // namespace mtf::host

@@ -40,7 +40,31 @@ class Resolver {
   // resolve.cpp: statements and names
   void block(const ast::Block& block);
   void statements(std::span<const ast::Stmt> list);
-  void statement(const ast::Stmt& stmt);
+  void statement(const ast::Stmt& stmt);  // resolve_statement.cpp, and one for each kind
+  void visit(const ast::Import& import, SourceSpan span);
+  void visit(const ast::Dims& dims, SourceSpan span);
+  void visit(const ast::Mesh& mesh, SourceSpan span);
+  void visit(const ast::Layout& declared, SourceSpan span);
+  void visit(const ast::UseLayout& use, SourceSpan span);
+  void visit(const ast::Fn& fn, SourceSpan span);
+  void visit(const ast::Binding& binding, SourceSpan span);
+  void visit(const ast::Assign& assignment, SourceSpan span);
+  void visit(const ast::Update& update, SourceSpan span);
+  void visit(const ast::Variable& variable, SourceSpan span);
+  void visit(const ast::For& repeat, SourceSpan span);
+  void visit(const ast::While& repeat, SourceSpan span);
+  void visit(const ast::If& choice, SourceSpan span);
+  void visit(const ast::Leave& out, SourceSpan span);
+  void visit(const ast::Return& value, SourceSpan span);
+  void visit(const ast::Print& print, SourceSpan span);
+  void visit(const ast::Assert& assertion, SourceSpan span);
+  void visit(const ast::Minimize& minimize, SourceSpan span);
+  void visit(const ast::Checkpoint& checkpoint, SourceSpan span);
+  void visit(const ast::WithLayout& with, SourceSpan span);
+  void visit(const ast::Recompute& recompute, SourceSpan span);
+  void visit(const ast::Gradient& own, SourceSpan span);
+  void visit(const ast::Expect& expect, SourceSpan span);
+  void visit(const ast::Evaluate& evaluate, SourceSpan span);
   void function(const ast::Fn& fn);
   void declare(const ast::Name& name, NameKind kind);
   void declare_inline(const ast::Name& name);

@@ -6,6 +6,7 @@
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/units.h"
+#include "ir/loops/carried.h"
 #include "ir/rewrite/autodiff.h"
 
 namespace mtf::host {
@@ -62,6 +63,18 @@ std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
     return std::vector<ValueId>(targets.size());
   }
   builder.at(span, units.frame);
+  if (const ValueId carried = carried_between(builder, loss, flat); carried.valid()) {
+    const mtf::Value& value = builder.program().at(carried);
+    const std::string name = value.name.empty() ? "a value" : "`" + value.name + "`";
+    units.report.error(
+        DiagKind::kNotDifferentiable, span,
+        "the loss depends on " + name +
+            ", which a loop hands from trip to trip, as often as its condition says; "
+            "a gradient needs a bound, as `for i in 0..100 while …` is one, or "
+            "`stop_gradient`",
+        {{.span = value.span, .text = "handed on by this loop"}});
+    return {};
+  }
   const std::size_t failures = units.report.failures();
   const std::vector<ValueId> all = gradients(builder, loss, flat);
   units.take_diags();

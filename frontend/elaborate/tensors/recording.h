@@ -49,6 +49,8 @@ class Recording {
   std::size_t statements = 0;  // run so far; a measure of the work in it
   bool inline_calls = false;   // a statement that differentiates: its calls are part of it
   bool of_top_level = false;   // an entry made of statements that stood there
+  ValueId alive;               // in a turn of a bounded loop: whether it is to change anything
+  int trips = 0;               // loops on tensors whose body is being recorded
   bool rooted = false;         // declares variables under the path of the call at top level
   std::vector<OutsideRead> reads;
 

@@ -284,6 +284,15 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   }
   Recording& unit = units.recording();
   unit.builder.at(span, units.frame);
+  if (op.effect && unit.alive.valid() && op.primitive != Primitive::kAssert &&
+      op.primitive != Primitive::kCheckFinite) {
+    units.report.error(DiagKind::kWrongType, span,
+                       "`" + std::string(op.name) +
+                           "` in a bounded loop whose condition is a tensor: it would be done in "
+                           "each turn, also behind the last one; do it behind the loop, or use "
+                           "`while`, whose trips end");
+    return unknown();
+  }
   if (is_known_later(units, op, args)) {
     return unknown();
   }

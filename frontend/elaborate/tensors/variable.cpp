@@ -215,22 +215,31 @@ bool has_one_name(const Declaration& declaration) {
 
 }  // namespace
 
+namespace {
+
+void report_misfit(Units& units, const Operand& operand, DiagKind kind, const std::string& is,
+                   const TensorType& type) {
+  units.report.error(kind, operand.span,
+                     "this is " + is + "; " + mtf::to_string(type) + " is needed");
+}
+
+}  // namespace
+
 std::optional<ValueId> fitted(Units& units, const Operand& operand, const TensorType& type) {
   if (is_unknown(operand.value)) {
     return std::nullopt;
   }
-  std::optional<Value> value = operand.value;
+  Value value = operand.value;
   if (is_number(operand.value)) {
     const std::optional<ValueId> id = lift(units, operand, type.dtype);
-    value = id ? std::optional(recorded(units, *id)) : std::nullopt;
-  }
-  const auto* tensor = value ? value->get<Tensor>() : nullptr;
-  if (tensor == nullptr) {
-    if (value) {
-      units.report.error(
-          DiagKind::kWrongType, operand.span,
-          "this is " + kind_of(operand.value) + "; " + mtf::to_string(type) + " is needed");
+    if (!id) {
+      return std::nullopt;
     }
+    value = recorded(units, *id);
+  }
+  const auto* tensor = value.get<Tensor>();
+  if (tensor == nullptr) {
+    report_misfit(units, operand, DiagKind::kWrongType, kind_of(operand.value), type);
     return std::nullopt;
   }
   if (tensor->type == type) {
@@ -238,21 +247,43 @@ std::optional<ValueId> fitted(Units& units, const Operand& operand, const Tensor
   }
   const Shape& shape = tensor->type.shape;
   if (tensor->type.dtype != type.dtype || (shape.rank() > 0 && !same_dims(shape, type.shape))) {
-    units.report.error(
-        tensor->type.dtype != type.dtype ? DiagKind::kDtypeMismatch : DiagKind::kDimSize,
-        operand.span,
-        "this is " + mtf::to_string(tensor->type) + "; " + mtf::to_string(type) + " is needed");
+    const bool is_dtype = tensor->type.dtype != type.dtype;
+    report_misfit(units, operand, is_dtype ? DiagKind::kDtypeMismatch : DiagKind::kDimSize,
+                  mtf::to_string(tensor->type), type);
     return std::nullopt;
   }
   OpArgs args;
   args.set("to", type.shape);
   const Algebra op = shape.rank() == 0 ? Algebra::kBroadcast : Algebra::kTranspose;
-  const Operand from{.value = *value, .span = operand.span};
+  const Operand from{.value = value, .span = operand.span};
   const Value result =
       apply_op(units, op_of(units.ops, op), {&from, 1}, std::move(args), operand.span);
   const auto* moved = result.get<Tensor>();
   return moved == nullptr ? std::nullopt : std::optional(ValueId{moved->index});
 }
+
+namespace {
+
+// The tensor type that a declaration says; nullopt: it says none, or after an error.
+std::optional<DeclaredType> written_type(Context& c, const ast::Variable& variable) {
+  std::optional<DeclaredType> type;
+  const bool is_tensor_type =
+      variable.type && variable.type->dims && find_dtype(variable.type->name.text);
+  if (!is_tensor_type) {
+    return type;
+  }
+  if (!c.units.at_top_level()) {
+    return evaluate_type(c, *variable.type);
+  }
+  // Sizes may be computed, though never by tensors.
+  static_cast<void>(compute(c, [&] {
+    type = evaluate_type(c, *variable.type);
+    return Values();
+  }));
+  return type;
+}
+
+}  // namespace
 
 void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span) {
   const Binding* twin = c.names.scope->own(variable.name.text);
@@ -269,19 +300,7 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
                                             ? variable.name.text
                                             : c.variables.path + "/" + variable.name.text,
                                 .call = calls.empty() ? variable.name.span : calls.back().call};
-  std::optional<DeclaredType> type;
-  const bool is_tensor_type =
-      variable.type && variable.type->dims && find_dtype(variable.type->name.text);
-  if (is_tensor_type) {
-    if (!c.units.at_top_level()) {
-      type = evaluate_type(c, *variable.type);
-    } else {  // sizes may be computed, though never by tensors
-      static_cast<void>(compute(c, [&] {
-        type = evaluate_type(c, *variable.type);
-        return Values();
-      }));
-    }
-  }
+  const std::optional<DeclaredType> type = written_type(c, variable);
   if ((variable.type && !type) || !may_be_declared(declaration, type)) {
     bind(declaration, unknown());
     return;
@@ -309,6 +328,17 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
     }
     if (c.units.recording().kind == UnitKind::kInitial) {
       c.report.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
+      return {};
+    }
+    if (c.units.recording().trips > 0) {
+      const std::string path = "`" + tensor->variable->variable.path + "`";
+      c.report.error(DiagKind::kWrongType, span,
+                     path +
+                         " is assigned in a loop whose condition is a tensor; hand it on in a "
+                         "`var`, as `var v = " +
+                         tensor->name +
+                         "`, and assign that once, behind "
+                         "the loop");
       return {};
     }
     if (const std::optional<ValueId> id = fitted(c.units, value, tensor->type)) {

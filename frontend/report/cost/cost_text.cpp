@@ -147,6 +147,12 @@ std::string parameters_text(const CostTable& table) {
   return parameters == 0 ? "" : ", " + count_text(parameters, "parameter");
 }
 
+std::string loops_text(const CostTable& table) {
+  const std::int64_t loops = table.one_rank.cost ? table.one_rank.cost->program.totals.loops : 0;
+  return loops == 0 ? ""
+                    : ", with one trip of " + std::string(loops == 1 ? "its loop" : "each loop");
+}
+
 std::string product(const std::map<std::string, int>& factors) {
   std::string text;
   for (const auto& [name, power] : factors) {
@@ -171,8 +177,8 @@ std::string term_text(const Term& term) {
 }  // namespace
 
 std::string cost_text(const CostTable& table, const SourceMap& sources) {
-  std::string text =
-      table.entry + parameters_text(table) + "; per rank and run\n\n" + table_text(table, sources);
+  std::string text = table.entry + parameters_text(table) + "; per rank and run" +
+                     loops_text(table) + "\n\n" + table_text(table, sources);
   for (const CostRow& row : table.layouts) {
     if (row.cost) {
       text += "\n" + details_text(row, sources);

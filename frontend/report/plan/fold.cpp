@@ -130,6 +130,9 @@ class Folder {
     if (line.kind == LineKind::kInput) {
       return text + without_numbers(line.op) + "\n" + line.why;
     }
+    if (line.kind == LineKind::kStep && line.op.find(" <- ") != std::string::npos) {
+      return text + line.op;  // what a loop hands on is told of each
+    }
     for (const std::string_view word : words_of(line.op)) {
       const bool is_name = names_.contains(std::string(word));
       text += is_name ? "\1" : word;

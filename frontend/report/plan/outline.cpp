@@ -139,7 +139,8 @@ class Outline {
 
   void add_line(const PlanLine& line, const std::string& margin) {
     const bool is_whole = depth_ == PlanView::kAllSteps || line.kind == LineKind::kInput;
-    rows_.push_back({margin, line.name, line.type, line.partial, line.op, line.amount,
+    rows_.push_back({margin, line.name, line.type, line.partial,
+                     std::string(2 * line.loops, ' ') + line.op, line.amount,
                      is_whole ? line.why : ""});
   }
 

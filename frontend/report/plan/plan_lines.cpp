@@ -9,6 +9,7 @@
 #include "frontend/report/why/reason.h"
 #include "ir/support/columns.h"
 #include "ir/support/utf8.h"
+#include "lowering/loops/loops.h"
 
 namespace mtf {
 namespace {
@@ -50,8 +51,17 @@ class Lines {
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       add_input(i);
     }
+    std::size_t depth = 0;  // of the loops around
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      const LoopMark mark = loop_mark(program_.steps[i]);
+      depth -= mark == LoopMark::kEnd ? 1 : 0;
+      const std::size_t first = lines_.size();
       add_step(i);
+      for (std::size_t line = first; line < lines_.size(); ++line) {
+        lines_[line].loops = depth;
+        lines_[line].is_main = lines_[line].is_main || mark != LoopMark::kNone;
+      }
+      depth += mark == LoopMark::kWhile ? 1 : 0;
     }
     for (const SpmdUpdate& update : program_.updates) {
       add_update(update);

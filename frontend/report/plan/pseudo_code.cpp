@@ -35,6 +35,11 @@ std::string totals_text(const Totals& totals, const Mesh& mesh) {
   std::vector<Row> rows = {{"compute", flops.empty() ? "none" : flops},
                            {"memory", bytes_text(totals.peak_bytes) + " at peak"},
                            {"parameters", count_text(totals.parameters)}};
+  if (totals.loops > 0) {
+    rows.push_back({count_text(totals.loops, "loop"), totals.loops == 1
+                                                          ? "one trip of it is counted"
+                                                          : "one trip of each is counted"});
+  }
   for (const CollectiveTotal& total : totals.collectives) {
     rows.push_back({std::string(to_string(total.kind)) + " over " + to_string(mesh, total.axes),
                     count_text(total.calls, "call"), count_text(total.elements) + " elements in",

@@ -19,15 +19,16 @@ enum class LineKind : std::uint8_t { kInput, kStep, kUpdate, kReturn };
 
 struct PlanLine {
   LineKind kind{};
-  std::string name;      // of the value: "y"
-  std::string type;      // "f32[batch 32/64, io 32]"
-  std::string partial;   // "partial(cols)", "where y == z"
-  std::string op;        // "einsum(h, v)", "param two_layer/w"
-  std::string amount;    // "0.13 MFLOP", "4.0 KiB"
-  std::string why;       // the reason of a collective; of an input, which part the rank holds
-  std::size_t step = 0;  // kStep: in SpmdProgram::steps; a step may have several lines
-  bool aside = false;    // kStep: a number that its users show in place
-  bool is_main = false;  // kStep: of a collective, or of a product
+  std::string name;       // of the value: "y"
+  std::string type;       // "f32[batch 32/64, io 32]"
+  std::string partial;    // "partial(cols)", "where y == z"
+  std::string op;         // "einsum(h, v)", "param two_layer/w"
+  std::string amount;     // "0.13 MFLOP", "4.0 KiB"
+  std::string why;        // the reason of a collective; of an input, which part the rank holds
+  std::size_t step = 0;   // kStep: in SpmdProgram::steps; a step may have several lines
+  bool aside = false;     // kStep: a number that its users show in place
+  bool is_main = false;   // kStep: of a collective, of a product, or a mark of a loop
+  std::size_t loops = 0;  // kStep: around it
 };
 
 // `rank` is the one whose part of each input is shown.

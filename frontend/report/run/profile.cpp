@@ -257,6 +257,13 @@ void add_predictions(Profile& profile, const Hardware& hardware) {
     for (std::size_t s = 0; s < unit.steps.size(); ++s) {
       unit.steps[s].predicted = prices.steps[s];
     }
+    if (unit.unit->program.totals.loops > 0 && unit.calls > 0) {  // a call had several trips
+      double all = 0;
+      for (const StepProfile& step : unit.steps) {
+        all += step.predicted.value_or(0) * static_cast<double>(step.calls);
+      }
+      unit.predicted = all / static_cast<double>(unit.calls);
+    }
   }
 }
 

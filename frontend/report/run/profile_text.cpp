@@ -93,6 +93,19 @@ std::string_view kind_text(RunKind kind) {
   return "";
 }
 
+// Of all calls, with as many trips of loops as there were.
+double flops_of(const UnitProfile& unit) {
+  const SpmdProgram& program = unit.unit->program;
+  if (program.totals.loops == 0) {
+    return program.totals.flops * static_cast<double>(unit.calls);
+  }
+  double flops = 0;
+  for (std::size_t s = 0; s < unit.steps.size(); ++s) {
+    flops += program.steps[s].flops * static_cast<double>(unit.steps[s].calls);
+  }
+  return flops;
+}
+
 // Entries by name, all else by kind.
 std::vector<Part> parts_of(const Profile& profile) {
   std::vector<Part> parts;
@@ -106,7 +119,7 @@ std::vector<Part> parts_of(const Profile& profile) {
       part = std::prev(parts.end());
     }
     part->calls += unit.calls;
-    part->flops += timed.program.totals.flops * static_cast<double>(unit.calls);
+    part->flops += flops_of(unit);
     part->seconds.add(unit.seconds);
   }
   return parts;

@@ -20,16 +20,18 @@ void keep_every_second(Stopwatch& watch) {
 }  // namespace
 
 void Stopwatch::add(TimeSpan time, bool sample) {
+  constexpr std::size_t kMost = 4096;  // a run with loops does a step as often as it likes
   ++calls;
   nanoseconds += time.length();
-  if (sample) {
+  is_sampled = sample && sampled.size() < kMost;
+  if (is_sampled) {
     sampled.push_back(time);
   }
 }
 
-void Stopwatch::resume(TimeSpan time, bool sample) {
+void Stopwatch::resume(TimeSpan time) {
   nanoseconds += time.length();
-  if (sample) {
+  if (is_sampled) {
     sampled.back().end += time.length();
   }
 }
@@ -84,7 +86,7 @@ void Timeline::begin_run(std::size_t unit) {
 
 void Timeline::step(const StepTime& time) {
   Stopwatch& stopwatch = running_->steps[time.rank][time.step];
-  time.resumes ? stopwatch.resume(time.time, sampling_) : stopwatch.add(time.time, sampling_);
+  time.resumes ? stopwatch.resume(time.time) : stopwatch.add(time.time, sampling_);
   const bool agreed = time.step == running_->program.steps.size();
   keep({.what = agreed ? TimedEvent::What::kAgree : TimedEvent::What::kStep,
         .rank = static_cast<std::int64_t>(time.rank),

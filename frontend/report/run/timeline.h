@@ -33,10 +33,11 @@ struct Stopwatch {
   std::int64_t calls = 0;
   std::int64_t nanoseconds = 0;
   std::vector<TimeSpan> sampled;
+  bool is_sampled = false;  // what was added last
 
   void add(TimeSpan time, bool sample);
-  // Goes on with what was added last; `sample` as it was then.
-  void resume(TimeSpan time, bool sample);
+  // Goes on with what was added last.
+  void resume(TimeSpan time);
 };
 
 struct TimedUnit {

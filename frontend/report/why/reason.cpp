@@ -34,6 +34,8 @@ std::string_view part_of(Requester requester) {
       return "`@`";
     case Requester::kResult:
       return "the result";
+    case Requester::kTrip:
+      return "the next trip";
     case Requester::kUpdate:
       break;
   }

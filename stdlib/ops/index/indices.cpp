@@ -94,9 +94,9 @@ bool check_out_of_range(const OpCall& call, DiagSink& diags) {
   if (what.empty() || what == "drop" || what == "clip" || what == "error") {
     return true;
   }
-  diags.error(DiagKind::kBadArgument, call.span,
-              spelled(call) + " with out_of_range = \"" + what +
-                  "\"; it is one of \"drop\", \"clip\" and \"error\"");
+  diags.error(
+      DiagKind::kBadArgument, call.span,
+      spelled(call) + " with out_of_range = \"" + what + R"("; it is "drop", "clip" or "error")");
   return false;
 }
 
@@ -122,7 +122,7 @@ OpParam out_of_range_param() {
   return {.name = "out_of_range",
           .kind = ParamKind::kText,
           .required = false,
-          .help = "\"clip\": by the nearest index inside; \"error\": stop; (\"drop\": ignored)"};
+          .help = R"("clip": by the nearest index inside; "error": stop; ("drop": ignored))"};
 }
 
 }  // namespace mtf::ops

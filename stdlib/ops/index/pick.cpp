@@ -164,26 +164,31 @@ std::optional<ValueId> smoothed(Builder& b, std::vector<ValueId> factors, std::s
                 hot == 0 ? std::vector{*pick, rest} : std::vector{rest, *pick});
 }
 
+// By the factor, a one_hot or a sum that has one.
+std::optional<ValueId> picked_by(Builder& b, const std::vector<ValueId>& factors, std::size_t by,
+                                 const Shape& to) {
+  if (picks(b, factors[by], to)) {
+    std::optional<std::vector<ValueId>> rest = without(b, factors, by, *as_one_hot(b, factors[by]));
+    return rest ? std::optional(b.emit("einsum", *std::move(rest), to_shape(to))) : std::nullopt;
+  }
+  const Value value = b.program().at(factors[by]);
+  std::optional<ValueId> result;
+  const bool adds = is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
+  for (std::size_t side = 0; side < 2 && adds && !result; ++side) {
+    if (holds_pick(b, value.operands[side], to)) {
+      result = smoothed(b, factors, by, side, to);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
-std::optional<ValueId> picked(Builder& b, std::span<const ValueId> given, const Shape& to) {
-  const Product product = taken_apart(b, given, to);
-  const std::vector<ValueId>& factors = product.factors;
+std::optional<ValueId> picked(Builder& b, std::span<const ValueId> factors, const Shape& to) {
+  const Product product = taken_apart(b, factors, to);
   std::optional<ValueId> result;
-  for (std::size_t i = 0; i < factors.size() && !result; ++i) {
-    if (picks(b, factors[i], to)) {
-      if (auto rest = without(b, factors, i, *as_one_hot(b, factors[i]))) {
-        result = b.emit("einsum", *std::move(rest), to_shape(to));
-      }
-      continue;
-    }
-    const Value value = b.program().at(factors[i]);
-    const bool adds = is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
-    for (std::size_t side = 0; side < 2 && adds && !result; ++side) {
-      if (holds_pick(b, value.operands[side], to)) {
-        result = smoothed(b, factors, i, side, to);
-      }
-    }
+  for (std::size_t i = 0; i < product.factors.size() && !result; ++i) {
+    result = picked_by(b, product.factors, i, to);
   }
   return result && product.negative ? b.emit(Primitive::kNegate, {*result}) : result;
 }

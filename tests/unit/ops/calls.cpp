@@ -347,7 +347,8 @@ std::string text_of(const ArgValue& value) {
 }  // namespace
 
 bool is_callable(const OpDef& op) {
-  return op.file == FileUse::kNone;
+  const bool is_mark = op.effect && op.family == "loops";  // alone it makes no program
+  return op.file == FileUse::kNone && !is_mark;
 }
 
 std::vector<DrawnCall> calls_of(const OpDef& op, const DrawOptions& options) {

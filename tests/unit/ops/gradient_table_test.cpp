@@ -98,7 +98,7 @@ Checked check_call(const DrawnCall& call, Range range, bool second) {
 
 // That nothing flows is all that it is for.
 bool hides_its_operand(const OpDef& op) {
-  return op.name == "stop_gradient";
+  return op.name == "stop_gradient" || op.primitive == Primitive::kCarry;
 }
 
 TEST_CASE("the gradient of every operation is what differences say, and so is its gradient") {

@@ -1,0 +1,135 @@
+// A `while` in a function whose condition is a tensor. Its body is recorded once, between the marks
+// of ir/loops/loop.h. The condition is recorded twice: before the first trip, and at the end of
+// each.
+
+#include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/loops/loops.h"
+
+namespace mtf::host {
+namespace {
+
+class DeviceLoop {
+ public:
+  DeviceLoop(Context& context, const ast::While& loop) : c_(context), loop_(loop) {}
+
+  Flow run(const Value& first, const Declared& declared) {
+    const std::optional<ValueId> condition = condition_of(first);
+    if (!condition || !may_be_here()) {
+      return Flow::kNext;
+    }
+    begin(*condition);
+    Recording& unit = c_.units.recording();
+    ++unit.trips;
+    const Flow flow = run_block(c_, loop_.body);
+    if (flow == Flow::kReturn) {
+      c_.report.error(DiagKind::kWrongType, loop_.condition.span,
+                      "the body of this loop returns, and its condition is a tensor: nobody knows "
+                      "when; set a `var`, and return it behind the loop");
+      c_.control.result = nothing();
+    }
+    declare_again(c_, declared);
+    end(flow == Flow::kBreak ? make(false) : evaluate(c_, loop_.condition));
+    --unit.trips;
+    return flow == Flow::kEnd ? flow : Flow::kNext;
+  }
+
+ private:
+  struct Carried {
+    Handed handed;
+    Value before;  // its tensors are those that are carried
+  };
+
+  [[nodiscard]] Builder& builder() const { return c_.units.recording().builder; }
+  void here(SourceSpan span) const { builder().at(span, c_.units.frame); }
+
+  // In a turn of a bounded loop that is to change nothing, there is no trip either.
+  std::optional<ValueId> condition_of(const Value& value) {
+    const Operand operand{.value = value, .span = loop_.condition.span};
+    const std::optional<ValueId> id = loop_condition(c_, operand);
+    const ValueId alive = c_.units.recording().alive;
+    here(loop_.condition.span);
+    return id && alive.valid() ? builder().emit(Primitive::kAnd, {alive, *id}) : id;
+  }
+
+  bool may_be_here() {
+    if (builder().recompute().block < 0) {
+      return true;
+    }
+    c_.report.error(DiagKind::kWrongType, loop_.condition.span,
+                    "the condition is a tensor, and the trips of such a loop are not computed "
+                    "again: `recompute` cannot hold it");
+    return false;
+  }
+
+  // What is carried stands together, right before the first trip.
+  void begin(ValueId condition) {
+    for (Handed& handed : handed_by(c_.names, loop_.body)) {
+      Value before = as_tensors(c_, handed.binding->value, handed.name.span);
+      carried_.push_back({.handed = std::move(handed), .before = std::move(before)});
+    }
+    for (Carried& one : carried_) {
+      one.before = map_tensors(std::move(one.before),
+                               [&](Tensor& tensor) { carry(tensor, one.handed.name); });
+      one.handed.binding->value = one.before;
+    }
+    here(loop_.condition.span);
+    condition_ = builder().emit(Primitive::kCarry, {condition});
+    builder().emit(Primitive::kWhile, {condition_});
+  }
+
+  void carry(Tensor& tensor, const ast::Name& name) {
+    here(name.span);
+    const ValueId id = builder().emit(Primitive::kCarry, {ValueId{tensor.index}});
+    builder().program().at(id).name = name.text;
+    tensor.index = id.index;
+    tensor.name = name.text;
+  }
+
+  void end(const Value& again) {
+    std::vector<std::pair<ValueId, ValueId>> next;
+    if (const std::optional<ValueId> id = condition_of(again)) {
+      next.emplace_back(condition_, *id);
+    }
+    for (const Carried& one : carried_) {
+      Value& value = one.handed.binding->value;
+      const std::optional<Value> after = is_unknown(one.before) || is_unknown(value)
+                                             ? std::nullopt
+                                             : after_trip(c_, one.handed.name, one.before, value);
+      if (after) {
+        pair_up(one.before, *after, next);
+      }
+      value = one.before;
+    }
+    here(loop_.condition.span);
+    for (const auto& [carried, value] : next) {
+      builder().emit(Primitive::kNext, {carried, value});
+    }
+    builder().emit(Primitive::kAgain, {});
+  }
+
+  // The tensors of both, which are of one form.
+  static void pair_up(const Value& before, const Value& after,
+                      std::vector<std::pair<ValueId, ValueId>>& next) {
+    if (const auto* tensor = before.get<Tensor>()) {
+      next.emplace_back(ValueId{tensor->index}, ValueId{after.get<Tensor>()->index});
+    } else if (const auto* list = before.get<List>()) {
+      for (std::size_t i = 0; i < list->items->size(); ++i) {
+        pair_up((*list->items)[i], (*after.get<List>()->items)[i], next);
+      }
+    }
+  }
+
+  Context& c_;
+  const ast::While& loop_;
+  std::vector<Carried> carried_;
+  ValueId condition_;
+};
+
+}  // namespace
+
+Flow run_device_loop(Context& c, const ast::While& loop, const Value& first,
+                     const Declared& declared) {
+  return DeviceLoop(c, loop).run(first, declared);
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,150 @@
+// Names, statement by statement.
+
+#include <algorithm>
+
+#include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/names/resolver.h"
+
+namespace mtf::host {
+
+void Resolver::visit(const ast::Import& import, SourceSpan span) {
+  only_at_top_level(span, "import");
+  declare(name_of(import), NameKind::kModule);
+}
+
+void Resolver::visit(const ast::Dims& dims, SourceSpan /*span*/) {
+  for (const ast::Sized& dim : dims.dims) {
+    expr(dim.size);
+    declare(dim.name, NameKind::kDim);
+  }
+}
+
+void Resolver::visit(const ast::Mesh& mesh, SourceSpan span) {
+  only_at_top_level(span, "mesh");
+  for (const ast::Sized& axis : mesh.axes) {
+    expr(axis.size);
+  }
+  declare(mesh.name, NameKind::kMesh);
+}
+
+void Resolver::visit(const ast::Layout& declared, SourceSpan span) {
+  only_at_top_level(span, "layout");
+  layout(declared);
+}
+
+void Resolver::visit(const ast::UseLayout& use, SourceSpan span) {
+  only_at_top_level(span, "use layout");
+  use_layout(use);
+}
+
+void Resolver::visit(const ast::Fn& fn, SourceSpan /*span*/) {
+  if (!at_top_level()) {  // the others are done at the end
+    declare(fn.name, NameKind::kFunction);
+    function(fn);
+  }
+}
+
+void Resolver::visit(const ast::Binding& binding, SourceSpan /*span*/) {
+  expr(binding.value);
+  for (const ast::Name& name : binding.names) {
+    declare(name, binding.rebindable ? NameKind::kVar : NameKind::kLet);
+  }
+}
+
+void Resolver::visit(const ast::Assign& assignment, SourceSpan /*span*/) {
+  expr(assignment.value);
+  std::ranges::for_each(assignment.names, [this](const ast::Name& name) { assign(name); });
+}
+
+void Resolver::visit(const ast::Update& update, SourceSpan /*span*/) {
+  expr(update.target);
+  expr(update.value);
+}
+
+void Resolver::visit(const ast::Variable& variable, SourceSpan /*span*/) {
+  if (variable.type) {
+    type(*variable.type);
+  }
+  if (variable.initial) {
+    expr(*variable.initial);
+  }
+  declare(variable.name, NameKind::kVariable);
+}
+
+void Resolver::visit(const ast::For& repeat, SourceSpan /*span*/) {
+  loop(repeat);
+}
+
+void Resolver::visit(const ast::While& repeat, SourceSpan /*span*/) {
+  expr(repeat.condition);
+  levels_.emplace_back();
+  levels_.back().is_loop = true;
+  statements(repeat.body.statements);
+  levels_.pop_back();
+}
+
+void Resolver::visit(const ast::If& choice, SourceSpan /*span*/) {
+  branches(choice);
+}
+
+void Resolver::visit(const ast::Leave& out, SourceSpan span) {
+  leave(out, span);
+}
+
+void Resolver::visit(const ast::Return& value, SourceSpan span) {
+  const bool in_function =
+      std::ranges::any_of(levels_, [](const Level& level) { return level.is_function; });
+  if (!in_function) {
+    c_.report.error(DiagKind::kSyntax, span, "`return` stands in a function");
+  }
+  std::ranges::for_each(value.values, [this](const ast::Expr& part) { expr(part); });
+}
+
+void Resolver::visit(const ast::Print& print, SourceSpan /*span*/) {
+  std::ranges::for_each(print.parts, [this](const ast::Expr& part) { expr(part); });
+}
+
+void Resolver::visit(const ast::Assert& assertion, SourceSpan /*span*/) {
+  expr(assertion.condition);
+  if (assertion.message) {
+    expr(*assertion.message);
+  }
+}
+
+void Resolver::visit(const ast::Minimize& minimize, SourceSpan /*span*/) {
+  expr(minimize.loss);
+  expr(minimize.rule);
+  for (const ast::Argument& option : minimize.options) {
+    expr(option.value);
+  }
+}
+
+void Resolver::visit(const ast::Checkpoint& checkpoint, SourceSpan /*span*/) {
+  expr(checkpoint.path);
+}
+
+void Resolver::visit(const ast::WithLayout& with, SourceSpan /*span*/) {
+  block(with.body);
+}
+
+void Resolver::visit(const ast::Recompute& recompute, SourceSpan /*span*/) {
+  block(recompute.body);
+}
+
+void Resolver::visit(const ast::Gradient& own, SourceSpan span) {
+  gradient(own, span);
+}
+
+void Resolver::visit(const ast::Expect& expect, SourceSpan /*span*/) {
+  std::ranges::for_each(expect.clauses, [this](const ast::Clause& clause) { expr(clause.bound); });
+}
+
+void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
+  expr(evaluate.value);
+}
+
+void Resolver::statement(const ast::Stmt& stmt) {
+  std::visit([&](const auto& node) { visit(node, stmt.span); }, stmt.node);
+}
+
+}  // namespace mtf::host

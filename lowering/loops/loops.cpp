@@ -1,0 +1,133 @@
+#include "lowering/loops/loops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/partition/split.h"
+
+namespace mtf {
+namespace {
+
+bool is_call_of(const Step& step, Primitive primitive) {
+  return !step.calls.empty() && step.calls.front().call.op->primitive == primitive;
+}
+
+// Whether it is the same work in each trip if its operands are the same.
+bool may_go_out(const Step& step, bool gather_again) {
+  if (step.kind != StepKind::kKernel) {
+    return !(gather_again && step.kind == StepKind::kAllGather);
+  }
+  return std::ranges::none_of(step.calls, [](const LocalCall& call) {
+    const OpDef& op = *call.call.op;
+    return op.effect || op.random || op.file != FileUse::kNone || op.primitive == Primitive::kCarry;
+  });
+}
+
+class Trip {
+ public:
+  explicit Trip(const SpmdProgram& program) : made_(program.values.size(), 0) {}
+
+  void note(const Step& step) {
+    if (step.kind != StepKind::kKernel) {
+      made_[at(step.to)] = 1;
+    }
+    for (const LocalCall& call : step.calls) {
+      if (call.result.valid()) {
+        made_[at(call.result)] = 1;
+      }
+      if (call.call.op->primitive == Primitive::kNext) {
+        made_[at(call.operands.front())] = 1;
+      }
+    }
+  }
+
+  void forget(const Step& step) {
+    if (step.kind != StepKind::kKernel) {
+      made_[at(step.to)] = 0;
+    }
+    for (const LocalCall& call : step.calls) {
+      if (call.result.valid()) {
+        made_[at(call.result)] = 0;
+      }
+    }
+  }
+
+  // Whether it reads what the trip makes.
+  [[nodiscard]] bool reads(const Step& step) const {
+    const auto is_made = [this](SpmdId id) { return made_[at(id)] != 0; };
+    return (step.kind != StepKind::kKernel && is_made(step.from)) ||
+           std::ranges::any_of(step.calls, [&](const LocalCall& call) {
+             return std::ranges::any_of(call.operands, is_made);
+           });
+  }
+
+ private:
+  std::vector<char> made_;  // per value
+};
+
+}  // namespace
+
+LoopMark loop_mark(const Step& step) {
+  return is_call_of(step, Primitive::kWhile)   ? LoopMark::kWhile
+         : is_call_of(step, Primitive::kAgain) ? LoopMark::kEnd
+                                               : LoopMark::kNone;
+}
+
+std::vector<LoopSteps> loops_of(const SpmdProgram& program) {
+  std::vector<LoopSteps> loops;
+  std::vector<std::size_t> open;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const LoopMark mark = loop_mark(program.steps[s]);
+    if (mark == LoopMark::kWhile) {
+      open.push_back(s);
+    } else if (mark == LoopMark::kEnd && !open.empty()) {
+      loops.push_back({.begin = open.back(), .end = s});
+      open.pop_back();
+    }
+  }
+  return loops;
+}
+
+std::vector<std::size_t> segments_of(const SpmdProgram& program) {
+  std::vector<std::size_t> segments;
+  std::size_t marks = 0;
+  for (const Step& step : program.steps) {
+    segments.push_back(marks);
+    marks += loop_mark(step) == LoopMark::kNone ? 0 : 1;
+  }
+  return segments;
+}
+
+void hoist(SpmdProgram& program, bool gather_again) {
+  for (const LoopSteps& loop : loops_of(program)) {
+    Trip trip(program);
+    for (std::size_t s = loop.begin; s < loop.end; ++s) {
+      trip.note(program.steps[s]);
+    }
+    std::vector<Step> before;
+    std::vector<Step> inside;
+    for (std::size_t s = loop.begin; s < loop.end; ++s) {
+      Step& step = program.steps[s];
+      const bool goes = may_go_out(step, gather_again) && !trip.reads(step);
+      if (goes) {
+        trip.forget(step);
+      }
+      (goes ? before : inside).push_back(std::move(step));
+    }
+    const auto begin = program.steps.begin() + static_cast<std::ptrdiff_t>(loop.begin);
+    std::ranges::move(inside, std::ranges::move(before, begin).out);
+  }
+}
+
+LocalCall loop_call(const SpmdProgram& program, ValueId id, std::vector<SpmdId> operands) {
+  LocalCall call = unsplit_call(program.source, id);
+  call.loops.resize(call.space.loops.size());
+  if (!operands.empty()) {
+    call.loops = project(call.space.operands.front(), program.at(operands.front()).layout,
+                         call.space, program.mesh);
+  }
+  call.operands = std::move(operands);
+  return call;
+}
+
+}  // namespace mtf
