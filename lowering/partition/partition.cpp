@@ -12,7 +12,6 @@
 #include "lowering/partition/forms.h"
 #include "lowering/partition/passing.h"
 #include "lowering/partition/reason.h"
-#include "lowering/partition/split.h"
 #include "lowering/partition/stages.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
@@ -53,7 +52,7 @@ class Partitioner {
     }
     stop_point(values, values);
     for (const ValueId id : source_.outputs) {
-      const SpmdId value = whole(id, Requester::kResult);
+      const SpmdId value = in_layout(id, target(id), {.user = id, .requester = Requester::kResult});
       const bool taken = std::ranges::find(out_.outputs, value) != out_.outputs.end();
       out_.outputs.push_back(taken || is_input(value) ? copy(value) : value);
     }
@@ -197,10 +196,6 @@ class Partitioner {
     return out_.steps.back().to;
   }
 
-  SpmdId whole(ValueId id, Requester requester) {
-    return in_layout(id, target(id), {.user = id, .requester = requester});
-  }
-
   SpmdId reshard(ValueId id, SpmdId from, const ValueLayout& to, Combine combine,
                  const Need& need) {
     const std::vector<Move> moves =
@@ -230,7 +225,8 @@ class Partitioner {
     if (!passing && !local.space.moved.empty() && send_elements(id, local)) {
       return;
     }
-    const LoopSplit split = passing ? *passing : split_by_rules(id, local);
+    const LoopSplit split =
+        passing ? *passing : split_by_rules(splits_, out_, forms_, local, id, adds_);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       local.operands.push_back(
           in_layout(value.operands[i], split.operands[i], {.user = id, .operand = i}));
@@ -274,22 +270,30 @@ class Partitioner {
 
   // Ranks send what they have of what others ask for. False: each has all that it asks for.
   bool serve(ValueId id, const LocalCall& asked, const LoopSplit& split) {
-    Step step;
-    step.axes = served_axes(asked.space, asked.loops, out_.mesh);
-    if (step.axes.empty()) {
+    Axes axes = served_axes(asked.space, asked.loops, out_.mesh);
+    if (axes.empty()) {
       return false;
     }
+    Step step;
     step.kind = StepKind::kServe;
-    step.from = asked.operands.front();
-    step.to = forms_.add(id, split.result);
+    step.axes = std::move(axes);
+    LocalCall call = asked;
+    call.result = forms_.add(id, split.result);
+    send_for(id, std::move(call), std::move(step));
+    return true;
+  }
+
+  // Elements of the first operand, wherever they are, make the result.
+  void send_for(ValueId id, LocalCall call, Step step) {
+    step.from = call.operands.front();
+    step.to = call.result;
     step.need = {.user = id};
     makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
-    step.calls.push_back(asked);
-    step.calls.front().result = step.to;
+    step.calls.push_back(std::move(call));
+    step.axes = step.kind == StepKind::kHaloExchange ? halo_axes(out_, step) : step.axes;
     measure(out_, step);
     step.reasons = reasons_of_move(out_, makers_, step);
     out_.steps.push_back(std::move(step));
-    return true;
   }
 
   // Elements that get new places are sent from where they are to where the result is to have them.
@@ -322,32 +326,8 @@ class Partitioner {
     local.result = forms_.add(id, to);
     Step step;
     step.kind = StepKind::kHaloExchange;
-    step.from = source.form;
-    step.to = local.result;
-    step.need = {.user = id};
-    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
-    step.calls.push_back(std::move(local));
-    step.axes = halo_axes(out_, step);
-    measure(out_, step);
-    step.reasons = reasons_of_move(out_, makers_, step);
-    out_.steps.push_back(std::move(step));
+    send_for(id, std::move(local), std::move(step));
     return true;
-  }
-
-  [[nodiscard]] LoopSplit split_by_rules(ValueId id, const LocalCall& local) {
-    const Value& value = source_.at(id);
-    std::vector<ValueLayout> operands;
-    for (const ValueId operand : value.operands) {
-      operands.push_back(target(operand));
-    }
-    return splits_.choose({.call = local.call,
-                           .space = local.space,
-                           .operands = operands,
-                           .result = target(id),
-                           .firm = firm_layouts(out_, id),
-                           .copies = forms_.copies_of(value),
-                           .pinned = pinned_operands(source_, value),
-                           .adds = adds_});
   }
 
   // Sums over several dims, where the tree of one is finished before that of the next. False: one
@@ -366,10 +346,9 @@ class Partitioner {
         finish(id, std::move(call), made);
         break;
       }
-      const SpmdId result = forms_.add_blocks(id, call.call.result, stage.made);
-      call.result = result;
+      read = call.result = forms_.add_blocks(id, call.call.result, stage.made);
       add_kernel(id, std::move(call), made);
-      read = reshard(id, result, stage.read, local.space.combine, {.user = id});
+      read = reshard(id, read, stage.read, local.space.combine, {.user = id});
     }
     return !sum.stages.empty();
   }

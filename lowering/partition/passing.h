@@ -1,5 +1,5 @@
-// Partial sums that pass through an operation, which then runs where they are: nothing moves, and
-// the rules come in when the sum is finished.
+// How an operation is split. Where partial sums pass through it, it runs where they are: nothing
+// moves, and the rules come in when the sum is finished. Else the cheapest way is taken.
 
 #pragma once
 
@@ -14,6 +14,10 @@ namespace mtf {
 [[nodiscard]] std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& forms,
                                                      const Value& value,
                                                      const IterationSpace& space, bool exact);
+
+[[nodiscard]] LoopSplit split_by_rules(SplitChooser& splits, const SpmdProgram& program,
+                                       const Forms& forms, const LocalCall& local, ValueId id,
+                                       const OpDef* adds);
 
 // Whether it is computed from scalars alone, if from anything; what a loop carries is not.
 [[nodiscard]] bool is_made_of_scalars(const Program& source, ValueId id);

@@ -181,17 +181,7 @@ struct Executor::State {
           prepared.counted[rank].steps[step_number] = communicator.traffic()[rank] - before[rank];
         }
       }
-      count(prepared, step_number, step.slot, step.exchange.group());
-    }
-  }
-
-  // Adds up what ranks moved in a step.
-  static void count(PreparedProgram& prepared, std::size_t step, std::size_t slot,
-                    const Group& group) {
-    const SpmdValue& from = prepared.program->at(prepared.program->steps[step].from);
-    const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-    for (Counted& counted : prepared.counted) {
-      count_collective(counted.totals.collectives[slot], counted.steps[step], group.size, width);
+      count_moved(prepared, step_number, step.slot, step.exchange.group());
     }
   }
 
@@ -234,7 +224,7 @@ struct Executor::State {
       for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         prepared.counted[rank].steps[one.step] = one.moved[rank];
       }
-      count(prepared, one.step, one.slot, one.exchange.group());
+      count_moved(prepared, one.step, one.slot, one.exchange.group());
     }
   }
 

@@ -365,4 +365,13 @@ void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> 
   }
 }
 
+void count_moved(PreparedProgram& prepared, std::size_t step, std::size_t slot,
+                 const Group& group) {
+  const SpmdValue& from = prepared.program->at(prepared.program->steps[step].from);
+  const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+  for (Counted& counted : prepared.counted) {
+    count_collective(counted.totals.collectives[slot], counted.steps[step], group.size, width);
+  }
+}
+
 }  // namespace mtf

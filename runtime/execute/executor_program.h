@@ -85,4 +85,7 @@ struct PrepareContext {
 void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
                   std::span<const RankTensor> outputs);
 
+// Adds up what ranks moved in a step.
+void count_moved(PreparedProgram& prepared, std::size_t step, std::size_t slot, const Group& group);
+
 }  // namespace mtf
