@@ -101,11 +101,11 @@ Folded folded(const IndexMap& map, std::int64_t size, std::int64_t index) {
     return index < 0 || index >= size ? at_edge(map, size, index)
                                       : Folded{.at = index, .step = map.stride};
   }
-  if (map.border == Border::kWrap) {
-    return {.at = index - floor_div(index, size) * size, .step = map.stride};
-  }
   if (size == 1) {
     return {.at = 0, .step = 0};
+  }
+  if (map.border == Border::kWrap) {
+    return {.at = index - floor_div(index, size) * size, .step = map.stride};
   }
   const std::int64_t period = 2 * (size - 1);
   const std::int64_t at = index - floor_div(index, period) * period;

@@ -228,6 +228,25 @@ struct Executor::State {
     }
   }
 
+  // False after an error.
+  bool do_step(PreparedProgram& prepared, PreparedStep& step, DiagSink& diags) {
+    for (Counted& counted : prepared.counted) {
+      ++counted.times[step_number];
+      counted.totals.flops += step.flops;
+    }
+    const bool is_mark = std::holds_alternative<LoopStep>(step.body);
+    if (is_mark && step.effect && !all_well(diags)) {
+      return false;
+    }
+    match(
+        step.body, [&](KernelStep& body) { kernel(prepared, body); },
+        [&](const TileStep& body) { tile(prepared, body); },
+        [&](const MoveStep& body) { move(prepared, body); },
+        [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
+        [&](const LoopStep& body) { step_number = loop(prepared, body); });
+    return is_mark || !step.effect || all_well(diags);
+  }
+
   // The step behind which the run goes on. All ranks have the same bits, and so go the same way.
   std::size_t loop(PreparedProgram& prepared, const LoopStep& step) {
     if (step.what == Primitive::kAgain) {
@@ -350,24 +369,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
     clear(counted);
   }
   for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
-    PreparedStep& step = prepared.steps[state.step_number];
-    for (Counted& counted : prepared.counted) {
-      ++counted.times[state.step_number];
-    }
-    const bool is_mark = std::holds_alternative<LoopStep>(step.body);
-    if (is_mark && step.effect && !state.all_well(diags)) {
-      return std::nullopt;
-    }
-    match(
-        step.body, [&](KernelStep& body) { state.kernel(prepared, body); },
-        [&](const TileStep& body) { state.tile(prepared, body); },
-        [&](const MoveStep& body) { state.move(prepared, body); },
-        [&](StreamStep& body) { state.stream(prepared, body); }, [](const PassedStep&) {},
-        [&](const LoopStep& body) { state.step_number = state.loop(prepared, body); });
-    for (Counted& counted : prepared.counted) {
-      counted.totals.flops += step.flops;
-    }
-    if (!is_mark && step.effect && !state.all_well(diags)) {
+    if (!state.do_step(prepared, prepared.steps[state.step_number], diags)) {
       return std::nullopt;
     }
   }

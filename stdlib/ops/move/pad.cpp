@@ -67,6 +67,16 @@ std::optional<TensorType> pad_type(OpCall& call, DiagSink& diags) {
                     (counts ? ".." + std::to_string(end) : " and on") + " do not fit");
     return std::nullopt;
   }
+  constexpr std::int64_t kMostCopies = 1024;  // each is a piece of its own to move
+  const Border border = mode_of(call.args).border;
+  const bool repeats = border == Border::kWrap || border == Border::kReflect;
+  if (repeats && dim->size > 1 && size / dim->size > kMostCopies) {
+    diags.error(DiagKind::kBadIndex, call.span,
+                "`pad` of " + in_backticks(dim->name) + " " + std::to_string(dim->size) +
+                    " to size " + std::to_string(size) + " goes through it more than " +
+                    std::to_string(kMostCopies) + " times; `tile` repeats a dim");
+    return std::nullopt;
+  }
   if (call.args.find("to") != nullptr && !fit_new_dim(call, "to", size, diags)) {
     return std::nullopt;
   }
