@@ -98,7 +98,30 @@ bool is_verify(const Trial& trial) {
   return !trial.args.empty() && trial.args.front() == "verify";
 }
 
+bool is_session(const Trial& trial) {
+  return std::ranges::find(trial.args, "--script") != trial.args.end();
+}
+
 // ---- In the child -------------------------------------------------------------------------------
+
+void arm(double seconds);
+
+// A session may be asked to do something endless. It is no hang if Ctrl-C ends that: how often it
+// is still tried.
+std::atomic<int> interrupts = 0;
+constexpr int kInterrupts = 3;
+constexpr double kSecondsBehind = 5;  // within which the next one is due
+
+extern "C" void say_where(int signal);
+
+extern "C" void interrupt_or_say_where(int signal) {
+  if (interrupts.fetch_sub(1) > 0) {
+    std::raise(SIGINT);
+    arm(kSecondsBehind);
+  } else {
+    say_where(signal);
+  }
+}
 
 extern "C" void say_where(int signal) {
   std::array<void*, 96> frames{};
@@ -124,6 +147,8 @@ void catch_signals() {
       continue;  // the sanitizer says it better
     }
 #endif
+    action.sa_handler = signal == SIGPROF ? interrupt_or_say_where : say_where;
+    action.sa_flags = SA_ONSTACK | (signal == SIGPROF ? 0 : static_cast<int>(SA_RESETHAND));
     sigaction(signal, &action, nullptr);
   }
 }
@@ -200,6 +225,7 @@ void run_here(const Trial& trial, const Limits& limits) {
   }
   say_to(is_verify(trial) ? verdict_file().c_str() : "/dev/null");
   reset_peak();
+  interrupts = is_session(trial) ? kInterrupts : 0;
   arm(limits.seconds);
   const std::clock_t start = std::clock();
   const int status = mtf::command_line(words_of(trial));

@@ -43,8 +43,8 @@ bool check_mode(const OpCall& call, DiagSink& diags) {
     return true;
   }
   diags.error(DiagKind::kBadArgument, call.span,
-              "`pad` with mode = \"" + std::string(mode.name) +
-                  "\" takes its elements from x; `value` and `step` go with mode = \"constant\"");
+              R"(`pad` with mode = ")" + std::string(mode.name) +
+                  R"(" takes its elements from x; `value` and `step` go with mode = "constant")");
   return false;
 }
 
