@@ -11,20 +11,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
 #include "frontend/driver/commands.h"
 #include "tests/fuzz/blame.h"
+#include "tests/fuzz/signals.h"
 
 namespace fuzz {
 namespace {
@@ -104,55 +103,6 @@ bool is_session(const Trial& trial) {
 
 // ---- In the child -------------------------------------------------------------------------------
 
-void arm(double seconds);
-
-// A session may be asked to do something endless. It is no hang if Ctrl-C ends that: how often it
-// is still tried.
-std::atomic<int> interrupts = 0;
-constexpr int kInterrupts = 3;
-constexpr double kSecondsBehind = 5;  // within which the next one is due
-
-extern "C" void say_where(int signal);
-
-extern "C" void interrupt_or_say_where(int signal) {
-  if (interrupts.fetch_sub(1) > 0) {
-    std::raise(SIGINT);
-    arm(kSecondsBehind);
-  } else {
-    say_where(signal);
-  }
-}
-
-extern "C" void say_where(int signal) {
-  std::array<void*, 96> frames{};
-  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-void catch_signals() {
-  std::array<void*, 1> frame{};
-  backtrace(frame.data(), 1);  // loads what it needs
-  static std::array<char, 65536> room{};
-  const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
-  sigaltstack(&stack, nullptr);
-  struct sigaction action {};
-  action.sa_handler = say_where;
-  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
-  constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
-  for (const int signal : kSignals) {
-#ifdef __SANITIZE_ADDRESS__
-    if (signal != SIGPROF) {
-      continue;  // the sanitizer says it better
-    }
-#endif
-    action.sa_handler = signal == SIGPROF ? interrupt_or_say_where : say_where;
-    action.sa_flags = SA_ONSTACK | (signal == SIGPROF ? 0 : static_cast<int>(SA_RESETHAND));
-    sigaction(signal, &action, nullptr);
-  }
-}
-
 void enter_sandbox() {
   const int none = open("/dev/null", O_RDWR);
   const int errors = open(error_file().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -164,15 +114,6 @@ void enter_sandbox() {
   const rlimit small_files{.rlim_cur = 64U << 20U, .rlim_max = 64U << 20U};
   setrlimit(RLIMIT_FSIZE, &small_files);
   std::signal(SIGXFSZ, SIG_IGN);
-}
-
-void arm(double seconds) {
-  const auto whole = static_cast<time_t>(seconds);
-  const itimerval timer{.it_interval = {},
-                        .it_value = {.tv_sec = whole,
-                                     .tv_usec = static_cast<suseconds_t>(
-                                         (seconds - static_cast<double>(whole)) * 1e6)}};
-  setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 // Peak memory is measured anew from here.
@@ -225,11 +166,10 @@ void run_here(const Trial& trial, const Limits& limits) {
   }
   say_to(is_verify(trial) ? verdict_file().c_str() : "/dev/null");
   reset_peak();
-  interrupts = is_session(trial) ? kInterrupts : 0;
-  arm(limits.seconds);
+  arm(limits.seconds, is_session(trial) ? 3 : 0);
   const std::clock_t start = std::clock();
   const int status = mtf::command_line(words_of(trial));
-  arm(0);
+  arm(0, 0);
   note_use(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, peak_mib());
   shared().done += status == 0 ? 1 : 0;
   if (status == 70) {
