@@ -28,29 +28,15 @@ class Trip {
   explicit Trip(const SpmdProgram& program) : made_(program.values.size(), 0) {}
 
   void note(const Step& step) {
-    if (step.kind != StepKind::kKernel) {
-      made_[at(step.to)] = 1;
-    }
+    mark_results(step, 1);
     for (const LocalCall& call : step.calls) {
-      if (call.result.valid()) {
-        made_[at(call.result)] = 1;
-      }
       if (call.call.op->primitive == Primitive::kNext) {
         made_[at(call.operands.front())] = 1;
       }
     }
   }
 
-  void forget(const Step& step) {
-    if (step.kind != StepKind::kKernel) {
-      made_[at(step.to)] = 0;
-    }
-    for (const LocalCall& call : step.calls) {
-      if (call.result.valid()) {
-        made_[at(call.result)] = 0;
-      }
-    }
-  }
+  void forget(const Step& step) { mark_results(step, 0); }
 
   // Whether it reads what the trip makes.
   [[nodiscard]] bool reads(const Step& step) const {
@@ -62,6 +48,17 @@ class Trip {
   }
 
  private:
+  void mark_results(const Step& step, char made) {
+    if (step.kind != StepKind::kKernel) {
+      made_[at(step.to)] = made;
+    }
+    for (const LocalCall& call : step.calls) {
+      if (call.result.valid()) {
+        made_[at(call.result)] = made;
+      }
+    }
+  }
+
   std::vector<char> made_;  // per value
 };
 

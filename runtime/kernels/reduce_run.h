@@ -33,6 +33,11 @@ struct UnsignedOf {
   using type = std::make_unsigned_t<T>;  // NOLINT(readability-identifier-naming): as in std
 };
 
+template <typename Op, typename V>
+void take_farther(V& x, const V& y) {
+  x = (Op::kIsLargest ? x > y : x < y) ? x : y;
+}
+
 // Sums, products, and extremes of whole numbers.
 template <typename Op, typename T>
 struct PlainLanes {
@@ -44,7 +49,7 @@ struct PlainLanes {
   template <typename V>
   static void join(V& x, const V& y) {
     if constexpr (Op::kIsExtreme) {
-      x = (Op::kIsLargest ? x > y : x < y) ? x : y;
+      take_farther<Op>(x, y);
     } else if constexpr (std::is_same_v<Op, Sum<T>>) {
       x += y;
     } else {
@@ -74,7 +79,7 @@ struct FloatExtreme {
   }
   template <typename V>
   static void join(V& x, const V& y) {
-    x = (Op::kIsLargest ? x > y : x < y) ? x : y;
+    take_farther<Op>(x, y);
   }
   void take(const T* x) {
     Vector<T> numbers;

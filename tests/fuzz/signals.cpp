@@ -49,8 +49,6 @@ void catch_signals() {
   const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
   sigaltstack(&stack, nullptr);
   struct sigaction action {};
-  action.sa_handler = say_where;
-  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
   constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
   for (const int signal : kSignals) {
 #ifdef __SANITIZE_ADDRESS__

@@ -17,8 +17,10 @@ struct Along {
   Dim dim;
 };
 
-std::optional<Along> evaluate_along(Context& c, const HostFn& self, const ast::Expr& expr,
-                                    const ast::Expr& over) {
+// Of the first two arguments; nullopt after an error.
+std::optional<Along> evaluate_along(Context& c, const HostFn& self, const Bound& bound) {
+  const ast::Expr& expr = *bound[0].front();
+  const ast::Expr& over = *bound[1].front();
   const Operand x{.value = evaluate(c, expr), .span = expr.span};
   const auto* tensor = x.value.get<Tensor>();
   if (tensor == nullptr) {
@@ -128,8 +130,7 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   const std::vector<Formal> formals{{.name = "x"}, {.name = "over"}, {.name = "parts"}};
   const std::optional<Bound> bound =
       bind_required(c.report, c.names, self.name, formals, call, span);
-  const std::optional<Along> along =
-      bound ? evaluate_along(c, self, *(*bound)[0].front(), *(*bound)[1].front()) : std::nullopt;
+  const std::optional<Along> along = bound ? evaluate_along(c, self, *bound) : std::nullopt;
   if (!along) {
     return unknown();
   }
@@ -157,8 +158,7 @@ Value unstack_call(Context& c, const HostFn& self, const ast::Call& call, Source
   const std::vector<Formal> formals{{.name = "x"}, {.name = "over"}};
   const std::optional<Bound> bound =
       bind_required(c.report, c.names, self.name, formals, call, span);
-  const std::optional<Along> along =
-      bound ? evaluate_along(c, self, *(*bound)[0].front(), *(*bound)[1].front()) : std::nullopt;
+  const std::optional<Along> along = bound ? evaluate_along(c, self, *bound) : std::nullopt;
   if (!along) {
     return unknown();
   }

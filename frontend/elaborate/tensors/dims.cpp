@@ -50,8 +50,8 @@ void unknown_dim(Reporter& report, const Names& names, std::string_view name, So
 
 // A dim of an operand, a dim that is declared, or a new one; nullopt: the name has another value.
 std::optional<Dim> dim_or_new(Context& c, std::string_view name, std::span<const Shape> operands) {
-  const std::optional<Dim> known = find_dim(c.names, c.units, name);
-  if (const std::optional<Dim> dim = dim_of(operands, known ? known->name : name)) {
+  std::optional<Dim> known = find_dim(c.names, c.units, name);
+  if (std::optional<Dim> dim = dim_of(operands, known ? known->name : name)) {
     return dim;
   }
   const bool is_new = !known && c.names.scope->find(name).binding == nullptr;
@@ -80,6 +80,15 @@ void no_rest(Reporter& report, SourceSpan span) {
                "`..` stands for the other dims of a type; here every dim must be named");
 }
 
+// Known from here on.
+std::optional<Dim> inline_dim(Context& c, const ast::Sized& sized) {
+  std::optional<Dim> dim = evaluate_sized(c, sized);
+  if (dim) {
+    declare_inline(c.names, *dim, sized.name.span);
+  }
+  return dim;
+}
+
 // One value per element; a `..` is an error here.
 std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
                                      std::span<const Shape> operands, bool may_be_new) {
@@ -90,10 +99,7 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
         element.node,
         [&](const ast::Expr& expr) { return element_value(c, expr, operands, may_be_new); },
         [&](const ast::Sized& sized) {
-          const std::optional<Dim> dim = evaluate_sized(c, sized);
-          if (dim) {
-            declare_inline(c.names, *dim, sized.name.span);
-          }
+          const std::optional<Dim> dim = inline_dim(c, sized);
           return dim ? make(*dim) : unknown();
         },
         [&](const ast::Rest&) {
@@ -126,19 +132,15 @@ std::optional<Shape> shape_of_dims(Reporter& report, const Values& dims,
 // A dim, or a shape to splice, of a type.
 std::optional<Shape> type_part(Context& c, const ast::Element& element) {
   if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
-    const std::optional<Dim> dim = evaluate_sized(c, *sized);
-    if (!dim) {
-      return std::nullopt;
-    }
-    declare_inline(c.names, *dim, sized->name.span);
-    return Shape({*dim});
+    const std::optional<Dim> dim = inline_dim(c, *sized);
+    return dim ? std::optional(Shape({*dim})) : std::nullopt;
   }
   const auto& expr = std::get<ast::Expr>(element.node);
   const Value value = evaluate(c, expr);
   if (is_unknown(value)) {
     return std::nullopt;
   }
-  const std::optional<Shape> shape = as_shape(value);
+  std::optional<Shape> shape = as_shape(value);
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    "a type is made of dims; this is " + kind_of(value));
@@ -190,12 +192,10 @@ std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized) {
 
 void declare_inline(Names& names, const Dim& dim, SourceSpan span) {
   names.dims.insert(dim.name);
-  const Scope::Found found = names.scope->find(dim.name);
-  if (found.binding == nullptr) {
-    names.scope->declare(dim.name,
-                         {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
-  } else if (found.binding->kind == NameKind::kInlineDim && found.binding->value.is<Dim>() &&
-             !(*found.binding->value.get<Dim>() == dim)) {
+  const auto* known = names.scope->find(dim.name).binding;
+  const bool is_changed = known != nullptr && known->kind == NameKind::kInlineDim &&
+                          known->value.is<Dim>() && !(*known->value.get<Dim>() == dim);
+  if (known == nullptr || is_changed) {
     names.scope->declare(dim.name,
                          {.value = make(dim), .kind = NameKind::kInlineDim, .span = span});
   }
@@ -248,15 +248,6 @@ std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
 
 namespace {
 
-std::optional<std::vector<Dim>> inline_dim(Context& c, const ast::Sized& sized) {
-  const std::optional<Dim> dim = evaluate_sized(c, sized);
-  if (!dim) {
-    return std::nullopt;
-  }
-  declare_inline(c.names, *dim, sized.name.span);
-  return std::vector{*dim};
-}
-
 // Each of them, which may be new.
 std::optional<std::vector<Dim>> new_dims(Context& c, const ast::Bracket& bracket,
                                          std::span<const Shape> operands) {
@@ -268,7 +259,10 @@ std::optional<std::vector<Dim>> new_dims(Context& c, const ast::Bracket& bracket
         [&](const ast::Expr& expr) {
           return evaluate_dims(c, expr, operands, /*may_be_new=*/true);
         },
-        [&](const ast::Sized& sized) { return inline_dim(c, sized); },
+        [&](const ast::Sized& sized) -> std::optional<std::vector<Dim>> {
+          const std::optional<Dim> dim = inline_dim(c, sized);
+          return dim ? std::optional(std::vector{*dim}) : std::nullopt;
+        },
         [&](const ast::Rest&) -> std::optional<std::vector<Dim>> {
           no_rest(c.report, element.span);
           return std::nullopt;
@@ -281,25 +275,35 @@ std::optional<std::vector<Dim>> new_dims(Context& c, const ast::Bracket& bracket
   return known ? std::optional(std::move(dims)) : std::nullopt;
 }
 
+// The dim of that name: of an operand, one that is declared, or a new one. nullopt: the name has
+// another value, or is unknown, which is recorded.
+std::optional<Dim> named_dim(Context& c, const ast::NameRef& name, SourceSpan span,
+                             std::span<const Shape> operands, bool may_be_new) {
+  std::optional<Dim> known = find_dim(c.names, c.units, name.text);
+  std::optional<Dim> operand = dim_of(operands, known ? known->name : name.text);
+  if (operand && !may_be_new) {
+    return operand;  // of the operand's size, as after x[batch: 0..8]
+  }
+  const Scope::Found found = c.names.scope->find(name.text);
+  const bool is_free = found.binding == nullptr || !found.binding->value.is<Unknown>();
+  if (!known && may_be_new && is_free) {
+    return Dim{.name = name.text, .size = 0};
+  }
+  if (!known && found.binding == nullptr) {
+    unknown_dim(c.report, c.names, name.text, span, operands);
+  }
+  return known;
+}
+
 }  // namespace
 
 std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                               std::span<const Shape> operands, bool may_be_new) {
   if (const ast::NameRef* name = ast::as_name(expr)) {
-    std::optional<Dim> dim = find_dim(c.names, c.units, name->text);
-    const std::optional<Dim> operand = dim_of(operands, dim ? dim->name : name->text);
-    if (operand && !may_be_new) {
-      return std::vector{*operand};  // of the operand's size, as after x[batch: 0..8]
-    }
-    const Scope::Found found = c.names.scope->find(name->text);
-    if (!dim && may_be_new && (found.binding == nullptr || !found.binding->value.is<Unknown>())) {
-      dim = Dim{.name = name->text, .size = 0};
-    }
-    if (dim) {
+    if (const std::optional<Dim> dim = named_dim(c, *name, expr.span, operands, may_be_new)) {
       return std::vector{*dim};
     }
-    if (found.binding == nullptr) {
-      unknown_dim(c.report, c.names, name->text, expr.span, operands);
+    if (c.names.scope->find(name->text).binding == nullptr) {
       return std::nullopt;
     }
   }
@@ -318,6 +322,22 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
   return dims;
 }
 
+namespace {
+
+// The shape with the dims of one more part of a type; nullopt: it has one of them.
+std::optional<Shape> joined(Context& c, Shape shape, const Shape& part, SourceSpan span) {
+  for (const Dim& dim : part.dims()) {
+    if (shape.has(dim.name)) {
+      c.report.error(DiagKind::kRepeatedDim, span, "`" + dim.name + "` is in this shape twice");
+      return std::nullopt;
+    }
+    shape = shape.with(dim);
+  }
+  return shape;
+}
+
+}  // namespace
+
 std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type) {
   DeclaredType declared{.type = {.dtype = find_dtype(type.name.text).value(), .shape = {}}};
   bool known = true;
@@ -329,14 +349,12 @@ std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type)
     }
     const std::optional<Shape> part = type_part(c, element);
     known = known && part.has_value();
-    for (const Dim& dim : part ? part->dims() : std::span<const Dim>()) {
-      if (declared.type.shape.has(dim.name)) {
-        c.report.error(DiagKind::kRepeatedDim, element.span,
-                       "`" + dim.name + "` is in this shape twice");
-        return std::nullopt;
-      }
-      declared.type.shape = declared.type.shape.with(dim);
+    std::optional<Shape> shape =
+        joined(c, declared.type.shape, part.value_or(Shape()), element.span);
+    if (!shape) {
+      return std::nullopt;
     }
+    declared.type.shape = *std::move(shape);
   }
   if (!known) {
     return std::nullopt;

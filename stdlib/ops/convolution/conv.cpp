@@ -16,21 +16,6 @@ namespace {
 
 // ---- gradients -----------------------------------------------------------------------------
 
-OpArgs with_result(const OpArgs& args, Shape to) {
-  OpArgs same = args;
-  std::erase_if(same.entries, [](const auto& entry) { return entry.first == "groups"; });
-  same.set("to", std::move(to));
-  return same;
-}
-
-// The arguments with the windows read the other way round, for a result of that shape; `up`: how
-// they are read so far.
-OpArgs turned(const OpArgs& args, bool up, Shape to) {
-  OpArgs back = with_result(args, std::move(to));
-  normalise(back, axes_of(args, up), !up);
-  return back;
-}
-
 void conv_grad(GradBuilder& b) {
   const OpArgs args = b.args();
   const ValueId x = b.operand(0);

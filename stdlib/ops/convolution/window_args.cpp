@@ -1,6 +1,7 @@
 // Windows as numbers in the arguments of a call, and in its iteration space.
 
 #include <algorithm>
+#include <utility>
 
 #include "stdlib/ops/convolution/windows_over.h"
 
@@ -44,7 +45,7 @@ void set_numbers(OpArgs& args, std::string_view name, const Numbers& numbers,
   }
 }
 
-Numbers numbers_for(const OpArgs& args, std::string_view name, Numbers otherwise) {
+Numbers numbers_for(const OpArgs& args, std::string_view name, const Numbers& otherwise) {
   const std::optional<Numbers> numbers = numbers_of(args, name);
   if (numbers && numbers->size() == otherwise.size()) {
     return *numbers;
@@ -116,6 +117,19 @@ WindowAxes axes_of(const OpArgs& args, bool up) {
     axes.push_back(std::move(axis));
   }
   return axes;
+}
+
+OpArgs with_result(const OpArgs& args, Shape to) {
+  OpArgs same = args;
+  std::erase_if(same.entries, [](const auto& entry) { return entry.first == "groups"; });
+  same.set("to", std::move(to));
+  return same;
+}
+
+OpArgs turned(const OpArgs& args, bool up, Shape to) {
+  OpArgs back = with_result(args, std::move(to));
+  normalise(back, axes_of(args, up), !up);
+  return back;
 }
 
 void add_windows(IterationSpace& space, std::size_t operand, const Shape& of,

@@ -32,7 +32,7 @@ std::optional<TensorType> matched_type(OpCall& call, bool up, DiagSink& diags) {
                     "count are equal to");
     return std::nullopt;
   }
-  const std::optional<TensorType> type = pooled_type(call, up, diags);
+  std::optional<TensorType> type = pooled_type(call, up, diags);
   if (!type || call.operands.size() == 1) {
     return type;
   }
@@ -56,6 +56,14 @@ std::optional<TensorType> spread_pool_type(OpCall& call, DiagSink& diags) {
   return matched_type(call, true, diags);
 }
 
+// The dim of the result that a dim of what is read through windows becomes.
+std::string_view dim_made_of(const Dim& dim, const WindowAxes& axes, bool up) {
+  const auto axis = std::ranges::find(axes, dim.name, [up](const WindowAxis& one) {
+    return std::string_view(read_dim(one, up).name);
+  });
+  return axis == axes.end() ? dim.name : made_dim(*axis, up).name;
+}
+
 // The loops are the result's dims; what windows are read of has those of the windows.
 IterationSpace pool_space(const OpCall& call, bool up) {
   const WindowAxes axes = axes_of(call.args, up);
@@ -68,10 +76,7 @@ IterationSpace pool_space(const OpCall& call, bool up) {
     const bool is_read = i == 0 || i == (up ? 2 : 1);
     DimMap& map = space.operands.emplace_back();
     for (const Dim& dim : call.operands[i].shape.dims()) {
-      std::string name = dim.name;
-      for (const WindowAxis& axis : axes) {
-        name = is_read && read_dim(axis, up).name == dim.name ? made_dim(axis, up).name : name;
-      }
+      const std::string_view name = is_read ? dim_made_of(dim, axes, up) : dim.name;
       map.push_back({call.result.shape.index_of(name).value()});
     }
     if (is_read) {
@@ -107,27 +112,15 @@ double up_flops(const OpCall& call) {
 
 // ---- gradients -------------------------------------------------------------------------------
 
-OpArgs to_result(const OpArgs& args, Shape to) {
-  OpArgs same = args;
-  same.set("to", std::move(to));
-  return same;
-}
-
-OpArgs the_other_way(const OpArgs& args, bool up, Shape to) {
-  OpArgs back = to_result(args, std::move(to));
-  normalise(back, axes_of(args, up), !up);
-  return back;
-}
-
 void max_pool_grad(GradBuilder& b) {
   const OpArgs args = b.args();
   const ValueId x = b.operand(0);
   const ValueId y = b.result();
   const Shape whole = b.type_of(x).shape;
   const ValueId ones = b.emit("broadcast", {b.scalar(1)}, to_shape(whole));
-  const ValueId ties = b.emit("sum_pool", {ones, x, y}, to_result(args, b.type_of(y).shape));
+  const ValueId ties = b.emit("sum_pool", {ones, x, y}, with_result(args, b.type_of(y).shape));
   const ValueId share = b.emit("div", {b.upstream(), ties});
-  b.add_to(0, b.emit("spread_pool", {share, x, y}, the_other_way(args, false, whole)));
+  b.add_to(0, b.emit("spread_pool", {share, x, y}, turned(args, false, whole)));
 }
 
 void pool_back(GradBuilder& b, std::string_view op, bool up) {
@@ -139,7 +132,7 @@ void pool_back(GradBuilder& b, std::string_view op, bool up) {
     operands.insert(operands.end(), {b.operand(1), b.operand(2)});
   }
   const Shape to = b.type_of(b.operand(0)).shape;
-  b.add_to(0, b.emit(op, operands, the_other_way(b.args(), up, to)));
+  b.add_to(0, b.emit(op, operands, turned(b.args(), up, to)));
 }
 
 void sum_pool_grad(GradBuilder& b) {

@@ -71,6 +71,13 @@ void normalise(OpArgs& args, const WindowAxes& axes, bool up);
 // The same read again.
 [[nodiscard]] WindowAxes axes_of(const OpArgs& args, bool up);
 
+// ---- arguments of gradients -------------------------------------------------------------------
+
+// The same for a result of that shape.
+[[nodiscard]] OpArgs with_result(const OpArgs& args, Shape to);
+// With the windows read the other way round as well; `up`: how they are read so far.
+[[nodiscard]] OpArgs turned(const OpArgs& args, bool up, Shape to);
+
 // Adds the windows through which an operand is read, of which `space` has the loops; its dims of
 // the axes are in `of`.
 void add_windows(IterationSpace& space, std::size_t operand, const Shape& of,

@@ -229,6 +229,18 @@ std::optional<ValueId> update_expand(Builder& b, const OpCall& call,
   return b.emit(Algebra::kTranspose, {result}, to_shape(call.result.shape));
 }
 
+OpParam position_param() {
+  return {.name = "at",
+          .kind = ParamKind::kTensors,
+          .help = "where it begins, i32 or i64; a list for several dims; moved so that it fits"};
+}
+
+OpParam along_param() {
+  return {.name = "over",
+          .kind = ParamKind::kDims,
+          .help = "the dim that it lies along; several: one for each position"};
+}
+
 }  // namespace
 
 const OpDef kDynamicSlice{
@@ -236,13 +248,8 @@ const OpDef kDynamicSlice{
     .summary = "a window of a tensor that begins at a position known only at run time",
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-               {.name = "at",
-                .kind = ParamKind::kTensors,
-                .help =
-                    "where it begins, i32 or i64; a list for several dims; moved so that it fits"},
-               {.name = "over",
-                .kind = ParamKind::kDims,
-                .help = "the dim that it lies along; several: one for each position"},
+               position_param(),
+               along_param(),
                {.name = "to",
                 .kind = ParamKind::kShape,
                 .help = "the other dims, and one as long as the window for each of `over`"}},
@@ -264,13 +271,8 @@ const OpDef kDynamicUpdate{
                 .kind = ParamKind::kTensor,
                 .help = "what is put there: the other dims, and one for each of `over`, or none: "
                         "then it is put at one index"},
-               {.name = "at",
-                .kind = ParamKind::kTensors,
-                .help =
-                    "where it begins, i32 or i64; a list for several dims; moved so that it fits"},
-               {.name = "over",
-                .kind = ParamKind::kDims,
-                .help = "the dim that it lies along; several: one for each position"}},
+               position_param(),
+               along_param()},
     .shape_rule = "the dims of x",
     .example = R"(dim length = 5, window = 2
 let at = const([], 3, dtype = i32)
