@@ -145,7 +145,12 @@ void append(std::string& out, const Postfix& postfix) {
   for (const Suffix& suffix : postfix.suffixes) {
     match(
         suffix.node,  //
-        [&](const Member& member) { out += "." + member.name.text; },
+        [&](const Member& member) {
+          out += "." + member.name.text;
+          if (member.path != nullptr) {
+            append(out, *member.path);
+          }
+        },
         [&](const auto& other) { append(out, other); });
   }
 }

@@ -167,8 +167,10 @@ struct Index {
   std::vector<IndexItem> items;  // at least one
 };
 
+// .sgd   ."layer_{i}/w"
 struct Member {
-  Name name;
+  Name name;     // its text is empty where a string stands for it
+  ExprPtr path;  // a String, or null
 };
 
 // What a rule maps a dim to: an axis, `*` (every axis the tensor leaves unused) or `all`.

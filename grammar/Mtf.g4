@@ -92,7 +92,7 @@ operand
 suffix
   : '(' arguments? ')' (AS string)?
   | '[' indexItem (',' indexItem)* ']'
-  | '.' name
+  | '.' (name | string)
   | '@' '[' (pinItem (',' pinItem)*)? ']'
   ;
 

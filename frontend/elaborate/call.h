@@ -65,7 +65,7 @@ using Arguments = std::vector<std::optional<Operand>>;
 [[nodiscard]] Value call_inline(Context& c, const Function& function, const Arguments& arguments,
                                 const CallSite& site);
 // At top level: builds the function for these arguments, unless it is built, and runs it.
-[[nodiscard]] Value call_unit(Context& c, const Function& function, const Arguments& arguments,
+[[nodiscard]] Value call_unit(Context& c, const Function& function, const Arguments& given,
                               const CallSite& site);
 // Builds without running; null after an error.
 [[nodiscard]] const BuiltFunction* build_entry(Context& c, const Function& function,

@@ -84,15 +84,20 @@ Value evaluate_chain(Context& c, const ast::Chain& chain) {
   return left.value;
 }
 
-Value evaluate_member(Units& units, const Operand& base, const ast::Member& member) {
+Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {
   if (is_unknown(base.value)) {
     return unknown();
   }
+  if (const auto* function = base.value.get<Function>()) {
+    return variable_of(c, {.value = base.value, .span = base.span}, *function, member);
+  }
+  Units& units = c.units;
   const auto* module = base.value.get<std::shared_ptr<Module>>();
-  if (module == nullptr) {
-    units.report.error(
-        DiagKind::kWrongType, base.span,
-        "`." + member.name.text + "` of " + kind_of(base.value) + "; only modules have members");
+  if (module == nullptr || member.path != nullptr) {
+    units.report.error(DiagKind::kWrongType, base.span,
+                       (member.path == nullptr ? "`." + member.name.text + "`" : "a path") +
+                           " of " + kind_of(base.value) +
+                           "; only modules have members, and models variables");
     return unknown();
   }
   Binding* binding = (*module)->scope->own(member.name.text);
@@ -114,7 +119,7 @@ Value evaluate_postfix(Context& c, const ast::Postfix& postfix) {
         suffix.node,  //
         [&](const ast::Call& call) { return evaluate_call(c, base, call, span); },
         [&](const ast::Index& index) { return evaluate_index(c, base, index, span); },
-        [&](const ast::Member& member) { return evaluate_member(c.units, base, member); },
+        [&](const ast::Member& member) { return evaluate_member(c, base, member); },
         [&](const ast::Pin& pin) { return pin_tensor(c, base, pin, span); });
     base = {.value = std::move(value), .span = span};
   }

@@ -72,6 +72,10 @@ void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<con
 [[nodiscard]] std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype);
 [[nodiscard]] bool is_number(const Value& value);  // int, float, bool, dim
 
+// `net.w`, `net."layer_0/w"`: a variable of the model (variable_names.cpp).
+[[nodiscard]] Value variable_of(Context& c, const Operand& base, const Function& model,
+                                const ast::Member& member);
+
 // ---- suffixes (index.cpp, call.cpp) --------------------------------------------------------
 
 [[nodiscard]] Value evaluate_index(Context& c, const Operand& base, const ast::Index& index,

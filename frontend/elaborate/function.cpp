@@ -192,7 +192,7 @@ std::vector<std::optional<Value>> argument_patterns(const Arguments& arguments) 
       patterns.emplace_back();
       continue;
     }
-    patterns.push_back(map_tensors(argument->value, [&next](Tensor& tensor) {
+    patterns.emplace_back(map_tensors(argument->value, [&next](Tensor& tensor) {
       if (tensor.where == Where::kHandle) {
         tensor.where = Where::kSlot;
         tensor.index = next++;
@@ -235,6 +235,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
     read.value = as_pattern(std::move(read.value), *closed);
   }
   built->reads = std::move(closed->reads);
+  built->queries = std::move(closed->queries);
   built->runs = !closed->program().outputs.empty() || closed->acts();
   built->unit = std::move(closed->unit);
   auto& kept = c.units.built[function.fn];
@@ -242,9 +243,9 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   return {.function = kept.back().get(), .slots = closed->arguments()};
 }
 
-bool fits(const Layouts& layouts, const BuiltFunction& built, const Function& function,
+bool fits(const Context& c, const BuiltFunction& built, const Function& function,
           const Arguments& arguments, const CallSite& site, std::vector<TensorHandle>& slots) {
-  if (built.scope != function.scope || built.region != region_name(layouts) ||
+  if (built.scope != function.scope || built.region != region_name(c.layouts) ||
       built.name != site.name || (built.rooted && !(built.call == site.span))) {
     return false;
   }
@@ -255,16 +256,20 @@ bool fits(const Layouts& layouts, const BuiltFunction& built, const Function& fu
       return false;
     }
   }
-  return std::ranges::all_of(built.reads, [&slots](const OutsideRead& read) {
-    return matches(read.value, read.binding->value, slots);
-  });
+  return std::ranges::all_of(built.reads,
+                             [&slots](const OutsideRead& read) {
+                               return matches(read.value, read.binding->value, slots);
+                             }) &&
+         std::ranges::all_of(built.queries, [&c](const VariableQuery& query) {
+           return query.ask(c.variables) == query.found;
+         });
 }
 
-std::optional<Built> find_built(Units& units, const Layouts& layouts, const Function& function,
-                                const Arguments& arguments, const CallSite& site) {
+std::optional<Built> find_built(Context& c, const Function& function, const Arguments& arguments,
+                                const CallSite& site) {
   std::vector<TensorHandle> slots;
-  for (const std::unique_ptr<BuiltFunction>& built : units.built[function.fn]) {
-    if (fits(layouts, *built, function, arguments, site, slots)) {
+  for (const std::unique_ptr<BuiltFunction>& built : c.units.built[function.fn]) {
+    if (fits(c, *built, function, arguments, site, slots)) {
       return Built{.function = built.get(), .slots = std::move(slots)};
     }
   }
@@ -327,7 +332,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
       arguments[i]->value = make(Tensor{.type = (*handle)->type, .handle = *handle});
     }
   }
-  std::optional<Built> built = find_built(c.units, c.layouts, function, arguments, site);
+  std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {
     built = build(c, function, arguments, site, /*is_called=*/true);
   }
@@ -348,7 +353,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
 
 const BuiltFunction* build_entry(Context& c, const Function& function, const Arguments& arguments) {
   const CallSite site{.span = function.fn->name.span, .name = {}, .named = {}, .owned_path = {}};
-  std::optional<Built> built = find_built(c.units, c.layouts, function, arguments, site);
+  std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {
     built = build(c, function, arguments, site, /*is_called=*/false);
   }

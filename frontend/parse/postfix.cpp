@@ -137,13 +137,23 @@ ast::Pin build_pin(const Builder& build, const Tree* context) {
   return pin;
 }
 
+ast::Member build_member(const Builder& build, const Tree* context) {
+  const Tree* string = first<MtfParser::StringContext>(context);
+  if (string == nullptr) {
+    return {.name = name_in(build, context), .path = nullptr};
+  }
+  ast::Expr path = build_string(build, string);
+  return {.name = {.text = {}, .span = path.span},
+          .path = std::make_unique<ast::Expr>(std::move(path))};
+}
+
 ast::Suffix build_suffix(const Builder& build, const Tree* context) {
   const SourceSpan span = build.span(context);
   switch (build.token(context->start).type) {
     case MtfParser::OPEN_PAREN:
       return {.span = span, .node = build_call(build, context)};
     case MtfParser::DOT:
-      return {.span = span, .node = ast::Member{.name = name_in(build, context)}};
+      return {.span = span, .node = build_member(build, context)};
     case MtfParser::PIN:
       return {.span = span, .node = build_pin(build, context)};
     default:

@@ -70,6 +70,10 @@ def adamw(p, g, s, t, lr=0.01, decay=0.1):
     return (1 - lr * decay) * p - lr * moments(g, s, t, 1e-8)
 
 
+def decayed_matrices(p, g, s, t):
+    return adamw(p, g, s, t, decay=0.1 if p.ndim > 1 else 0)
+
+
 def lion(p, g, s, t, lr=0.01, decay=0.1):
     m = s.get("m", np.zeros_like(p))
     s["m"] = 0.99 * m + 0.01 * g
@@ -125,6 +129,8 @@ RULES = {
     "adam(lr = rate)": (adam, None),
     "adamw(lr = 0.01, weight_decay = 0.1)":
         (adamw, lambda ps: torch.optim.AdamW(ps, lr=0.01, weight_decay=0.1)),
+    "adamw(lr = 0.01, weight_decay = 0.1, no_decay = [\"*/b\"])": (decayed_matrices, None),
+    "adamw(lr = 0.01, weight_decay = 0.1, no_decay = \"*\")": (adam, None),
     "lion(lr = 0.01, weight_decay = 0.1)": (lion, None),
     "lamb(lr = 0.01)": (lamb, None),
     "adafactor()": (adafactor, None),

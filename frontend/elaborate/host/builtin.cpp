@@ -101,6 +101,13 @@ constexpr std::array kFunctions{
     HostFn{.name = "scan",
            .summary = "carries a value through `f(carry, x)` along a dim, and stacks the outputs",
            .call = scan_call},
+    HostFn{.name = "params",
+           .summary = "the params of a model, or those that globs of paths name, as a list",
+           .call = params_call},
+    HostFn{.name = "path", .summary = "the path of a param or state", .call = path_call},
+    HostFn{.name = "is_named",
+           .summary = "whether a param or state is one that a glob, or a list of them, names",
+           .call = is_named_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 

@@ -66,6 +66,15 @@ void check_settings(Reporter& report, const Settings& settings);
 // scan(f, init, xs, over = d), in scan.cpp.
 [[nodiscard]] Value scan_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);
+// params(of), path(x) and is_named(x, globs), in variable_names.cpp.
+[[nodiscard]] Value params_call(Context& c, const HostFn& self, const ast::Call& call,
+                                SourceSpan span);
+[[nodiscard]] Value path_call(Context& c, const HostFn& self, const ast::Call& call,
+                              SourceSpan span);
+[[nodiscard]] Value is_named_call(Context& c, const HostFn& self, const ast::Call& call,
+                                  SourceSpan span);
+// A list of the params that models own and globs name; unknown after an error.
+[[nodiscard]] Value params_of(Context& c, const Operand& of);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

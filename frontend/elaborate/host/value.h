@@ -85,6 +85,7 @@ struct Tensor {
   std::uint64_t unit = 0;   // the unit that a recorded value belongs to
   std::string name;         // as the user bound it
   bool whole = false;       // whole numbers, written without a dtype: i32 where one is needed
+  bool lasting = false;     // a variable that stays one in a list that is bound: of `params`
 };
 
 // Its special members are out of line: made anew in every file, they were a third of the build.

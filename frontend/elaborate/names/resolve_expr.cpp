@@ -245,7 +245,9 @@ void Resolver::postfix(const ast::Postfix& postfix) {
           }
         },
         [&](const ast::Member& part) {
-          if (is_first) {
+          if (part.path != nullptr) {
+            expr(*part.path);
+          } else if (is_first) {
             member(postfix, part);
           }
         },

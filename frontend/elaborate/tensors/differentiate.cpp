@@ -135,7 +135,10 @@ Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_ex
                   SourceSpan span) {
   const Restore inline_calls(c.units.recording().inline_calls, true);
   const Operand loss{.value = evaluate(c, loss_expr), .span = loss_expr.span};
-  const Value by = evaluate(c, by_expr);
+  Value by = evaluate(c, by_expr);
+  if (by.is<Function>()) {
+    by = params_of(c, {.value = by, .span = by_expr.span});
+  }
   const std::optional<ValueId> of = loss_of(c.units, loss);
   const auto* list = by.get<List>();
   const Values values = list != nullptr ? *list->items : Values{by};

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "frontend/elaborate/names/scope.h"
 #include "frontend/elaborate/report.h"
 #include "frontend/elaborate/tensors/execution.h"
+#include "frontend/elaborate/tensors/variables.h"
 #include "ir/builder.h"
 
 namespace mtf::host {
@@ -35,6 +37,12 @@ struct OutsideRead {
   Value value;
 };
 
+// What `params` was asked for, and what there was then.
+struct VariableQuery {
+  std::function<std::vector<std::shared_ptr<VariableRecord>>(const Variables&)> ask;
+  std::vector<std::shared_ptr<VariableRecord>> found;
+};
+
 class Recording {
  public:
   Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name, OpTable ops,
@@ -53,6 +61,7 @@ class Recording {
   int trips = 0;               // loops on tensors whose body is being recorded
   bool rooted = false;         // declares variables under the path of the call at top level
   std::vector<OutsideRead> reads;
+  std::vector<VariableQuery> queries;
 
   // NOLINTNEXTLINE(readability-make-member-function-const): it hands out what may be changed
   [[nodiscard]] Program& program() { return unit->program; }
@@ -90,6 +99,7 @@ struct BuiltFunction {
   std::shared_ptr<Scope> scope;
   std::vector<std::optional<Value>> arguments;  // tensors are slots
   std::vector<OutsideRead> reads;               // tensors are slots
+  std::vector<VariableQuery> queries;
   std::size_t slots = 0;
   bool rooted = false;
   std::string name;    // of the call

@@ -12,7 +12,8 @@ namespace {
 
 bool matches_tensor(const Tensor& pattern, const Tensor& tensor, std::vector<TensorHandle>& slots) {
   if (pattern.where == Where::kVariable || tensor.where == Where::kVariable) {
-    return pattern.where == tensor.where && pattern.variable == tensor.variable;
+    return pattern.where == tensor.where && pattern.variable == tensor.variable &&
+           pattern.lasting == tensor.lasting;
   }
   if (pattern.where != Where::kSlot || tensor.where != Where::kHandle ||
       !(pattern.type == tensor.type) || pattern.whole != tensor.whole) {

@@ -55,7 +55,28 @@ void add_outputs(Recording& unit, Values& values) {
 }
 
 Values all_unknown(std::size_t count) {
-  return Values(count, unknown());
+  Values values(count, unknown());
+  return values;
+}
+
+std::optional<std::vector<Pieces>> evaluate_parts(Context& c, std::span<const ast::Expr> exprs) {
+  std::vector<Pieces> parts;
+  for (const ast::Expr& expr : exprs) {
+    if (std::optional<Pieces> part = evaluate_pieces(c, expr)) {
+      parts.push_back(*std::move(part));
+    }
+  }
+  return parts.size() == exprs.size() ? std::optional(std::move(parts)) : std::nullopt;
+}
+
+Values tensors_of(const Pieces& pieces) {
+  Values tensors;
+  for (const Piece& piece : pieces) {
+    if (const auto* operand = std::get_if<Operand>(&piece.node)) {
+      tensors.push_back(operand->value);
+    }
+  }
+  return tensors;
 }
 
 void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
@@ -71,8 +92,16 @@ void take_outputs(Values& values, const std::vector<TensorHandle>& handles) {
 }  // namespace
 
 Value frozen(Units& units, Value value, SourceSpan span) {
+  if (const auto* results = value.get<Results>()) {
+    Values items;
+    for (const Value& item : *results->items) {
+      items.push_back(frozen(units, item, span));
+    }
+    return make(Results{std::make_shared<const Values>(std::move(items))});
+  }
+  const bool is_list = value.is<List>();
   return map_tensors(std::move(value), [&](Tensor& tensor) {
-    if (tensor.where == Where::kVariable) {
+    if (tensor.where == Where::kVariable && !(is_list && tensor.lasting)) {
       if (const std::optional<ValueId> id = record(units, tensor, span)) {
         tensor = *recorded(units, *id).get<Tensor>();
       }
@@ -115,26 +144,19 @@ Value compute(Context& c, const ast::Expr& expr, bool freeze) {
 }
 
 std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> exprs) {
-  std::vector<Pieces> parts;
-  Pieces pieces;
+  std::optional<Pieces> pieces;
   const auto evaluate = [&] {
-    Values tensors;
-    for (const ast::Expr& expr : exprs) {
-      if (std::optional<Pieces> part = evaluate_pieces(c, expr)) {
-        parts.push_back(*std::move(part));
-      }
+    if (const auto parts = evaluate_parts(c, exprs)) {
+      pieces = joined(*parts);
     }
-    pieces = joined(parts);
-    for (const Piece& piece : pieces) {
-      if (const auto* operand = std::get_if<Operand>(&piece.node)) {
-        tensors.push_back(operand->value);
-      }
-    }
-    return tensors;
+    return pieces ? tensors_of(*pieces) : Values();
   };
   const Values tensors = compute(c, evaluate);
+  if (!pieces) {
+    return std::nullopt;
+  }
   std::size_t next = 0;
-  for (Piece& piece : pieces) {
+  for (Piece& piece : *pieces) {
     if (auto* operand = std::get_if<Operand>(&piece.node)) {
       operand->value = tensors[next++];
       if (!operand->value.is<Tensor>()) {
@@ -142,7 +164,7 @@ std::optional<Pieces> compute_pieces(Context& c, std::span<const ast::Expr> expr
       }
     }
   }
-  return parts.size() == exprs.size() ? std::optional(std::move(pieces)) : std::nullopt;
+  return pieces;
 }
 
 Value evaluate_bound(Context& c, const ast::Expr& expr) {

@@ -23,7 +23,7 @@ namespace mtf::host {
 // What a name is bound to: in a function the value of a variable as of now, at top level tensors
 // that the device holds.
 [[nodiscard]] Value evaluate_bound(Context& c, const ast::Expr& expr);
-// A variable as of now; other values as they are.
+// A variable as of now; other values as they are. What is in a list of `params` stays a variable.
 [[nodiscard]] Value frozen(Units& units, Value value, SourceSpan span);
 
 // Runs a finished unit in the layout of the program; nullopt after an error.
