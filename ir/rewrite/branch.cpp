@@ -91,6 +91,17 @@ bool multiplies(const Program& program, ValueId result, std::size_t i, const Sha
   return false;
 }
 
+// A product of two tensors that each lack a dim of the other: what a sum makes a contraction.
+// Chosen one by one, its terms could not become one.
+bool is_outer_product(const Program& program, ValueId result) {
+  const Value& value = program.at(result);
+  return value.op->algebra == Algebra::kProduct &&
+         std::ranges::all_of(value.operands, [&](ValueId operand) {
+           const std::size_t rank = program.at(operand).type.shape.rank();
+           return rank > 0 && rank < value.type.shape.rank();
+         });
+}
+
 // Which elements of operand i a move brings to places where `taken` holds: its own gradient rule,
 // applied to ones there and zeros elsewhere, counts how often.
 ValueId moved_back(Builder& builder, Adjoints& adjoints, ValueId result, std::size_t i,
@@ -129,7 +140,8 @@ ValueId moved_back(Builder& builder, Adjoints& adjoints, ValueId result, std::si
 ValueId guarded(Builder& builder, ValueId result, std::size_t i, ValueId gradient, ValueId taken) {
   const Program& program = builder.program();
   const OpDef& op = *program.at(result).op;
-  if (!taken.valid() || op.space == nullptr || only_moves(op)) {
+  if (!taken.valid() || op.space == nullptr || only_moves(op) ||
+      is_outer_product(program, result)) {
     return gradient;
   }
   // Element by element the gradient has the result's dims, and those of the operand otherwise.

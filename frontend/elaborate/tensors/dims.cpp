@@ -207,9 +207,9 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
   if (!values) {
     return unknown();
   }
-  // Shapes beside dims are spliced; shapes alone are a list of shapes.
+  // Shapes beside dims are spliced, `[]` as a shape of none; shapes alone are a list of shapes.
   const auto is_dim = [](const Value& value) { return value.is<Dim>(); };
-  const auto has_dims = [](const Value& value) { return value.is<Dim>() || value.is<Shape>(); };
+  const auto has_dims = [](const Value& value) { return as_shape(value).has_value(); };
   const bool is_shape =
       std::ranges::any_of(*values, is_dim) && std::ranges::all_of(*values, has_dims);
   if (!is_shape) {

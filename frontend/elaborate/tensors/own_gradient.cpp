@@ -101,7 +101,14 @@ struct Rule {
 
   std::vector<ValueId> operator()(std::span<const ValueId> upstream) const {
     std::vector<ValueId> gradients(by.size());
+    // What it computes is computed there, though the body may have had the same: it was not to be
+    // kept. What is kept are the body's names.
+    Builder& builder = c.units.recording().builder;
+    const Recomputation outer = builder.recompute();
+    const auto again = static_cast<std::int32_t>(builder.program().values.size());
+    builder.recompute({.block = outer.block, .again = again, .of = {}});
     const Values values = run(upstream);
+    builder.recompute(outer);
     if (std::ranges::any_of(values, is_unknown)) {
       return gradients;
     }
