@@ -58,6 +58,16 @@ Words separated(const CommandDef& command, std::span<const std::string> words) {
   return result;
 }
 
+void take_values(const OptionDef& def, const CLI::results_t& values, Options& options) {
+  for (const std::string& value : values) {
+    if (!def.set(options, value)) {
+      const std::string_view name = def.name.empty() ? def.letter : def.name;
+      throw Misuse{"`" + value + "` is not a value of `" + std::string(name) +
+                   "`: " + std::string(def.help)};
+    }
+  }
+}
+
 void add_option(CLI::App& app, const OptionDef& def, Options& options) {
   const std::string both = std::string(def.letter) +
                            (def.letter.empty() || def.name.empty() ? "" : ",") +
@@ -68,13 +78,7 @@ void add_option(CLI::App& app, const OptionDef& def, Options& options) {
     app.add_flag_callback(both, [&] { def.set(options, ""); });
   } else {
     const auto set = [&](const CLI::results_t& values) {
-      for (const std::string& value : values) {
-        if (!def.set(options, value)) {
-          const std::string_view name = def.name.empty() ? def.letter : def.name;
-          throw Misuse{"`" + value + "` is not a value of `" + std::string(name) +
-                       "`: " + std::string(def.help)};
-        }
-      }
+      take_values(def, values, options);
       return true;
     };
     app.add_option(both, set)->take_all();  // set in turn: the last one stays
@@ -94,10 +98,15 @@ void define(CLI::App& app, const CommandDef& command, Options& options) {
   }
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const auto take = [&options, &word = command.words[i]](const CLI::results_t& values) {
-      word.take(options, values.front());
+      for (const std::string& value : values) {
+        word.take(options, value);
+      }
       return true;
     };
-    app.add_option("word" + std::to_string(i), take);
+    CLI::Option* added = app.add_option("word" + std::to_string(i), take);
+    if (command.words[i].many) {
+      added->expected(-1)->take_all();
+    }
   }
 }
 
@@ -151,9 +160,7 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
   }
 }
 
-// What no single word is wrong about.
-void check_together(const CommandDef& command, const CLI::App& app, const Options& options) {
-  check_left_over(command, app, options);
+void check_words(const CommandDef& command, const CLI::App& app) {
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const WordDef& word = command.words[i];
     if (word.missing.empty()) {
@@ -172,6 +179,12 @@ void check_together(const CommandDef& command, const CLI::App& app, const Option
       throw Misuse{"`" + given->results().front() + "` is none of " + std::string(word.choices)};
     }
   }
+}
+
+// What no single word is wrong about.
+void check_together(const CommandDef& command, const CLI::App& app, const Options& options) {
+  check_left_over(command, app, options);
+  check_words(command, app);
   if (options.trace.empty() && options.steps_end != Options().steps_end) {
     throw Misuse{"`--steps` says what a trace has; `--trace FILE` writes one"};
   }

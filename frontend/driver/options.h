@@ -26,6 +26,7 @@ enum class Command : std::uint8_t {
   kDoctor,
   kRepl,
   kShow,
+  kFmt,
   kCompletion,
   kMan
 };
@@ -40,6 +41,7 @@ inline constexpr int kInternalError = 70;
 struct Options {
   Command command = Command::kRun;
   std::string file;
+  std::vector<std::string> files;  // of `fmt`; `-` is standard input
   std::string name;  // the entry of `plan` and `why`, the operation of `ops`, a shell; may be empty
   std::string value;  // what `why` is asked of
   std::string layout;
@@ -69,6 +71,7 @@ struct Options {
   bool json_lines = false;  // beside `json`: an object a line, as they come
   bool count = false;
   bool lint = false;
+  bool check = false;   // of `fmt`: only say which files would change
   bool strict = false;  // a warning is an error
   bool profile = false;
   bool nan_is_error = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/parse/build.h"
+#include "frontend/parse/written.h"
 
 namespace mtf {
 namespace {
@@ -59,17 +60,19 @@ ast::File build_file(const Source& source, std::span<const Token> tokens, Proble
   return file;
 }
 
-std::optional<ast::File> run(const Source& source, Problems& problems) {
+// Parses, and hands the tree of a text without mistakes to `use`; it lives no longer than that.
+template <typename Use>
+void read(const Source& source, Problems& problems, Use use) {
   if (!parsing::check_text(source, problems)) {
-    return std::nullopt;
+    return;
   }
   const std::vector<Token> raw = parsing::lex(source, problems);
   if (problems.enough()) {
-    return std::nullopt;
+    return;
   }
   const std::vector<Token> tokens = parsing::filter(source, raw, problems);
   if (problems.enough()) {
-    return std::nullopt;
+    return;
   }
   TokenFeed feed(tokens);
   MtfParser parser(&feed);
@@ -79,16 +82,61 @@ std::optional<ast::File> run(const Source& source, Problems& problems) {
   try {
     tree = parser.file();
   } catch (const antlr4::ParseCancellationException&) {
-    return std::nullopt;  // enough errors
+    return;  // enough errors
   }
-  if (!problems.ok()) {
-    return std::nullopt;
+  if (problems.ok()) {
+    use(tree, tokens);
   }
-  return build_file(source, tokens, problems, tree);
+}
+
+std::optional<ast::File> run(const Source& source, Problems& problems) {
+  std::optional<ast::File> file;
+  read(source, problems, [&](const parsing::Tree* tree, std::span<const Token> tokens) {
+    file = build_file(source, tokens, problems, tree);
+  });
+  return file;
 }
 
 void sort_by_place(Problems& problems) {
   std::ranges::stable_sort(problems.diags, {}, [](const Diag& diag) { return diag.span.begin; });
+}
+
+void hand_over(Problems& problems, DiagSink& diags) {
+  sort_by_place(problems);
+  for (Diag& diag : problems.diags) {
+    diags.add(std::move(diag));
+  }
+}
+
+static_assert(MtfParser::RuleName == static_cast<std::size_t>(Form::kName));
+static_assert(MtfParser::RuleLayoutBody == static_cast<std::size_t>(Form::kLayoutBody));
+static_assert(MtfParser::RuleFunction == static_cast<std::size_t>(Form::kFunction));
+static_assert(MtfParser::RuleExpr == static_cast<std::size_t>(Form::kExpr));
+
+Written written_token(const Token& token) {
+  return {.form = token.type == MtfParser::SEP ? Form::kSeparator : Form::kToken,
+          .begin = token.begin,
+          .end = token.end,
+          .children = {}};
+}
+
+Written written_tree(const parsing::Builder& build, const parsing::Tree* tree) {
+  Written result{.form = static_cast<Form>(tree->getRuleIndex()),
+                 .begin = build.token(tree->start).begin,
+                 .end = tree->stop == nullptr ? 0 : build.token(tree->stop).end,
+                 .children = {}};
+  if (result.form == Form::kString) {
+    return result;
+  }
+  for (antlr4::tree::ParseTree* child : tree->children) {
+    const Token* token = build.leaf(child);
+    if (token == nullptr) {
+      result.children.push_back(written_tree(build, static_cast<parsing::Tree*>(child)));
+    } else if (token->type != MtfParser::EOF) {
+      result.children.push_back(written_token(*token));
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -98,10 +146,20 @@ std::optional<ast::File> parse(FileId file, const SourceMap& sources, DiagSink& 
   Problems problems;
   std::optional<ast::File> result = run(source, problems);
   const bool ok = problems.ok();
-  sort_by_place(problems);
-  for (Diag& diag : problems.diags) {
-    diags.add(std::move(diag));
-  }
+  hand_over(problems, diags);
+  return ok ? std::move(result) : std::nullopt;
+}
+
+std::optional<Written> parse_written(FileId file, const SourceMap& sources, DiagSink& diags) {
+  const Source source{.file = file, .text = sources.file(file).text};
+  Problems problems;
+  std::optional<Written> result;
+  read(source, problems, [&](const parsing::Tree* tree, std::span<const Token> tokens) {
+    static_cast<void>(build_file(source, tokens, problems, tree));  // what only it reports
+    result = written_tree({.source = source, .tokens = tokens, .problems = problems}, tree);
+  });
+  const bool ok = problems.ok();
+  hand_over(problems, diags);
   return ok ? std::move(result) : std::nullopt;
 }
 

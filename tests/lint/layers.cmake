@@ -10,6 +10,7 @@ set(layers
     "^ir/"                 "^ir/"
     "^frontend/driver/"    "^(frontend|grammar|ir|lowering|runtime|stdlib)/"
     "^frontend/report/"    "^(frontend/(report|[a-z_]*\\.h)|ir|lowering|runtime)/?"
+    "^frontend/format/"    "^(frontend/(format|parse/written\\.h|[a-z_]*\\.h)|ir)/?"
     "^frontend/parse/"     "^(frontend/(parse|[a-z_]*\\.h)|grammar|ir)/?"
     "^frontend/elaborate/" "^(frontend/(elaborate|parse/parse\\.h|[a-z_]*\\.h)|ir)/?"
     "^frontend/"           "^(frontend/[a-z_]*\\.h|ir)/?"

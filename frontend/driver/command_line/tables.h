@@ -31,6 +31,7 @@ struct WordDef {
   Offer offer = Offer::kNothing;
   std::string_view choices;  // with `kChoices`: these alone, behind blanks
   void (*take)(Options&, std::string_view) = nullptr;
+  bool many = false;  // and all that follow
 };
 
 struct ExampleDef {
