@@ -85,6 +85,50 @@ fn add_up(total, x) {
 let total, sums = scan(add_up, 0.0, ones([length]), over = length)
 print total, sums
 )"},
+    {"each", "each(f, x, over = dim, where = condition)",
+     "one call of `f(x)` for all positions of a dim: what f declares has the dim as well; where "
+     "the "
+     "condition fails, `<-` changes nothing. With `pick = dim, at = position` it has that dim, "
+     "too, "
+     "of which f sees one position",
+     R"(dim io = 3, layer = 2
+fn scaled(x) {
+  param w = normal([io], stddev = 0.5)
+  return x * w
+}
+model net(x: f32[io]) { return each(scaled, x, over = layer) }
+print shape(net(ones([io])))
+)"},
+    {"params", "params(net)",
+     "the params of a model that was called, or, as in `params(\"*/w\")`, those whose paths a glob "
+     "names: a "
+     "list of variables",
+     R"(dim io = 3
+model net(x: f32[io]) {
+  param w : f32[io] = ones
+  return x * w
+}
+print grad(sum(net(ones([io]))), params(net))
+for p in params("*/w") { p <- 0.9 * p }
+)"},
+    {"path", "path(x)", "the path of a param or state",
+     R"(dim io = 3
+model net(x: f32[io]) {
+  param w : f32[io] = ones
+  return x * w
+}
+print net(ones([io]))
+for p in params(net) { print path(p) }
+)"},
+    {"is_named", "is_named(x, \"glob\")",
+     "whether a param or state is one that a glob, or a list of them, names",
+     R"(dim io = 3
+model net(x: f32[io]) {
+  param w : f32[io] = ones
+  return x * w
+}
+print net(ones([io])), is_named(net.w, "*/w")
+)"},
     {"recompute", "recompute { y = f(x) }",
      "what the block computes is computed again for gradients, and not kept until then",
      R"(dim io = 3

@@ -63,7 +63,7 @@ void check_settings(Reporter& report, const Settings& settings);
 // hardware_profile(flops = …), in hardware.cpp.
 [[nodiscard]] Value hardware_call(Context& c, const HostFn& self, const ast::Call& call,
                                   SourceSpan span);
-// scan(f, init, xs, over = d), in scan.cpp.
+// scan(f, init, xs, over = d), in loops/scan.cpp.
 [[nodiscard]] Value scan_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);
 // params(of), path(x) and is_named(x, globs), in variable_names.cpp.
@@ -75,6 +75,9 @@ void check_settings(Reporter& report, const Settings& settings);
                                   SourceSpan span);
 // A list of the params that models own and globs name; unknown after an error.
 [[nodiscard]] Value params_of(Context& c, const Operand& of);
+// each(f, x, over = d, where = c), in loops/each.cpp.
+[[nodiscard]] Value each_call(Context& c, const HostFn& self, const ast::Call& call,
+                              SourceSpan span);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

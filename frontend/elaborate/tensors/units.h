@@ -30,6 +30,13 @@ namespace mtf::host {
 [[nodiscard]] std::optional<std::vector<TensorHandle>> run_unit(
     Reporter& report, Layouts& layouts, Execution& execution, const Unit& unit,
     std::span<const TensorHandle> arguments);
+// The value for each position of the dims: repeated, or made anew for each if it is random
+// (loops/each.cpp).
+[[nodiscard]] std::optional<ValueId> for_each_position(
+    Units& units, const Shape& dims, const std::function<std::optional<ValueId>()>& value);
+// The positions of a variable that `each` picked, and the variable with others there.
+[[nodiscard]] Value picked_value(Context& c, const Operand& variable);
+[[nodiscard]] Value with_picked(Context& c, const Operand& variable, const Operand& now);
 // A scalar tensor that the device holds.
 [[nodiscard]] std::optional<TensorHandle> device_number(Context& c, const Operand& number,
                                                         DType dtype);

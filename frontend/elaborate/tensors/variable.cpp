@@ -71,14 +71,10 @@ Value apply_initial_op(Context& c, const OpDef& op, SourceSpan span) {
   return call_op(c, op, ast::Call(), span);
 }
 
-// The program of the initial value; `type` is what is declared, or null.
-std::optional<mtf::Variable> build_initial(const Declaration& declaration, const TensorType* type) {
+// The initial value, in the unit that is open; `type` is what is declared, or null.
+std::optional<ValueId> initial_value(const Declaration& declaration, const TensorType* type) {
   Context& c = declaration.c;
   const ast::Expr& initial = *declaration.variable.initial;
-  enter_region(c.layouts, c.units.open(UnitKind::kInitial, declaration.path));
-  const Restore frame(c.units.frame, std::int32_t{-1});
-  const Restore fill(c.variables.initial_type, type);
-  const Restore name(c.variables.call_name, std::string());
   Operand operand{.value = evaluate(c, initial), .span = initial.span};
   if (const auto* op = operand.value.get<const OpDef*>()) {
     operand.value = apply_initial_op(c, **op, initial.span);
@@ -92,15 +88,27 @@ std::optional<mtf::Variable> build_initial(const Declaration& declaration, const
   const TensorType wanted = type != nullptr     ? *type
                             : tensor != nullptr ? tensor->type
                                                 : TensorType();
-  const std::optional<ValueId> id = fitted(c.units, operand, wanted);
+  return fitted(c.units, operand, wanted);
+}
+
+// The program of the initial value.
+std::optional<mtf::Variable> build_initial(const Declaration& declaration, const TensorType* type) {
+  Context& c = declaration.c;
+  enter_region(c.layouts, c.units.open(UnitKind::kInitial, declaration.path));
+  const Restore frame(c.units.frame, std::int32_t{-1});
+  const Restore fill(c.variables.initial_type, type);
+  const Restore name(c.variables.call_name, std::string());
+  const std::optional<ValueId> id = for_each_position(
+      c.units, c.variables.stacked, [&] { return initial_value(declaration, type); });
   const std::unique_ptr<Recording> unit = c.units.close();
   if (!id || c.units.failed(*unit)) {
     return std::nullopt;
   }
+  const TensorType made = unit->program().at(*id).type;
   unit->program().outputs = {*id};
   unit->program().at(*id).variable = declaration.path;
   return mtf::Variable{.path = declaration.path,
-                       .type = wanted,
+                       .type = made,
                        .trained = declaration.variable.trained,
                        .span = declaration.variable.name.span,
                        .init = std::move(unit->program())};
@@ -154,6 +162,13 @@ std::shared_ptr<VariableRecord> create(const Declaration& declaration, const Ten
   return record;
 }
 
+// Whether the variable is of the declared type, for each position of the dims of `each`.
+bool is_same_type(const Shape& stacked, const TensorType& declared, const TensorType& type) {
+  std::vector<Dim> dims(stacked.dims().begin(), stacked.dims().end());
+  dims.insert(dims.end(), declared.shape.dims().begin(), declared.shape.dims().end());
+  return type == TensorType{.dtype = declared.dtype, .shape = Shape(std::move(dims))};
+}
+
 Value declared_value(const Declaration& declaration, const std::optional<DeclaredType>& type) {
   Context& c = declaration.c;
   const auto earlier = c.variables.root->declared.find(declaration.path);
@@ -169,7 +184,7 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
   }
   if (record == nullptr) {
     record = create(declaration, type ? &type->type : nullptr);
-  } else if (type && !(record->variable.type == type->type)) {
+  } else if (type && !is_same_type(c.variables.stacked, type->type, record->variable.type)) {
     c.report.error(DiagKind::kDuplicateParameter, declaration.variable.name.span,
                    "`" + declaration.path + "` is " + mtf::to_string(type->type) +
                        " here and was " + mtf::to_string(record->variable.type) + " before");
@@ -310,8 +325,28 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
       unit->rooted = true;
     }
   }
-  bind(declaration, has_one_name(declaration) ? declared_value(declaration, type) : unknown());
+  Value value = has_one_name(declaration) ? declared_value(declaration, type) : unknown();
+  if (c.variables.picked && !is_unknown(value)) {
+    value = picked_value(c, {.value = std::move(value), .span = variable.name.span});
+  }
+  bind(declaration, std::move(value));
 }
+
+namespace {
+
+// requires: the target is a variable, or what `each` picked of one.
+void store(Context& c, const Value& target, const Operand& value, SourceSpan span) {
+  const Tensor& tensor = *target.get<Tensor>();
+  const bool is_picked = tensor.where != Where::kVariable;
+  const Operand all{
+      .value = is_picked ? with_picked(c, {.value = target, .span = span}, value) : value.value,
+      .span = value.span};
+  if (const std::optional<ValueId> id = fitted(c.units, all, tensor.variable->variable.type)) {
+    c.units.recording().assign(tensor.variable, *id);
+  }
+}
+
+}  // namespace
 
 void run_update(Context& c, const ast::Update& update, SourceSpan span) {
   const auto assign = [&]() -> Values {
@@ -321,7 +356,7 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
       return {};
     }
     const auto* tensor = target.get<Tensor>();
-    if (tensor == nullptr || tensor->where != Where::kVariable) {
+    if (tensor == nullptr || tensor->variable == nullptr) {
       c.report.error(DiagKind::kWrongType, update.target.span,
                      "`<-` assigns to a param or state; this is " + kind_of(target));
       return {};
@@ -341,9 +376,7 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
                          "the loop");
       return {};
     }
-    if (const std::optional<ValueId> id = fitted(c.units, value, tensor->type)) {
-      c.units.recording().assign(tensor->variable, *id);
-    }
+    store(c, target, value, span);
     return {};
   };
   if (c.units.at_top_level()) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "frontend/ast.h"
@@ -23,6 +24,12 @@ struct Root {
   bool is_refused = false;                     // an error was reported; nothing can be declared
 };
 
+// One position of a dim of `each`, which may differ along others.
+struct Picked {
+  Dim dim;
+  Value at;
+};
+
 struct Variables {
   std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> by_path;
 
@@ -30,6 +37,8 @@ struct Variables {
   Root* root = nullptr;
   std::string path;
   std::string call_name;                     // what the value of the next call is bound to
+  Shape stacked;                             // what `each` adds to the dims of each
+  std::optional<Picked> picked;              // and which of its positions are read and assigned
   const TensorType* initial_type = nullptr;  // of the variable whose initial value this is
 };
 
