@@ -1,4 +1,4 @@
-# The modules stdlib/*.mtf inside the binary: ${embedded_modules} is the .cpp that defines what
+# The modules stdlib/*.mtf and the language reference inside the binary: ${embedded_modules} is the .cpp that defines what
 # frontend/driver/stdlib_modules.h declares. As a script (-P) this file writes that .cpp.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
@@ -6,13 +6,26 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(embedded_modules ${CMAKE_BINARY_DIR}/generated/stdlib_modules.cpp)
   add_custom_command(
     OUTPUT ${embedded_modules}
-    COMMAND ${CMAKE_COMMAND} "-DFILES=${module_files}" -DOUT=${embedded_modules}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${module_files}"
+            -DREFERENCE=${CMAKE_SOURCE_DIR}/grammar/LANGUAGE.md -DOUT=${embedded_modules}
             -P ${CMAKE_SOURCE_DIR}/stdlib/embed.cmake
-    DEPENDS ${module_files} ${CMAKE_SOURCE_DIR}/stdlib/embed.cmake
+    DEPENDS ${module_files} ${CMAKE_SOURCE_DIR}/grammar/LANGUAGE.md ${CMAKE_SOURCE_DIR}/stdlib/embed.cmake
     COMMENT "embedding stdlib modules"
     VERBATIM)
   return()
 endif()
+
+# Raw strings longer than 64 KiB are not portable, but literals side by side are one string.
+function(literals_of text)
+  set(result "")
+  while(NOT text STREQUAL "")
+    string(SUBSTRING "${text}" 0 8000 chunk)
+    string(LENGTH "${chunk}" length)
+    string(SUBSTRING "${text}" ${length} -1 text)
+    string(APPEND result "R\"__mtf__(${chunk})__mtf__\"\n")
+  endwhile()
+  set(literals "${result}" PARENT_SCOPE)
+endfunction()
 
 set(names "")
 set(entries "")
@@ -20,17 +33,13 @@ list(LENGTH FILES count)
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} text)
-  # Raw strings longer than 64 KiB are not portable, but literals side by side are one string.
-  set(literals "")
-  while(NOT text STREQUAL "")
-    string(SUBSTRING "${text}" 0 8000 chunk)
-    string(LENGTH "${chunk}" length)
-    string(SUBSTRING "${text}" ${length} -1 text)
-    string(APPEND literals "R\"__mtf__(${chunk})__mtf__\"\n")
-  endwhile()
+  literals_of("${text}")
   string(APPEND names "    \"${name}\",\n")
   string(APPEND entries "    ${literals}\"\"sv,\n")
 endforeach()
+
+file(READ ${REFERENCE} text)
+literals_of("${text}")
 
 file(WRITE ${OUT} "// Written by stdlib/embed.cmake from stdlib/*.mtf.
 
@@ -60,6 +69,10 @@ std::string_view stdlib_module(std::string_view name) {
     }
   }
   return {};
+}
+
+std::string_view language_reference() {
+  return ${literals};
 }
 
 }  // namespace mtf

@@ -38,6 +38,8 @@ int execute(const Options& options) {
       return show_command(options);
     case Command::kRepl:
       return repl_command(options);
+    case Command::kDoc:
+      return doc_command(options);
     case Command::kFmt:
       return fmt_command(options);
     case Command::kCompletion:

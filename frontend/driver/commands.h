@@ -31,6 +31,7 @@ struct Workspace;
 [[nodiscard]] int doctor_command(const Options& options);
 [[nodiscard]] int repl_command(const Options& options);
 [[nodiscard]] int show_command(const Options& options);
+[[nodiscard]] int doc_command(const Options& options);
 [[nodiscard]] int fmt_command(const Options& options);
 [[nodiscard]] int completion_command(const Options& options);
 

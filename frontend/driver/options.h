@@ -27,6 +27,7 @@ enum class Command : std::uint8_t {
   kRepl,
   kShow,
   kFmt,
+  kDoc,
   kCompletion,
   kMan
 };
@@ -42,8 +43,10 @@ struct Options {
   Command command = Command::kRun;
   std::string file;
   std::vector<std::string> files;  // of `fmt`; `-` is standard input
-  std::string name;  // the entry of `plan` and `why`, the operation of `ops`, a shell; may be empty
-  std::string value;  // what `why` is asked of
+  std::string name;                // the entry of `plan` and `why`, the operation of `ops`, the
+                                   // module of `doc`, a shell; may be empty
+  std::string value;               // what `why` is asked of; of `doc`: what a file declares
+  std::string html;                // the folder that `doc` writes
   std::string layout;
   std::vector<std::string> layouts;  // of `diff`: two
   std::string mesh;

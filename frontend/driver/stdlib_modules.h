@@ -12,4 +12,6 @@ namespace mtf {
 
 [[nodiscard]] std::string_view stdlib_module(std::string_view name);  // its text; empty if absent
 
+[[nodiscard]] std::string_view language_reference();  // grammar/LANGUAGE.md
+
 }  // namespace mtf

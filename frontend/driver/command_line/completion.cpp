@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/driver/command_line/pages.h"
+#include "frontend/driver/stdlib_modules.h"
 #include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
 
@@ -23,6 +24,14 @@ std::string operation_names() {
   std::vector<std::string> names;
   for (const OpDef* op : op_table()) {
     names.emplace_back(op->name);
+  }
+  return joined(names, " ");
+}
+
+std::string module_names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : stdlib_module_names()) {
+    names.emplace_back(name);
   }
   return joined(names, " ");
 }
@@ -74,6 +83,8 @@ std::string bash_offer(Offer offer, std::string_view choices) {
       return "_mtf_names entries";
     case Offer::kOperations:
       return "_mtf_words " + quoted_word(operation_names());
+    case Offer::kModules:
+      return "_mtf_words " + quoted_word(module_names());
     case Offer::kCommands:
       return "_mtf_words " + quoted_word(command_names());
     case Offer::kChoices:
@@ -197,6 +208,8 @@ std::string zsh_offer(Offer offer, std::string_view choices) {
       return "_mtf_names entries";
     case Offer::kOperations:
       return "(" + operation_names() + ")";
+    case Offer::kModules:
+      return "(" + module_names() + ")";
     case Offer::kCommands:
       return "(" + command_names() + ")";
     case Offer::kChoices:
@@ -298,6 +311,8 @@ std::string fish_offer(Offer offer, std::string_view choices) {
       return " -f -a '(__mtf_names entries)'";
     case Offer::kOperations:
       return " -f -a " + fish_text(operation_names());
+    case Offer::kModules:
+      return " -f -a " + fish_text(module_names());
     case Offer::kCommands:
       return " -f -a " + fish_text(command_names());
     case Offer::kChoices:

@@ -22,7 +22,8 @@ constexpr unsigned kExecuting = kRun | kRepl | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
 constexpr unsigned kWithLayout = kExecuting | kShowing | kCost | kWhy | kPicture;
 constexpr unsigned kWithFile = kWithLayout | kDiff;
-constexpr unsigned kAnswering = kWithFile | bit(Command::kOps) | bit(Command::kDoctor) | kPicture;
+constexpr unsigned kAnswering =
+    kWithFile | bit(Command::kOps) | bit(Command::kDoc) | bit(Command::kDoctor) | kPicture;
 
 template <auto member>
 bool set_text(Options& options, std::string_view text) {
@@ -176,6 +177,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--format", "", "FORM",
      "of the output: text, json (as --json), or jsonl, one object a line as they come", kRun,
      set_format, Offer::kChoices, "text json jsonl"},
+    {"--html", "", "DIR", "write the language, the operations and the library as a site",
+     bit(Command::kDoc), set_text<&Options::html>, Offer::kFiles},
     {"--check", "", "", "change nothing; name the files that would change, with status 1",
      bit(Command::kFmt), set_flag<&Options::check>},
     {"--stdin", "", "", "read standard input and write to standard output, as `-` does",
@@ -187,7 +190,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit, Offer::kChoices, "ast ir grad sharded spmd"},
     {"--color", "", "WHEN", "color in messages: auto, always or never",
-     kWithFile | bit(Command::kFmt), set_color, Offer::kChoices, "auto always never"},
+     kWithFile | bit(Command::kFmt) | bit(Command::kDoc), set_color, Offer::kChoices,
+     "auto always never"},
     {"--verbose", "-v", "", "show the mpirun line", kRun, set_flag<&Options::verbose>},
     {"--help", "-h", "", "this page", ~0U},
 });

@@ -67,6 +67,17 @@ constexpr std::array kOneFile = {kFile};
 constexpr std::array kFileAndEntry = {kFile, kEntry};
 constexpr std::array kFileAndLayouts = {kFile, kLayout, kLayout, kEntry};
 constexpr std::array kFileAndValue = {kFile, kValue, kEntry};
+constexpr WordDef kModule{.name = "MODULE[.NAME]",
+                          .missing = "",
+                          .offer = Offer::kModules,
+                          .choices = "",
+                          .take = take_text<&Options::name>};
+constexpr WordDef kMember{.name = "NAME",
+                          .missing = "",
+                          .offer = Offer::kNothing,
+                          .choices = "",
+                          .take = take_text<&Options::value>};
+constexpr std::array kModuleAndName = {kModule, kMember};
 constexpr std::array kOneOperation = {kOperation};
 constexpr std::array kShellAndFile = {kShell, kMaybeFile};
 
@@ -140,6 +151,12 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
      "list the operations, or explain one",
      {{{"mtf ops einsum", "its forms, parameters, dims and an example"},
        {"mtf ops --json", "all of them, for editors"}}}},
+    {"doc",
+     Command::kDoc,
+     kModuleAndName,
+     "list the modules of the library, or explain one, one of its functions, or a file's",
+     {{{"mtf doc nn.dense", "what it computes, its arguments and an example"},
+       {"mtf doc --html reference", "language, operations and library as pages with a search"}}}},
     {"doctor",
      Command::kDoctor,
      {},
@@ -174,7 +191,7 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
        {"mtf man | gzip > mtf.1.gz", "as /usr/local/share/man/man1 has them"}}}},
 });
 
-constexpr auto kLater = std::to_array<std::string_view>({"search", "doc"});
+constexpr auto kLater = std::to_array<std::string_view>({"search"});
 
 }  // namespace
 

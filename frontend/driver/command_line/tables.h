@@ -20,6 +20,7 @@ enum class Offer : std::uint8_t {
   kLayouts,  // of the program before it
   kEntries,
   kOperations,
+  kModules,
   kCommands,
   kChoices
 };

@@ -88,7 +88,8 @@ std::optional<Source> find_standard(const Modules& modules, Reporter& report,
                      (suggestion.text.empty()
                           ? "; a file is imported as `import \"" + name + ".mtf\" as " + name + "`"
                           : suggestion.text),
-                 {}, suggestion.fix);
+                 {{.span = {}, .text = "there is " + quoted_list(modules.standard_names)}},
+                 suggestion.fix);
     return std::nullopt;
   }
   return Source{.key = name,

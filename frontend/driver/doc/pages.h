@@ -1,0 +1,45 @@
+// The pages of a module: what its comments and its functions' first lines say.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "ir/support/diag.h"
+
+namespace mtf {
+
+// Of a function, or of a value: `let tpu_v2 = …`.
+struct DocPage {
+  std::string name;
+  std::string signature;  // "nn.dense(x, from, to, bias = true)", on several lines where it is long
+  std::string purpose;    // the first sentence
+  std::string text;       // the whole comment but its example; paragraphs end at blank lines
+  std::string example;    // a program without its `import`
+  std::string group;      // of "# ---- layers ----"
+};
+
+struct ModuleDoc {
+  std::string name;
+  std::string path;  // to import it by; empty: by its name
+  std::string purpose;
+  std::string text;
+  std::vector<DocPage> pages;
+};
+
+// requires: `tree` is that of the file. Only what has a comment directly above it has a page.
+[[nodiscard]] ModuleDoc module_doc(std::string name, const ast::File& tree,
+                                   const SourceMap& sources);
+
+// The modules of the library, by name.
+[[nodiscard]] std::vector<ModuleDoc> library_docs();
+
+[[nodiscard]] const DocPage* find_page(const ModuleDoc& doc, std::string_view name);  // or null
+
+// The example as it runs: with what it imports.
+[[nodiscard]] std::string whole_example(const ModuleDoc& doc, const DocPage& page);
+
+}  // namespace mtf
