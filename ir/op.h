@@ -269,6 +269,7 @@ struct TileCall {
   DType to = DType::kF32;
   const OpArgs* args = nullptr;
   Isa isa = Isa::kPortable;
+  std::uint32_t lone = 0;  // operands, by bit, with one element for the run; if OpDef::spreads
 };
 using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out, std::size_t n);
 
@@ -294,6 +295,7 @@ struct OpDef {
   void (*grad)(GradBuilder&) = nullptr;      // null: nothing flows to the operands
   double (*flops)(const OpCall&) = nullptr;  // on one rank's types; null: none
   TileFn tile = nullptr;                     // element-wise over the union of the dims
+  bool spreads = false;                      // the tile takes operands with one element for a run
   void (*kernel)(const KernelCall&) = nullptr;
   bool strided = false;  // the kernel takes views with strides, and may `accumulate`
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`

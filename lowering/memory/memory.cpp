@@ -5,6 +5,7 @@
 
 #include "lowering/memory/arena.h"
 #include "lowering/memory/live_ranges.h"
+#include "lowering/steps/bands.h"
 
 namespace mtf {
 namespace {
@@ -61,23 +62,34 @@ class Planner {
     }
   }
 
-  // A chain of element-wise calls reads each element before it writes it, as long as it reads the
-  // operand in the order in which it runs over the result, and not after that call.
+  // A chain reads each element before it writes it, as long as it reads the operand in the order in
+  // which it runs over the result, and not after that call. Its reductions read a band before the
+  // result of that band is written.
   [[nodiscard]] bool may_overwrite(const Step& step, SpmdId operand, SpmdId result) const {
-    if (step.kind != StepKind::kKernel || !step.calls.back().result.valid()) {
+    if (step.kind != StepKind::kKernel || !result.valid() ||
+        program_.at(operand).local.shape != program_.at(result).local.shape) {
       return false;
     }
-    const Shape& order = program_.at(step.calls.back().result).local.shape;
     bool written = false;
     for (const LocalCall& call : step.calls) {
       const bool reads = std::ranges::find(call.operands, operand) != call.operands.end();
-      if (call.call.op->tile == nullptr ||
-          (reads && (written || program_.at(operand).local.shape != order))) {
+      if (!runs_along(call, result) && (reads || call.result == result)) {
+        return false;
+      }
+      if (reads && written) {
         return false;
       }
       written = written || call.result == result;
     }
     return true;
+  }
+
+  // Whether the call goes over the elements of the result one by one, or band by band.
+  [[nodiscard]] bool runs_along(const LocalCall& call, SpmdId result) const {
+    return call.call.op->tile == nullptr
+               ? is_reduction(call)
+               : call.result.valid() &&
+                     program_.at(call.result).local.shape == program_.at(result).local.shape;
   }
 
   void place() {

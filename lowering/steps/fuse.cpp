@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 
 #include "lowering/loops/loops.h"
+#include "lowering/steps/bands.h"
 
 namespace mtf {
 namespace {
@@ -18,6 +20,7 @@ class Fuser {
       : program_(program),
         maker_(program.values.size(), kNoStep),
         first_reader_(program.values.size(), kNoStep),
+        last_reader_(program.values.size(), 0),
         uses_(program.values.size(), 0),
         segments_(segments_of(program)) {
     for (const Step& step : program.steps) {
@@ -25,6 +28,11 @@ class Fuser {
         for (const SpmdId operand : call.operands) {
           ++uses_[at(operand)];
         }
+      }
+    }
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      for (const SpmdId id : read_by(program.steps[s])) {
+        last_reader_[at(id)] = s;
       }
     }
   }
@@ -40,10 +48,14 @@ class Fuser {
   }
 
  private:
-  static bool element_wise(const Step& step) {
+  static bool is_element_wise(const LocalCall& call) {
+    return call.call.op->tile != nullptr && call.result.valid();
+  }
+
+  static bool is_chain(const Step& step) {
     return step.kind == StepKind::kKernel && !step.calls.empty() &&
            std::ranges::all_of(step.calls, [](const LocalCall& call) {
-             return call.call.op->tile != nullptr && call.result.valid();
+             return is_element_wise(call) || is_reduction(call);
            });
   }
 
@@ -62,29 +74,62 @@ class Fuser {
 
   void join_operands(std::size_t s) {
     Step& step = program_.steps[s];
-    if (!element_wise(step)) {
+    if (!is_chain(step)) {
       return;
     }
     const std::vector<SpmdId> operands = step.calls.back().operands;
     for (const SpmdId operand : operands) {
       const std::size_t m = maker_[at(operand)];
       if (m != kNoStep && m != s && segments_[m] == segments_[s] &&
-          can_join(program_.steps[m], step)) {
+          can_join(program_.steps[m], step) && !holds_back(m, s)) {
         join(m, s);
       }
     }
   }
 
   [[nodiscard]] bool can_join(const Step& early, const Step& late) const {
-    if (!element_wise(early) || is_shared_constant(early) ||
+    if (!is_chain(early) || is_shared_constant(early) ||
         early.calls.size() + late.calls.size() > kMaxChain ||
-        local_shape_of(early) != local_shape_of(late) || shape_of(early) != shape_of(late) ||
-        holders_of(early) != holders_of(late)) {
+        holders_of(early) != holders_of(late) ||
+        std::ranges::any_of(early.calls, [this](const LocalCall& call) {
+          return first_reader_[at(call.result)] != kNoStep;
+        })) {
       return false;
     }
-    return std::ranges::all_of(early.calls, [this](const LocalCall& call) {
-      return first_reader_[at(call.result)] == kNoStep;
-    });
+    return have_same_elements(early, late) || may_share_bands(early, late);
+  }
+
+  [[nodiscard]] bool have_same_elements(const Step& early, const Step& late) const {
+    return std::ranges::all_of(early.calls, is_element_wise) &&
+           std::ranges::all_of(late.calls, is_element_wise) &&
+           local_shape_of(early) == local_shape_of(late) && shape_of(early) == shape_of(late);
+  }
+
+  [[nodiscard]] bool may_share_bands(const Step& early, const Step& late) const {
+    Chain chain = chain_of(early);
+    const Chain others = chain_of(late);
+    chain.insert(chain.end(), others.begin(), others.end());
+    return may_run_in_bands(program_, chain);
+  }
+
+  // Whether what a reduction reads, and nobody reads behind it, would have to wait for step s in
+  // more memory than what the reduction makes.
+  [[nodiscard]] bool holds_back(std::size_t m, std::size_t s) const {
+    const Step& early = program_.steps[m];
+    if (std::ranges::all_of(early.calls, is_element_wise)) {
+      return false;
+    }
+    std::int64_t held = 0;
+    std::set<std::size_t> seen;
+    for (const LocalCall& call : early.calls) {
+      held -= program_.at(call.result).local.bytes();
+      for (const SpmdId id : call.operands) {
+        const std::size_t maker = maker_[at(id)];
+        const bool dies = maker != kNoStep && maker != m && last_reader_[at(id)] < s;
+        held += dies && seen.insert(at(id)).second ? program_.at(id).local.bytes() : 0;
+      }
+    }
+    return held > 0;
   }
 
   // A chain that made it would have to come before all the others that read it.
@@ -101,6 +146,8 @@ class Fuser {
       maker_[at(call.result)] = s;
     }
     late.flops += early.flops;
+    late.reasons.insert(late.reasons.begin(), std::make_move_iterator(early.reasons.begin()),
+                        std::make_move_iterator(early.reasons.end()));
     late.calls.insert(late.calls.begin(), std::make_move_iterator(early.calls.begin()),
                       std::make_move_iterator(early.calls.end()));
     early.calls.clear();
@@ -135,6 +182,7 @@ class Fuser {
   SpmdProgram& program_;
   std::vector<std::size_t> maker_;         // the step that makes a value
   std::vector<std::size_t> first_reader_;  // the first step, other than its own, that reads it
+  std::vector<std::size_t> last_reader_;   // before any step joined another
   std::vector<int> uses_;                  // as operands
   std::vector<std::size_t> segments_;      // per step, of the loops
 };

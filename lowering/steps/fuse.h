@@ -1,4 +1,5 @@
-// Joins chains of element-wise kernels, so that each runs in one pass over the elements.
+// Joins chains of element-wise kernels, so that each runs in one pass over the elements, and the
+// reductions among them, so that each runs in one pass over bands of them (bands.h).
 
 #pragma once
 
@@ -6,8 +7,8 @@
 
 namespace mtf {
 
-// A step joins the step that makes one of its operands if both are element-wise, of one local
-// shape, and nothing between them reads what the earlier one makes.
+// A step joins the step that makes one of its operands if both are element-wise and of one local
+// shape, or may run in bands, and nothing between them reads what the earlier one makes.
 void fuse(SpmdProgram& program);
 
 }  // namespace mtf

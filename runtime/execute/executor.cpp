@@ -34,7 +34,7 @@ struct Executor::State {
     }
     arenas.resize(hosts.size());
     staging.pool = &pool;
-    tiles.pool = &pool;
+    chains.tiles.pool = &pool;
   }
 
   Communicator& communicator;
@@ -44,7 +44,7 @@ struct Executor::State {
   std::vector<RankHost> hosts;  // one per local rank, and so are the next two
   std::vector<Buffer> arenas;   // grown to the largest program
   Staging staging;
-  TileScratch tiles;
+  ChainScratch chains;
   std::vector<const void*> ins;  // of the step in progress
   std::vector<void*> outs;
   std::vector<const void*> indices;  // rank by rank
@@ -145,17 +145,9 @@ struct Executor::State {
     reports.call = nullptr;
   }
 
-  void tile(const PreparedProgram& prepared, const TileStep& step) {
+  void chain(const PreparedProgram& prepared, ChainStep& step) {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      ins.clear();
-      outs.clear();
-      for (const SpmdId input : step.inputs) {
-        ins.push_back(prepared.at(rank, input));
-      }
-      for (const SpmdId output : step.outputs) {
-        outs.push_back(prepared.at(rank, output));
-      }
-      timed(rank, [&] { step.passes[step.passes.size() == 1 ? 0 : rank].run(ins, outs, tiles); });
+      timed(rank, [&] { step.run(prepared, rank, chains); });
     }
   }
 
@@ -240,7 +232,7 @@ struct Executor::State {
     }
     match(
         step.body, [&](KernelStep& body) { kernel(prepared, body); },
-        [&](const TileStep& body) { tile(prepared, body); },
+        [&](ChainStep& body) { chain(prepared, body); },
         [&](const MoveStep& body) { move(prepared, body); },
         [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
         [&](const LoopStep& body) { step_number = loop(prepared, body); });

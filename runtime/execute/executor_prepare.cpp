@@ -99,115 +99,6 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
   return step;
 }
 
-// Strides of an operand along the dims of the result, by the loops that both are made of.
-std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t operand,
-                                        const Shape& local, std::size_t result_rank) {
-  const DimMap& map = call.space.operands[operand];
-  const std::vector<std::int64_t> strides = strides_of(local);
-  std::vector<std::int64_t> along(result_rank, 0);
-  for (std::size_t r = 0; r < result_rank; ++r) {
-    const auto found = std::ranges::find(map, call.space.result[r]);
-    if (found != map.end()) {
-      along[r] = strides[static_cast<std::size_t>(found - map.begin())];
-    }
-  }
-  return along;
-}
-
-// A step whose calls all run tile by tile, put together as one pass.
-class TileSketch {
- public:
-  // On the slices of one rank.
-  TileSketch(const SpmdProgram& program, const Step& step, std::int64_t rank, Isa isa)
-      : program_(program), rank_(rank), isa_(isa), shape_(slice_shape(step.calls.back().result)) {
-    for (const LocalCall& call : step.calls) {
-      add(call);
-    }
-  }
-
-  // Adds the pass to the step.
-  void finish(TileStep& step) && {
-    std::vector<std::int64_t> extents;
-    for (const Dim& dim : shape_.dims()) {
-      extents.push_back(dim.size);
-    }
-    step.passes.emplace_back(std::move(extents), inputs_, std::move(stages_));
-    step.inputs = std::move(read_);
-    step.outputs = std::move(stored_);
-  }
-
- private:
-  [[nodiscard]] Shape slice_shape(SpmdId id) const {
-    const SpmdValue& value = program_.at(id);
-    return shape_of(value.type.shape,
-                    slice_of(value.type.shape, value.layout, program_.mesh, rank_));
-  }
-
-  void add(const LocalCall& call) {
-    const SpmdValue& result = program_.at(call.result);
-    assert(slice_shape(call.result) == shape_);
-    TileStage stage;
-    for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      stage.operands.push_back(operand(call, i));
-    }
-    stage.tile = call.call.op->tile;
-    stage.call = {.dtype = call.operands.empty() ? result.type.dtype
-                                                 : program_.at(call.operands.back()).type.dtype,
-                  .to = result.type.dtype,
-                  .args = &call.call.args,
-                  .isa = isa_};
-    stage.widened = is_widened(call.call);
-    stage.stored = result.home != Home::kNone;
-    if (stage.stored) {
-      stored_.push_back(call.result);
-    }
-    made_.push_back(call.result);
-    stages_.push_back(std::move(stage));
-  }
-
-  // As TileStage names it: made by an earlier stage, or an input of the pass, each listed once.
-  std::int64_t operand(const LocalCall& call, std::size_t i) {
-    const SpmdId id = call.operands[i];
-    const auto maker = std::ranges::find(made_, id);
-    if (maker != made_.end()) {
-      return ~(maker - made_.begin());
-    }
-    const SpmdValue& value = program_.at(id);
-    TileInput input{.dtype = value.type.dtype,
-                    .strides = strides_along(call, i, slice_shape(id), shape_.rank())};
-    for (std::size_t known = 0; known < read_.size(); ++known) {
-      if (read_[known] == id && inputs_[known].strides == input.strides) {
-        return static_cast<std::int64_t>(known);
-      }
-    }
-    read_.push_back(id);
-    inputs_.push_back(std::move(input));
-    return static_cast<std::int64_t>(read_.size()) - 1;
-  }
-
-  const SpmdProgram& program_;
-  std::int64_t rank_;
-  Isa isa_;
-  Shape shape_;
-  std::vector<SpmdId> made_;
-  std::vector<SpmdId> read_;
-  std::vector<SpmdId> stored_;
-  std::vector<TileInput> inputs_;
-  std::vector<TileStage> stages_;
-};
-
-// One pass serves all local ranks where their slices are of one size.
-TileStep tile_step(const SpmdProgram& program, const Step& step, const PrepareContext& context) {
-  TileStep ready;
-  const std::span<const std::int64_t> ranks = context.communicator.local_ranks();
-  const bool differ =
-      program.mesh.uneven || !program.at(step.calls.back().result).layout.where.empty();
-  for (const std::int64_t rank : differ ? ranks : ranks.first(1)) {
-    TileSketch(program, step, rank, context.hosts.front().cpu().isa).finish(ready);
-  }
-  return ready;
-}
-
 // What all ranks of a group must agree on before they do a step.
 std::uint64_t hash_of(const SpmdProgram& program, const Step& step, std::size_t number) {
   const std::string what = std::to_string(number) + to_string(step.kind).data() +
@@ -310,12 +201,11 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
       move.slot = collective_slot(totals, step.kind, step.axes);
     }
     ready.body = std::move(move);
-  } else if (step.calls.front().call.op->tile != nullptr) {
-    ready.body = tile_step(program, step, context);
+  } else if (step.calls.size() > 1 || step.calls.front().call.op->tile != nullptr) {
+    ready.body = ChainStep(program, step, context);
   } else if (step.calls.front().stream.parts > 1) {
     ready.body = stream_step(program, number, totals, context);
   } else {
-    assert(step.calls.size() == 1);
     ready.body = kernel_step(program, step.calls.front(), context);
   }
   return ready;

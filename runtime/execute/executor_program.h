@@ -9,12 +9,12 @@
 
 #include "lowering/spmd.h"
 #include "runtime/exchange/exchange.h"
+#include "runtime/execute/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
 #include "runtime/execute/tensor.h"
-#include "runtime/kernels/tile_engine.h"
 
 namespace mtf {
 
@@ -30,12 +30,6 @@ struct KernelStep {
   std::vector<OnRank> ranks;  // one per local rank
 };
 
-struct TileStep {
-  std::vector<TilePass> passes;  // one for all local ranks, or one each
-  std::vector<SpmdId> inputs;
-  std::vector<SpmdId> outputs;
-};
-
 struct MoveStep {
   StepKind kind{};
   Exchange exchange;
@@ -49,7 +43,7 @@ struct MoveStep {
 struct PassedStep {};  // a gather that the StreamStep behind it does
 
 struct PreparedStep {
-  std::variant<KernelStep, TileStep, MoveStep, StreamStep, PassedStep, LoopStep> body;
+  std::variant<KernelStep, ChainStep, MoveStep, StreamStep, PassedStep, LoopStep> body;
   double flops = 0;     // of one rank's slices
   bool effect = false;  // ranks agree after it whether all is well
 };

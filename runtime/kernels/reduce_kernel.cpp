@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstdlib>
 #include <span>
@@ -18,6 +19,7 @@ namespace {
 constexpr std::int64_t kWidth = 64;    // results side by side
 constexpr std::int64_t kLongRun = 32;  // reduced elements side by side
 constexpr int kMaxDepth = 96;          // of the tree's stack
+constexpr std::int64_t kMostLeaves = 16;
 
 struct Loop {
   std::int64_t extent = 1;
@@ -27,8 +29,12 @@ struct Loop {
 
 using Loops = std::vector<Loop>;
 
+}  // namespace
+
 // A reduction as loops: over results, over leaves, and inside a leaf; last is fastest.
-struct Plan {
+struct ReductionPlan {
+  ReduceKind kind = ReduceKind::kSum;
+  DType dtype = DType::kF32;
   Loops results;  // without `side`
   Loop side;      // results that are done together
   Loops leaves;
@@ -37,6 +43,8 @@ struct Plan {
   std::int64_t leaf_length = 1;
   std::vector<int> merges;  // per leaf
 };
+
+namespace {
 
 // Appends a loop inside the others, as a longer one where memory goes on.
 void append(Loops& loops, const Loop& loop) {
@@ -73,31 +81,6 @@ Loop take_side(Loops& loops) {
     }
   }
   return take(loops, best);
-}
-
-Plan plan_reduction(const Reduction& reduction, bool ordered) {
-  Plan plan;
-  std::vector<KeptDim> kept = reduction.kept;
-  std::ranges::stable_sort(
-      kept, [](const KeptDim& x, const KeptDim& y) { return std::abs(x.in) > std::abs(y.in); });
-  for (const KeptDim& dim : kept) {
-    append(plan.results, {.extent = dim.extent, .in = dim.in, .out = dim.out});
-  }
-  plan.side = take_side(plan.results);
-  std::vector<std::int64_t> blocks;
-  for (const ReducedDim& dim : reduction.reduced) {
-    blocks.push_back(ordered ? dim.blocks : 1);
-    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
-    const std::int64_t length = dim.extent / blocks.back();
-    append(plan.leaves, {.extent = blocks.back(), .in = dim.in * length});
-    append(plan.inside, {.extent = length, .in = dim.in});
-    plan.leaf_length *= length;
-  }
-  if (!plan.inside.empty()) {
-    plan.run = take(plan.inside, plan.inside.size() - 1);
-  }
-  plan.merges = combine_tree_blocks(blocks);
-  return plan;
 }
 
 // Calls visit(in, out) for all index tuples, row-major.
@@ -145,7 +128,8 @@ void add_elements(const T* x, std::int64_t stride, std::int64_t count, bool is_n
 
 // The leaf at `x` of `count` results side by side.
 template <typename Op, typename T>
-void reduce_leaf(const Plan& plan, const T* x, std::int64_t count, Lanes<T>& lanes, T* out) {
+void reduce_leaf(const ReductionPlan& plan, const T* x, std::int64_t count, Lanes<T>& lanes,
+                 T* out) {
   std::int64_t number = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
     for (std::int64_t i = 0; i < plan.run.extent; ++i) {
@@ -165,7 +149,7 @@ void reduce_leaf(const Plan& plan, const T* x, std::int64_t count, Lanes<T>& lan
 
 // A leaf of one result, over runs that lie side by side.
 template <typename Op, typename T>
-T reduce_long_leaf(const Plan& plan, const T* x) {
+T reduce_long_leaf(const ReductionPlan& plan, const T* x) {
   if (plan.inside.empty()) {
     return reduce_run<Op>(x, plan.run.extent);
   }
@@ -199,7 +183,8 @@ T reduce_long_leaf(const Plan& plan, const T* x) {
 
 // Leaves through the tree: leaf(in offset, place) computes one, `count` results wide.
 template <typename Op, typename T, typename Leaf>
-void reduce_tree(const Plan& plan, std::int64_t count, std::span<T> stack, const Leaf& leaf) {
+void reduce_tree(const ReductionPlan& plan, std::int64_t count, std::span<T> stack,
+                 const Leaf& leaf) {
   std::size_t leaf_index = 0;
   T* top = stack.data();
   for_each(plan.leaves, 0, 0, [&](std::int64_t at, std::int64_t) {
@@ -214,7 +199,7 @@ void reduce_tree(const Plan& plan, std::int64_t count, std::span<T> stack, const
 }
 
 template <typename Op, typename T>
-void reduce_side(const Plan& plan, const T* in, T* out) {
+void reduce_side(const ReductionPlan& plan, const T* in, T* out) {
   Lanes<T> lanes{};
   std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kWidth));
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
@@ -231,11 +216,40 @@ void reduce_side(const Plan& plan, const T* in, T* out) {
   });
 }
 
+// One result of leaves that lie side by side, as many as a power of two: their tree is perfect.
 template <typename Op, typename T>
-void reduce_long(const Plan& plan, const T* in, T* out) {
+T reduce_perfect(const T* x, std::int64_t leaves, std::int64_t length) {
+  std::array<T, kMostLeaves> found{};
+  const auto count = static_cast<std::size_t>(leaves);
+  for (std::size_t l = 0; l < count; ++l) {
+    found[l] = reduce_run<Op>(x + static_cast<std::int64_t>(l) * length, length);
+  }
+  for (std::size_t half = count / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) {
+      found[l] = Op::apply(found[2 * l], found[2 * l + 1]);
+    }
+  }
+  return found[0];
+}
+
+bool is_perfect(const ReductionPlan& plan) {
+  const bool adjacent = plan.leaves.size() == 1 && plan.leaves[0].in == plan.run.extent;
+  return plan.inside.empty() && adjacent && plan.leaves[0].extent <= kMostLeaves &&
+         std::has_single_bit(static_cast<std::uint64_t>(plan.leaves[0].extent));
+}
+
+template <typename Op, typename T>
+void reduce_long(const ReductionPlan& plan, const T* in, T* out) {
   std::array<T, kMaxDepth> stack{};
   Loops results = plan.results;
   results.push_back(plan.side);
+  if (is_perfect(plan)) {
+    const std::int64_t leaves = plan.leaves[0].extent;
+    for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
+      out[to] = reduce_perfect<Op>(in + from, leaves, plan.run.extent);
+    });
+    return;
+  }
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     reduce_tree<Op, T>(plan, 1, stack, [&](std::int64_t at, T* place) {
       *place = reduce_long_leaf<Op>(plan, in + from + at);
@@ -245,8 +259,7 @@ void reduce_long(const Plan& plan, const T* in, T* out) {
 }
 
 template <typename Op, typename T>
-void reduce_by(const Reduction& reduction, const T* in, T* out) {
-  const Plan plan = plan_reduction(reduction, Op::kOrdered);
+void reduce_by(const ReductionPlan& plan, const T* in, T* out) {
   if (plan.leaf_length == 0) {
     Loops results = plan.results;
     results.push_back(plan.side);
@@ -259,16 +272,16 @@ void reduce_by(const Reduction& reduction, const T* in, T* out) {
 }
 
 template <typename T>
-void reduce_kind(const Reduction& reduction, const T* in, T* out) {
-  switch (reduction.kind) {
+void reduce_kind(const ReductionPlan& plan, const T* in, T* out) {
+  switch (plan.kind) {
     case ReduceKind::kSum:
-      return reduce_by<Sum<T>>(reduction, in, out);
+      return reduce_by<Sum<T>>(plan, in, out);
     case ReduceKind::kProd:
-      return reduce_by<Prod<T>>(reduction, in, out);
+      return reduce_by<Prod<T>>(plan, in, out);
     case ReduceKind::kMax:
-      return reduce_by<Max<T>>(reduction, in, out);
+      return reduce_by<Max<T>>(plan, in, out);
     case ReduceKind::kMin:
-      return reduce_by<Min<T>>(reduction, in, out);
+      return reduce_by<Min<T>>(plan, in, out);
   }
 }
 
@@ -301,24 +314,39 @@ void combine_kind(ReduceKind kind, const T* left, const T* right, std::int64_t n
 
 }  // namespace
 
-void reduce(const Reduction& reduction, const float* in, Isa /*isa*/, float* out) {
-  reduce_kind(reduction, in, out);
+std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType dtype) {
+  // The order of terms shows in the bits.
+  const bool ordered =
+      is_float(dtype) && reduction.kind != ReduceKind::kMax && reduction.kind != ReduceKind::kMin;
+  ReductionPlan plan{.kind = reduction.kind, .dtype = dtype};
+  std::vector<KeptDim> kept = reduction.kept;
+  std::ranges::stable_sort(
+      kept, [](const KeptDim& x, const KeptDim& y) { return std::abs(x.in) > std::abs(y.in); });
+  for (const KeptDim& dim : kept) {
+    append(plan.results, {.extent = dim.extent, .in = dim.in, .out = dim.out});
+  }
+  plan.side = take_side(plan.results);
+  std::vector<std::int64_t> blocks;
+  for (const ReducedDim& dim : reduction.reduced) {
+    blocks.push_back(ordered ? dim.blocks : 1);
+    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
+    const std::int64_t length = dim.extent / blocks.back();
+    append(plan.leaves, {.extent = blocks.back(), .in = dim.in * length});
+    append(plan.inside, {.extent = length, .in = dim.in});
+    plan.leaf_length *= length;
+  }
+  if (!plan.inside.empty()) {
+    plan.run = take(plan.inside, plan.inside.size() - 1);
+  }
+  plan.merges = combine_tree_blocks(blocks);
+  return std::make_shared<const ReductionPlan>(std::move(plan));
 }
 
-void reduce(const Reduction& reduction, const double* in, Isa /*isa*/, double* out) {
-  reduce_kind(reduction, in, out);
-}
-
-void reduce(const Reduction& reduction, const std::int32_t* in, Isa /*isa*/, std::int32_t* out) {
-  reduce_kind(reduction, in, out);
-}
-
-void reduce(const Reduction& reduction, const std::int64_t* in, Isa /*isa*/, std::int64_t* out) {
-  reduce_kind(reduction, in, out);
-}
-
-void reduce(const Reduction& reduction, const std::uint8_t* in, Isa /*isa*/, std::uint8_t* out) {
-  reduce_kind(reduction, in, out);
+void reduce(const ReductionPlan& plan, const void* in, void* out) {
+  with_type(plan.dtype, [&](auto type) {
+    using T = decltype(type);
+    reduce_kind(plan, static_cast<const T*>(in), static_cast<T*>(out));
+  });
 }
 
 void combine(ReduceKind kind, const float* left, const float* right, std::int64_t n, float* out) {

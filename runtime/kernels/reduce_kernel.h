@@ -9,8 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "ir/dtype.h"
 #include "runtime/kernels/cpu.h"
 
 namespace mtf {
@@ -37,13 +39,14 @@ struct Reduction {
   std::vector<ReducedDim> reduced;  // in the program's order: first is outermost
 };
 
-// `out` must not overlap `in`. An empty reduction gives the identity of its kind (maximum: -Inf or
-// the smallest integer).
-void reduce(const Reduction& reduction, const float* in, Isa isa, float* out);
-void reduce(const Reduction& reduction, const double* in, Isa isa, double* out);
-void reduce(const Reduction& reduction, const std::int32_t* in, Isa isa, std::int32_t* out);
-void reduce(const Reduction& reduction, const std::int64_t* in, Isa isa, std::int64_t* out);
-void reduce(const Reduction& reduction, const std::uint8_t* in, Isa isa, std::uint8_t* out);
+// How the loops of a reduction run, for any number of runs.
+struct ReductionPlan;
+[[nodiscard]] std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction,
+                                                                  DType dtype);
+
+// `out` must not overlap `in`; both hold elements of the plan's dtype. An empty reduction gives the
+// identity of its kind (maximum: -Inf or the smallest integer).
+void reduce(const ReductionPlan& plan, const void* in, void* out);
 
 // out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two
 // messages. Maximum and minimum are associative and commutative to the bit (+0 above -0, one NaN),

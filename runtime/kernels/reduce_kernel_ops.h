@@ -14,7 +14,6 @@ namespace mtf {
 template <typename T>
 struct Sum {
   static constexpr bool kIsExtreme = false;
-  static constexpr bool kOrdered = std::floating_point<T>;  // the order of terms shows in the bits
   static constexpr T identity() { return T(0); }
   static T apply(T x, T y) {
     if constexpr (std::floating_point<T>) {
@@ -29,7 +28,6 @@ struct Sum {
 template <typename T>
 struct Prod {
   static constexpr bool kIsExtreme = false;
-  static constexpr bool kOrdered = std::floating_point<T>;
   static constexpr T identity() { return T(1); }
   static T apply(T x, T y) {
     if constexpr (std::floating_point<T>) {
@@ -47,7 +45,6 @@ template <typename T, bool kLargest>
 struct Extreme {
   static constexpr bool kIsExtreme = true;
   static constexpr bool kIsLargest = kLargest;
-  static constexpr bool kOrdered = false;
   static constexpr T identity() {
     if constexpr (std::floating_point<T>) {
       return kLargest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "runtime/kernels/reduce_kernel.h"
 #include "runtime/kernels/reduce_kernel_ops.h"
@@ -99,6 +100,27 @@ struct FloatExtreme {
   [[nodiscard]] static T finished(Lane joined) { return std::bit_cast<T>(turned(joined)); }
 };
 
+template <std::size_t kFrom, typename V, std::size_t... kLane>
+auto lanes_from(const V& x, std::index_sequence<kLane...> /*lanes*/) {
+  return __builtin_shufflevector(x, x, (kFrom + kLane)...);
+}
+
+// Lane l joined with lane l + half of them, until there is one. Not through memory, which would
+// take longer than a block of a short row.
+template <typename Lanes, typename V>
+typename Lanes::Lane join_halves(const V& x) {
+  constexpr std::size_t kHalf = sizeof(V) / sizeof(typename Lanes::Lane) / 2;
+  if constexpr (kHalf == 1) {
+    typename Lanes::Lane first = x[0];
+    Lanes::join(first, typename Lanes::Lane{x[1]});
+    return first;
+  } else {
+    auto lower = lanes_from<0>(x, std::make_index_sequence<kHalf>());
+    Lanes::join(lower, lanes_from<kHalf>(x, std::make_index_sequence<kHalf>()));
+    return join_halves<Lanes>(lower);
+  }
+}
+
 // What `n` adjacent elements come to.
 template <typename Op, typename T>
 [[nodiscard]] T reduce_run(const T* x, std::int64_t n) {
@@ -126,15 +148,9 @@ template <typename Op, typename T>
       Lanes::join(lanes[v].all, lanes[v + half].all);
     }
   }
-  std::array<typename Lanes::Lane, kTogether<T>> joined{};
-  std::memcpy(joined.data(), &lanes[0].all, sizeof(joined));
-  for (std::size_t half = kTogether<T> / 2; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) {
-      Lanes::join(joined[l], joined[l + half]);
-    }
-  }
+  const auto joined = join_halves<Lanes>(lanes[0].all);
   const bool is_nan = std::ranges::any_of(lanes, &Lanes::is_nan);
-  return is_nan ? std::numeric_limits<T>::quiet_NaN() : Lanes::finished(joined[0]);
+  return is_nan ? std::numeric_limits<T>::quiet_NaN() : Lanes::finished(joined);
 }
 
 }  // namespace mtf

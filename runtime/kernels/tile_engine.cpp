@@ -17,6 +17,16 @@ std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// As TileCall::lone has them.
+std::uint32_t operands_that_are(const TileStage& stage, std::size_t input) {
+  std::uint32_t bits = 0;
+  for (std::size_t o = 0; o < stage.operands.size(); ++o) {
+    const bool is_input = stage.operands[o] == static_cast<std::int64_t>(input);
+    bits |= is_input ? std::uint32_t{1} << o : 0;
+  }
+  return bits;
+}
+
 }  // namespace
 
 TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInput>& inputs,
@@ -44,6 +54,7 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
   if (volume_ > 0) {
     merge_dims();
     choose_tile();
+    find_lone();
     place_scratch();
   }
 }
@@ -124,6 +135,23 @@ TilePass::Access TilePass::access_of(const Input& input) const {
   return inner > 0 && input.strides[inner - 1] == input.width ? Access::kTransposed : Access::kRows;
 }
 
+// What all its readers take as one element is not laid out for them.
+void TilePass::find_lone() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const auto takes_it = [i](const Stage& stage) {
+      return operands_that_are(stage.spec, i) == 0 || (stage.spec.spreads && !stage.spec.widened);
+    };
+    const bool is_one = std::ranges::count(inputs_[i].strides, 0) == std::ssize(inputs_[i].strides);
+    if (volume_ > 1 && (inputs_[i].access == Access::kFill || is_one) &&
+        std::ranges::all_of(stages_, takes_it)) {
+      inputs_[i].access = Access::kLone;
+      for (Stage& stage : stages_) {
+        stage.spec.call.lone |= operands_that_are(stage.spec, i);
+      }
+    }
+  }
+}
+
 // The last stage that reads the result of each.
 std::vector<std::size_t> TilePass::last_uses() const {
   std::vector<std::size_t> last_use(stages_.size());
@@ -141,7 +169,7 @@ std::vector<std::size_t> TilePass::last_uses() const {
 void TilePass::place_scratch() {
   const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * 8);
   for (Input& input : inputs_) {
-    if (input.access != Access::kInPlace && input.access != Access::kRow) {
+    if (input.access > Access::kLone) {
       input.place = scratch_bytes_;
       scratch_bytes_ += tile * (input.access == Access::kTransposed ? kTurnedRows : 1);
     }

@@ -28,6 +28,7 @@ struct TileStage {
   TileFn tile = nullptr;
   TileCall call;
   std::vector<std::int64_t> operands;
+  bool spreads = false;  // takes operands with one element for a run
   bool widened = false;  // runs in the wide dtypes (runtime/vector_math/narrow.h)
   bool stored = false;   // its result is wanted in memory; otherwise only later stages read it
 };
@@ -55,7 +56,8 @@ class TilePass {
   enum class Access : std::uint8_t {
     kInPlace,     // lies in the order of the result
     kRow,         // inner dim in order: read in place from its row
-    kOnce,        // the same for all tiles
+    kLone,        // one element for the row, or for all, read in place by stages that spread it
+    kOnce,        // the same for all tiles; it and the rest are laid out for the tile
     kFill,        // one element per row
     kRows,        // put together row by row
     kTransposed,  // inner dim strided, the next one in order: turned in blocks
@@ -87,6 +89,7 @@ class TilePass {
   void merge_dims();
   void choose_tile();
   [[nodiscard]] Access access_of(const Input& input) const;
+  void find_lone();
   void place_scratch();
   void place_results(std::int64_t tile);
   [[nodiscard]] std::vector<std::size_t> last_uses() const;

@@ -103,6 +103,8 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
       return data + (tile.row * extents_.back() + tile.column) * input.width;
     case Access::kRow:
       return data + row_offset(input, tile.row) + tile.column * input.width;
+    case Access::kLone:
+      return data + row_offset(input, tile.row);
     case Access::kOnce:
       if (tile.first) {
         load_rows(input, data, tile, place);

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -60,12 +61,26 @@ void unary_loop(std::span<const void* const> in, void* out, std::size_t n) {
 }
 
 template <typename F, typename T>
-void binary_loop(std::span<const void* const> in, void* out, std::size_t n) {
+void binary_loop(std::uint32_t lone, std::span<const void* const> in, void* out, std::size_t n) {
   const auto* a = static_cast<const T*>(in[0]);
   const auto* b = static_cast<const T*>(in[1]);
   auto* y = static_cast<decltype(F{}(T{}, T{}))*>(out);
-  for (std::size_t i = 0; i < n; ++i) {
-    y[i] = F{}(a[i], b[i]);
+  if (lone == 0) {
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = F{}(a[i], b[i]);
+    }
+  } else if (lone == 1) {
+    const T first = *a;
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = F{}(first, b[i]);
+    }
+  } else if (lone == 2) {
+    const T second = *b;
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = F{}(a[i], second);
+    }
+  } else {
+    std::fill_n(y, n, F{}(*a, *b));
   }
 }
 
@@ -78,18 +93,19 @@ void unary_numbers(const TileCall& call, std::span<const void* const> in, void* 
 template <typename F>
 void binary_numbers(const TileCall& call, std::span<const void* const> in, void* out,
                     std::size_t n) {
-  with_number(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+  with_number(call.dtype,
+              [&](auto type) { binary_loop<F, decltype(type)>(call.lone, in, out, n); });
 }
 
 template <typename F>
 void binary_floats(const TileCall& call, std::span<const void* const> in, void* out,
                    std::size_t n) {
-  with_float(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+  with_float(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(call.lone, in, out, n); });
 }
 
 template <typename F>
 void binary_any(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
-  with_type(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+  with_type(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(call.lone, in, out, n); });
 }
 
 // One of the functions of runtime/vector_math/vector_math.h.

@@ -135,7 +135,8 @@ class Lines {
     }
   }
 
-  // A line, or nothing where the value is shown in the text of its one user.
+  // A line, or nothing where the value is shown in the text of its one user; what is reduced has a
+  // line, for its dims.
   void add_call(const LocalCall& call, bool used_once, std::size_t step) {
     const Nested text = {.text = call_text(call, operand_text()),
                          .precedence = precedence_of(call)};
@@ -144,7 +145,8 @@ class Lines {
     const bool passing = has_result && program_.at(call.result).home == Home::kNone;
     if (has_result && !literal.empty()) {
       nested_[call.result.index] = {.text = literal, .precedence = text.precedence};
-    } else if (passing && used_once && display_width(text.text) <= kLongestNested) {
+    } else if (passing && used_once && call.call.op->tile != nullptr &&
+               display_width(text.text) <= kLongestNested) {
       nested_[call.result.index] = text;
     }
     if (passing && nested_.contains(call.result.index)) {

@@ -78,6 +78,7 @@ print x + bias
                  .grad = add_grad,
                  .flops = one_flop_each,
                  .tile = binary_numbers<Add>,
+                 .spreads = true,
                  .host = add_host,
                  .linear = Linear::kJoint,
                  .primitive = Primitive::kAdd};
@@ -98,6 +99,7 @@ print x - const([io], [1, 2, 3])
                  .grad = sub_grad,
                  .flops = one_flop_each,
                  .tile = binary_numbers<Subtract>,
+                 .spreads = true,
                  .host = sub_host,
                  .linear = Linear::kJoint,
                  .primitive = Primitive::kSubtract};

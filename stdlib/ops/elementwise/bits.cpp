@@ -67,7 +67,7 @@ void with_whole(DType dtype, const F& f) {
 
 template <typename F>
 void binary_whole(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
-  with_whole(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(in, out, n); });
+  with_whole(call.dtype, [&](auto type) { binary_loop<F, decltype(type)>(call.lone, in, out, n); });
 }
 
 void bit_not_tile(const TileCall& call, std::span<const void* const> in, void* out, std::size_t n) {
@@ -106,14 +106,16 @@ const OpDef kBitAnd = bits_of_two({.name = "bitwise_and",
                                    .example = R"(dim length = 4
 assert all(bitwise_and(range(length), 1) == range(length) % 2)
 )",
-                                   .tile = binary_whole<BitAnd>});
+                                   .tile = binary_whole<BitAnd>,
+                                   .spreads = true});
 
 const OpDef kBitOr = bits_of_two({.name = "bitwise_or",
                                   .summary = "the bits that are set in either integer",
                                   .example = R"(dim length = 4
 print bitwise_or(range(length), 1)
 )",
-                                  .tile = binary_whole<BitOr>});
+                                  .tile = binary_whole<BitOr>,
+                                  .spreads = true});
 
 const OpDef kBitXor =
     bits_of_two({.name = "bitwise_xor",
@@ -121,7 +123,8 @@ const OpDef kBitXor =
                  .example = R"(dim length = 4
 print bitwise_xor(range(length), 3)
 )",
-                 .tile = binary_whole<BitXor>});
+                 .tile = binary_whole<BitXor>,
+                 .spreads = true});
 
 const OpDef kBitNot = of_bits({.name = "bitwise_not",
                                .summary = "the bits that are not set in an integer",
@@ -138,7 +141,8 @@ const OpDef kLeftShift =
                .example = R"(dim length = 4
 assert all(left_shift(range(length), 3) == 8 * range(length))
 )",
-               .tile = binary_whole<LeftShift>});
+               .tile = binary_whole<LeftShift>,
+               .spreads = true});
 
 const OpDef kRightShift =
     bit_shift({.name = "right_shift",
@@ -146,6 +150,7 @@ const OpDef kRightShift =
                .example = R"(dim length = 4
 assert all(right_shift(16 * range(length) - 8, 3) == 2 * range(length) - 1)
 )",
-               .tile = binary_whole<RightShift>});
+               .tile = binary_whole<RightShift>,
+               .spreads = true});
 
 }  // namespace mtf::ops

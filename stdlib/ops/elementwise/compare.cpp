@@ -155,6 +155,7 @@ const OpDef kLess = comparison({.name = "less",
                                 .example = "dim length = 4\nprint range(length) < 2\n",
                                 .type = ordered_type,
                                 .tile = binary_any<Less>,
+                                .spreads = true,
                                 .host = less_host});
 
 const OpDef kLessEqual = comparison({.name = "less_equal",
@@ -164,6 +165,7 @@ const OpDef kLessEqual = comparison({.name = "less_equal",
                                      .example = "dim length = 4\nprint range(length) <= 2\n",
                                      .type = ordered_type,
                                      .tile = binary_any<LessEqual>,
+                                     .spreads = true,
                                      .host = less_equal_host});
 
 const OpDef kGreater = comparison({.name = "greater",
@@ -173,6 +175,7 @@ const OpDef kGreater = comparison({.name = "greater",
                                    .example = "dim length = 4\nprint range(length) > 2\n",
                                    .type = ordered_type,
                                    .tile = binary_any<Greater>,
+                                   .spreads = true,
                                    .host = greater_host,
                                    .primitive = Primitive::kGreater});
 
@@ -183,6 +186,7 @@ const OpDef kGreaterEqual = comparison({.name = "greater_equal",
                                         .example = "dim length = 4\nprint range(length) >= 2\n",
                                         .type = ordered_type,
                                         .tile = binary_any<GreaterEqual>,
+                                        .spreads = true,
                                         .host = greater_equal_host});
 
 const OpDef kEqual = comparison({.name = "equal",
@@ -192,6 +196,7 @@ const OpDef kEqual = comparison({.name = "equal",
                                  .example = "dim length = 4\nprint range(length) == 2\n",
                                  .type = equal_type,
                                  .tile = binary_any<Equal>,
+                                 .spreads = true,
                                  .host = equal_host});
 
 const OpDef kNotEqual = comparison({.name = "not_equal",
@@ -201,6 +206,7 @@ const OpDef kNotEqual = comparison({.name = "not_equal",
                                     .example = "dim length = 4\nprint range(length) != 2\n",
                                     .type = equal_type,
                                     .tile = binary_any<NotEqual>,
+                                    .spreads = true,
                                     .host = not_equal_host});
 
 const OpDef kIsFinite =

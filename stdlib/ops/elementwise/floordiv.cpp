@@ -97,6 +97,7 @@ print range(length) // 4
                       .space = kept_space,
                       .flops = one_flop_each,
                       .tile = binary_numbers<FloorDiv>,
+                      .spreads = true,
                       .host = floordiv_host};
 
 const OpDef kMod{
@@ -115,6 +116,7 @@ print range(length) % 4
     .grad = mod_grad,
     .flops = one_flop_each,
     .tile = binary_numbers<Mod>,
+    .spreads = true,
     .host = mod_host};
 
 }  // namespace mtf::ops

@@ -91,6 +91,7 @@ print minimum(const([io], [1, 5, 9]), 4)
                      .grad = minimum_grad,
                      .flops = one_flop_each,
                      .tile = binary_numbers<Minimum>,
+                     .spreads = true,
                      .host = minimum_host};
 
 const OpDef kMaximum{.name = "maximum",
@@ -108,6 +109,7 @@ print maximum(const([io], [1, 5, 9]), 4)
                      .grad = maximum_grad,
                      .flops = one_flop_each,
                      .tile = binary_numbers<Maximum>,
+                     .spreads = true,
                      .host = maximum_host};
 
 }  // namespace mtf::ops

@@ -97,6 +97,7 @@ print x * y
                  .grad = mul_grad,
                  .flops = one_flop_each,
                  .tile = binary_numbers<Multiply>,
+                 .spreads = true,
                  .host = mul_host,
                  .algebra = Algebra::kProduct};
 
@@ -115,6 +116,7 @@ print const([io], [1, 2, 3]) / 4
                  .grad = div_grad,
                  .flops = one_flop_each,
                  .tile = binary_floats<Divide>,
+                 .spreads = true,
                  .host = div_host,
                  .primitive = Primitive::kDivide};
 

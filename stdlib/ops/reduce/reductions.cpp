@@ -144,7 +144,9 @@ double flops_of_operand(const OpCall& call) {
   return static_cast<double>(call.operands[0].shape.volume());
 }
 
-void reduce_kernel(const KernelCall& call, ReduceKind kind) {
+namespace {
+
+std::shared_ptr<const ReductionPlan> plan_of(const KernelCall& call, ReduceKind kind) {
   const TensorView& in = call.in[0];
   const std::vector<std::int64_t> strides = strides_of(in.shape);
   const std::vector<std::int64_t> out_strides = strides_by_name(call.out.shape, in.shape);
@@ -163,13 +165,22 @@ void reduce_kernel(const KernelCall& call, ReduceKind kind) {
     reduction.reduced.push_back(
         {.extent = in.shape[i].size, .in = strides[i], .blocks = call.blocks(loop)});
   }
+  return plan_reduction(reduction, call.out.dtype);
+}
+
+}  // namespace
+
+void reduce_kernel(const KernelCall& call, ReduceKind kind) {
+  std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
+  if (made == nullptr) {
+    made = plan_of(call, kind);
+    if (call.notes != nullptr) {
+      call.notes->made = made;
+    }
+  }
   std::vector<std::byte> wide;
-  const void* const from = widened_elements(in, wide);
-  with_type(call.out.dtype, [&](auto type) {
-    using T = decltype(type);
-    reduce(reduction, static_cast<const T*>(from), call.host.cpu().isa,
-           elements<T>(call.out).data());
-  });
+  const void* const from = widened_elements(call.in[0], wide);
+  reduce(*static_cast<const ReductionPlan*>(made.get()), from, call.out.data);
 }
 
 }  // namespace mtf

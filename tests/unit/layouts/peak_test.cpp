@@ -69,7 +69,7 @@ TEST_CASE("the peak is where the largest values meet") {
   const Program program = program_of(R"(
 dim a = 64, b = 16, c = 8
 fn case(x: f32[a, b]) {
-  let narrow = sum(x, over = b)
+  let narrow = einsum(x, x -> [a])
   let wide = einsum(x, x -> [a, b])
   let both = einsum(wide, x -> [b])
   let last = sum(both * 2.0) + sum(maximum(narrow, sum(both)))

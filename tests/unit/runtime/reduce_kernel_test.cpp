@@ -25,9 +25,22 @@ T plain(ReduceKind kind, T x, T y) {
 }
 
 template <typename T>
+DType dtype_of(T zero) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(zero) == 4 ? DType::kF32 : DType::kF64;
+  }
+  return sizeof(zero) == 1 ? DType::kU8 : sizeof(zero) == 4 ? DType::kI32 : DType::kI64;
+}
+
+template <typename T>
+void reduce(const Reduction& reduction, const T* in, T* out) {
+  mtf::reduce(*plan_reduction(reduction, dtype_of(T{})), in, out);
+}
+
+template <typename T>
 T identity(ReduceKind kind) {
   T result{};
-  reduce({.kind = kind, .kept = {}, .reduced = {{.extent = 0}}}, &result, Isa::kPortable, &result);
+  reduce({.kind = kind, .kept = {}, .reduced = {{.extent = 0}}}, &result, &result);
   return result;
 }
 
@@ -170,7 +183,7 @@ TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its d
     }
     const auto in = random_values<TestType>(sized.in, random);
     std::vector<TestType> found(sized.out);
-    reduce(sized.reduction, in.data(), widest_isa(), found.data());
+    reduce(sized.reduction, in.data(), found.data());
     INFO("reduction " << i);
     REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
   }
@@ -185,13 +198,13 @@ TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank
     Reduction reduction = {.kept = {{.extent = kept, .in = contiguous ? n : 1, .out = 1}},
                            .reduced = {{.extent = n, .in = contiguous ? 1 : kept, .blocks = 16}}};
     std::vector<float> whole(kept);
-    reduce(reduction, in.data(), widest_isa(), whole.data());
+    reduce(reduction, in.data(), whole.data());
     for (const std::int64_t ranks : {2, 4, 8, 16}) {
       reduction.reduced[0].extent = n / ranks;
       reduction.reduced[0].blocks = 16 / ranks;
       std::vector<std::vector<float>> parts(static_cast<std::size_t>(ranks), whole);
       for (std::int64_t r = 0; r < ranks; ++r) {
-        reduce(reduction, in.data() + r * (n / ranks) * reduction.reduced[0].in, widest_isa(),
+        reduce(reduction, in.data() + r * (n / ranks) * reduction.reduced[0].in,
                parts[static_cast<std::size_t>(r)].data());
       }
       for (std::size_t step = 1; step < parts.size(); step *= 2) {
