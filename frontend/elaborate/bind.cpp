@@ -12,7 +12,9 @@ Note takes(std::span<const Formal> formals) {
   for (const Formal& formal : formals) {
     text += (text.empty() ? "" : ", ") + formal.name;
   }
-  return {.span = {}, .text = "it takes (" + text + ")"};
+  const bool written = !formals.empty() && formals.front().declared.file.valid();
+  return {.span = written ? join(formals.front().declared, formals.back().declared) : SourceSpan(),
+          .text = "it takes (" + text + ")"};
 }
 
 struct Binder {
@@ -135,9 +137,10 @@ std::optional<Bound> bind_required(Reporter& report, const Names& names, std::st
 void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span) {
   const std::string& name = formals[missing].name;
+  const bool is_written = formals[missing].declared.file.valid();
   report.error(DiagKind::kMissingArgument, span,
                "`" + std::string(callee) + "` needs `" + name + "`" +
-                   (name == "to" ? ", written after `->`" : ""),
+                   (name == "to" && !is_written ? ", written after `->`" : ""),
                {takes(formals)});
 }
 

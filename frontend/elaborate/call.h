@@ -16,7 +16,8 @@ namespace mtf::host {
 struct Formal {
   std::string name;
   bool required = true;
-  bool many = false;  // takes positional arguments up to the name of a dim
+  bool many = false;         // takes positional arguments up to the name of a dim
+  SourceSpan declared = {};  // of a function written in the language
 };
 
 // One list per formal: of one expression, of any number if it takes many, or empty.

@@ -97,8 +97,15 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
 }
 
 struct Entered {  // a call on the stack of calls
-  Entered(Reporter& reporter, const ast::Fn& fn, SourceSpan call) : report(reporter) {
-    report.calls.push_back({.function = fn.name.text, .call = call});
+  Entered(Reporter& reporter, const ast::Fn& fn, SourceSpan call, const Arguments& arguments)
+      : report(reporter) {
+    CallFrame frame{.function = fn.name.text, .call = call};
+    for (const std::optional<Operand>& argument : arguments) {
+      if (const Dim* dim = argument ? argument->value.get<Dim>() : nullptr; dim != nullptr) {
+        frame.dims.emplace_back(dim->name, argument->span);
+      }
+    }
+    report.calls.push_back(std::move(frame));
   }
   ~Entered() { report.calls.pop_back(); }
   Entered(const Entered&) = delete;
@@ -225,7 +232,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   built->region = region_name(c.layouts);
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
-  const Entered entered(c.report, *function.fn, is_called ? site.span : SourceSpan());
+  const Entered entered(c.report, *function.fn, is_called ? site.span : SourceSpan(), arguments);
   const Value result =
       run_as_root(c, function, as_inputs(unit, *function.fn, arguments), root_of(site), site.name);
   built->result = as_result(unit, frozen(c.units, result, function.fn->name.span));
@@ -297,7 +304,8 @@ Value result_of(const BuiltFunction& built, const std::vector<TensorHandle>& slo
 std::vector<Formal> formals_of(const ast::Fn& fn) {
   std::vector<Formal> formals;
   for (const ast::Parameter& parameter : fn.parameters) {
-    formals.push_back({.name = parameter.name.text, .required = !parameter.initial});
+    formals.push_back(
+        {.name = parameter.name.text, .required = !parameter.initial, .declared = parameter.span});
   }
   return formals;
 }
@@ -311,7 +319,7 @@ Value call_inline(Context& c, const Function& function, const Arguments& argumen
   program.frames.push_back(
       {.function = function.fn->name.text, .call = site.span, .parent = c.units.frame});
   const Restore frame(c.units.frame, static_cast<std::int32_t>(program.frames.size()) - 1);
-  const Entered entered(c.report, *function.fn, site.span);
+  const Entered entered(c.report, *function.fn, site.span, arguments);
   if (site.owned_path) {
     return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
   }
@@ -344,7 +352,7 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   }
   std::vector<TensorHandle> outputs;
   if (built->function->runs) {
-    const Entered entered(c.report, *function.fn, site.span);
+    const Entered entered(c.report, *function.fn, site.span, arguments);
     auto handles = run_unit(c.report, c.layouts, c.execution, *built->function->unit, built->slots);
     if (!handles) {
       return unknown();

@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/report.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -10,6 +11,7 @@ namespace mtf::host {
 namespace {
 
 constexpr std::size_t kShownCalls = 6;
+constexpr std::string_view kCalled = "`, called here";
 
 }  // namespace
 
@@ -50,6 +52,7 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 }
 
 void Reporter::add(Diag diag) {
+  move_to_caller(diag);
   failures_ += diag.severity == Severity::kError ? 1 : 0;
   // A name that the resolver did not know is no dim and has no value either.
   const bool of_name = diag.kind == DiagKind::kUnknownDim || diag.kind == DiagKind::kLaterFeature;
@@ -64,8 +67,8 @@ void Reporter::add(Diag diag) {
 void Reporter::add_calls(Diag& diag) const {
   std::vector<const CallFrame*> frames;  // innermost first, those of a recursion once
   std::map<std::tuple<std::string_view, std::int32_t, std::uint32_t>, std::size_t> times;
-  for (auto at = calls.rbegin(); at != calls.rend(); ++at) {
-    const CallFrame& frame = *at;
+  for (std::size_t i = calls.size(); i-- > 0;) {
+    const CallFrame& frame = calls[i];
     if (!frame.call.file.valid()) {  // an entry, built for its own sake
       continue;
     }
@@ -79,7 +82,7 @@ void Reporter::add_calls(Diag& diag) const {
     if (frame.call == diag.span && count == 1) {
       continue;
     }
-    std::string text = "in `" + frame.function + "`, called here";
+    std::string text = "in `" + frame.function + std::string(kCalled);
     text += count > 1 ? " " + std::to_string(count) + " times, each inside the other" : "";
     if (diag.notes.size() + 1 >= kShownCalls && i + 1 < frames.size()) {
       text += ", after " + std::to_string(frames.size() - i - 1) + " more calls";
@@ -87,6 +90,45 @@ void Reporter::add_calls(Diag& diag) const {
     }
     diag.notes.push_back({.span = frame.call, .text = std::move(text)});
   }
+}
+
+bool Reporter::in_library(SourceSpan span) const {
+  return span.file.valid() && library_.contains(span.file.index);
+}
+
+// A mistake that shows inside the library was made by who called it.
+void Reporter::move_to_caller(Diag& diag) const {
+  if (!in_library(diag.span)) {
+    return;
+  }
+  const auto caller = std::ranges::find_if(diag.notes, [&](const Note& note) {
+    return note.span.file.valid() && !in_library(note.span) &&
+           note.text.find(kCalled) != std::string::npos;
+  });
+  if (caller == diag.notes.end()) {
+    return;
+  }
+  const SourceSpan call = caller->span;
+  const std::size_t end = caller->text.find(kCalled);
+  Note inside{.span = diag.span, .text = "found here, with" + caller->text.substr(0, end + 1)};
+  diag.notes.erase(caller);
+  diag.notes.insert(diag.notes.begin(), std::move(inside));
+  diag.span = argument_meant(call, diag.text);
+  diag.fix.clear();
+}
+
+// Of the arguments the only one whose dim the text names; otherwise the call.
+SourceSpan Reporter::argument_meant(SourceSpan call, const std::string& text) const {
+  const auto frame = std::ranges::find(calls, call, &CallFrame::call);
+  std::vector<SourceSpan> meant;
+  if (frame != calls.end()) {
+    for (const auto& [dim, span] : frame->dims) {
+      if (text.find("`" + dim + "`") != std::string::npos) {
+        meant.push_back(span);
+      }
+    }
+  }
+  return meant.size() == 1 ? meant.front() : call;
 }
 
 Suggestion suggest(std::string_view name, std::span<const std::string> candidates) {

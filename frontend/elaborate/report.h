@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ir/support/diag.h"
@@ -17,6 +18,7 @@ namespace mtf::host {
 struct CallFrame {
   std::string function;
   SourceSpan call;  // without a file: an entry that is built and not called
+  std::vector<std::pair<std::string, SourceSpan>> dims = {};  // among its arguments
 };
 
 class Reporter {
@@ -32,6 +34,9 @@ class Reporter {
   // `with_calls`, as theirs end at the unit's border.
   void forward(const DiagSink& from, bool with_calls);
 
+  // What is wrong there is told at the call that led into it.
+  void is_library(FileId file) { library_.insert(file.index); }
+
   // An error that was reported where this program does not see it.
   void fail() { ++failures_; }
   // Errors so far, whether or not they were new to the sink.
@@ -45,9 +50,13 @@ class Reporter {
  private:
   void add(Diag diag);
   void add_calls(Diag& diag) const;
+  [[nodiscard]] bool in_library(SourceSpan span) const;
+  void move_to_caller(Diag& diag) const;
+  [[nodiscard]] SourceSpan argument_meant(SourceSpan call, const std::string& text) const;
 
   DiagSink& sink_;
   std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t>> seen_;
+  std::set<std::int32_t> library_;  // files
   std::size_t failures_ = 0;
 };
 

@@ -124,6 +124,9 @@ std::shared_ptr<Module> load(Modules& modules, Reporter& report, const Module& f
     return found->second;
   }
   const FileId id = modules.sources.add(source->file);
+  if (!import.is_file) {
+    report.is_library(id);
+  }
   DiagSink diags;
   std::optional<ast::File> file = parse(id, modules.sources, diags);
   report.forward(diags, false);
