@@ -21,6 +21,7 @@ section { border-top: 1px solid var(--line); margin-top: 1.6rem; }
 h1, h2, h3 { line-height: 1.25; scroll-margin-top: 4.5rem; }
 section { scroll-margin-top: 4rem; }
 #found { list-style: none; margin: 0; padding: 0; }
+#found { position: sticky; top: 3.7rem; background: Canvas; z-index: 1; max-height: 75vh; overflow-y: auto; }
 #found:not(:empty) { border: 1px solid var(--line); margin: .6rem 0; padding: .5rem .9rem; }
 #found small { opacity: .75; display: block; }
 nav ul { columns: 16rem; }
