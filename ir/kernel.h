@@ -65,7 +65,8 @@ enum class CallPart : std::uint8_t {
   kAll,
   kDigest,  // the result is the digest of the rank's part
   kRest,    // the last operand of a scan is the digest of all parts before the rank's; the only one
-            // of a selection those of all parts
+            // of a selection those of all parts; of a sort it is the rank's part of what all have,
+            // sorted
 };
 
 struct KernelCall {

@@ -126,9 +126,8 @@ std::vector<WindowDim> windows_of(const IterationSpace& space, std::size_t opera
 }
 
 std::size_t digested_loop(const IterationSpace& space) {
-  const auto found = std::ranges::find_if(space.loops, [](const LoopDim& loop) {
-    return loop.role == DimRole::kScanned || loop.role == DimRole::kSelected;
-  });
+  const auto found = std::ranges::find_if(
+      space.loops, [](const LoopDim& loop) { return needs_digest(loop.role); });
   assert(found != space.loops.end());
   return static_cast<std::size_t>(found - space.loops.begin());
 }

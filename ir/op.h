@@ -111,6 +111,7 @@ enum class DimRole : std::uint8_t {
   kMoved,     // its elements have new places in the result; those that change ranks are sent
   kScanned,   // an index of the result joins all up to it; ranks go on from what others have
   kSelected,  // few of its elements are in the result; each rank proposes its own
+  kSorted,    // its elements change places by their order; ranks swap what they have, sorted
   kServed,    // the result has what lies at indices known at run time; ranks send what they have
   kWhole,     // must be complete on each rank: gathered first
 };
@@ -118,6 +119,11 @@ enum class DimRole : std::uint8_t {
 // Whether an axis may split a loop of the role.
 [[nodiscard]] constexpr bool may_split(DimRole role) {
   return role != DimRole::kMoved && role != DimRole::kWhole;
+}
+
+// Whether ranks that have parts of a loop of the role tell each other of them by digests.
+[[nodiscard]] constexpr bool needs_digest(DimRole role) {
+  return role == DimRole::kScanned || role == DimRole::kSelected || role == DimRole::kSorted;
 }
 
 // How two numbers become one; of the last two scans alone know.
@@ -166,13 +172,13 @@ struct WindowDim {
   std::int64_t up = 1;
 };
 
-// What a rank that has a part of a dim with role kScanned or kSelected tells the others of it: for
-// each line along the dim, so many numbers. Lines are the indices of the first operand's other
-// dims.
+// What a rank that has a part of a dim with role kScanned, kSelected or kSorted tells the others of
+// it: for each line along the dim, so many numbers, or so many for each element of the part. Lines
+// are the indices of the first operand's other dims.
 struct Digest {
   DType dtype = DType::kF32;
-  std::int64_t width = 1;
-  bool from_end = false;  // of a scan: an index joins those behind it
+  std::int64_t width = 1;  // of kSorted, of an element: whole numbers, in order without their signs
+  bool from_end = false;   // of a scan: an index joins those behind it
 };
 
 // A dim of the first operand with role kServed: a place of the result reads it at the index that
@@ -192,7 +198,8 @@ struct IterationSpace {
   // were. Then no kernel runs where elements change ranks, the messages do it all.
   std::vector<MovedDim> moved = {};
   std::vector<WindowDim> windows = {};
-  std::optional<Digest> digest = {};  // where a dim, the only one, is scanned or selected from
+  std::optional<Digest> digest =
+      {};  // where a dim, the only one, is scanned, selected from or sorted
   std::vector<ServedDim> served = {};
 };
 

@@ -26,6 +26,8 @@ std::string_view to_string(StepKind kind) {
       return "halo_exchange";
     case StepKind::kExclusiveScan:
       return "exclusive_scan";
+    case StepKind::kSortExchange:
+      return "sort_exchange";
     case StepKind::kServe:
       return "serve";
     case StepKind::kAllReduce:

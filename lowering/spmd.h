@@ -64,6 +64,7 @@ enum class StepKind : std::uint8_t {
   // a border around its block, or elements that an operation moves (then `calls` has it).
   kHaloExchange,
   kExclusiveScan,  // every rank gets the join of what those before it along the axes have
+  kSortExchange,   // ranks that have sorted parts of a dim swap and merge them, until all is sorted
   kServe,          // each rank is sent what its slice of the result reads at indices that all know
   kAllReduce,
   kReduceScatter,
@@ -138,6 +139,7 @@ enum class ReasonKind : std::uint8_t {
   kWindow,      // the operation reads windows of `dim`, which is split over `has`
   kScanned,     // the operation runs along `dim`, which is split over `has`
   kSelected,    // the operation takes elements along `dim`, which is split over `has`
+  kSorted,      // the operation sorts `dim`, which is split over `has`
   kServed,      // the operation reads `dim`, which is split over `had`, at indices
   kCheapest,    // of a kernel: its loops could be split otherwise, and more would move
   kStreamed,    // of a kernel: done part by part

@@ -34,8 +34,8 @@ enum class Relation : std::uint8_t {
 
 // The collectives that a contract may name.
 inline constexpr std::array kCollectiveKinds = std::to_array<std::string_view>(
-    {"all_gather", "all_to_all", "permute", "halo_exchange", "exclusive_scan", "serve",
-     "all_reduce", "reduce_scatter", "broadcast", "reduce"});
+    {"all_gather", "all_to_all", "permute", "halo_exchange", "exclusive_scan", "sort_exchange",
+     "serve", "all_reduce", "reduce_scatter", "broadcast", "reduce"});
 
 struct Expectation {
   Measure measure{};

@@ -20,8 +20,11 @@ DimMap map_of_digest(const IterationSpace& space, std::size_t loop, bool in_part
   return map;
 }
 
-bool is_scan(const IterationSpace& space, std::size_t loop) {
-  return space.loops[loop].role == DimRole::kScanned;
+// How the ranks come to know; of a selection, all of them all digests.
+StepKind kind_of(DimRole role) {
+  return role == DimRole::kScanned  ? StepKind::kExclusiveScan
+         : role == DimRole::kSorted ? StepKind::kSortExchange
+                                    : StepKind::kAllGather;
 }
 
 }  // namespace
@@ -37,7 +40,7 @@ std::optional<DigestMove> digest_move(const OpCall& call, const IterationSpace& 
     return std::nullopt;
   }
   const std::string& name = space.loops[loop].name;
-  DigestMove move{.kind = is_scan(space, loop) ? StepKind::kExclusiveScan : StepKind::kAllGather,
+  DigestMove move{.kind = kind_of(space.loops[loop].role),
                   .axes = loops[loop],
                   .type = {},
                   .made = {},
@@ -51,7 +54,10 @@ std::optional<DigestMove> digest_move(const OpCall& call, const IterationSpace& 
       dims.push_back(dim);
     }
   }
-  dims.push_back({.name = name_inside(name), .size = space.digest->width});
+  const std::int64_t each = move.kind == StepKind::kSortExchange
+                                ? mesh.longest_part(space.loops[loop].size, loops[loop])
+                                : 1;
+  dims.push_back({.name = name_inside(name), .size = each * space.digest->width});
   move.type = {.dtype = space.digest->dtype, .shape = Shape(std::move(dims))};
   for (const std::vector<std::size_t>& dim : map_of_digest(space, loop, /*in_parts=*/true)) {
     move.made.dims.push_back(dim.empty() ? Axes() : loops[dim.front()]);
@@ -83,17 +89,19 @@ LocalCall digesting(const LocalCall& whole, const DigestMove& move) {
 }
 
 LocalCall rest_of(const LocalCall& whole, const DigestMove& move) {
-  const bool scans = is_scan(whole.space, move.loop);
   LocalCall call = whole;
   call.part = CallPart::kRest;
   call.bytes = 0;
-  if (!scans) {  // all ranks choose among what all have proposed
+  const bool told_all = move.kind == StepKind::kAllGather;  // and all choose
+  if (move.kind != StepKind::kExclusiveScan) {
     call.call.operands.clear();
     call.operands.clear();
     call.space.operands.clear();
+  }
+  if (told_all) {
     call.loops[move.loop].clear();
   }
-  call.space.operands.push_back(map_of_digest(whole.space, move.loop, scans));
+  call.space.operands.push_back(map_of_digest(whole.space, move.loop, !told_all));
   call.call.operands.push_back(move.type);
   return call;
 }

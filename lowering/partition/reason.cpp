@@ -83,11 +83,12 @@ std::vector<Reason> reduced(const SpmdProgram& program, std::span<const std::int
 // The axes of a step that were not there where its moves began, nor are behind it.
 Axes shared_axes(const SpmdProgram& program, const Step& step) {
   SpmdId first = step.from;
-  for (auto before = program.steps.rbegin(); before != program.steps.rend(); ++before) {
-    if (before->kind == StepKind::kKernel || before->to != first) {
+  for (std::size_t s = program.steps.size(); s-- > 0;) {
+    const Step& before = program.steps[s];
+    if (before.kind == StepKind::kKernel || before.to != first) {
       break;
     }
-    first = before->from;
+    first = before.from;
   }
   Axes shared;
   std::ranges::copy_if(step.axes, std::back_inserter(shared), [&](AxisId axis) {
@@ -194,7 +195,9 @@ std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_
   const LocalCall& call = program.steps[static_cast<std::size_t>(made)].calls.front();
   const std::size_t loop = digested_loop(call.space);
   const LoopDim& dim = call.space.loops[loop];
-  return {{.kind = dim.role == DimRole::kScanned ? ReasonKind::kScanned : ReasonKind::kSelected,
+  return {{.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
+                   : dim.role == DimRole::kSorted ? ReasonKind::kSorted
+                                                  : ReasonKind::kSelected,
            .span = call.call.span,
            .cause = cause_of(program, dim.name, call.loops[loop], around(program, call.origin)),
            .dim = dim.name,

@@ -7,7 +7,8 @@
 #include "lowering/reshard/reshard_bound.h"
 #include "lowering/reshard/reshard_moves.h"
 #include "lowering/reshard/reshard_search.h"
-#include "lowering/reshard/scan_rounds.h"
+#include "lowering/rounds/scan_rounds.h"
+#include "lowering/rounds/sort_rounds.h"
 
 namespace mtf {
 namespace {
@@ -143,6 +144,8 @@ Volume volume_of(StepKind kind, std::int64_t from, std::int64_t to, std::int64_t
       return {to * ranks, to * (ranks - 1)};
     case StepKind::kExclusiveScan:
       return {from, from * most_scan_messages(ranks)};
+    case StepKind::kSortExchange:  // but for what uneven parts swap at the end (sort_rounds.h)
+      return {from, from * most_sort_messages(ranks)};
     case StepKind::kPermute:
     case StepKind::kBroadcast:
     case StepKind::kReduce:  // by a rank that the others' terms pass through, and by its holder
@@ -161,6 +164,13 @@ Volume volume_of(const SpmdProgram& program, const Step& step) {
   if (step.kind == StepKind::kHaloExchange) {
     const std::vector<MovedDim> reads = reads_of(program, step);
     volume.received = most_halo_received(halo_of(program, step, reads));
+    return volume;
+  }
+  if (step.kind == StepKind::kSortExchange && program.mesh.uneven) {
+    const std::int64_t dim = sorted_dim_of(program, step).size;
+    const std::int64_t longest = program.mesh.longest_part(dim, step.axes);
+    volume.received = volume.elements / std::max<std::int64_t>(longest, 1) *
+                      most_sort_received(program.mesh, dim, step.axes);
     return volume;
   }
   if (step.kind != StepKind::kAllToAll || !program.mesh.uneven) {
@@ -191,6 +201,8 @@ std::int64_t hops_of(StepKind kind, std::int64_t ranks) {
       return 1;
     case StepKind::kExclusiveScan:
       return std::ssize(scan_rounds(ranks, 0));
+    case StepKind::kSortExchange:
+      return std::ssize(sort_rounds(ranks, 0));
     case StepKind::kAllReduce:
       return 2 * (ranks - 1);
     default:

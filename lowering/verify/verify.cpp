@@ -315,10 +315,9 @@ class Verifier {
       require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
       require(may_split(loop.role) || program_.mesh.size_of(call.loops[l]) == 1,
               "splits a loop that has to be whole");
-      const bool needs_digest = loop.role == DimRole::kScanned || loop.role == DimRole::kSelected;
-      require(
-          call.part != CallPart::kAll || !needs_digest || program_.mesh.size_of(call.loops[l]) == 1,
-          "leaves out what ranks have to tell each other");
+      require(call.part != CallPart::kAll || !needs_digest(loop.role) ||
+                  program_.mesh.size_of(call.loops[l]) == 1,
+              "leaves out what ranks have to tell each other");
     }
   }
 

@@ -113,6 +113,7 @@ bool fits_by_axes(const MoveCheck& move) {
       return ends.from.empty() &&
              std::ranges::all_of(move.axes, [&](AxisId axis) { return has(ends.to, axis); });
     case StepKind::kExclusiveScan:
+    case StepKind::kSortExchange:
       return ends.from.empty() && ends.to.empty();
     case StepKind::kHaloExchange:
     case StepKind::kServe:

@@ -113,6 +113,10 @@ Exchange::Exchange(Communicator& communicator, const Mesh& mesh, const ExchangeS
     scan_.emplace(mesh, given, *group_, communicator.local_ranks());
     return;
   }
+  if (kind_ == StepKind::kSortExchange) {
+    sort_.emplace(mesh, given, *group_, communicator.local_ranks());
+    return;
+  }
   assert(problem_with(mesh, given).empty());
   if (is_of_holders(kind_)) {
     holders_.emplace(mesh, given, *group_, communicator.local_ranks());
@@ -197,6 +201,10 @@ void Exchange::run(Communicator& communicator, Staging& staging, Ins from, Outs 
   }
   if (serve_) {
     serve_->run(communicator, *group_, staging, from, to, indices);
+    return;
+  }
+  if (sort_) {
+    sort_->run(communicator, *group_, staging, from, to);
     return;
   }
   if (scan_) {

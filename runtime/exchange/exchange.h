@@ -16,6 +16,7 @@
 #include "runtime/exchange/exchange_holders.h"
 #include "runtime/exchange/exchange_scan.h"
 #include "runtime/exchange/exchange_serve.h"
+#include "runtime/exchange/exchange_sort.h"
 #include "runtime/exchange/exchange_uneven.h"
 #include "runtime/execute/buffer.h"
 #include "runtime/ranks/communicator.h"
@@ -63,8 +64,10 @@ struct ExchangeSpec {
   IterationSpace space = {};
   std::vector<LaidOut> indices = {};
   // kExclusiveScan: what the operand is a digest of, a dim of this size in parts, and its order.
+  // kSortExchange: the same size, and the numbers of an element.
   std::int64_t scanned = 0;
   bool from_end = false;
+  std::int64_t entry = 1;
 };
 
 class Exchange {
@@ -106,6 +109,7 @@ class Exchange {
   std::optional<HaloExchange> halo_;
   std::optional<ScanExchange> scan_;       // instead of all that follows
   std::optional<ServeExchange> serve_;     // instead of all that follows
+  std::optional<SortExchange> sort_;       // instead of all that follows
   std::optional<HolderExchange> holders_;  // instead of all that follows
   // Where not all ranks hold slices, which of the local ones do; those that do not take part with
   // memory of no use, or not at all. Empty: all hold theirs.

@@ -1,4 +1,4 @@
-// An exclusive scan over ranks (lowering/reshard/scan_rounds.h): every rank of a group gets the
+// An exclusive scan over ranks (lowering/rounds/scan_rounds.h): every rank of a group gets the
 // join of what those before it have. Where there is nothing before a rank, it gets zeros, which
 // mean nothing.
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "lowering/reshard/scan_rounds.h"
+#include "lowering/rounds/scan_rounds.h"
 #include "runtime/kernels/scan.h"
 #include "runtime/ranks/communicator.h"
 

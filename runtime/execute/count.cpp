@@ -8,7 +8,8 @@
 #include "lowering/partition/digest.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
-#include "lowering/reshard/scan_rounds.h"
+#include "lowering/rounds/scan_rounds.h"
+#include "lowering/rounds/sort_rounds.h"
 
 namespace mtf {
 
@@ -23,7 +24,7 @@ namespace {
 bool is_told_by_messages(StepKind kind) {
   return kind == StepKind::kAllGather || kind == StepKind::kAllToAll ||
          kind == StepKind::kReduceScatter || kind == StepKind::kHaloExchange ||
-         kind == StepKind::kExclusiveScan;
+         kind == StepKind::kExclusiveScan || kind == StepKind::kSortExchange;
 }
 
 }  // namespace
@@ -104,7 +105,8 @@ bool must_move(const SpmdProgram& program, const Step& step, std::int64_t rank) 
 
 // Where each rank's part is known: those at an end of a dim receive less.
 bool is_by_place(StepKind kind) {
-  return kind == StepKind::kHaloExchange || kind == StepKind::kExclusiveScan;
+  return kind == StepKind::kHaloExchange || kind == StepKind::kExclusiveScan ||
+         kind == StepKind::kSortExchange;
 }
 
 // Elements that the rank receives in such a step, of whose operand it has so many.
@@ -113,6 +115,12 @@ std::int64_t received_on(const SpmdProgram& program, const Step& step, std::int6
   if (step.kind == StepKind::kExclusiveScan) {
     return elements *
            scan_messages(program.mesh.size_of(step.axes), scan_place(program, step, rank));
+  }
+  if (step.kind == StepKind::kSortExchange) {
+    const std::int64_t size = sorted_dim_of(program, step).size;
+    const std::int64_t longest = program.mesh.longest_part(size, step.axes);
+    return elements / std::max<std::int64_t>(longest, 1) *
+           sort_received(program.mesh, size, step.axes, rank);
   }
   const std::vector<MovedDim> reads = reads_of(program, step);
   return halo_received(halo_of(program, step, reads), rank);

@@ -129,6 +129,11 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
     spec.scanned = space.loops[digested_loop(space)].size;
     spec.from_end = space.digest->from_end;
   }
+  if (step.kind == StepKind::kSortExchange) {
+    const IterationSpace space = unsplit_call(program.source, step.need.user).space;
+    spec.scanned = space.loops[digested_loop(space)].size;
+    spec.entry = space.digest->width;
+  }
   std::vector<SpmdId> indices;
   if (step.kind == StepKind::kServe) {
     const LocalCall& call = step.calls.front();

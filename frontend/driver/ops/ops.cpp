@@ -54,6 +54,8 @@ std::string role_text(DimRole role, std::string_view combined) {
       return "scanned; split over an axis, ranks go on from what those before them have";
     case DimRole::kSelected:
       return "selected from; split over an axis, each rank proposes what its part has";
+    case DimRole::kSorted:
+      return "sorted; split over an axis, ranks sort their parts, swap and merge them";
     case DimRole::kServed:
       return "served; split over an axis, ranks send what others ask for";
     case DimRole::kWhole:

@@ -41,6 +41,8 @@ std::string_view role_text(DimRole role) {
       return " scanned";
     case DimRole::kSelected:
       return " selected";
+    case DimRole::kSorted:
+      return " sorted";
     case DimRole::kServed:
       return " served";
     case DimRole::kWhole:

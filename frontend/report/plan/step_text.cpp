@@ -234,7 +234,8 @@ std::string exchange_text(const SpmdProgram& program, const Step& step, const Va
 
 std::string move_text(const SpmdProgram& program, const Step& step, const ValueNames& names) {
   // The operand may have other dims than the result.
-  if (step.kind == StepKind::kHaloExchange || step.kind == StepKind::kServe) {
+  if (step.kind == StepKind::kHaloExchange || step.kind == StepKind::kServe ||
+      step.kind == StepKind::kSortExchange) {
     return exchange_text(program, step, names);
   }
   const std::string axes = to_string(program.mesh, step.axes);
@@ -261,6 +262,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
              to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
       break;
     case StepKind::kHaloExchange:
+    case StepKind::kSortExchange:
     case StepKind::kServe:
       break;
     case StepKind::kExclusiveScan:
@@ -302,6 +304,7 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& maker
     case StepKind::kHaloExchange:
     case StepKind::kServe:
     case StepKind::kExclusiveScan:
+    case StepKind::kSortExchange:
       dims = exchanged_dims(program, step);
       break;
     case StepKind::kSlice:

@@ -164,6 +164,9 @@ std::string to_text(const SpmdProgram& program, const Step& step, const Reason& 
       return reader_text(program, step) +
              (reason.kind == ReasonKind::kScanned ? " runs along " : " takes elements along ") +
              reason.dim + ", which is split over " + to_string(program.mesh, reason.has);
+    case ReasonKind::kSorted:
+      return reader_text(program, step) + " sorts " + reason.dim + ", which is split over " +
+             to_string(program.mesh, reason.has);
     case ReasonKind::kCheapest:
       return choice_text(program, call_meant(step, reason));
     case ReasonKind::kStreamed:

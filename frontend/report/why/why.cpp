@@ -271,6 +271,8 @@ class CollectiveQuestion {
     why_.wanted.push_back(
         {.text = along.role == DimRole::kScanned
                      ? op + " goes on from what ranks before have along " + along.name
+                 : along.role == DimRole::kSorted
+                     ? op + " merges the parts of " + along.name + ", which each rank sorts"
                      : op + " chooses among what each rank proposes along " + along.name,
          .path = {},
          .span = call.call.span});

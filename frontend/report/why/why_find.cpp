@@ -10,11 +10,11 @@
 namespace mtf {
 namespace {
 
-constexpr std::array kKinds = {StepKind::kAllGather,     StepKind::kAllToAll,
-                               StepKind::kPermute,       StepKind::kHaloExchange,
-                               StepKind::kExclusiveScan, StepKind::kAllReduce,
-                               StepKind::kReduceScatter, StepKind::kBroadcast,
-                               StepKind::kReduce,        StepKind::kServe};
+constexpr std::array kKinds = {
+    StepKind::kAllGather,     StepKind::kAllToAll,      StepKind::kPermute,
+    StepKind::kHaloExchange,  StepKind::kExclusiveScan, StepKind::kAllReduce,
+    StepKind::kReduceScatter, StepKind::kBroadcast,     StepKind::kReduce,
+    StepKind::kServe,         StepKind::kSortExchange};
 
 // "18" of "file.mtf:18" or ":18", and the file, which may be empty.
 struct AskedLine {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <memory>
 #include <utility>
 
@@ -28,25 +29,35 @@ template <typename Key>
 using Counts = std::array<std::array<std::uint32_t, kValues>, kDigits<Key>>;
 
 template <typename Key>
-void by_radix(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
+Key key_in(const Keyed<Key>& element) {
+  return element.key;
+}
+template <std::unsigned_integral Key>
+Key key_in(Key element) {
+  return element;
+}
+
+template <typename Element>
+void by_radix(std::vector<Element>& line, std::vector<Element>& other) {
+  using Key = decltype(key_in(line.front()));
   other.resize(line.size());
   const auto counts = std::make_unique<Counts<Key>>();
-  for (const Keyed<Key>& element : line) {
+  for (const Element& element : line) {
     for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
-      ++(*counts)[digit][digit_of(element.key, digit)];
+      ++(*counts)[digit][digit_of(key_in(element), digit)];
     }
   }
   for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
     auto& places = (*counts)[digit];
-    if (places[digit_of(line.front().key, digit)] == line.size()) {
+    if (places[digit_of(key_in(line.front()), digit)] == line.size()) {
       continue;  // all have the same
     }
     std::uint32_t place = 0;
     for (std::uint32_t& count : places) {
       place += std::exchange(count, place);
     }
-    for (const Keyed<Key>& element : line) {
-      other[places[digit_of(element.key, digit)]++] = element;
+    for (const Element& element : line) {
+      other[places[digit_of(key_in(element), digit)]++] = element;
     }
     line.swap(other);
   }
@@ -61,6 +72,15 @@ template <typename Key>
 void sort_line(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
   if (line.size() < kShort) {
     std::ranges::sort(line, comes_first<Key>);
+  } else {
+    by_radix(line, other);
+  }
+}
+
+template <typename Key>
+void sort_plain(std::vector<Key>& line, std::vector<Key>& other) {
+  if (line.size() < kShort) {
+    std::ranges::sort(line);
   } else {
     by_radix(line, other);
   }
@@ -103,6 +123,14 @@ void sort_keys(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::u
 
 void sort_keys(std::vector<Keyed<std::uint64_t>>& line, std::vector<Keyed<std::uint64_t>>& other) {
   sort_line(line, other);
+}
+
+void sort_numbers(std::vector<std::uint32_t>& line, std::vector<std::uint32_t>& other) {
+  sort_plain(line, other);
+}
+
+void sort_numbers(std::vector<std::uint64_t>& line, std::vector<std::uint64_t>& other) {
+  sort_plain(line, other);
 }
 
 void sort_first(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::uint32_t>>& other,

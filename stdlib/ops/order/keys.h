@@ -41,6 +41,8 @@ struct Keyed {
 // Sorted by key; equal ones stay as they were. `other` is room for as many.
 void sort_keys(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::uint32_t>>& other);
 void sort_keys(std::vector<Keyed<std::uint64_t>>& line, std::vector<Keyed<std::uint64_t>>& other);
+void sort_numbers(std::vector<std::uint32_t>& line, std::vector<std::uint32_t>& other);
+void sort_numbers(std::vector<std::uint64_t>& line, std::vector<std::uint64_t>& other);
 // The first `count` of them so; the rest in any order.
 void sort_first(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::uint32_t>>& other,
                 std::size_t count);

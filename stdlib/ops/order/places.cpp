@@ -10,7 +10,6 @@
 namespace mtf {
 namespace {
 
-constexpr unsigned kPlaceBits = 32;
 constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 
 template <typename Key>
@@ -34,19 +33,6 @@ void write_places(const Line<Key>& line, std::int64_t start, std::int64_t step, 
   for (std::int64_t i = 0; i < want.extent; ++i) {
     const Keyed<Key>& chosen = line[static_cast<std::size_t>(want.begin + i)];
     out[start + i * step] = static_cast<std::int32_t>(chosen.at);
-  }
-}
-
-template <typename Key>
-void write_words(const Line<Key>& line, std::size_t count, std::span<std::uint64_t> words) {
-  std::ranges::fill(words, ~std::uint64_t{0});
-  for (std::size_t i = 0; i < count; ++i) {
-    if constexpr (sizeof(Key) == 4) {
-      words[i] = (std::uint64_t{line[i].key} << kPlaceBits) | line[i].at;
-    } else {
-      words[2 * i] = line[i].key;
-      words[2 * i + 1] = line[i].at;
-    }
   }
 }
 

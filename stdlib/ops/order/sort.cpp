@@ -1,11 +1,11 @@
 // sort and argsort.
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
-#include "stdlib/ops/order/keys.h"
+#include "stdlib/ops/order/sorted_parts.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
@@ -33,57 +33,30 @@ std::optional<TensorType> argsort_type(OpCall& call, DiagSink& diags) {
   return type;
 }
 
-CutDim sorted_dim(const OpCall& call) {
+IterationSpace sorted_space(const OpCall& call, Digest digest) {
+  IterationSpace space = space_by_name(call);
   const std::string over = dim_arg(call.args, "over").name;
-  return {.operand = over, .result = over};
+  std::ranges::find(space.loops, over, &LoopDim::name)->role = DimRole::kSorted;
+  space.digest = digest;
+  return space;
 }
 
 IterationSpace sort_space(const OpCall& call) {
-  return cut_space(call, sorted_dim(call), DimRole::kWhole);
+  return sorted_space(call, digest_of_elements(call.operands[0].dtype));
 }
 
-// The operand's dim is whole; of the result's this rank has a part. `put(to, from)` writes one
-// element, by places in both views.
-template <typename T, typename F>
-void sort_lines(const KernelCall& call, const F& put) {
-  const std::string over = dim_arg(call.call.args, "over").name;
-  const bool descending = bool_arg(call.call.args, "descending", false);
-  const Interval want = extent_of(call.out, over);
-  const auto count = static_cast<std::size_t>(extent_of(call.in[0], over).extent);
-  const Lines lines = lines_of(call.in[0], over, call.out, over);
-  const T* x = elements<const T>(call.in[0]).data();
-  std::vector<Keyed<KeyOf<T>>> line(count);
-  std::vector<Keyed<KeyOf<T>>> other;
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const T element = x[lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step];
-      line[i] = {.key = key_of(element, descending), .at = static_cast<std::uint32_t>(i)};
-    }
-    sort_keys(line, other);
-    for (std::int64_t i = 0; i < want.extent; ++i) {
-      const auto at = std::int64_t{line[static_cast<std::size_t>(want.begin + i)].at};
-      put(lines.to[l] + i * lines.to_step, lines.from[l] + at * lines.from_step, at);
-    }
-  }
+IterationSpace argsort_space(const OpCall& call) {
+  return sorted_space(call, digest_of_places(call.operands[0].dtype));
 }
 
 void sort_kernel(const KernelCall& call) {
-  with_type(call.out.dtype, [&](auto type) {
-    using T = decltype(type);
-    const T* x = elements<const T>(call.in[0]).data();
-    T* out = elements<T>(call.out).data();
-    sort_lines<T>(
-        call, [&](std::int64_t to, std::int64_t from, std::int64_t /*at*/) { out[to] = x[from]; });
-  });
+  const OpArgs& args = call.call.args;
+  sort_elements(call, dim_arg(args, "over").name, bool_arg(args, "descending", false));
 }
 
 void argsort_kernel(const KernelCall& call) {
-  auto* out = elements<std::int32_t>(call.out).data();
-  with_type(call.in[0].dtype, [&](auto type) {
-    sort_lines<decltype(type)>(call, [&](std::int64_t to, std::int64_t /*from*/, std::int64_t at) {
-      out[to] = static_cast<std::int32_t>(at);
-    });
-  });
+  const OpArgs& args = call.call.args;
+  sort_places(call, dim_arg(args, "over").name, bool_arg(args, "descending", false));
 }
 
 // Each element's gradient is that of the place where it went: the order of the order.
@@ -120,7 +93,9 @@ std::vector<OpParam> sort_params() {
 }  // namespace
 
 const OpDef kSort{.name = "sort",
-                  .summary = "the elements along a dim in order of size; NaN counts as the largest",
+                  .summary =
+                      "the elements along a dim in order of size; NaN counts as the largest, and "
+                      "-0 as less than 0",
                   .family = "order",
                   .params = sort_params(),
                   .shape_rule = kSameDims,
@@ -145,7 +120,7 @@ let order = argsort(const([io], [3, 1, 2, 1]), over = io)
 assert all(order == const([io], [1, 3, 2, 0], dtype = i32))
 )",
     .type = argsort_type,
-    .space = sort_space,
+    .space = argsort_space,
     .flops = sort_flops,
     .kernel = argsort_kernel};
 

@@ -10,11 +10,11 @@ namespace mtf {
 namespace {
 
 TEST_CASE("a contract names the collectives as the plan does") {
-  constexpr std::array kKinds = {StepKind::kAllGather,    StepKind::kAllToAll,
-                                 StepKind::kPermute,      StepKind::kServe,
-                                 StepKind::kHaloExchange, StepKind::kExclusiveScan,
-                                 StepKind::kAllReduce,    StepKind::kReduceScatter,
-                                 StepKind::kBroadcast,    StepKind::kReduce};
+  constexpr std::array kKinds = {
+      StepKind::kAllGather, StepKind::kAllToAll,      StepKind::kPermute,
+      StepKind::kServe,     StepKind::kHaloExchange,  StepKind::kExclusiveScan,
+      StepKind::kAllReduce, StepKind::kReduceScatter, StepKind::kBroadcast,
+      StepKind::kReduce,    StepKind::kSortExchange};
   REQUIRE(kKinds.size() == kCollectiveKinds.size());
   for (const StepKind kind : kKinds) {
     CHECK(std::ranges::find(kCollectiveKinds, to_string(kind)) != kCollectiveKinds.end());

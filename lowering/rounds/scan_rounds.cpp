@@ -1,4 +1,4 @@
-#include "lowering/reshard/scan_rounds.h"
+#include "lowering/rounds/scan_rounds.h"
 
 #include <algorithm>
 #include <bit>
