@@ -50,7 +50,7 @@ def pages(found, folder):
                 check("print" not in page["example"] or done.stdout, name, "prints nothing")
                 done = mtf("fmt", "--check", "example.mtf", cwd=folder)
                 check(done.returncode == 0, name, "has an example that `mtf fmt` would change")
-    check(examples >= 8, examples, "examples")
+    check(examples >= 50, examples, "examples")
 
 
 def own_file(folder):
