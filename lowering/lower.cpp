@@ -56,6 +56,11 @@ void add_up(SpmdProgram& program) {
   }
 }
 
+std::optional<std::vector<Target>> fitting_targets(const Program& program, const Layout& layout,
+                                                   const HeldLayouts& held, DiagSink& diags) {
+  return check_countable(program, diags) ? targets_of(program, layout, held, diags) : std::nullopt;
+}
+
 }  // namespace
 
 Layout one_rank() {
@@ -73,10 +78,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   out.source = std::move(program);
   out.mesh = layout.mesh;
   out.layout = layout.name;
-  if (!check_countable(out.source, diags)) {
-    return std::nullopt;
-  }
-  std::optional<std::vector<Target>> targets = targets_of(out.source, layout, held, diags);
+  std::optional<std::vector<Target>> targets = fitting_targets(out.source, layout, held, diags);
   if (!targets) {
     return std::nullopt;
   }
@@ -95,6 +97,10 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
     throw std::logic_error("the plan of " + out.source.name + " is wrong: " + problem);
   }
   return out;
+}
+
+bool fits(const Program& simplified, const Layout& layout, DiagSink& diags) {
+  return fitting_targets(simplified, layout, {}, diags).has_value();
 }
 
 HeldLayouts variable_layouts(const SpmdProgram& program) {

@@ -23,6 +23,10 @@ namespace mtf {
                                                           bool exact = true,
                                                           const HeldLayouts& held = {});
 
+// Whether the layout fits a simplified program: all that may keep it from being lowered, at a small
+// part of the time. Where it does not, `diags` says where.
+bool fits(const Program& simplified, const Layout& layout, DiagSink& diags);
+
 // Where its variables are.
 [[nodiscard]] HeldLayouts variable_layouts(const SpmdProgram& program);
 

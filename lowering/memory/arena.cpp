@@ -104,32 +104,41 @@ std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
   return most;
 }
 
+// The smallest gap between those of `placed`, by offset, that are used at the block's time; behind
+// them if it fits none.
+std::int64_t best_offset(std::span<const ArenaBlock> placed, const ArenaBlock& block) {
+  const std::int64_t need = rounded(block.bytes);
+  std::int64_t end = 0;  // of what was met so far
+  std::int64_t best = -1;
+  std::int64_t best_gap = 0;
+  for (const ArenaBlock& other : placed) {
+    if (other.last < block.first || block.last < other.first) {
+      continue;
+    }
+    const std::int64_t gap = other.offset - end;
+    if (gap == need) {  // none fits better
+      return end;
+    }
+    if (gap > need && (best < 0 || gap < best_gap)) {
+      best = end;
+      best_gap = gap;
+    }
+    end = std::max(end, other.offset + rounded(other.bytes));
+  }
+  return best < 0 ? end : best;
+}
+
 // Gives up where it needs `limit` or more.
 std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return blocks[i].bytes; });
-  std::vector<ArenaBlock> placed;  // by offset
+  std::vector<ArenaBlock> placed;
   std::int64_t size = 0;
   for (const std::size_t i : order) {
     ArenaBlock& block = blocks[i];
-    const std::int64_t need = rounded(block.bytes);
-    std::int64_t end = 0;  // of what was met so far
-    std::int64_t best = -1;
-    std::int64_t best_gap = 0;
-    for (const ArenaBlock& other : placed) {
-      if (other.last < block.first || block.last < other.first) {
-        continue;
-      }
-      const std::int64_t gap = other.offset - end;
-      if (gap >= need && (best < 0 || gap < best_gap)) {
-        best = end;
-        best_gap = gap;
-      }
-      end = std::max(end, other.offset + rounded(other.bytes));
-    }
-    block.offset = best < 0 ? end : best;
-    size = std::max(size, block.offset + need);
+    block.offset = best_offset(placed, block);
+    size = std::max(size, block.offset + rounded(block.bytes));
     if (size >= limit) {
       return size;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 
 namespace mtf {
@@ -39,9 +40,10 @@ void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   for (const ValueId output : unit.program.outputs) {
     entry->second.push_back(std::make_shared<DeviceTensor>(unit.program.at(output).type));
   }
+  const Program simplified = layouts_.empty() ? Program() : simplify(unit.program, ops_);
   for (const Layout& layout : layouts_) {
     DiagSink found;
-    (void)lower(unit.program, layout, ops_, found);
+    (void)fits(simplified, layout, found);
     for (const Diag& diag : found.diags()) {
       report(diag, layout, diags);
     }
