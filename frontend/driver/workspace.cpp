@@ -89,10 +89,7 @@ void say(Workspace& workspace, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : lines_of(text)) {
     if (options.json_lines) {
       std::puts(output_line_json(line).c_str());
     } else {

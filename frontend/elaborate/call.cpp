@@ -26,11 +26,7 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
 }
 
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
-  // At top level two bindings of one function would be two sets of variables, without a word.
-  CallSite site{.span = span,
-                .name = c.variables.root == nullptr ? "" : c.variables.call_name,
-                .named = {},
-                .owned_path = {}};
+  CallSite site = bound_site(c, span);
   const Restore name(c.variables.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);
   const std::string& callee = function.fn->name.text;
@@ -42,13 +38,8 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
   const Values values = is_unit ? compute(
                                       c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
                                 : evaluate_bound_arguments(c, *bound);
-  if (call.name) {
-    const std::optional<std::string> part = name_part(c, *call.name);
-    if (!part) {
-      return unknown();
-    }
-    site.name = *part;
-    site.named = call.name->span;
+  if (!name_site(c, call, site)) {
+    return unknown();
   }
   Arguments arguments(formals.size());
   std::size_t next = 0;
@@ -73,6 +64,26 @@ std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
     c.report.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
   }
   return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
+}
+
+CallSite bound_site(const Context& c, SourceSpan span) {
+  return {.span = span,
+          .name = c.variables.root == nullptr ? "" : c.variables.call_name,
+          .named = {},
+          .owned_path = {}};
+}
+
+bool name_site(Context& c, const ast::Call& call, CallSite& site) {
+  if (!call.name) {
+    return true;
+  }
+  std::optional<std::string> part = name_part(c, *call.name);
+  if (!part) {
+    return false;
+  }
+  site.name = *std::move(part);
+  site.named = call.name->span;
+  return true;
 }
 
 Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call, SourceSpan span) {

@@ -57,6 +57,11 @@ struct CallSite {
 
 // What `as` names a call; nullopt after an error.
 [[nodiscard]] std::optional<std::string> name_part(Context& c, const ast::Expr& name);
+// A call as its binding names it: not at top level, where two bindings of one function would be two
+// sets of variables, without a word.
+[[nodiscard]] CallSite bound_site(const Context& c, SourceSpan span);
+// Takes the name that `as` gives the call, if it does; false after an error.
+[[nodiscard]] bool name_site(Context& c, const ast::Call& call, CallSite& site);
 
 // One per parameter, nullopt where its default is to be taken.
 using Arguments = std::vector<std::optional<Operand>>;

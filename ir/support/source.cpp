@@ -21,6 +21,16 @@ std::vector<std::uint32_t> line_starts(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 FileId SourceMap::add(SourceFile file) {
   std::vector<std::uint32_t> starts = line_starts(file.text);
   files_.push_back({.file = std::move(file), .line_starts = std::move(starts)});

@@ -34,6 +34,9 @@ struct SourceFile {
   std::string text;
 };
 
+// Without their line ends; a text that ends in one has no line behind it.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
 // 1-based; columns count code points, so that a caret stands under the right character.
 struct Place {
   std::int32_t line = 0;

@@ -124,14 +124,10 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
   if (step.kind == StepKind::kHaloExchange || !to.layout.reach.empty()) {
     spec.reads = reads_of(program, step);
   }
-  if (step.kind == StepKind::kExclusiveScan) {
+  if (step.kind == StepKind::kExclusiveScan || step.kind == StepKind::kSortExchange) {
     const IterationSpace space = unsplit_call(program.source, step.need.user).space;
     spec.scanned = space.loops[digested_loop(space)].size;
     spec.from_end = space.digest->from_end;
-  }
-  if (step.kind == StepKind::kSortExchange) {
-    const IterationSpace space = unsplit_call(program.source, step.need.user).space;
-    spec.scanned = space.loops[digested_loop(space)].size;
     spec.entry = space.digest->width;
   }
   std::vector<SpmdId> indices;

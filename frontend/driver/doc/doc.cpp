@@ -29,10 +29,8 @@ Json module_json(const ModuleDoc& doc) {
 
 std::string indented_lines(std::string_view text) {
   std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    result += (end == 0 ? "" : "  ") + std::string(text.substr(0, end)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : lines_of(text)) {
+    result += (line.empty() ? "" : "  ") + std::string(line) + "\n";
   }
   return result;
 }

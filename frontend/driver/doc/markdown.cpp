@@ -5,20 +5,12 @@
 #include <optional>
 #include <set>
 
+#include "ir/support/source.h"
+
 namespace mtf {
 namespace {
 
 constexpr std::string_view kFence = "```";
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
@@ -56,7 +48,7 @@ std::optional<Link> link_at(std::string_view text) {
 class Converter {
  public:
   HtmlText run(std::string_view markdown) {
-    lines_ = split_lines(markdown);
+    lines_ = lines_of(markdown);
     while (at_ < lines_.size()) {
       const std::size_t begin = at_;
       const bool below = !lines_[at_].starts_with('#') && !result_.headings.empty();

@@ -12,16 +12,6 @@ namespace {
 constexpr std::string_view kRule = "----";
 constexpr std::string_view kExample = "Example:";
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // "# text" as "text"; the blanks of an example's lines stay.
 std::string_view uncommented(std::string_view line) {
   line.remove_prefix(1);

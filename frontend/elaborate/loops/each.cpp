@@ -75,20 +75,6 @@ std::optional<Operand> condition_of(Context& c, const std::vector<const ast::Exp
   return std::nullopt;
 }
 
-std::optional<CallSite> site_of(Context& c, const ast::Call& call, SourceSpan span) {
-  const std::string name = c.variables.root == nullptr ? "" : c.variables.call_name;
-  CallSite site{.span = span, .name = name, .named = {}, .owned_path = {}};
-  if (call.name) {
-    const std::optional<std::string> part = name_part(c, *call.name);
-    if (!part) {
-      return std::nullopt;
-    }
-    site.name = *part;
-    site.named = call.name->span;
-  }
-  return site;
-}
-
 const Function* each_callee(Reporter& report, const Operand& f) {
   const auto* function = f.value.get<Function>();
   bool fits = function != nullptr && !function->fn->parameters.empty();
@@ -224,8 +210,8 @@ Value each_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
                                     {.name = "at", .required = false}};
   const std::optional<Bound> bound =
       bind_required(c.report, c.names, self.name, formals, call, span);
-  const std::optional<CallSite> site = bound ? site_of(c, call, span) : std::nullopt;
-  if (!site) {
+  CallSite site = bound_site(c, span);
+  if (!bound || !name_site(c, call, site)) {
     return unknown();
   }
   const Restore outer(c.variables.call_name, std::string());
@@ -250,7 +236,7 @@ Value each_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   stacked.insert(stacked.end(), over->dims().begin(), over->dims().end());
   const Restore picks(c.variables.picked, std::move(picked));
   const Restore dims(c.variables.stacked, Shape(std::move(stacked)));
-  Value result = call_inline(c, *function, arguments, *site);
+  Value result = call_inline(c, *function, arguments, site);
   if (!holds->value.is<Nothing>() && !is_unknown(result)) {
     keep_elsewhere(c, before, *holds);
   }

@@ -217,16 +217,10 @@ Value scan_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
     return unknown();
   }
   const auto expr = [&](std::size_t i) -> const ast::Expr& { return *(*bound)[i].front(); };
-  const std::string name = c.variables.root == nullptr ? "" : c.variables.call_name;
+  CallSite site = bound_site(c, span);
   const Restore outer(c.variables.call_name, std::string());
-  CallSite site{.span = span, .name = name, .named = {}, .owned_path = {}};
-  if (call.name) {
-    const std::optional<std::string> part = name_part(c, *call.name);
-    if (!part) {
-      return unknown();
-    }
-    site.name = *part;
-    site.named = call.name->span;
+  if (!name_site(c, call, site)) {
+    return unknown();
   }
   const Value f = evaluate(c, expr(0));
   const Value init = evaluate(c, expr(1));

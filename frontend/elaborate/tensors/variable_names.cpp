@@ -64,8 +64,7 @@ Value variable_value(const std::shared_ptr<VariableRecord>& record, bool lasting
                      .lasting = lasting});
 }
 
-// ---- what is missing
-// -----------------------------------------------------------------------------
+// ---- what is missing ------------------------------------------------------------------------
 
 // Paths, and `*/` before each part that they end in.
 std::vector<std::string> spellings(const Variables& variables, bool trained_only) {

@@ -15,21 +15,29 @@ namespace mtf {
 template <typename T>
 using KeyOf = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 
-// NaN is the largest, and -0 as large as 0.
 template <typename T>
-[[nodiscard]] KeyOf<T> key_of(T x, bool descending) {
+inline constexpr KeyOf<T> kSignOf = KeyOf<T>{1} << (8 * sizeof(KeyOf<T>) - 1);
+
+// One for each element, but that there is one NaN, the largest; -0 is below 0.
+template <typename T>
+[[nodiscard]] KeyOf<T> ordered(T x, bool descending) {
   using Key = KeyOf<T>;
-  constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
   Key key = 0;
   if constexpr (std::is_floating_point_v<T>) {
-    const auto bits = std::bit_cast<Key>(x == T{0} ? T{0} : x);
-    key = std::isnan(x) ? ~Key{0} : (bits & kSign) != 0 ? ~bits : bits | kSign;
+    const auto bits = std::bit_cast<Key>(x);
+    key = std::isnan(x) ? ~Key{0} : (bits & kSignOf<T>) != 0 ? ~bits : bits | kSignOf<T>;
   } else if constexpr (std::is_signed_v<T>) {
-    key = static_cast<Key>(x) ^ kSign;
+    key = static_cast<Key>(x) ^ kSignOf<T>;
   } else {
     key = x;
   }
   return descending ? ~key : key;
+}
+
+// The same, but that -0 is as large as 0.
+template <typename T>
+[[nodiscard]] KeyOf<T> key_of(T x, bool descending) {
+  return ordered(x == T{0} ? T{0} : x, descending);
 }
 
 template <typename Key>

@@ -12,23 +12,7 @@
 namespace mtf {
 namespace {
 
-template <typename T>
-inline constexpr KeyOf<T> kSignOf = KeyOf<T>{1} << (8 * sizeof(KeyOf<T>) - 1);
-
-// Numbers in the order of the elements, that have their bits; -0 is below 0, and there is one NaN.
-template <typename T>
-KeyOf<T> ordered(T x, bool descending) {
-  using Key = KeyOf<T>;
-  Key key = 0;
-  if constexpr (std::is_floating_point_v<T>) {
-    const auto bits = std::bit_cast<Key>(x);
-    key = std::isnan(x) ? ~Key{0} : (bits & kSignOf<T>) != 0 ? ~bits : bits | kSignOf<T>;
-  } else {
-    key = key_of(x, false);
-  }
-  return descending ? ~key : key;
-}
-
+// The element of which `ordered` made the key.
 template <typename T>
 T element_of(KeyOf<T> key, bool descending) {
   key = descending ? ~key : key;
