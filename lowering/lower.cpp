@@ -69,30 +69,37 @@ Layout one_rank() {
 
 std::optional<SpmdProgram> lower(const Program& program, const Layout& layout, OpTable ops,
                                  DiagSink& diags, bool exact, const HeldLayouts& held) {
-  return lower_simplified(simplify(program, ops), layout, ops, diags, exact, held);
+  return lower_simplified(simplify(program, ops), layout, ops, diags,
+                          {.exact = exact, .held = &held});
 }
 
 std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layout, OpTable ops,
-                                            DiagSink& diags, bool exact, const HeldLayouts& held) {
+                                            DiagSink& diags, const LowerOptions& options) {
   SpmdProgram out;
   out.source = std::move(program);
   out.mesh = layout.mesh;
   out.layout = layout.name;
-  std::optional<std::vector<Target>> targets = fitting_targets(out.source, layout, held, diags);
+  std::optional<std::vector<Target>> targets = fitting_targets(
+      out.source, layout, options.held == nullptr ? HeldLayouts() : *options.held, diags);
   if (!targets) {
     return std::nullopt;
   }
   out.targets = *std::move(targets);
-  partition(out, op_of(ops, Algebra::kSum), exact, layout.gather_again);
+  PlanCache own;
+  PlanCache& cache = options.cache == nullptr ? own : *options.cache;
+  partition(out, op_of(ops, Algebra::kSum), layout.gather_again,
+            cache.of(out.mesh, {.exact = options.exact, .price_only = options.price_only}));
   hoist(out, layout.gather_again);
   assert(verify(out).empty());
   fuse(out);
   assert(verify(out).empty());
-  stream(out, layout.stream, exact);
-  name_values(out);
+  stream(out, layout.stream, options.exact);
+  if (!options.price_only) {
+    name_values(out);
+  }
   schedule(out);
   add_up(out);
-  if (const std::string problem = verify(out); !problem.empty()) {
+  if (const std::string problem = options.price_only ? "" : verify(out); !problem.empty()) {
     // A plan that verify refuses would run to wrong numbers, so no build goes on with it.
     throw std::logic_error("the plan of " + out.source.name + " is wrong: " + problem);
   }

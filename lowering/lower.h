@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lowering/layout/targets.h"
+#include "lowering/plan_cache.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
@@ -17,11 +18,19 @@ namespace mtf {
                                                OpTable ops, DiagSink& diags, bool exact = true,
                                                const HeldLayouts& held = {});
 
+struct LowerOptions {
+  bool exact = true;
+  // For its price, its memory and its totals, which are as always: without reasons, next best
+  // splits and names that are each on one value only; and nobody verifies it, so it is not to run.
+  bool price_only = false;
+  const HeldLayouts* held = nullptr;  // null: none
+  PlanCache* cache = nullptr;  // what lowerings before it found, of any program; null: nothing
+};
+
 // The same of a program that `simplify` has been through, which several layouts may share.
 [[nodiscard]] std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layout,
                                                           OpTable ops, DiagSink& diags,
-                                                          bool exact = true,
-                                                          const HeldLayouts& held = {});
+                                                          const LowerOptions& options = {});
 
 // Whether the layout fits a simplified program: all that may keep it from being lowered, at a small
 // part of the time. Where it does not, `diags` says where.

@@ -55,7 +55,9 @@ class Chooser {
       }
       decide();
     }
-    find_otherwise();
+    if (!problem_.price_only) {
+      find_otherwise();
+    }
     return *best_;
   }
 
@@ -258,7 +260,7 @@ class Chooser {
     loops[loop] = first;
   }
 
-  // Whether the split is sure to be neither the best nor the next best of all.
+  // Whether the split is sure to be neither the best nor, if one asks, the next best of all.
   [[nodiscard]] bool is_hopeless(const std::vector<Axes>& loops) const {
     const std::optional<double> bytes = pricer_.least_bytes(loops);
     if (!bytes) {
@@ -266,7 +268,7 @@ class Chooser {
     }
     const double arithmetic =
         priced_arithmetic(problem_.call, problem_.space, pricer_.volume_of(loops));
-    return *bytes >= static_cast<double>(next_bytes_) &&
+    return (problem_.price_only || *bytes >= static_cast<double>(next_bytes_)) &&
            *bytes + arithmetic > std::get<0>(price_of(*best_));
   }
 

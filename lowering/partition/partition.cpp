@@ -22,14 +22,12 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(SpmdProgram& out, const OpDef& adds, bool exact, bool gather_again)
+  Partitioner(SpmdProgram& out, const OpDef& adds, bool gather_again, MeshPlans& plans)
       : out_(out),
         source_(out.source),
-        adds_(exact ? &adds : nullptr),
-        exact_(exact),
-        resharder_(out.mesh),
-        splits_(resharder_, out.mesh),
-        forms_(out, resharder_, gather_again),
+        plans_(plans),
+        adds_(plans.plan_for.exact ? &adds : nullptr),
+        forms_(out, plans.resharder, gather_again),
         makers_(out.source.values.size(), -1) {}
 
   void run() {
@@ -96,9 +94,9 @@ class Partitioner {
     const auto carried = [&](ValueId id) {
       return forms_.of(source_.at(id).operands.front()).front();
     };
-    for (auto& [id, value] : next_) {
-      const auto is_read = [&](const auto& other) { return carried(other.first) == value; };
-      value = std::ranges::any_of(next_, is_read) ? copy(value) : value;
+    for (std::pair<ValueId, SpmdId>& next : next_) {
+      const auto is_read = [&](const auto& other) { return carried(other.first) == next.second; };
+      next.second = std::ranges::any_of(next_, is_read) ? copy(next.second) : next.second;
     }
     for (const auto& [id, value] : next_) {
       add_kernel(id, loop_call(out_, id, {carried(id), value}), {});
@@ -133,7 +131,7 @@ class Partitioner {
       return in_layout(id, to, need);
     }
     const SpmdValue& nearest = out_.at(from);
-    const bool moves = resharder_.received(nearest.type.shape, nearest.layout, to) > 0;
+    const bool moves = plans_.resharder.received(nearest.type.shape, nearest.layout, to) > 0;
     if (const SpmdId again = moves ? made_again(forms_.root(id), to) : SpmdId{}; again.valid()) {
       forms_.add_made(id, again);
       return again;
@@ -199,7 +197,7 @@ class Partitioner {
   SpmdId reshard(ValueId id, SpmdId from, const ValueLayout& to, Combine combine,
                  const Need& need) {
     const std::vector<Move> moves =
-        resharder_.plan(out_.at(from).type.shape, out_.at(from).layout, to);
+        plans_.resharder.plan(out_.at(from).type.shape, out_.at(from).layout, to);
     for (const Move& move : moves) {
       Step step;
       step.kind = move.kind;
@@ -209,24 +207,30 @@ class Partitioner {
       step.need = need;
       step.to = is_sum_of_blocks(out_, from) ? forms_.add_blocks(id, out_.at(from).type, move.to)
                                              : forms_.add(id, move.to);
-      step.reasons = reasons_of_move(out_, makers_, step);
-      measure(out_, step);
+      explain(step);
       from = step.to;
       out_.steps.push_back(std::move(step));
     }
     return from;
   }
 
+  // What a step moves, and why.
+  void explain(Step& step) {
+    measure(out_, step);
+    step.reasons =
+        plans_.plan_for.price_only ? std::vector<Reason>() : reasons_of_move(out_, makers_, step);
+  }
+
   void operation(ValueId id) {
     const Value& value = source_.at(id);
     LocalCall local = unsplit_call(source_, id);
     const std::optional<LoopSplit> passing =
-        passing_split(out_, forms_, value, local.space, exact_);
+        passing_split(out_, forms_, value, local.space, plans_.plan_for.exact);
     if (!passing && !local.space.moved.empty() && send_elements(id, local)) {
       return;
     }
     const LoopSplit split =
-        passing ? *passing : split_by_rules(splits_, out_, forms_, local, id, adds_);
+        passing ? *passing : split_by_rules(plans_, out_, forms_, local, id, adds_);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       local.operands.push_back(
           in_layout(value.operands[i], split.operands[i], {.user = id, .operand = i}));
@@ -257,8 +261,7 @@ class Partitioner {
     step.combine = whole.space.combine;
     step.need = {.user = id};
     add_kernel(id, std::move(first), split);
-    step.reasons = reasons_of_move(out_, makers_, step);
-    measure(out_, step);
+    explain(step);
     LocalCall rest = rest_of(whole, *move);
     rest.operands.push_back(step.to);
     out_.steps.push_back(std::move(step));
@@ -291,8 +294,7 @@ class Partitioner {
     makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
     step.calls.push_back(std::move(call));
     step.axes = step.kind == StepKind::kHaloExchange ? halo_axes(out_, step) : step.axes;
-    measure(out_, step);
-    step.reasons = reasons_of_move(out_, makers_, step);
+    explain(step);
     out_.steps.push_back(std::move(step));
   }
 
@@ -318,8 +320,8 @@ class Partitioner {
     if (!source.form.valid()) {
       return false;
     }
-    const SpmdValue& gathered = out_.at(forms_.nearest(operand, *whole));
-    if (resharder_.received(gathered.type.shape, gathered.layout, *whole) <= source.received) {
+    const SpmdValue& nearest = out_.at(forms_.nearest(operand, *whole));
+    if (plans_.resharder.received(nearest.type.shape, nearest.layout, *whole) <= source.received) {
       return false;
     }
     local.operands = {source.form};
@@ -337,7 +339,7 @@ class Partitioner {
                                      .space = local.space,
                                      .loops = local.loops,
                                      .otherwise = split.otherwise},
-                                    adds_, target(id), resharder_, out_.mesh);
+                                    adds_, target(id), plans_.resharder, out_.mesh);
     SpmdId read;
     for (const SumStage& stage : sum.stages) {
       LocalCall call = call_of(stage, local, read);
@@ -381,10 +383,8 @@ class Partitioner {
 
   SpmdProgram& out_;
   const Program& source_;
+  MeshPlans& plans_;
   const OpDef* adds_;  // what adds sums of blocks up; null: bits do not count
-  bool exact_;
-  Resharder resharder_;
-  SplitChooser splits_;
   Forms forms_;
   std::vector<std::int32_t> makers_;              // per value, its kernel step
   std::vector<std::pair<ValueId, SpmdId>> next_;  // of the loop that is about to end
@@ -393,8 +393,8 @@ class Partitioner {
 
 }  // namespace
 
-void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again) {
-  Partitioner(program, adds, exact, gather_again).run();
+void partition(SpmdProgram& program, const OpDef& adds, bool gather_again, MeshPlans& plans) {
+  Partitioner(program, adds, gather_again, plans).run();
 }
 
 }  // namespace mtf

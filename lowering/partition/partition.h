@@ -6,14 +6,14 @@
 
 #pragma once
 
+#include "lowering/plan_cache.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
 
-// `adds`: the operation that adds one tensor up. `exact`: partial sums are not added up before they
-// are finished, and sums over several dims are finished in stages where their trees want it.
-// `gather_again`: what is gathered forward is not kept for the backward pass.
+// `adds`: the operation that adds one tensor up. `gather_again`: what is gathered forward is not
+// kept for the backward pass. `plans`: of the program's mesh.
 // requires: program.source, mesh, layout and targets are set, and the rest is empty.
-void partition(SpmdProgram& program, const OpDef& adds, bool exact, bool gather_again);
+void partition(SpmdProgram& program, const OpDef& adds, bool gather_again, MeshPlans& plans);
 
 }  // namespace mtf

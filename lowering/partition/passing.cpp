@@ -58,21 +58,22 @@ std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& 
   return split;
 }
 
-LoopSplit split_by_rules(SplitChooser& splits, const SpmdProgram& program, const Forms& forms,
+LoopSplit split_by_rules(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
                          const LocalCall& local, ValueId id, const OpDef* adds) {
   const Value& value = program.source.at(id);
   std::vector<ValueLayout> operands;
   for (const ValueId operand : value.operands) {
     operands.push_back(forms.target(operand));
   }
-  return splits.choose({.call = local.call,
-                        .space = local.space,
-                        .operands = operands,
-                        .result = forms.target(id),
-                        .firm = firm_layouts(program, id),
-                        .copies = forms.copies_of(value),
-                        .pinned = pinned_operands(program.source, value),
-                        .adds = adds});
+  return plans.splits.choose({.call = local.call,
+                              .space = local.space,
+                              .operands = operands,
+                              .result = forms.target(id),
+                              .firm = firm_layouts(program, id),
+                              .copies = forms.copies_of(value),
+                              .pinned = pinned_operands(program.source, value),
+                              .adds = adds,
+                              .price_only = plans.plan_for.price_only});
 }
 
 bool is_made_of_scalars(const Program& source, ValueId id) {

@@ -7,6 +7,7 @@
 
 #include "lowering/partition/forms.h"
 #include "lowering/partition/split.h"
+#include "lowering/plan_cache.h"
 
 namespace mtf {
 
@@ -15,7 +16,7 @@ namespace mtf {
                                                      const Value& value,
                                                      const IterationSpace& space, bool exact);
 
-[[nodiscard]] LoopSplit split_by_rules(SplitChooser& splits, const SpmdProgram& program,
+[[nodiscard]] LoopSplit split_by_rules(MeshPlans& plans, const SpmdProgram& program,
                                        const Forms& forms, const LocalCall& local, ValueId id,
                                        const OpDef* adds);
 

@@ -52,6 +52,7 @@ struct SplitProblem {
   std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
   // The operation that adds up what a sum was finished for in stages; null: bits do not count.
   const OpDef* adds = nullptr;
+  bool price_only = false;  // nobody asks for the next best splits
 };
 
 // The arithmetic of one rank's part of the space, in bytes; of what goes element by element, 0.
@@ -65,7 +66,7 @@ struct SplitProblem {
                                      const Mesh& mesh);
 
 // The same, remembered: layers of a model repeat each other's problems. All of them with one
-// `adds`.
+// `adds`, and one `price_only`.
 class SplitChooser {
  public:
   SplitChooser(Resharder& resharder, const Mesh& mesh) : resharder_(resharder), mesh_(mesh) {}

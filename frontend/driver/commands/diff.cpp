@@ -189,7 +189,7 @@ Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to
                ? nullptr
                : priced_plan(workspace, session,
                              lower_simplified(*program, layout, op_table(), workspace.diags,
-                                              !workspace.options.fast),
+                                              {.exact = !workspace.options.fast}),
                              to.mesh.profile);
   };
   std::vector<LayoutDiff> diffs;
