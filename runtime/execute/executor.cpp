@@ -248,7 +248,7 @@ struct Executor::State {
       if (*static_cast<const std::uint8_t*>(prepared.at(0, step.to)) == 0) {
         return step.other;
       }
-      ++reports.execution;  // each trip draws numbers of its own
+      reports.execution += prepared.draws ? 1 : 0;  // each trip draws numbers of its own
       if (options.before_trip) {
         options.before_trip(step.flops);
       }
@@ -370,7 +370,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   }
   state.update_variables(prepared, updated);
   count_memory(prepared, inputs, outputs);
-  ++state.reports.execution;
+  state.reports.execution += prepared.draws ? 1 : 0;
   return outputs;
 }
 

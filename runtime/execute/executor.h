@@ -78,7 +78,7 @@ class Executor {
   // What the last run did, counted as it was done: one entry per local rank.
   [[nodiscard]] std::span<const Counted> counted() const;
 
-  // How many runs came before the next one: part of every random stream.
+  // The position of the program's random stream: runs that draw from it go on from one to the next.
   [[nodiscard]] std::uint64_t execution() const;
   void set_execution(std::uint64_t execution);
 

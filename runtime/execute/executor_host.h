@@ -19,8 +19,8 @@ namespace mtf {
 // Shared by the ranks of a process: the call in progress and what was reported.
 struct Reports {
   std::uint64_t seed = 0;
-  std::uint64_t execution = 0;
-  Cpu cpu;  // of a rank
+  std::uint64_t execution = 1;  // of those that draw, the next one
+  Cpu cpu;                      // of a rank
   bool nan_is_error = false;
   std::function<void(std::string_view)> print;
   const SpmdProgram* program = nullptr;

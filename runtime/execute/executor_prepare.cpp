@@ -212,6 +212,10 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
   return ready;
 }
 
+bool draws_from_stream(const OpCall& call) {
+  return call.op->random && call.args.get<std::int64_t>("seed") == nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
@@ -228,6 +232,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
       ready.effect = ready.effect || (call.call.op->effect && !is_loop);
       prepared->may_fail = prepared->may_fail || (call.call.op->tile == nullptr && !is_loop &&
                                                   call.call.op->primitive != Primitive::kCarry);
+      prepared->draws = prepared->draws || draws_from_stream(call.call);
     }
     prepared->steps.push_back(std::move(ready));
   }

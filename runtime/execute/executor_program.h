@@ -52,6 +52,7 @@ struct PreparedProgram {
   const SpmdProgram* program = nullptr;
   std::vector<PreparedStep> steps;
   bool may_fail = false;                 // some kernel runs
+  bool draws = false;                    // from the program's stream of random numbers
   std::int64_t arena_bytes = 0;          // that the steps reach
   std::vector<Counted> counted;          // per local rank, of the last run
   std::vector<std::vector<void*>> data;  // per local rank and value, of the last run
