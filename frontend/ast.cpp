@@ -149,6 +149,10 @@ class Printer {
 
   void print(const Checkpoint& file) {
     out_ += (file.restore ? "restore " : "save ") + to_string(file.path);
+    out_ += file.part ? " as " + to_string(*file.part) : "";
+    for (const Argument& option : file.options) {
+      out_ += ", " + option.name->text + " = " + to_string(option.value);
+    }
   }
 
   void print(const WithLayout& region) {

@@ -171,10 +171,12 @@ struct Minimize {
   std::vector<Argument> options;  // empty without parentheses
 };
 
-// save "model.safetensors", or `restore`
+// save "step_{n}.safetensors", keep = 3    restore "base.safetensors" as "encoder/*"
 struct Checkpoint {
   bool restore = false;
   Expr path;
+  std::optional<Expr> part;       // globs of what is restored; absent: everything
+  std::vector<Argument> options;  // all named
 };
 
 struct WithLayout {

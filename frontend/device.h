@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "ir/host_tensor.h"
 #include "ir/layout/expectation.h"
+#include "ir/layout/layout.h"
 #include "ir/program.h"
 #include "ir/support/number.h"
 
@@ -48,6 +50,28 @@ struct Unit {
   std::vector<Contract> contracts;  // of its own body
 };
 
+// save PATH, keep = N, part_bytes = N
+struct SaveRequest {
+  std::string path;
+  std::int64_t keep = 0;        // of those whose names differ in numbers only; 0: all
+  std::int64_t part_bytes = 0;  // of tensors in one file; 0: as much as is usual
+  SourceSpan span;
+};
+
+// restore PATH as GLOBS, cast = true
+struct RestoreRequest {
+  std::string path;
+  std::vector<std::string> globs;  // of paths of variables; empty: all, and the random stream
+  bool cast = false;               // digits may be lost
+  SourceSpan span;
+
+  [[nodiscard]] bool names(std::string_view variable) const {
+    return globs.empty() || std::ranges::any_of(globs, [&](const std::string& glob) {
+             return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(variable);
+           });
+  }
+};
+
 class Device {
  public:
   Device() = default;
@@ -77,6 +101,14 @@ class Device {
                                           const NumberFormat& numbers) = 0;
   // One line of the program's output.
   virtual void print(std::string_view line) = 0;
+
+  // Writes every variable, or gives those that exist, and those that are declared later, what a
+  // file has. Collective. False: an error, the same on all ranks, and nothing has changed. In a
+  // check a path may be empty: nobody knows it.
+  virtual bool save(const SaveRequest& request, DiagSink& diags) = 0;
+  virtual bool restore(const RestoreRequest& request, DiagSink& diags) = 0;
+  // All statements of the program have run.
+  virtual void end(DiagSink& /*diags*/) {}
 };
 
 // A device on which no tensor has a value: what is run on it is looked at, and nothing is computed.
@@ -90,6 +122,8 @@ class DryDevice : public Device {
     return std::nullopt;
   }
   void print(std::string_view /*line*/) override {}
+  bool save(const SaveRequest& /*request*/, DiagSink& /*diags*/) override { return true; }
+  bool restore(const RestoreRequest& /*request*/, DiagSink& /*diags*/) override { return true; }
 };
 
 }  // namespace mtf

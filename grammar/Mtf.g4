@@ -68,7 +68,8 @@ returnValues : RETURN expressions? ;
 print : PRINT expressions? ;
 assertion : ASSERT expr (',' expr)? ;
 minimize : MINIMIZE expr WITH expr ;
-checkpoint : (SAVE | RESTORE) expr ;
+// save "step_{n}.safetensors", keep = 3    restore "base.safetensors" as "encoder/*"
+checkpoint : (SAVE | RESTORE) expr (AS expr)? (',' name '=' expr)* ;
 
 // x = e    a, b = f(x)    w <- e    f(x)
 plain : expressions (('=' | '<-') expr)? ;

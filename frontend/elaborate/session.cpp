@@ -64,6 +64,9 @@ void Session::run(ast::File file) {
   host::load_imports(c.modules, c.report, current);
   host::run_module(c, current);
   static_cast<void>(host::put_in_use(c.report, c.layouts, c.execution));
+  if (!state_->options.interactive && !c.limits.ended) {
+    c.execution.end();
+  }
   if (state_->options.check) {
     host::check_entries(c);
   }

@@ -155,10 +155,6 @@ Flow run_with_layout(Context& c, const ast::WithLayout& with) {
   return flow;
 }
 
-void later(Reporter& report, SourceSpan span, std::string_view what) {
-  report.error(DiagKind::kLaterFeature, span, std::string(what) + " is not built yet");
-}
-
 Flow run_statement(Context& c, const ast::Stmt& statement) {
   const SourceSpan span = statement.span;
   Flow flow = Flow::kNext;
@@ -190,9 +186,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::Print& print) { run_print(c, print, span); },
       [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
-      [&](const ast::Checkpoint& checkpoint) {
-        later(c.report, span, checkpoint.restore ? "`restore`" : "`save`");
-      },
+      [&](const ast::Checkpoint& checkpoint) { run_checkpoint(c, checkpoint, span); },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
       [&](const ast::Recompute& region) { flow = run_recompute(c, region); },
       [&](const ast::Gradient& gradient) {

@@ -32,6 +32,9 @@ enum class Flow : std::uint8_t {
 void run_print(Context& c, const ast::Print& print, SourceSpan span);
 void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span);
 
+// host/checkpoint.cpp
+void run_checkpoint(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span);
+
 // variable.cpp
 void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span);
 void run_update(Context& c, const ast::Update& update, SourceSpan span);

@@ -154,6 +154,28 @@ Node minimize(const Builder& build, const Tree* context) {
   return result;
 }
 
+Node checkpoint(const Builder& build, const Tree* context) {
+  std::vector<ast::Expr> values;
+  for (MtfParser::ExprContext* value : all<MtfParser::ExprContext>(context)) {
+    values.push_back(build_expr(build, value));
+  }
+  std::vector<ast::Name> names = build_names(build, context);
+  ast::Checkpoint result{.restore = build.leaf(context, MtfParser::RESTORE) != nullptr,
+                         .path = std::move(values.front()),
+                         .part = std::nullopt,
+                         .options = {}};
+  std::size_t next = 1;
+  if (build.leaf(context, MtfParser::AS) != nullptr) {
+    result.part = std::move(values[next++]);
+  }
+  for (ast::Name& name : names) {
+    ast::Expr& value = values[next++];
+    const SourceSpan span{.file = name.span.file, .begin = name.span.begin, .end = value.span.end};
+    result.options.push_back({.span = span, .name = std::move(name), .value = std::move(value)});
+  }
+  return result;
+}
+
 Node plain(const Builder& build, const Tree* context) {
   std::vector<ast::Expr> left = expressions_in(build, context);
   if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
@@ -220,8 +242,7 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
     case MtfParser::RuleMinimize:
       return minimize(build, context);
     case MtfParser::RuleCheckpoint:
-      return ast::Checkpoint{.restore = build.leaf(context, MtfParser::RESTORE) != nullptr,
-                             .path = expr_in(build, context)};
+      return checkpoint(build, context);
     case MtfParser::RuleWithLayout:
       return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
     case MtfParser::RuleRegion:

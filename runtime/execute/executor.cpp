@@ -378,11 +378,12 @@ std::span<const Counted> Executor::counted() const {
   return state_->last == nullptr ? std::span<const Counted>{} : state_->last->counted;
 }
 
-std::uint64_t Executor::execution() const {
-  return state_->reports.execution;
+RandomStream Executor::stream() const {
+  return {.seed = state_->reports.seed, .draws = state_->reports.execution};
 }
-void Executor::set_execution(std::uint64_t execution) {
-  state_->reports.execution = execution;
+void Executor::set_stream(RandomStream stream) {
+  state_->reports.seed = stream.seed;
+  state_->reports.execution = stream.draws;
 }
 
 }  // namespace mtf

@@ -22,6 +22,12 @@
 
 namespace mtf {
 
+// Where a program's random numbers come from: a seed, and how many runs have drawn from it.
+struct RandomStream {
+  std::uint64_t seed = 0;
+  std::uint64_t draws = 0;
+};
+
 struct ExecutorOptions {
   bool exact = true;
   bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
@@ -78,9 +84,8 @@ class Executor {
   // What the last run did, counted as it was done: one entry per local rank.
   [[nodiscard]] std::span<const Counted> counted() const;
 
-  // The position of the program's random stream: runs that draw from it go on from one to the next.
-  [[nodiscard]] std::uint64_t execution() const;
-  void set_execution(std::uint64_t execution);
+  [[nodiscard]] RandomStream stream() const;
+  void set_stream(RandomStream stream);
 
  private:
   struct State;

@@ -2,6 +2,7 @@
 // where runtime/EXACT.md promises it, elsewhere within a tolerance, and then the reason is shown.
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -107,6 +108,33 @@ class AppendedFiles {
   std::map<std::string, std::optional<std::uintmax_t>> sizes_;
 };
 
+// Where a run's checkpoints go instead: each layout begins without those of the others, and those
+// of the user stay.
+class CheckpointFolder {
+ public:
+  CheckpointFolder() {
+    std::error_code ignored;
+    path_ = (std::filesystem::temp_directory_path(ignored) / "mtf_verify_XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw Failure{
+          {.kind = DiagKind::kFile, .text = "no folder can be made in " + in_backticks(path_)}};
+    }
+  }
+  ~CheckpointFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
+  CheckpointFolder(CheckpointFolder&&) = delete;
+  CheckpointFolder& operator=(CheckpointFolder&&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // As they are once the run is over.
 void read_files(std::map<std::string, HostTensor>& files) {
   for (auto& [path, tensor] : files) {
@@ -122,6 +150,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
                Result& result, DiagSink& diags) {
   Trace trace;
   AppendedFiles appended;
+  const CheckpointFolder checkpoints;
   ExecuteDevice device(
       {.ops = op_table(),
        .exact = exact,
@@ -142,7 +171,8 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
              std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
              note_files(program.source, trace.files);
              appended.note(program.source);
-           }},
+           },
+       .checkpoints = checkpoints.path()},
       nullptr);
   std::optional<ast::File> tree = parse_program(workspace, file, diags);
   Session session(choosing(workspace.options, layout), workspace.sources, device, diags);

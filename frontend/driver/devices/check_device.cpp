@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/driver/devices/restored.h"
 #include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 
@@ -24,6 +25,30 @@ std::optional<std::vector<TensorHandle>> CheckDevice::run(
   check(unit, diags);
   // A layout that does not fit leaves the types as they are, so the rest can still be checked.
   return results_.at(&unit);
+}
+
+bool CheckDevice::restore(const RestoreRequest& request, DiagSink& diags) {
+  if (request.path.empty()) {
+    return true;
+  }
+  auto file = std::make_shared<const CheckpointFile>(request.path);
+  if (file->is_missing()) {
+    return true;  // it may be there when the program comes to it
+  }
+  if (!file->problem().empty()) {
+    diags.add(unreadable(request, file->problem()));
+    return false;
+  }
+  restored_.emplace_back(request, std::move(file));
+  return true;
+}
+
+void CheckDevice::end(DiagSink& diags) {
+  for (const auto& [request, file] : restored_) {
+    compare_all(request, *file, variables_, diags);
+  }
+  variables_.clear();
+  restored_.clear();
 }
 
 std::int64_t CheckDevice::calls(const Unit& unit) const {

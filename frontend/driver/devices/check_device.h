@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/device.h"
+#include "runtime/checkpoint/read.h"
 
 namespace mtf {
 
@@ -27,6 +28,11 @@ class CheckDevice : public DryDevice {
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
 
+  void declare(const Variable& variable) override { variables_.push_back(variable); }
+  // What a file is for: the variables that the program has by its end, wherever it is restored.
+  bool restore(const RestoreRequest& request, DiagSink& diags) override;
+  void end(DiagSink& diags) override;
+
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
   // How often the file runs it.
@@ -40,6 +46,8 @@ class CheckDevice : public DryDevice {
 
   OpTable ops_;
   Lowered lowered_;
+  std::vector<Variable> variables_;
+  std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
   std::map<const Unit*, std::int64_t> calls_;

@@ -11,6 +11,7 @@
 
 #include "frontend/driver/devices/memory_check.h"
 #include "frontend/driver/devices/mover.h"
+#include "frontend/driver/devices/restored.h"
 #include "frontend/driver/mesh_size.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
@@ -97,6 +98,11 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
 
 void ExecuteDevice::declare(const Variable& variable) {
   declared_.push_back(variable);
+  known_.insert_or_assign(variable.path, Variable{.path = variable.path,
+                                                  .type = variable.type,
+                                                  .trained = variable.trained,
+                                                  .span = variable.span,
+                                                  .init = {}});
 }
 
 std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
@@ -107,7 +113,7 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
     const RunKind kind = unit.is_entry ? RunKind::kEntry : RunKind::kStatement;
     compiled = compile(unit.program, kind, unit.program.name, held_, diags);
   }
-  if (compiled == nullptr || !initialise(compiled->program, diags)) {
+  if (compiled == nullptr || !initialise(variable_layouts(compiled->program), diags)) {
     return std::nullopt;
   }
   std::optional<std::vector<RankTensor>> outputs =
@@ -175,9 +181,7 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     mover = prepared(*std::move(lowered), RunKind::kMove, "");
   }
   const RankTensor* input = &tensor;
-  const std::uint64_t execution = executor_->execution();  // on which random numbers depend
   std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, {}, diags);
-  executor_->set_execution(execution);
   return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
 }
 
@@ -234,24 +238,23 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   return false;
 }
 
-bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
+bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
   if (declared_.empty()) {
     return true;
   }
-  const HeldLayouts wanted = variable_layouts(user);
   const std::vector<Variable> declared = std::exchange(declared_, {});
-  for (const Variable& variable : declared) {
-    const std::unique_ptr<Compiled> compiled =
-        compile(variable.init, RunKind::kInitialise, variable.path, wanted, diags);
-    if (compiled == nullptr) {
+  for (const Restored& restored : restored_) {
+    if (!compare(restored.request, *restored.file, declared, diags)) {
       return false;
     }
-    std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, {}, diags);
+  }
+  for (const Variable& variable : declared) {
+    std::optional<RankTensor> value = initial_value(variable, wanted, diags);
     if (!value) {
       return false;
     }
-    held_.insert_or_assign(variable.path, value->front().layout);
-    variables_.insert_or_assign(variable.path, std::move(value->front()));
+    held_.insert_or_assign(variable.path, value->layout);
+    variables_.insert_or_assign(variable.path, *std::move(value));
     if (variable.trained) {
       for (RankCounts& counts : counts_) {
         counts.totals.parameters += variable.type.shape.volume();
@@ -259,6 +262,22 @@ bool ExecuteDevice::initialise(const SpmdProgram& user, DiagSink& diags) {
     }
   }
   return true;
+}
+
+std::optional<RankTensor> ExecuteDevice::initial_value(const Variable& variable,
+                                                       const HeldLayouts& wanted, DiagSink& diags) {
+  const std::unique_ptr<Compiled> compiled =
+      compile(variable.init, RunKind::kInitialise, variable.path, wanted, diags);
+  if (compiled == nullptr) {
+    return std::nullopt;
+  }
+  if (const Restored* restored = restored_for(variable.path)) {
+    const SpmdProgram& program = compiled->program;
+    const ValueLayout& layout = program.at(program.outputs.front()).layout;
+    return read_from(*restored, variable.path, variable.type, layout, diags);
+  }
+  std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, {}, diags);
+  return value ? std::optional(std::move(value->front())) : std::nullopt;
 }
 
 std::optional<std::vector<RankTensor>> ExecuteDevice::execute(

@@ -20,6 +20,7 @@
 #include "frontend/report/run/timeline.h"
 #include "ir/host_tensor.h"
 #include "lowering/layout/targets.h"
+#include "runtime/checkpoint/read.h"
 #include "runtime/execute/executor.h"
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/interruption.h"
@@ -42,6 +43,7 @@ struct ExecuteOptions {
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run
+  std::string checkpoints = {};  // the folder that takes the place of others for them; "": none
 };
 
 // Whether the environment, as of tests, asks for `check_plan`.
@@ -66,6 +68,8 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override;
+  bool save(const SaveRequest& request, DiagSink& diags) override;
+  bool restore(const RestoreRequest& request, DiagSink& diags) override;
 
   // One per local rank.
   [[nodiscard]] std::span<const RankCounts> counts() const { return counts_; }
@@ -96,12 +100,18 @@ class ExecuteDevice final : public HoldingDevice {
 
     RankTensor tensor;
   };
+  // What is restored, for variables that are still to come.
+  struct Restored {
+    RestoreRequest request;
+    std::shared_ptr<const CheckpointFile> file;
+  };
   // What variables were, those that existed; the old value of one that was updated since.
   struct Undo {
     std::vector<Variable> declared;
     HeldLayouts held;
     std::map<std::string, RankTensor> old;
-    std::uint64_t execution = 0;
+    RandomStream stream;
+    std::vector<Restored> restored;
   };
 
   // Lowers and prepares; null after an error.
@@ -109,8 +119,23 @@ class ExecuteDevice final : public HoldingDevice {
                                     const HeldLayouts& held, DiagSink& diags);
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
   bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
-  // The variables declared since, as the program that is about to run has them.
-  bool initialise(const SpmdProgram& user, DiagSink& diags);
+  // The variables declared since, where they are wanted.
+  bool initialise(const HeldLayouts& wanted, DiagSink& diags);
+  std::optional<RankTensor> initial_value(const Variable& variable, const HeldLayouts& wanted,
+                                          DiagSink& diags);
+  // Where the path of a checkpoint is on this device.
+  [[nodiscard]] std::string place_of(const std::string& path) const;
+  // What the file has, in the layout of the tensor; nullopt after an error.
+  std::optional<RankTensor> read_from(const Restored& restored, const std::string& path,
+                                      const TensorType& type, const ValueLayout& layout,
+                                      DiagSink& diags);
+  // Null: the variable begins as it was declared.
+  [[nodiscard]] const Restored* restored_for(const std::string& path) const;
+  // All that exist or are declared, without programs.
+  [[nodiscard]] std::vector<Variable> known_variables() const;
+  std::optional<Restored> opened(const RestoreRequest& request, DiagSink& diags);
+  // Of a variable that is about to change.
+  void keep_old(const std::string& path);
   std::optional<std::vector<RankTensor>> run_in_layouts(Compiled& compiled, const Unit& unit,
                                                         std::span<const TensorHandle> arguments,
                                                         DiagSink& diags);
@@ -146,6 +171,8 @@ class ExecuteDevice final : public HoldingDevice {
   std::map<std::string, RankTensor> variables_;
   HeldLayouts held_;                                         // of the variables
   std::map<std::string, std::unique_ptr<Compiled>> movers_;  // by type and layouts
+  std::vector<Restored> restored_;                           // the last one wins
+  std::map<std::string, Variable> known_;                    // ever declared; without programs
   std::vector<RankCounts> counts_;
   std::string last_step_;
   std::uint64_t runs_ = 0;

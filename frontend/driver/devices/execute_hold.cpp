@@ -27,7 +27,11 @@ RankTensor made(Executor& executor, const Mesh& mesh, const HeldTensor& tensor) 
 }  // namespace
 
 HeldState ExecuteDevice::state() {
-  HeldState state{.declared = declared_, .variables = {}, .execution = executor_->execution()};
+  HeldState state{
+      .declared = declared_, .variables = {}, .stream = executor_->stream(), .restored = {}};
+  for (const Restored& restored : restored_) {
+    state.restored.push_back(restored.request);
+  }
   for (const auto& [path, tensor] : variables_) {
     state.variables.push_back(path);
   }
@@ -44,7 +48,15 @@ HeldTensor ExecuteDevice::read_variable(const std::string& path) {
 
 void ExecuteDevice::take_over(const HeldState& state) {
   declared_ = state.declared;
-  executor_->set_execution(state.execution);
+  executor_->set_stream(state.stream);
+  for (const RestoreRequest& request : state.restored) {
+    DiagSink diags;
+    if (std::optional<Restored> restored = opened(request, diags)) {
+      restored_.push_back(*std::move(restored));
+    } else {
+      throw Failure{diags.diags().front()};
+    }
+  }
 }
 
 TensorHandle ExecuteDevice::hold(const HeldTensor& tensor) {

@@ -8,28 +8,31 @@
 namespace mtf {
 
 void ExecuteDevice::begin() {
-  undo_ =
-      Undo{.declared = declared_, .held = held_, .old = {}, .execution = executor_->execution()};
+  undo_ = Undo{.declared = declared_,
+               .held = held_,
+               .old = {},
+               .stream = executor_->stream(),
+               .restored = restored_};
 }
 
 void ExecuteDevice::keep(const SpmdProgram& program) {
-  if (!undo_) {
+  for (const SpmdUpdate& update : program.updates) {
+    keep_old(program.source.inputs[update.input].name);
+  }
+}
+
+void ExecuteDevice::keep_old(const std::string& path) {
+  if (!undo_ || !undo_->held.contains(path) || undo_->old.contains(path)) {
     return;
   }
-  for (const SpmdUpdate& update : program.updates) {
-    const std::string& path = program.source.inputs[update.input].name;
-    if (!undo_->held.contains(path) || undo_->old.contains(path)) {
-      continue;
-    }
-    const RankTensor& now = variables_.at(path);
-    RankTensor copy =
-        make_tensor(executor_->pool(), *communicator_, layout_.mesh, now.type, now.layout);
-    for (std::size_t i = 0; i < copy.parts.size(); ++i) {
-      std::memcpy(copy.parts[i].data(), now.parts[i].data(),
-                  static_cast<std::size_t>(now.parts[i].bytes()));
-    }
-    undo_->old.emplace(path, std::move(copy));
+  const RankTensor& now = variables_.at(path);
+  RankTensor copy =
+      make_tensor(executor_->pool(), *communicator_, layout_.mesh, now.type, now.layout);
+  for (std::size_t i = 0; i < copy.parts.size(); ++i) {
+    std::memcpy(copy.parts[i].data(), now.parts[i].data(),
+                static_cast<std::size_t>(now.parts[i].bytes()));
   }
+  undo_->old.emplace(path, std::move(copy));
 }
 
 void ExecuteDevice::undo() {
@@ -40,7 +43,8 @@ void ExecuteDevice::undo() {
   for (auto& [path, value] : undo->old) {
     variables_.insert_or_assign(path, std::move(value));
   }
-  executor_->set_execution(undo->execution);
+  executor_->set_stream(undo->stream);
+  restored_ = std::move(undo->restored);
 }
 
 bool ExecuteDevice::switch_to(const Layout& layout, const HeldLayouts& wanted, DiagSink& diags) {

@@ -10,6 +10,7 @@
 
 #include "frontend/device.h"
 #include "lowering/layout/targets.h"
+#include "runtime/execute/executor.h"
 
 namespace mtf {
 
@@ -24,7 +25,8 @@ struct HeldTensor {
 struct HeldState {
   std::vector<Variable> declared;  // not initialised yet
   std::vector<std::string> variables;
-  std::uint64_t execution = 0;  // on which random numbers depend
+  RandomStream stream;
+  std::vector<RestoreRequest> restored;
 };
 
 class HoldingDevice : public Device {

@@ -45,6 +45,13 @@ class PlanDevice final : public DryDevice {
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
 
+  bool save(const SaveRequest& /*request*/, DiagSink& /*diags*/) override {
+    return effects_ = true;
+  }
+  bool restore(const RestoreRequest& /*request*/, DiagSink& /*diags*/) override {
+    return effects_ = true;
+  }
+
   [[nodiscard]] const Layout& layout() const { return layout_; }
   // What made a tensor, under the layout in use; nullopt if that can no longer be planned.
   [[nodiscard]] std::optional<SpmdProgram> plan_of(const PlannedTensor& tensor) const;

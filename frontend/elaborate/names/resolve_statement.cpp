@@ -121,6 +121,12 @@ void Resolver::visit(const ast::Minimize& minimize, SourceSpan /*span*/) {
 
 void Resolver::visit(const ast::Checkpoint& checkpoint, SourceSpan /*span*/) {
   expr(checkpoint.path);
+  if (checkpoint.part) {
+    expr(*checkpoint.part);
+  }
+  for (const ast::Argument& option : checkpoint.options) {
+    expr(option.value);
+  }
 }
 
 void Resolver::visit(const ast::WithLayout& with, SourceSpan /*span*/) {

@@ -47,6 +47,37 @@ void Execution::print(std::string_view line) {
   }
 }
 
+bool Execution::save(const SaveRequest& request) {
+  if (is_dry()) {
+    return true;
+  }
+  if (is_check_ && !request.path.empty()) {
+    written.insert_or_assign(request.path, DType::kF32);
+  }
+  DiagSink diags;
+  const bool is_saved = device_.save(request, diags);
+  report_.forward(diags, false);
+  return is_saved;
+}
+
+bool Execution::restore(const RestoreRequest& request) {
+  if (is_dry() || written.contains(request.path)) {
+    return true;  // what the program itself writes
+  }
+  DiagSink diags;
+  const bool is_restored = device_.restore(request, diags);
+  report_.forward(diags, false);
+  return is_restored;
+}
+
+void Execution::end() {
+  if (!is_dry()) {
+    DiagSink diags;
+    device_.end(diags);
+    report_.forward(diags, false);
+  }
+}
+
 std::optional<double> Execution::scalar(const TensorHandle& tensor) {
   return is_dry() ? std::nullopt : device_.scalar(tensor);
 }

@@ -30,6 +30,11 @@ class Execution {
   [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
       const Unit& unit, std::span<const TensorHandle> arguments);
   void print(std::string_view line);
+  // False after an error. A check saves nothing, and remembers what the program would.
+  [[nodiscard]] bool save(const SaveRequest& request);
+  [[nodiscard]] bool restore(const RestoreRequest& request);
+  // The program's own statements have run.
+  void end();
   // nullopt: nobody knows.
   [[nodiscard]] std::optional<double> scalar(const TensorHandle& tensor);
   [[nodiscard]] std::optional<HostTensor> value(const TensorHandle& tensor);

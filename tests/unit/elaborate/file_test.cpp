@@ -68,8 +68,34 @@ TEST_CASE("layouts that do not fit their mesh") {
         "3:12 unknown-layout: no layout `dota` is declared; did you mean `data`?");
 }
 
-TEST_CASE("constructs of later versions say so") {
-  CHECK(printed("save \"a.safetensors\"") == Lines{"1:1 later-feature: `save` is not built yet"});
+TEST_CASE("save and restore say what is wrong with them") {
+  const auto error_of = [](const std::string& statement) {
+    return printed("state s : f32[] = zeros\n" + statement)[0];
+  };
+  CHECK(error_of("let k = 3; save k") ==
+        "2:17 wrong-type: `save` takes the path of a file; this is an int");
+  CHECK(error_of("save \"\"").starts_with("2:6 wrong-type: `save` takes the path"));
+  CHECK(error_of("save \"a7\", kep = 3") ==
+        "2:12 unknown-argument: `save` has no option `kep`; did you mean `keep`?");
+  CHECK(error_of("save \"a7\", keep = 0") ==
+        "2:19 bad-argument: `keep` takes a whole number of at least 1; this is 0");
+  CHECK(error_of("save \"a7\", keep = 1, keep = 2").starts_with("2:22 bad-argument: `keep` is"));
+  CHECK(error_of("save \"a\", keep = 2").starts_with("2:6 bad-argument: `keep` counts files"));
+  CHECK(error_of("save \"a\" as \"b\"").starts_with("2:13 bad-argument: `save` writes every"));
+  CHECK(error_of("restore \"a\" as 3").starts_with("2:16 wrong-type: `as` takes the paths"));
+  CHECK(error_of("restore \"a\", cast = 1") ==
+        "2:21 bad-argument: `cast` takes `true` or `false`; this is 1");
+  CHECK(error_of("fn f(x: f32[]) { save \"a\" }\nf(ones([]))")
+            .starts_with("2:18 bad-argument: `save` stands at top level"));
+  CHECK(printed("save \"a\"")[0].starts_with("1:1 bad-argument: there is no variable to save"));
+}
+
+TEST_CASE("save and restore tell the device what they say") {
+  Bench bench;
+  bench.run(
+      "state s : f32[] = zeros\nlet n = 7\nsave \"run/{n}\", keep = 2\nrestore \"run/{n}\"\n");
+  CHECK(bench.device.saved == Lines{"run/7"});
+  CHECK(bench.device.restored == Lines{"run/7"});
 }
 
 TEST_CASE("standard modules are found by name") {

@@ -40,6 +40,15 @@ class Recorder : public Device {
     return results;
   }
 
+  bool save(const SaveRequest& request, DiagSink& /*diags*/) override {
+    saved.push_back(request.path);
+    return true;
+  }
+  bool restore(const RestoreRequest& request, DiagSink& /*diags*/) override {
+    restored.push_back(request.path);
+    return true;
+  }
+
   std::optional<double> scalar(const TensorHandle& tensor) override {
     static_cast<void>(tensor);
     if (scalars.empty()) {
@@ -81,6 +90,8 @@ class Recorder : public Device {
   std::vector<TensorHandle> handles;  // of the last run
   std::vector<double> scalars;        // what conditions will be; then unknown
   std::vector<std::string> lines;
+  std::vector<std::string> saved;     // paths
+  std::vector<std::string> restored;  // paths
 };
 
 // Runs programs in one session; nothing that it holds is copied or moved.

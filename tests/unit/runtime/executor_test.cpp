@@ -104,7 +104,7 @@ TEST_CASE("lines and warnings come from rank 0, a warning once for each place") 
   CHECK(executor.run(executable, inputs, {}, diags).has_value());
   CHECK(lines == "1.500000\n1.500000\n");
   CHECK(diags.diags().size() == 1);
-  CHECK(executor.execution() == 1);  // nothing was drawn
+  CHECK(executor.stream().draws == 1);  // nothing was drawn
 }
 
 TEST_CASE("tensors come apart and together again in any layout") {

@@ -63,8 +63,9 @@ struct HoldVariable {
   HeldTensor slices;
 };
 
-using Request = std::variant<Start, Use, Declare, AddUnit, Run, Print, Tell, Plainly, SwitchTo,
-                             Release, Read, ReadVariable, TakeOver, Hold, HoldVariable>;
+using Request =
+    std::variant<Start, Use, Declare, AddUnit, Run, Print, Tell, Plainly, SwitchTo, Release, Read,
+                 ReadVariable, TakeOver, Hold, HoldVariable, SaveRequest, RestoreRequest>;
 
 // ---- from a rank -----------------------------------------------------------------------------
 

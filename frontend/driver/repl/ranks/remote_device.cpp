@@ -100,6 +100,16 @@ std::optional<std::string> RemoteDevice::text(const TensorHandle& tensor,
   return ask(wire::Print{.tensor = Remote::of(tensor), .numbers = numbers}).text;
 }
 
+bool RemoteDevice::save(const SaveRequest& request, DiagSink& diags) {
+  throw_if_interrupted();
+  return ask(request, &diags).done;
+}
+
+bool RemoteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
+  throw_if_interrupted();
+  return ask(request, &diags).done;
+}
+
 void RemoteDevice::begin() {
   workers_.post(wire::Plainly::kBegin);
 }

@@ -27,6 +27,8 @@ class RemoteDevice final : public HoldingDevice {
   std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override { print_(line); }
+  bool save(const SaveRequest& request, DiagSink& diags) override;
+  bool restore(const RestoreRequest& request, DiagSink& diags) override;
 
   void begin() override;
   void undo() override;

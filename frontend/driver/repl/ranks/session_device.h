@@ -28,6 +28,12 @@ class SessionDevice final : public Device {
   std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override { options_.print(line); }
+  bool save(const SaveRequest& request, DiagSink& diags) override {
+    return held_->save(request, diags);
+  }
+  bool restore(const RestoreRequest& request, DiagSink& diags) override {
+    return held_->restore(request, diags);
+  }
 
   void begin() { held_->begin(); }
   void undo() { held_->undo(); }

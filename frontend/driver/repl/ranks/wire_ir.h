@@ -66,7 +66,13 @@ inline constexpr int kMembers<Variable> = 5;
 template <>
 inline constexpr int kMembers<HeldTensor> = 3;
 template <>
-inline constexpr int kMembers<HeldState> = 3;
+inline constexpr int kMembers<HeldState> = 4;
+template <>
+inline constexpr int kMembers<RandomStream> = 2;
+template <>
+inline constexpr int kMembers<SaveRequest> = 4;
+template <>
+inline constexpr int kMembers<RestoreRequest> = 4;
 
 template <>
 void Writer::put(const Shape& value);

@@ -89,7 +89,15 @@ class Worker {
         [&](const wire::Hold& hold) {
           tensors_.insert_or_assign(hold.tensor, device_->hold(hold.slices));
         },
-        [&](const wire::HoldVariable& hold) { device_->hold_variable(hold.path, hold.slices); });
+        [&](const wire::HoldVariable& hold) { device_->hold_variable(hold.path, hold.slices); },
+        [&](const SaveRequest& save) {
+          DiagSink diags;
+          finish(reply, device_->save(save, diags), diags);
+        },
+        [&](const RestoreRequest& restore) {
+          DiagSink diags;
+          finish(reply, device_->restore(restore, diags), diags);
+        });
     return reply;
   }
 

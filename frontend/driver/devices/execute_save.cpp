@@ -1,0 +1,157 @@
+// Checkpoints of what a device holds.
+
+#include <filesystem>
+
+#include "frontend/driver/devices/execute_device.h"
+#include "frontend/driver/devices/restored.h"
+#include "runtime/checkpoint/write.h"
+#include "stdlib/ops/tiles.h"
+
+namespace mtf {
+
+// A path of its own in the folder, whatever it was relative to.
+std::string ExecuteDevice::place_of(const std::string& path) const {
+  if (options_.checkpoints.empty()) {
+    return path;
+  }
+  std::filesystem::path place = options_.checkpoints;
+  for (const std::filesystem::path& part : std::filesystem::path(path)) {
+    place /= part == ".." ? "up" : part == "/" ? "root" : part;
+  }
+  return place.string();
+}
+
+bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
+  if (!initialise({}, diags)) {
+    return false;
+  }
+  const RandomStream stream = executor_->stream();
+  CheckpointPlan plan{.path = place_of(request.path),
+                      .keep = request.keep,
+                      .seed = stream.seed,
+                      .draws = stream.draws};
+  plan.part_bytes = request.part_bytes > 0 ? request.part_bytes : plan.part_bytes;
+  std::vector<NamedTensor> tensors;
+  for (const auto& [path, tensor] : variables_) {
+    tensors.push_back({.name = path, .tensor = &tensor});
+  }
+  const std::string problem = write_checkpoint(*communicator_, layout_.mesh, tensors, plan);
+  if (!problem.empty()) {
+    diags.error(DiagKind::kFile, request.span,
+                in_backticks(request.path) + " cannot be saved: " + problem +
+                    "; what was there is as it was");
+  }
+  return problem.empty();
+}
+
+// Collective: the same on all ranks.
+std::optional<ExecuteDevice::Restored> ExecuteDevice::opened(const RestoreRequest& request,
+                                                             DiagSink& diags) {
+  const std::string there = place_of(request.path);
+  std::error_code ignored;
+  auto file = std::make_shared<const CheckpointFile>(
+      std::filesystem::exists(there, ignored) ||
+              std::filesystem::exists(there + ".index.json", ignored)
+          ? there
+          : request.path);
+  std::string problem = first_problem(*communicator_, file->problem());
+  if (problem.empty()) {
+    const std::vector<std::string> local(communicator_->local_ranks().size(),
+                                         std::to_string(file->identity()));
+    const std::vector<std::string> all = communicator_->share(local);
+    if (std::ranges::find_if(all, [&](const auto& one) { return one != all[0]; }) != all.end()) {
+      problem = "is not the same file for all ranks; it has to be on a disk that they share";
+    }
+  }
+  if (problem.empty()) {
+    std::set<std::string> names;
+    for (const std::string& name : file->names()) {
+      if (request.names(name)) {
+        names.insert(name);
+      }
+    }
+    problem = shared_damage(*file, names, *communicator_);
+  }
+  if (!problem.empty()) {
+    RestoreRequest there_request = request;
+    there_request.path = file->path();
+    Diag diag = unreadable(there_request, problem);
+    diag.text = in_backticks(request.path) + " " + problem;
+    diags.add(std::move(diag));
+    return std::nullopt;
+  }
+  return Restored{.request = request, .file = std::move(file)};
+}
+
+std::optional<RankTensor> ExecuteDevice::read_from(const Restored& restored,
+                                                   const std::string& path, const TensorType& type,
+                                                   const ValueLayout& layout, DiagSink& diags) {
+  RankTensor tensor = make_tensor(executor_->pool(), *communicator_, layout_.mesh, type, layout);
+  const bool is_read =
+      restored.file->read(path, *communicator_, layout_.mesh, cast_elements, tensor);
+  if (communicator_->any(!is_read)) {
+    diags.error(DiagKind::kFile, restored.request.span,
+                in_backticks(restored.request.path) + " ended while it was read");
+    return std::nullopt;
+  }
+  return tensor;
+}
+
+const ExecuteDevice::Restored* ExecuteDevice::restored_for(const std::string& path) const {
+  const Restored* last = nullptr;
+  for (const Restored& restored : restored_) {
+    if (restored.request.names(path) && restored.file->find(path) != nullptr) {
+      last = &restored;
+    }
+  }
+  return last;
+}
+
+std::vector<Variable> ExecuteDevice::known_variables() const {
+  std::vector<Variable> variables;
+  for (const auto& [path, tensor] : variables_) {
+    const auto known = known_.find(path);
+    variables.push_back(known == known_.end()
+                            ? Variable{.path = path, .type = tensor.type, .trained = true}
+                            : known->second);
+  }
+  for (const Variable& variable : declared_) {
+    variables.push_back(known_.at(variable.path));
+  }
+  return variables;
+}
+
+bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
+  std::optional<Restored> restored = opened(request, diags);
+  if (!restored) {
+    return false;
+  }
+  if (!compare(request, *restored->file, known_variables(), diags)) {
+    return false;
+  }
+  std::map<std::string, RankTensor> values;
+  for (const auto& [path, tensor] : variables_) {
+    if (request.names(path) && restored->file->find(path) != nullptr) {
+      std::optional<RankTensor> value =
+          read_from(*restored, path, tensor.type, tensor.layout, diags);
+      if (!value) {
+        return false;
+      }
+      values.emplace(path, *std::move(value));
+    }
+  }
+  for (auto& [path, value] : values) {
+    keep_old(path);
+    variables_.insert_or_assign(path, std::move(value));
+  }
+  if (request.globs.empty()) {
+    restored_.clear();
+    if (const std::optional<CheckpointNotes>& notes = restored->file->notes()) {
+      executor_->set_stream({.seed = notes->seed, .draws = notes->draws});
+    }
+  }
+  restored_.push_back(*std::move(restored));
+  return true;
+}
+
+}  // namespace mtf

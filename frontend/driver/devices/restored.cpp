@@ -1,0 +1,231 @@
+#include "frontend/driver/devices/restored.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "frontend/elaborate/report.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kMostNotes = 10;
+constexpr std::size_t kMostNames = 3;
+
+std::string sizes_text(const FileTensor& tensor, const std::vector<std::string>* dims) {
+  std::string text;
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    const std::string name = dims != nullptr && i < dims->size() ? (*dims)[i] + " " : "";
+    text += (text.empty() ? "" : ", ") + name + std::to_string(tensor.sizes[i]);
+  }
+  const std::optional<DType> dtype = dtype_of_word(tensor.dtype);
+  return (dtype ? std::string(to_string(*dtype)) : tensor.dtype) + "[" + text + "]";
+}
+
+const std::vector<std::string>* dims_of(const CheckpointFile& file, const std::string& name) {
+  if (!file.notes()) {
+    return nullptr;
+  }
+  const auto found = file.notes()->dims.find(name);
+  return found == file.notes()->dims.end() ? nullptr : &found->second;
+}
+
+// A dim may have been renamed since; one that stands at another place has not.
+bool has_same_dims(const Shape& shape, const FileTensor& tensor,
+                   const std::vector<std::string>* dims) {
+  if (shape.rank() != tensor.sizes.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (shape[i].size != tensor.sizes[i]) {
+      return false;
+    }
+    if (dims == nullptr || i >= dims->size() || (*dims)[i] == shape[i].name) {
+      continue;
+    }
+    if (std::ranges::find(*dims, shape[i].name) != dims->end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether every number of the one is one of the other.
+bool widens(DType from, DType to) {
+  if (from == to) {
+    return true;
+  }
+  if (is_float(from) && is_float(to)) {
+    return to == DType::kF64 || (to == DType::kF32 && is_narrow(from));
+  }
+  const bool are_integers = is_integer(from) && is_integer(to);
+  return are_integers && bytes_of(from) < bytes_of(to) && to != DType::kU8;
+}
+
+// "" or why the variable cannot have what the file has.
+std::string misfit(const RestoreRequest& request, const CheckpointFile& file,
+                   const Variable& variable) {
+  const FileTensor& tensor = *file.find(variable.path);
+  const std::vector<std::string>* dims = dims_of(file, variable.path);
+  std::string is = in_backticks(variable.path) + " is " + to_string(variable.type) + ", and " +
+                   sizes_text(tensor, dims) + " in the file";
+  const std::optional<DType> dtype = dtype_of_word(tensor.dtype);
+  if (!has_same_dims(variable.type.shape, tensor, dims)) {
+    return is;
+  }
+  if (!dtype) {
+    return is + "; what can be read is " + std::string(dtype_names());
+  }
+  if (request.cast || widens(*dtype, variable.type.dtype)) {
+    return "";
+  }
+  return is + "; `restore …, cast = true` converts it, and may lose digits";
+}
+
+std::set<std::string> paths_of(std::span<const Variable> variables) {
+  std::set<std::string> paths;
+  for (const Variable& variable : variables) {
+    paths.insert(variable.path);
+  }
+  return paths;
+}
+
+// What the file has, and no variable takes.
+std::vector<std::string> left_over(const RestoreRequest& request, const CheckpointFile& file,
+                                   std::span<const Variable> variables) {
+  const std::set<std::string> taken = paths_of(variables);
+  std::vector<std::string> names = file.names();
+  std::erase_if(
+      names, [&](const std::string& name) { return taken.contains(name) || !request.names(name); });
+  return names;
+}
+
+std::string shortened(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  if (all <= kMostNames + 1) {
+    return host::quoted_list(names);
+  }
+  names.resize(kMostNames);
+  std::string text;
+  for (const std::string& name : names) {
+    text += in_backticks(name) + ", ";
+  }
+  return text + "and " + std::to_string(all - kMostNames) + " more";
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// Whether each glob names something; if not, an error.
+bool are_known(const RestoreRequest& request, std::span<const Variable> variables,
+               DiagSink& diags) {
+  const std::set<std::string> paths = paths_of(variables);
+  for (const std::string& glob : request.globs) {
+    const RestoreRequest one{.path = {}, .globs = {glob}, .cast = false, .span = {}};
+    if (std::ranges::any_of(paths, [&](const std::string& path) { return one.names(path); })) {
+      continue;
+    }
+    std::vector<std::string> known(paths.begin(), paths.end());
+    for (const std::string& path : paths) {
+      const std::size_t end = path.rfind('/');
+      known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
+    }
+    diags.error(DiagKind::kUnknownName, request.span,
+                "no variable is called " + in_backticks(glob) + host::suggest(glob, known).text);
+    return false;
+  }
+  return true;
+}
+
+void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
+                    const std::vector<Note>& others, DiagSink& diags) {
+  std::vector<std::string> kinds;
+  if (!missing.empty()) {
+    kinds.push_back(counted(missing.size(), "param") + " missing");
+  }
+  if (!others.empty()) {
+    kinds.push_back(counted(others.size(), "tensor") + " of another type");
+  }
+  std::string text =
+      in_backticks(request.path) + " does not fit this program: " + joined(kinds, ", ");
+  if (others.empty() && request.globs.empty()) {
+    text += "; `restore … as \"part/*\"` takes a part of it";
+  }
+  std::vector<Note> notes = std::move(missing);
+  notes.insert(notes.end(), others.begin(), others.end());
+  if (notes.size() > kMostNotes) {
+    const std::size_t more = notes.size() - kMostNotes;
+    notes.resize(kMostNotes);
+    notes.push_back({.span = {}, .text = "and " + std::to_string(more) + " more"});
+  }
+  diags.error(DiagKind::kFile, request.span, std::move(text), std::move(notes));
+}
+
+}  // namespace
+
+Diag unreadable(const RestoreRequest& request, const std::string& problem) {
+  Diag diag{.kind = DiagKind::kFile,
+            .span = request.span,
+            .text = in_backticks(request.path) + " " + problem};
+  const std::string other = newest_whole(request.path);
+  if (!other.empty()) {
+    diag.notes.push_back(
+        {.span = {}, .text = "the newest whole one beside it is " + in_backticks(other)});
+  }
+  return diag;
+}
+
+bool compare(const RestoreRequest& request, const CheckpointFile& file,
+             std::span<const Variable> variables, DiagSink& diags) {
+  std::vector<Note> missing;
+  std::vector<Note> others;
+  const std::vector<std::string> free = left_over(request, file, variables);
+  for (const Variable& variable : variables) {
+    if (!request.names(variable.path)) {
+      continue;
+    }
+    const bool is_there = file.find(variable.path) != nullptr;
+    std::string text = is_there ? misfit(request, file, variable) : "";
+    if (!is_there && variable.trained) {
+      missing.push_back({.span = variable.span,
+                         .text = in_backticks(variable.path) + " is not in the file" +
+                                 host::suggest(variable.path, free).text});
+    } else if (!text.empty()) {
+      others.push_back({.span = variable.span, .text = std::move(text)});
+    }
+  }
+  if (missing.empty() && others.empty()) {
+    return true;
+  }
+  report_misfits(request, std::move(missing), others, diags);
+  return false;
+}
+
+void compare_all(const RestoreRequest& request, const CheckpointFile& file,
+                 std::span<const Variable> variables, DiagSink& diags) {
+  if (!compare(request, file, variables, diags) || !are_known(request, variables, diags)) {
+    return;
+  }
+  std::vector<std::string> fresh;
+  for (const Variable& variable : variables) {
+    if (request.names(variable.path) && file.find(variable.path) == nullptr) {
+      fresh.push_back(variable.path);
+    }
+  }
+  const std::vector<std::string> unused = left_over(request, file, variables);
+  std::vector<std::string> texts;
+  if (!fresh.empty()) {
+    texts.push_back(" lacks " + counted(fresh.size(), "state") + ", which " +
+                    (fresh.size() == 1 ? "begins" : "begin") + " as declared: " + shortened(fresh));
+  }
+  if (!unused.empty()) {
+    texts.push_back(" has " + counted(unused.size(), "tensor") +
+                    " that no variable takes: " + shortened(unused));
+  }
+  if (!texts.empty()) {
+    diags.warning(DiagKind::kFile, request.span,
+                  in_backticks(request.path) + joined(texts, "; it"));
+  }
+}
+
+}  // namespace mtf

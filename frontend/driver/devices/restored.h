@@ -1,0 +1,26 @@
+// What a checkpoint has, against the variables that are to have it.
+
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+
+#include "frontend/device.h"
+#include "runtime/checkpoint/read.h"
+
+namespace mtf {
+
+// That the file cannot be read, and which one beside it can.
+[[nodiscard]] Diag unreadable(const RestoreRequest& request, const std::string& problem);
+
+// One error for all that does not fit: params that the file does not have, and variables that have
+// another shape there, or a dtype that they cannot take. A state that is missing begins as it was
+// declared. False after it.
+bool compare(const RestoreRequest& request, const CheckpointFile& file,
+             std::span<const Variable> variables, DiagSink& diags);
+// The same of a whole program's variables; with warnings of what is in one of the two alone.
+void compare_all(const RestoreRequest& request, const CheckpointFile& file,
+                 std::span<const Variable> variables, DiagSink& diags);
+
+}  // namespace mtf

@@ -1,0 +1,196 @@
+// save and restore: what they say, made into a request to the device.
+
+#include "frontend/elaborate/layouts/layouts.h"
+#include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/units.h"
+
+namespace mtf::host {
+namespace {
+
+std::string_view word_of(const ast::Checkpoint& checkpoint) {
+  return checkpoint.restore ? "restore" : "save";
+}
+
+// The options by name, each of which has a value; those of `save` or of `restore`.
+class OptionReader {
+ public:
+  OptionReader(Context& c, const ast::Checkpoint& checkpoint) : c_(c), checkpoint_(checkpoint) {}
+
+  // False after an error.
+  bool read(std::span<const std::string> known) {
+    return std::ranges::all_of(
+        checkpoint_.options, [&](const ast::Argument& option) { return read_one(option, known); });
+  }
+
+  // A whole number of at least 1; 0 if it is not given. False after an error.
+  bool take(const std::string& name, std::int64_t& number) {
+    const Operand* operand = find(name);
+    if (operand == nullptr) {
+      return true;
+    }
+    const auto* given = operand->value.get<std::int64_t>();
+    if (given == nullptr || *given < 1) {
+      return refuse(name, *operand, "a whole number of at least 1");
+    }
+    number = *given;
+    return true;
+  }
+  bool take(const std::string& name, bool& flag) {
+    const Operand* operand = find(name);
+    const bool* given = operand == nullptr ? nullptr : operand->value.get<bool>();
+    if (operand != nullptr && given == nullptr) {
+      return refuse(name, *operand, "`true` or `false`");
+    }
+    flag = given != nullptr && *given;
+    return true;
+  }
+
+ private:
+  bool read_one(const ast::Argument& option, std::span<const std::string> known) {
+    const std::string& name = option.name->text;
+    if (std::ranges::find(known, name) == known.end()) {
+      const Suggestion suggestion = suggest(name, known);
+      c_.report.error(
+          DiagKind::kUnknownArgument, option.name->span,
+          "`" + std::string(word_of(checkpoint_)) + "` has no option `" + name + "`" +
+              (suggestion.text.empty() ? "; it has " + quoted_list(known) : suggestion.text),
+          {}, suggestion.fix);
+      return false;
+    }
+    const Operand operand{.value = compute(c_, option.value), .span = option.value.span};
+    if (!values_.emplace(name, operand).second) {
+      c_.report.error(DiagKind::kBadArgument, option.span, "`" + name + "` is given twice");
+      return false;
+    }
+    return true;
+  }
+  [[nodiscard]] const Operand* find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  bool refuse(const std::string& name, const Operand& operand, std::string_view wanted) {
+    if (!is_unknown(operand.value)) {
+      const auto* number = operand.value.get<std::int64_t>();
+      c_.report.error(DiagKind::kBadArgument, operand.span,
+                      "`" + name + "` takes " + std::string(wanted) + "; this is " +
+                          (number != nullptr ? std::to_string(*number) : kind_of(operand.value)));
+    }
+    return false;
+  }
+
+  Context& c_;
+  const ast::Checkpoint& checkpoint_;
+  std::map<std::string, Operand> values_;
+};
+
+// The path; "" if a check cannot know it. nullopt after an error.
+std::optional<std::string> path_of(Context& c, const ast::Checkpoint& checkpoint) {
+  const std::size_t before = c.report.failures();
+  const Value value = compute(c, checkpoint.path);
+  if (is_unknown(value)) {
+    return c.report.failures() == before ? std::optional(std::string()) : std::nullopt;
+  }
+  const auto* path = value.get<std::string>();
+  if (path == nullptr || path->empty()) {
+    c.report.error(DiagKind::kWrongType, checkpoint.path.span,
+                   "`" + std::string(word_of(checkpoint)) + "` takes the path of a file; this is " +
+                       (path == nullptr ? kind_of(value) : "an empty string"));
+    return std::nullopt;
+  }
+  return *path;
+}
+
+// What stands behind `as`; nullopt after an error.
+std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoint& checkpoint) {
+  std::vector<std::string> globs;
+  if (!checkpoint.part) {
+    return globs;
+  }
+  const Value value = compute(c, *checkpoint.part);
+  const auto* list = value.get<List>();
+  for (const Value& item : list == nullptr ? Values{value} : *list->items) {
+    const auto* glob = item.get<std::string>();
+    if (glob == nullptr || glob->empty()) {
+      if (!is_unknown(item)) {
+        c.report.error(DiagKind::kWrongType, checkpoint.part->span,
+                       "`as` takes the paths of variables, as `\"encoder/*\"` or a list of such; "
+                       "this is " +
+                           (glob == nullptr ? kind_of(item) : "an empty string"));
+      }
+      return std::nullopt;
+    }
+    globs.push_back(*glob);
+  }
+  return globs;
+}
+
+void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
+  const std::vector<std::string> known = {"keep", "part_bytes"};
+  OptionReader options(c, checkpoint);
+  SaveRequest request{.path = {}, .span = checkpoint.path.span};
+  if (checkpoint.part) {
+    c.report.error(DiagKind::kBadArgument, checkpoint.part->span,
+                   "`save` writes every variable; `restore … as` takes a part of them");
+    return;
+  }
+  const std::optional<std::string> path = path_of(c, checkpoint);
+  if (!options.read(known) || !path || !options.take("keep", request.keep) ||
+      !options.take("part_bytes", request.part_bytes)) {
+    return;
+  }
+  const bool has_number = std::ranges::any_of(path->substr(path->rfind('/') + 1), [](char letter) {
+    return letter >= '0' && letter <= '9';
+  });
+  if (request.keep > 0 && !path->empty() && !has_number) {
+    c.report.error(DiagKind::kBadArgument, checkpoint.path.span,
+                   "`keep` counts files whose names differ in numbers, and `" + *path +
+                       "` has none; `\"step_{n}.safetensors\"` has one");
+    return;
+  }
+  request.path = *path;
+  if (c.variables.by_path.empty() && !c.execution.checks_only()) {
+    c.report.error(
+        DiagKind::kBadArgument, span,
+        "there is no variable to save by now: those of a model or of an entry exist once "
+        "it was called");
+    return;
+  }
+  if (put_in_use(c.report, c.layouts, c.execution)) {
+    static_cast<void>(c.execution.save(request));
+  }
+}
+
+void run_restore(Context& c, const ast::Checkpoint& checkpoint) {
+  const std::vector<std::string> known = {"cast"};
+  OptionReader options(c, checkpoint);
+  RestoreRequest request{.path = {}, .globs = {}, .cast = false, .span = checkpoint.path.span};
+  const std::optional<std::string> path = path_of(c, checkpoint);
+  std::optional<std::vector<std::string>> globs = globs_of(c, checkpoint);
+  if (!options.read(known) || !path || !globs || !options.take("cast", request.cast)) {
+    return;
+  }
+  request.path = *path;
+  request.globs = *std::move(globs);
+  if (put_in_use(c.report, c.layouts, c.execution)) {
+    static_cast<void>(c.execution.restore(request));
+  }
+}
+
+}  // namespace
+
+void run_checkpoint(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
+  if (!c.units.at_top_level()) {
+    c.report.error(DiagKind::kBadArgument, span,
+                   "`" + std::string(word_of(checkpoint)) +
+                       "` stands at top level, between the calls of functions; in a function "
+                       "nothing has been computed yet");
+    return;
+  }
+  if (checkpoint.restore) {
+    run_restore(c, checkpoint);
+  } else {
+    run_save(c, checkpoint, span);
+  }
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,17 @@
+// XXH64, a checksum that finds what storage and transport do to data. It is no defence against
+// people.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace mtf {
+
+[[nodiscard]] std::uint64_t xxh64(std::span<const std::byte> data);
+
+[[nodiscard]] std::string hex16(std::uint64_t number);  // 16 digits
+
+}  // namespace mtf

@@ -1,0 +1,200 @@
+#include "runtime/checkpoint/place.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mtf {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+std::string name_of(const std::string& path) {
+  return fs::path(path).filename().string();
+}
+
+// The files of the folder, by name.
+std::vector<std::string> names_beside(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_of(path), error), end; !error && at != end;
+       at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+constexpr std::string_view kTemporary = ".tmp";
+constexpr std::string_view kDefaultSuffix = ".safetensors";
+constexpr std::time_t kYoung = 5;  // seconds in which a file may not be held yet
+
+// "step_7.safetensors.4711.tmp" of "step_7.safetensors"; "" for other names.
+std::string place_of_temporary(const std::string& name) {
+  if (!name.ends_with(kTemporary)) {
+    return "";
+  }
+  const std::size_t end = name.size() - kTemporary.size();
+  const std::size_t dot = end == 0 ? std::string::npos : name.rfind('.', end - 1);
+  const bool has_process = dot != std::string::npos && dot + 1 < end &&
+                           std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1,
+                                       name.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
+  return has_process ? name.substr(0, dot) : "";
+}
+
+// Nobody holds it: its writer is no more.
+bool is_abandoned(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
+    return false;
+  }
+  struct stat status {};
+  const bool is_free = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                       std::time(nullptr) - status.st_mtime > kYoung &&
+                       ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  ::close(file);
+  return is_free;
+}
+
+}  // namespace
+
+std::string make_place(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return fs::is_directory(status) ? "it is a folder" : "it is not a file";
+  }
+  if (name_of(path).empty()) {
+    return "it names no file";
+  }
+  fs::create_directories(folder_of(path), error);
+  return error ? error.message() : "";
+}
+
+TemporaryFile make_temporary(const std::string& place) {
+  TemporaryFile made;
+  made.path = place + "." + std::to_string(::getpid()) + std::string(kTemporary);
+  ::unlink(made.path.c_str());
+  made.file = ::open(made.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (made.file < 0) {
+    made.problem = std::strerror(errno);
+  } else {
+    static_cast<void>(::flock(made.file, LOCK_EX | LOCK_NB));
+  }
+  return made;
+}
+
+void remove_abandoned(const std::string& place) {
+  const std::string own = name_of(place);
+  for (const std::string& name : names_beside(place)) {
+    const std::string of = place_of_temporary(name);
+    const bool is_like_ours = is_sibling(of, own) || is_sibling(of, own + ".1");
+    if (!of.empty() && is_like_ours && is_abandoned(beside_file(place, name))) {
+      ::unlink(beside_file(place, name).c_str());
+    }
+  }
+}
+
+std::string sync_folder_of(const std::string& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) {
+    return std::strerror(errno);
+  }
+  const bool is_synced = ::fsync(folder) == 0 || errno == EINVAL;
+  std::string problem = is_synced ? "" : std::strerror(errno);
+  ::close(folder);
+  return problem;
+}
+
+bool is_sibling(std::string_view name, std::string_view other) {
+  const auto skip_digits = [](std::string_view& text) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(end);
+    return end > 0;
+  };
+  while (!name.empty() && !other.empty()) {
+    const bool is_number = skip_digits(name);
+    if (is_number != skip_digits(other)) {
+      return false;
+    }
+    if (is_number) {
+      continue;
+    }
+    if (name.front() != other.front()) {
+      return false;
+    }
+    name.remove_prefix(1);
+    other.remove_prefix(1);
+  }
+  return name.empty() && other.empty();
+}
+
+bool has_number(const std::string& path) {
+  return std::ranges::any_of(name_of(path), is_digit);
+}
+
+std::vector<std::string> siblings(const std::string& path) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> found;  // when they were written
+  const std::string own = name_of(path);
+  for (const std::string& name : names_beside(path)) {
+    std::string place = name;
+    if (place.ends_with(kIndexSuffix)) {
+      place.resize(place.size() - kIndexSuffix.size());
+    }
+    struct stat status {};
+    if (is_sibling(place, own) && ::stat(beside_file(path, name).c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode)) {
+      auto& when = found[place];
+      when = std::max(when, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec});
+    }
+  }
+  std::vector<std::string> places;
+  places.reserve(found.size());
+  for (const auto& [place, when] : found) {
+    places.push_back(place);
+  }
+  std::ranges::stable_sort(places, [&](const std::string& a, const std::string& b) {
+    return found.at(a) > found.at(b);
+  });
+  for (std::string& place : places) {
+    place = place == own ? path : beside_file(path, place);
+  }
+  return places;
+}
+
+std::string part_name(const std::string& path, std::string_view kind, std::size_t part,
+                      std::size_t parts) {
+  const auto number = [](std::size_t n) {
+    const std::string digits = std::to_string(n);
+    return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
+  };
+  std::string stem = name_of(path);
+  if (stem.ends_with(kDefaultSuffix)) {
+    stem.resize(stem.size() - kDefaultSuffix.size());
+  }
+  return stem + "-" + std::string(kind) + "-" + number(part) + "-of-" + number(parts) +
+         std::string(kDefaultSuffix);
+}
+
+std::string beside_file(const std::string& path, const std::string& name) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? name : (folder / name).string();
+}
+
+}  // namespace mtf

@@ -1,0 +1,315 @@
+#!/usr/bin/python3
+"""Checkpoints: the same file from every layout, resumed on every other one to the bit; the format as
+others read and write it; what is told of files that do not fit; what cannot be written."""
+
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from programs import (LINE, MTF, TRAIN, checkpoints, fail, line, program, read, run, run_any,  # noqa: E402
+                      write)
+
+FAULT = pathlib.Path(__file__).resolve().parent / "fault.c"
+
+
+def same_from_every_layout(folder):
+    whole = None
+    for layout, mpi in [("one", False), ("both", True), ("data", True), ("wide", False),
+                        ("some", False), ("wide", True)]:
+        shutil.rmtree(pathlib.Path(folder, "run"), ignore_errors=True)
+        lines = run(folder, line(layout, mpi)).stdout.splitlines()
+        if checkpoints(folder) != ["step_12.safetensors", "step_6.safetensors",
+                                   "step_9.safetensors"]:
+            fail(f"{layout}: keep = 3 leaves", checkpoints(folder))
+        files = [pathlib.Path(folder, "run", name).read_bytes() for name in checkpoints(folder)]
+        if whole is None:
+            whole = lines, files
+        if (lines, files) != whole:
+            fail(f"{layout}: differs", lines, whole[0])
+    return whole
+
+
+def resumed_on_every_layout(folder, whole):
+    lines, files = whole
+    for layout, mpi in [("one", False), ("both", True), ("data", False), ("wide", True),
+                        ("some", False)]:
+        shutil.rmtree(pathlib.Path(folder, "run"))
+        pathlib.Path(folder, "run").mkdir()
+        pathlib.Path(folder, LINE).write_bytes(files[1])
+        rest = run(folder, line(layout, mpi, f"from={LINE}")).stdout.splitlines()
+        now = [pathlib.Path(folder, "run", name).read_bytes() for name in checkpoints(folder)]
+        if rest != lines[6:] or now != files:
+            fail(f"resumed on {layout}: differs", rest, lines[6:])
+
+
+def by_the_format(folder):
+    notes, arrays = read(pathlib.Path(folder, LINE))
+    if notes["format"] != "mtf" or sorted(arrays)[:2] != ["net/b", "net/b/adam/m"]:
+        fail("the header", notes, sorted(arrays))
+    if arrays["step"] != 6 or arrays["net/w"].shape != (8, 16):
+        fail("values", arrays["step"], arrays["net/w"].shape)
+    write(pathlib.Path(folder, "again.safetensors"), arrays)
+    text = """dim io = 8, hidden = 16
+model net(x: f32[io]) -> f32[hidden] {
+  param w : f32[io, hidden] = zeros
+  return einsum(x, w -> [hidden])
+}
+print net(ones([io]))
+restore "FILE" as "net/w"
+print text(sum(net.w))
+write("w.npy", net.w)
+"""
+    for name in (LINE, "again.safetensors"):
+        program(folder, text.replace("FILE", name))
+        if not numpy.array_equal(numpy.load(pathlib.Path(folder, "w.npy")), arrays["net/w"]):
+            fail(f"{name}: another net/w")
+
+
+NARROW = """dim a = 2, b = 3
+mesh m = [x: 2]
+layout split on m { a -> x }
+state half : f32[a, b] = zeros
+state brain : f32[a, b] = zeros
+state long : f64[b] = zeros
+state count : i64[b] = zeros
+state flag : bool[] = zeros
+print count
+restore "foreign.safetensors"
+print half, brain, long, count, flag
+"""
+
+
+def of_others(folder):
+    values = numpy.array([[1, -2.5, 0.099975586], [65504, 0, 3]], "<f4")
+    arrays = {"half": values.astype("<f2"), "brain": (values.view("<u4") >> 16).astype("<u2"),
+              "long": values[0], "count": numpy.array([-3, 4, 2**31 - 1], "<i4"),
+              "flag": numpy.array(True), "unused": numpy.zeros((0, 3), "<f4")}
+    write(pathlib.Path(folder, "foreign.safetensors"), arrays)
+    done = program(folder, NARROW)
+    expected = ["1.0000", "-2.5000", "2147483647", "true", "65504"]
+    if any(text not in done.stdout for text in expected) or "that no variable takes: `unused`" not in done.stderr:
+        fail("widened", done.stdout, done.stderr)
+    done = program(folder, NARROW.replace("count : i64", "count : i16"), status=1)
+    if "`count` is i16[b 3], and i32[3] in the file; `restore …, cast = true`" not in done.stderr:
+        fail("narrowing", done.stderr)
+    program(folder, NARROW.replace("count : i64", "count : i16").replace(
+        '.safetensors"', '.safetensors", cast = true'))
+    write(pathlib.Path(folder, "foreign.safetensors"), arrays, {"count": "F8_E4M3"})
+    done = program(folder, NARROW, status=1)
+    if "not those of its shape" not in done.stderr:
+        fail("a dtype of another width", done.stderr)
+
+
+def that_do_not_fit(folder):
+    text = TRAIN.replace('setting("from", "")', f'"{LINE}"')
+    renamed = text.replace("param w", "param ww").replace("x, w ->", "x, ww ->").replace(
+        "hidden = 16", "hidden = 32")
+    done = program(folder, renamed, "--layout", "one", status=1)
+    for part in ["1 param missing, 6 tensors of another type", "`net/ww` is not in the file; did you mean `net/w`?",
+                 "`net/b` is f32[hidden 32], and f32[hidden 16] in the file"]:
+        if part not in done.stderr:
+            fail("errors", part, done.stderr)
+    swapped = text.replace("hidden = 16", "hidden = 8").replace(LINE, "square.safetensors")
+    program(folder, swapped.replace('restore from', "").replace("run/step_{step}", "square")
+            .replace(", keep = 3", ""), "--layout", "one")
+    done = program(folder, swapped.replace("w : f32[io, hidden]", "w : f32[hidden, io]"),
+                   "--layout", "one", status=1)
+    if "`net/w` is f32[hidden 8, io 8], and f32[io 8, hidden 8] in the file" not in done.stderr:
+        fail("a transposed square", done.stderr)
+    whole = pathlib.Path(folder, LINE).read_bytes()
+    for name, data, said in [("step_7", whole[:-9], "is torn"),
+                             ("step_7", whole[:-9] + b"x" + whole[-8:], "is damaged"),
+                             ("step_8", None, "cannot be opened")]:
+        path = pathlib.Path(folder, "run", name + ".safetensors")
+        if data is not None:
+            path.write_bytes(data)
+        for words in (["--layout", "one"], ["-n", "4", "--layout", "both"]):
+            done = program(folder, text.replace("step_6", name), *words, status=1)
+            newest = "note: the newest whole one beside it is `run/step_12.safetensors`"
+            if said not in done.stderr or newest not in done.stderr:
+                fail(f"{name} {words}", done.stderr)
+        path.unlink(missing_ok=True)
+    done = run(folder, [MTF, "check", "case.mtf"])
+
+
+GROWS = """dim n = 4096
+mesh m = [x: 2]
+layout split on m { n -> x }
+state s : f32[n] = ones
+state k : i32[] = zeros
+for i in 0..2 {
+  s <- s + 1
+  print sum(s)
+  save "big.safetensors"
+}
+"""
+
+
+def that_cannot_be_written(folder):
+    path = pathlib.Path(folder, "big.safetensors")
+    program(folder, GROWS, "--layout", "split")
+    old = path.read_bytes()
+    done = program(folder, GROWS, "--layout", "split", status=1,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    if "`big.safetensors` cannot be saved: File too large" not in done.stderr:
+        fail("no room", done.stderr)
+    if path.read_bytes() != old or [n for n in os.listdir(folder) if n.endswith(".tmp")]:
+        fail("the old file", os.listdir(folder))
+    pathlib.Path(folder, "file").write_text("", encoding="utf-8")
+    for place, said in [("file/a.safetensors", "Not a directory"), ("run", "it is a folder"),
+                        ("/dev/null", "it is not a file")]:
+        done = program(folder, GROWS.replace("big.safetensors", place), "--layout", "split", status=1)
+        if f"`{place}` cannot be saved: {said}" not in done.stderr:
+            fail(place, done.stderr)
+
+
+def each_call_that_fails(folder):
+    """Every write, sync and rename of either rank in turn: one message, and the old file."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return
+    library = pathlib.Path(folder, "fault.so")
+    run(folder, [compiler, "-shared", "-fPIC", "-o", str(library), str(FAULT), "-ldl"])
+    path = pathlib.Path(folder, "big.safetensors")
+    for part_bytes in (0, 10_000):
+        text = GROWS.replace('"big.safetensors"', f'"big.safetensors", part_bytes = {part_bytes}'
+                             ) if part_bytes else GROWS
+        for name in os.listdir(folder):
+            if name.startswith("big"):
+                pathlib.Path(folder, name).unlink()
+        program(folder, text, "-n", "2", "--layout", "split")
+        old = {n: pathlib.Path(folder, n).read_bytes() for n in os.listdir(folder) if n.startswith("big")}
+        for rank in (0, 1):
+            at = 0
+            while True:
+                at += 1
+                pathlib.Path(folder, "case.mtf").write_text(text.replace("ones", "zeros"), encoding="utf-8")
+                done = run_any(folder, ["-n", "2", "--layout", "split"],
+                               {"LD_PRELOAD": str(library), "MTF_FAULT_RANK": str(rank),
+                                "MTF_FAULT_AT": str(at)})
+                now = {n: pathlib.Path(folder, n).read_bytes() for n in os.listdir(folder)
+                       if n.startswith("big")}
+                if done.returncode == 0:
+                    break
+                said = done.stderr.count("cannot be saved: ")
+                is_old = now == old or done.stdout.count("\n") > 1
+                if said != 1 or not is_old or any(n.endswith(".tmp") for n in now):
+                    fail(f"call {at} of rank {rank}: {said} messages", done.stderr, sorted(now), sorted(old))
+                for name in now:
+                    pathlib.Path(folder, name).unlink()
+                for name, data in old.items():
+                    pathlib.Path(folder, name).write_bytes(data)
+            if at < 3:
+                fail(f"rank {rank} made {at - 1} calls")
+            for name in now:
+                pathlib.Path(folder, name).unlink()
+            for name, data in old.items():
+                pathlib.Path(folder, name).write_bytes(data)
+
+
+def in_parts(folder):
+    text = TRAIN.replace("keep = 3", "keep = 2, part_bytes = 600")
+    shutil.rmtree(pathlib.Path(folder, "run"))
+    program(folder, text, "-n", "4", "--layout", "both")
+    names = checkpoints(folder)
+    if len([n for n in names if n.endswith(".index.json")]) != 2 or any(
+            not n.startswith(("step_9", "step_12")) for n in names):
+        fail("parts", names)
+    parts = [n for n in names if n.startswith("step_12-")]
+    arrays = {}
+    for name in parts:
+        arrays.update(read(pathlib.Path(folder, "run", name))[1])
+    if len(parts) < 3 or arrays["step"] != 12:
+        fail("parts", parts)
+    path = "run/step_9.safetensors"
+    ends = program(folder, text.replace('setting("from", "")', f'"{path}"'), "--layout", "data")
+    if len(ends.stdout.splitlines()) != 3:
+        fail("resumed from parts", ends.stdout)
+    pathlib.Path(folder, "run", parts[1]).unlink()
+    done = program(folder, text.replace('setting("from", "")', '"run/step_12.safetensors"'),
+                   "--layout", "data", status=1)
+    if "is made of parts, of which" not in done.stderr or "step_9.safetensors" not in done.stderr:
+        fail("a part is gone", done.stderr)
+
+
+STREAM = """dim batch = 4, io = 4
+mesh grid = [x: 2, y: 2]
+layout split on grid { batch -> x; to -> y }
+model net(x: f32[batch, io]) -> f32[batch, to: 4] {
+  param w : f32[io, to: 4] = normal(stddev = 0.5)
+  return einsum(dropout(x, rate = 0.5), w -> [batch, to: 4])
+}
+state step : i32[] = zeros
+let first = net(ones([batch, io]))
+step <- step + 2
+save "stream.safetensors"
+let second = net(ones([batch, io]))
+net.w <- 0 * net.w
+step <- step * 9
+restore "stream.safetensors" as ["net/*", "no_such"]
+print step, all(second == net(ones([batch, io])))
+restore "stream.safetensors"
+print step, all(second == net(ones([batch, io])))
+"""
+
+
+def part_and_stream(folder):
+    done = program(folder, STREAM, "--layout", "split", status=0)
+    if done.stdout != "18 false\n2 true\n":
+        fail("a part leaves the stream of random numbers alone", done.stdout, done.stderr)
+    done = program(folder, STREAM, "-n", "4", "--layout", "split", "--seed", "5")
+    if done.stdout != "18 false\n2 true\n":
+        fail("under mpirun", done.stdout, done.stderr)
+
+
+def in_a_session(folder):
+    for ranks in ("", ":ranks 2\n"):
+        text = f"""dim n = 4
+mesh m = [x: 2]
+layout split on m {{ n -> x }}
+{ranks}state s : f32[n] = ones
+s <- s + 1
+save "session.safetensors"
+s <- s * 5
+restore "session.safetensors"
+print sum(s)
+restore "no_such.safetensors"
+"""
+        done = subprocess.run([MTF, "repl"], cwd=folder, input=text, capture_output=True, text=True,
+                              timeout=300, check=False)
+        if "\n8\n" not in done.stdout or "`no_such.safetensors` cannot be opened" not in done.stderr:
+            fail("a session", done.stdout, done.stderr)
+
+
+def under_other_commands(folder):
+    shutil.rmtree(pathlib.Path(folder, "run"))
+    run(folder, [MTF, "check", "train.mtf"])
+    run(folder, [MTF, "plan", "train.mtf", "train", "--layout", "both"])
+    done = run(folder, [MTF, "verify", "train.mtf"])
+    if done.stdout.count("equal bits") != 5 or checkpoints(folder):
+        fail("verify", done.stdout, checkpoints(folder))
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    pathlib.Path(scratch, "train.mtf").write_text(TRAIN, encoding="utf-8")
+    unbroken = same_from_every_layout(scratch)
+    resumed_on_every_layout(scratch, unbroken)
+    by_the_format(scratch)
+    of_others(scratch)
+    that_do_not_fit(scratch)
+    that_cannot_be_written(scratch)
+    each_call_that_fails(scratch)
+    in_parts(scratch)
+    part_and_stream(scratch)
+    in_a_session(scratch)
+    under_other_commands(scratch)
