@@ -94,9 +94,9 @@ std::optional<ValueId> Builder::call_widened(const OpCall& call,
     wide.push_back(widened(operand));
   }
   OpArgs args = call.args;
-  for (auto& [name, value] : args.entries) {
-    if (auto* dtype = std::get_if<DType>(&value)) {
-      *dtype = wide_of(*dtype);
+  for (const auto& [name, value] : call.args.entries()) {
+    if (const auto* dtype = std::get_if<DType>(&value)) {
+      args.set(name, wide_of(*dtype));
     }
   }
   const std::optional<ValueId> result =

@@ -72,26 +72,36 @@ OpArgs to_shape(Shape shape) {
 }
 
 bool operator==(const OpArgs& a, const OpArgs& b) {
-  return a.entries == b.entries;
+  return a.entries_ == b.entries_ || std::ranges::equal(a.entries(), b.entries());
+}
+
+std::span<const OpArgs::Entry> OpArgs::entries() const {
+  return entries_ == nullptr ? std::span<const Entry>() : *entries_;
 }
 
 const ArgValue* OpArgs::find(std::string_view name) const {
-  for (const auto& [key, value] : entries) {
-    if (key == name) {
-      return &value;
-    }
-  }
-  return nullptr;
+  const auto found = std::ranges::find(entries(), name, &Entry::first);
+  return found == entries().end() ? nullptr : &found->second;
 }
 
 void OpArgs::set(std::string_view name, ArgValue value) {
-  for (auto& [key, old] : entries) {
-    if (key == name) {
-      old = std::move(value);
-      return;
-    }
+  std::vector<Entry> changed(entries().begin(), entries().end());
+  const auto found = std::ranges::find(changed, name, &Entry::first);
+  if (found == changed.end()) {
+    changed.emplace_back(name, std::move(value));
+  } else {
+    found->second = std::move(value);
   }
-  entries.emplace_back(name, std::move(value));
+  entries_ = std::make_shared<const std::vector<Entry>>(std::move(changed));
+}
+
+void OpArgs::erase(std::string_view name) {
+  if (find(name) != nullptr) {
+    std::vector<Entry> left;
+    std::ranges::copy_if(entries(), std::back_inserter(left),
+                         [name](const Entry& entry) { return entry.first != name; });
+    entries_ = std::make_shared<const std::vector<Entry>>(std::move(left));
+  }
 }
 
 bool is_widened(const OpCall& call) {

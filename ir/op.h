@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,7 +69,11 @@ using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::s
                               std::vector<Dim>, Shape, DType, std::vector<double>, Pin>;
 
 // Arguments that are not tensors, by parameter name, each at most once. kDim is a list of one Dim.
-struct OpArgs {
+// Copies share them until one is changed.
+class OpArgs {
+ public:
+  using Entry = std::pair<std::string_view, ArgValue>;
+
   OpArgs();  // these out of line, as those of Shape
   OpArgs(const OpArgs& other);
   OpArgs(OpArgs&& other) noexcept;
@@ -76,8 +81,7 @@ struct OpArgs {
   OpArgs& operator=(OpArgs&& other) noexcept;
   ~OpArgs();
 
-  std::vector<std::pair<std::string_view, ArgValue>> entries;  // names from OpDef::params
-
+  [[nodiscard]] std::span<const Entry> entries() const;             // names from OpDef::params
   [[nodiscard]] const ArgValue* find(std::string_view name) const;  // null: not given
   template <typename T>
   [[nodiscard]] const T* get(std::string_view name) const {
@@ -85,7 +89,11 @@ struct OpArgs {
     return value == nullptr ? nullptr : std::get_if<T>(value);
   }
   void set(std::string_view name, ArgValue value);  // `name` must outlive: a literal
+  void erase(std::string_view name);
   friend bool operator==(const OpArgs& a, const OpArgs& b);
+
+ private:
+  std::shared_ptr<const std::vector<Entry>> entries_;  // null: none
 };
 
 [[nodiscard]] OpArgs to_shape(Shape shape);  // to = shape

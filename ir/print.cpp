@@ -108,7 +108,7 @@ std::string call_text(const Value& value) {
     text += named(operand);
     separator = ", ";
   }
-  for (const auto& [key, arg] : value.args.entries) {
+  for (const auto& [key, arg] : value.args.entries()) {
     if (repeats_type(value, key, arg)) {
       continue;
     }
@@ -139,7 +139,7 @@ std::string line(const Program& program, ValueId id, const Input* input) {
 
 std::string to_string(const OpArgs& args) {
   std::string text;
-  for (const auto& [key, value] : args.entries) {
+  for (const auto& [key, value] : args.entries()) {
     text += text.empty() ? "" : ", ";
     text += key;
     text += " = " + text_of(value);

@@ -32,21 +32,28 @@ Shape& Shape::operator=(const Shape& other) = default;
 Shape& Shape::operator=(Shape&& other) noexcept = default;
 Shape::~Shape() = default;
 
-Shape::Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {
-  assert(each_name_once(dims_));
+Shape::Shape(std::vector<Dim> dims) {
+  assert(each_name_once(dims));
+  if (!dims.empty()) {
+    dims_ = std::make_shared<const std::vector<Dim>>(std::move(dims));
+  }
+}
+
+bool operator==(const Shape& a, const Shape& b) {
+  return a.dims_ == b.dims_ || std::ranges::equal(a.dims(), b.dims());
 }
 
 std::optional<std::size_t> Shape::index_of(std::string_view name) const {
-  const auto found = std::ranges::find(dims_, name, &Dim::name);
-  if (found == dims_.end()) {
+  const auto found = std::ranges::find(dims(), name, &Dim::name);
+  if (found == dims().end()) {
     return std::nullopt;
   }
-  return static_cast<std::size_t>(found - dims_.begin());
+  return static_cast<std::size_t>(found - dims().begin());
 }
 
 const Dim* Shape::find(std::string_view name) const {
-  const auto found = std::ranges::find(dims_, name, &Dim::name);
-  return found == dims_.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(dims(), name, &Dim::name);
+  return found == dims().end() ? nullptr : &*found;
 }
 
 std::int64_t Shape::volume() const {
@@ -59,7 +66,7 @@ std::int64_t Shape::volume() const {
 std::optional<std::int64_t> Shape::checked_volume() const {
   std::int64_t product = 1;
   bool empty = false;
-  for (const Dim& dim : dims_) {
+  for (const Dim& dim : dims()) {
     if (dim.size <= 0) {
       empty = true;
       continue;
@@ -72,26 +79,24 @@ std::optional<std::int64_t> Shape::checked_volume() const {
 }
 
 Shape Shape::without(std::string_view name) const {
-  Shape result;
-  std::ranges::copy_if(dims_, std::back_inserter(result.dims_),
+  std::vector<Dim> left;
+  std::ranges::copy_if(dims(), std::back_inserter(left),
                        [&](const Dim& dim) { return dim.name != name; });
-  return result;
+  return Shape(std::move(left));
 }
 
 Shape Shape::with(Dim dim) const {
-  std::vector<Dim> dims = dims_;
-  dims.push_back(std::move(dim));
-  return Shape(std::move(dims));
+  std::vector<Dim> more(dims().begin(), dims().end());
+  more.push_back(std::move(dim));
+  return Shape(std::move(more));
 }
 
 Shape Shape::resized(std::string_view name, std::int64_t size) const {
-  Shape result = *this;
-  for (Dim& dim : result.dims_) {
-    if (dim.name == name) {
-      dim.size = size;
-    }
+  std::vector<Dim> sized(dims().begin(), dims().end());
+  for (Dim& dim : sized) {
+    dim.size = dim.name == name ? size : dim.size;
   }
-  return result;
+  return Shape(std::move(sized));
 }
 
 std::int64_t TensorType::bytes() const {

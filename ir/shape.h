@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
+// Never changed once it is made: copies share their dims.
 class Shape {
  public:
   // Out of line: copies of shapes inlined everywhere were a large part of what the compiler made.
@@ -34,9 +36,11 @@ class Shape {
   Shape& operator=(Shape&& other) noexcept;
   ~Shape();
 
-  [[nodiscard]] std::span<const Dim> dims() const { return dims_; }
-  [[nodiscard]] std::size_t rank() const { return dims_.size(); }
-  [[nodiscard]] const Dim& operator[](std::size_t index) const { return dims_[index]; }
+  [[nodiscard]] std::span<const Dim> dims() const {
+    return dims_ == nullptr ? std::span<const Dim>() : *dims_;
+  }
+  [[nodiscard]] std::size_t rank() const { return dims().size(); }
+  [[nodiscard]] const Dim& operator[](std::size_t index) const { return dims()[index]; }
   [[nodiscard]] const Dim* find(std::string_view name) const;  // null if absent
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
@@ -46,10 +50,10 @@ class Shape {
   [[nodiscard]] Shape with(Dim dim) const;  // appended; requires: its name is absent
   [[nodiscard]] Shape resized(std::string_view name, std::int64_t size) const;
 
-  friend bool operator==(const Shape&, const Shape&) = default;
+  friend bool operator==(const Shape& a, const Shape& b);
 
  private:
-  std::vector<Dim> dims_;
+  std::shared_ptr<const std::vector<Dim>> dims_;  // null: none
 };
 
 struct TensorType {

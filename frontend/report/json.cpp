@@ -62,11 +62,11 @@ Axes axes_of(const Step& step) {
   Axes axes;
   for (const LocalCall& call : step.calls) {
     for (const Axes& loop : call.loops) {
-      axes.insert(axes.end(), loop.begin(), loop.end());
+      std::ranges::copy_if(loop, std::back_inserter(axes),
+                           [&axes](AxisId axis) { return !has(axes, axis); });
     }
   }
   std::ranges::sort(axes);
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 

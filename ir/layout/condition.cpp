@@ -8,7 +8,7 @@
 namespace mtf {
 namespace {
 
-using Class = std::vector<AxisId>;  // axes of equal coordinates
+using Class = Axes;  // axes of equal coordinates
 
 class Turning {
  public:
@@ -142,7 +142,9 @@ bool names_axes_of(const Mesh& mesh, const NamedRule& rule) {
 Rule resolved(const NamedRule& rule, const Mesh& mesh) {
   Rule result{.dim = rule.dim, .axes = {}, .span = rule.span, .rest = rule.rest};
   for (const std::string& axis : rule.axes) {
-    result.axes.push_back(*mesh.find(axis));
+    if (result.axes.size() < Axes::kRoom) {  // else some are there twice, which is an error
+      result.axes.push_back(*mesh.find(axis));
+    }
   }
   result.where = oriented(mesh, result.dim, result.axes, rule.where).where;
   return result;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "ir/layout/mesh.h"
@@ -34,7 +35,7 @@ struct ConditionOn {
 template <typename Axis>
 struct RuleOn {
   std::string dim;
-  std::vector<Axis> axes;  // major first
+  std::conditional_t<std::is_same_v<Axis, AxisId>, Axes, std::vector<Axis>> axes;  // major first
   SourceSpan span;
   bool rest = false;  // `*`: behind them every axis that the tensor leaves unused
   std::vector<ConditionOn<Axis>> where = {};

@@ -8,19 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/layout/axes.h"
 #include "ir/support/interval.h"
 #include "ir/support/source.h"
 
 namespace mtf {
 
-// Position of an axis in its mesh.
-using AxisId = std::uint8_t;
-// Ordered, major first.
-using Axes = std::vector<AxisId>;
-
 [[nodiscard]] bool has(const Axes& axes, AxisId axis);
-
-inline constexpr std::size_t kMaxAxes = 16;
 
 struct MeshAxis {
   std::string name;

@@ -337,7 +337,7 @@ class Chooser {
         continue;
       }
       for (Axes& axes : loops) {
-        std::erase(axes, axes_[axis]);
+        erase(axes, axes_[axis]);
       }
       if (other) {
         loops[*other].push_back(axes_[axis]);

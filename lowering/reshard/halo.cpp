@@ -4,6 +4,7 @@
 #include "lowering/reshard/halo.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace mtf {
@@ -47,6 +48,12 @@ Counts counts_on(const Halo& halo, std::int64_t rank, bool longest) {
   return counts;
 }
 
+Axes in_order(const std::set<AxisId>& axes) {
+  Axes list;
+  std::ranges::copy(axes, std::back_inserter(list));
+  return list;
+}
+
 }  // namespace
 
 Axes halo_axes(const Halo& halo) {
@@ -59,7 +66,7 @@ Axes halo_axes(const Halo& halo) {
     }
     axes.insert(first, has.end());
   }
-  return {axes.begin(), axes.end()};
+  return in_order(axes);
 }
 
 std::int64_t halo_received(const Halo& halo, std::int64_t rank) {
@@ -87,7 +94,7 @@ std::int64_t most_halo_received(const Halo& halo) {
     }
   }
   std::int64_t most = 0;
-  for (const std::int64_t rank : halo.mesh.group_of(0, {axes.begin(), axes.end()})) {
+  for (const std::int64_t rank : halo.mesh.group_of(0, in_order(axes))) {
     const Counts counts = counts_on(halo, rank, /*longest=*/true);
     most = std::max(most, counts.read - counts.own);
   }

@@ -29,7 +29,7 @@ void MoveMaker::finishes(const ValueLayout& at, std::vector<Move>& moves) const 
       continue;
     }
     ValueLayout rest = at;
-    std::erase_if(rest.partial, [&run](AxisId axis) { return has(run, axis); });
+    erase_if(rest.partial, [&run](AxisId axis) { return has(run, axis); });
     scatters(rest, run, moves);
     moves.push_back({.kind = StepKind::kAllReduce, .to = std::move(rest), .axes = run});
   }
@@ -84,7 +84,7 @@ void MoveMaker::reduces(const ValueLayout& at, std::vector<Move>& moves) const {
         continue;
       }
       Move move{.kind = StepKind::kReduce, .to = at, .axes = {axis}};
-      std::erase(move.to.partial, axis);
+      erase(move.to.partial, axis);
       move.to.where.push_back(wanted);
       std::ranges::sort(move.to.where);
       moves.push_back(std::move(move));
@@ -113,7 +113,7 @@ void MoveMaker::drops(const ValueLayout& at, std::vector<Move>& moves) const {
 }
 
 void MoveMaker::broadcasts(const ValueLayout& at, std::vector<Move>& moves) const {
-  std::vector<AxisId> axes;
+  Axes axes;
   for (const Condition& condition : at.where) {
     axes.push_back(condition.axis);
     if (condition.same) {

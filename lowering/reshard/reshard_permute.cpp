@@ -123,7 +123,7 @@ std::vector<MoveMaker::Turn> MoveMaker::turns(const Dims& from) const {
     for (std::size_t d = 0; d < from.size(); ++d) {
       const auto [parts, length] = picked[d];
       const auto end = target_.dims[d].begin() + static_cast<std::ptrdiff_t>(length);
-      turn.to[d].assign(target_.dims[d].begin(), end);
+      turn.to[d] = Axes(target_.dims[d].begin(), end);
       more.push_back(parts / mesh_.size_of(from[d]));
       ways.push_back(parts / mesh_.size_of(turn.to[d]));
       for (const AxisId axis : turn.to[d]) {

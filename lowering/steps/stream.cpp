@@ -141,8 +141,7 @@ class Streamer {
   [[nodiscard]] Axes gathered_axes(std::size_t step, std::size_t dim) const {
     const Step& gather = program_.steps[step];
     Axes axes = program_.at(gather.from).layout.dims[dim];
-    std::erase_if(axes,
-                  [&](AxisId axis) { return has(program_.at(gather.to).layout.dims[dim], axis); });
+    erase_if(axes, [&](AxisId axis) { return has(program_.at(gather.to).layout.dims[dim], axis); });
     return axes;
   }
 

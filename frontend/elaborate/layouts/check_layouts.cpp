@@ -39,7 +39,7 @@ void check_globs(Reporter& report, const Variables& variables, const Layout& lay
 
 // Axes that no layout on the mesh uses.
 void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
-  Axes used;
+  std::vector<AxisId> used;
   bool has_rules = false;
   bool takes_rest = layouts.has_pins;
   for (const Layout& layout : layouts.layouts) {

@@ -83,7 +83,8 @@ std::optional<Axes> axes_of(Reporter& report, const ast::Rule& rule, const Mesh&
       continue;
     }
     if (target.kind == ast::TargetKind::kAll) {
-      for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
+      // Those that a rule has twice are told where it is used.
+      for (std::size_t i = 0; i < mesh.axes.size() && axes.size() < Axes::kRoom; ++i) {
         axes.push_back(static_cast<AxisId>(i));
       }
       continue;

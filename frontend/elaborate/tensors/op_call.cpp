@@ -93,7 +93,7 @@ std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, c
     return std::nullopt;
   }
   site.written = row.only_flags ? DType::kBool : row.only_ints ? DType::kI32 : DType::kF32;
-  for (const auto& [name, arg] : args.entries) {
+  for (const auto& [name, arg] : args.entries()) {
     const auto* shape = std::get_if<Shape>(&arg);
     if (shape == nullptr || row.extents.size() < 2) {
       continue;

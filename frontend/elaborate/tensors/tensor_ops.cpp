@@ -44,7 +44,7 @@ Value number_like(const OpDef& op, std::span<const Operand> operands, double num
 // On plain numbers an operation stays on the host: `sqrt(from)`.
 std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const Operand> operands,
                              const OpArgs& args, SourceSpan span) {
-  if (op.host == nullptr || operands.empty() || !args.entries.empty()) {
+  if (op.host == nullptr || operands.empty() || !args.entries().empty()) {
     return std::nullopt;
   }
   std::vector<double> numbers;

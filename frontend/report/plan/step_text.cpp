@@ -118,7 +118,7 @@ std::string literal_text(const LocalCall& call) {
     return "";
   }
   std::string text;
-  for (const auto& [name, value] : call.call.args.entries) {
+  for (const auto& [name, value] : call.call.args.entries()) {
     if (const auto* real = std::get_if<double>(&value); real != nullptr && text.empty()) {
       text = shortest(*real);
     } else if (const auto* whole = std::get_if<std::int64_t>(&value);
@@ -165,7 +165,7 @@ std::string call_text(const LocalCall& call, const OperandText& operand) {
   for (const SpmdId id : call.operands) {
     parts.push_back(operand(id, 0));
   }
-  for (const auto& [name, value] : call.call.args.entries) {
+  for (const auto& [name, value] : call.call.args.entries()) {
     if (is_shown(call, value)) {
       parts.push_back(argument_text(name, value));
     }

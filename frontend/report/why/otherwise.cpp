@@ -36,7 +36,7 @@ std::optional<Alternative> moved_whole(const SpmdProgram& program, const Step& s
   }
   // Sums that stay partial move alike either way, and a reshard ends without any.
   ValueLayout before = from.layout;
-  std::erase_if(before.partial, [&](AxisId axis) { return has(whole.partial, axis); });
+  erase_if(before.partial, [&](AxisId axis) { return has(whole.partial, axis); });
   whole.partial.clear();
   Resharder resharder(program.mesh);
   const bool reduces = step.kind == StepKind::kReduceScatter;

@@ -133,7 +133,7 @@ std::optional<ValueId> expand_groups(Builder& b, const OpCall& call,
   const Shape x = replaced(call.operands[0].shape, dims->of_x.name, of_x);
   const Shape to = shape_arg(call.args, "to");
   OpArgs args = call.args;
-  std::erase_if(args.entries, [](const auto& entry) { return entry.first == "groups"; });
+  args.erase("groups");
   args.set("to", replaced(to, dims->out.name, {group, out}));
   const ValueId parts = b.emit("reshape", {operands[0]}, to_shape(x));
   const ValueId kernels = b.emit("reshape", {operands[1]}, to_shape(kernel));

@@ -59,7 +59,7 @@ std::optional<ValueId> pool_expand(Builder& b, const OpCall& call,
                                    std::span<const ValueId> operands) {
   const std::string by = text_arg(call.args, "by");
   OpArgs args = call.args;
-  std::erase_if(args.entries, [](const auto& entry) { return entry.first == "by"; });
+  args.erase("by");
   const ValueId x = operands[0];
   if (by == "max") {
     return b.emit("max_pool", {x}, std::move(args));

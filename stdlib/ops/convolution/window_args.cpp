@@ -34,7 +34,7 @@ using Numbers = std::vector<std::int64_t>;
 // One number for all axes, where it says as much; nothing where that is what is meant anyway.
 void set_numbers(OpArgs& args, std::string_view name, const Numbers& numbers,
                  const Numbers& otherwise) {
-  std::erase_if(args.entries, [name](const auto& entry) { return entry.first == name; });
+  args.erase(name);
   if (numbers == otherwise) {
     return;
   }
@@ -88,7 +88,7 @@ void normalise(OpArgs& args, const WindowAxes& axes, bool up) {
   if (up || !same_names) {  // read backwards, there may be several sizes
     args.set("at", std::move(at));
   } else {
-    std::erase_if(args.entries, [](const auto& entry) { return entry.first == "at"; });
+    args.erase("at");
   }
 }
 
@@ -121,7 +121,7 @@ WindowAxes axes_of(const OpArgs& args, bool up) {
 
 OpArgs with_result(const OpArgs& args, Shape to) {
   OpArgs same = args;
-  std::erase_if(same.entries, [](const auto& entry) { return entry.first == "groups"; });
+  same.erase("groups");
   same.set("to", std::move(to));
   return same;
 }

@@ -69,7 +69,7 @@ bool replace_over(OpCall& call, const Shape& all, DiagSink& diags) {
         "`einsum` over the dims given leaves " + to_string(rest) + ", and not " + to_string(*to));
     return false;
   }
-  std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "over"; });
+  call.args.erase("over");
   if (to == nullptr) {
     call.args.set("to", rest);
   }

@@ -93,7 +93,7 @@ std::optional<Shape> reduced_shape(OpCall& call, DiagSink& diags) {
                     ", but the output shape is " + to_string(to) + "; one of them is enough");
     return std::nullopt;
   }
-  std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "over"; });
+  call.args.erase("over");
   call.args.set("to", to);
   return to;
 }
@@ -127,7 +127,7 @@ std::optional<DType> summed_dtype(OpCall& call, DiagSink& diags) {
   const DType own = call.operands[0].dtype;
   const DType dtype = dtype_arg(call.args, "dtype", own);
   if (dtype == own) {
-    std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "dtype"; });
+    call.args.erase("dtype");
   } else if (dtype != wide_of(own)) {
     const std::string others =
         is_narrow(own) ? " or " + std::string(to_string(wide_of(own))) : std::string();

@@ -37,7 +37,7 @@ std::optional<TensorType> to_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kDimMissing, call.span, "not in the operands");
     return std::nullopt;
   }
-  std::erase_if(call.args.entries, [](const auto& entry) { return entry.first == "dtype"; });
+  call.args.erase("dtype");
   return TensorType{.dtype = all->dtype, .shape = to};
 }
 

@@ -62,10 +62,11 @@ class Drawer {
     for (TensorType& type : call.operands) {
       type.dtype = type.dtype == in_place_of ? dtype : type.dtype;
     }
-    for (auto& [name, value] : call.args.entries) {
-      if (auto* written = std::get_if<DType>(&value);
+    const OpArgs drawn = call.args;
+    for (const auto& [name, value] : drawn.entries()) {
+      if (const auto* written = std::get_if<DType>(&value);
           written != nullptr && *written == in_place_of) {
-        *written = dtype;
+        call.args.set(name, dtype);
       }
     }
     return call;
@@ -273,7 +274,7 @@ class Drawer {
   // As many numbers as the shape that was drawn has elements.
   static std::vector<double> data_for(const DrawnCall& call) {
     std::int64_t count = 4;
-    for (const auto& [name, value] : call.args.entries) {
+    for (const auto& [name, value] : call.args.entries()) {
       if (const Shape* shape = std::get_if<Shape>(&value)) {
         count = shape->volume();
       }
@@ -360,7 +361,7 @@ std::string to_string(const DrawnCall& call) {
   for (const TensorType& type : call.operands) {
     text += (text.empty() ? "" : ", ") + mtf::to_string(type);
   }
-  for (const auto& [name, value] : call.args.entries) {
+  for (const auto& [name, value] : call.args.entries()) {
     text += (text.empty() ? "" : ", ") + std::string(name) + " = " + text_of(value);
   }
   return std::string(call.op->name) + "(" + text + ")";

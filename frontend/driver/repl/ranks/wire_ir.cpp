@@ -27,8 +27,19 @@ void Reader::get(Shape& value) {
 }
 
 template <>
+void Writer::put(const Axes& value) {
+  put(std::vector<AxisId>(value.begin(), value.end()));
+}
+
+template <>
+void Reader::get(Axes& value) {
+  const auto axes = take<std::vector<AxisId>>();
+  value = Axes(axes.data(), axes.data() + axes.size());
+}
+
+template <>
 void Writer::put(const OpArgs& value) {
-  put(value.entries);
+  put(std::vector<OpArgs::Entry>(value.entries().begin(), value.entries().end()));
 }
 
 template <>

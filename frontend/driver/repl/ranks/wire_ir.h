@@ -79,6 +79,10 @@ void Writer::put(const Shape& value);
 template <>
 void Reader::get(Shape& value);
 template <>
+void Writer::put(const Axes& value);
+template <>
+void Reader::get(Axes& value);
+template <>
 void Writer::put(const OpArgs& value);
 template <>
 void Reader::get(OpArgs& value);
