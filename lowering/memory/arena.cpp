@@ -87,23 +87,6 @@ std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   return gaps.size();
 }
 
-// The most that is used at a time: no placing needs less.
-std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
-  std::multimap<std::int32_t, std::int64_t> ends;
-  std::int64_t bytes = 0;
-  std::int64_t most = 0;
-  for (const ArenaBlock& block : blocks) {
-    while (!ends.empty() && ends.begin()->first < block.first) {
-      bytes -= ends.begin()->second;
-      ends.erase(ends.begin());
-    }
-    bytes += rounded(block.bytes);
-    ends.emplace(block.last, rounded(block.bytes));
-    most = std::max(most, bytes);
-  }
-  return most;
-}
-
 // The smallest gap between those of `placed`, by offset, that are used at the block's time; behind
 // them if it fits none.
 std::int64_t best_offset(std::span<const ArenaBlock> placed, const ArenaBlock& block) {
@@ -148,6 +131,25 @@ std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
 }
 
 }  // namespace
+
+std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
+  if (blocks.empty()) {
+    return 0;
+  }
+  const std::int32_t end = blocks.back().first;  // nothing begins behind it
+  std::vector<std::int64_t> change(static_cast<std::size_t>(end) + 2, 0);  // in use, by step
+  for (const ArenaBlock& block : blocks) {
+    change[static_cast<std::size_t>(block.first)] += rounded(block.bytes);
+    change[static_cast<std::size_t>(std::min(block.last, end)) + 1] -= rounded(block.bytes);
+  }
+  std::int64_t bytes = 0;
+  std::int64_t most = 0;
+  for (const std::int64_t by : change) {
+    bytes += by;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
 
 std::int64_t place(std::span<ArenaBlock> blocks) {
   const std::int64_t by_time = place_by_time(blocks);

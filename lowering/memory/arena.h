@@ -20,6 +20,9 @@ struct ArenaBlock {
   std::int64_t offset = 0;
 };
 
+// The most that is used at a step: no placing needs less. Blocks are ordered by their first step.
+[[nodiscard]] std::int64_t most_at_once(std::span<const ArenaBlock> blocks);
+
 // Sets the offsets, so that no two blocks overlap that are used at the same step, and returns the
 // size of the whole. Blocks are ordered by their first step.
 //

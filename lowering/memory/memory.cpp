@@ -15,7 +15,7 @@ class Planner {
   explicit Planner(SpmdProgram& program)
       : program_(program), lives_(live_ranges_of(program)), block_(program.values.size(), 0) {}
 
-  void run() {
+  bool run(std::int64_t below) {
     for (SpmdValue& value : program_.values) {
       value.home = Home::kNone;
       value.offset = 0;
@@ -31,8 +31,14 @@ class Planner {
     for (const SpmdUpdate& update : program_.updates) {
       update_in_place(update);
     }
-    place();
-    total();
+    choose_homes();
+    const std::int64_t apart = bytes_apart();
+    if (apart + most_at_once(blocks_) >= below) {
+      return false;
+    }
+    set_offsets();
+    program_.totals.peak_bytes = apart + program_.arena_bytes;
+    return program_.totals.peak_bytes < below;
   }
 
  private:
@@ -92,7 +98,7 @@ class Planner {
                      program_.at(call.result).local.shape == program_.at(result).local.shape;
   }
 
-  void place() {
+  void choose_homes() {
     std::vector<std::vector<SpmdId>> dying(program_.steps.size());
     for (std::size_t v = 0; v < program_.values.size(); ++v) {
       if (lives_.last[v] >= 0 && lives_.last[v] != kProgramEnd) {
@@ -114,7 +120,6 @@ class Planner {
       }
       release_unread(step, s);
     }
-    set_offsets();
   }
 
   void set_offsets() {
@@ -194,15 +199,16 @@ class Planner {
     }
   }
 
-  void total() {
-    std::int64_t bytes = program_.arena_bytes;
+  // Of what is not in the arena.
+  [[nodiscard]] std::int64_t bytes_apart() const {
+    std::int64_t bytes = 0;
     for (const SpmdId input : program_.inputs) {
       bytes += rounded(program_.at(input).local.bytes());
     }
     for (const SpmdId output : program_.outputs) {
       bytes += rounded(program_.at(output).local.bytes());
     }
-    program_.totals.peak_bytes = bytes;
+    return bytes;
   }
 
   SpmdProgram& program_;
@@ -214,8 +220,8 @@ class Planner {
 
 }  // namespace
 
-void plan_memory(SpmdProgram& program) {
-  Planner(program).run();
+bool plan_memory(SpmdProgram& program, std::int64_t below) {
+  return Planner(program).run(below);
 }
 
 }  // namespace mtf

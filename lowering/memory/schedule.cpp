@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -185,6 +186,31 @@ std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
   return result;
 }
 
+// Where values are, and what that takes.
+struct MemoryPlan {
+  std::vector<std::pair<Home, std::int64_t>> places;  // home and offset, per value
+  std::int64_t arena_bytes = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+MemoryPlan memory_plan_of(const SpmdProgram& program) {
+  MemoryPlan plan{
+      .places = {}, .arena_bytes = program.arena_bytes, .peak_bytes = program.totals.peak_bytes};
+  plan.places.reserve(program.values.size());
+  for (const SpmdValue& value : program.values) {
+    plan.places.emplace_back(value.home, value.offset);
+  }
+  return plan;
+}
+
+void restore(SpmdProgram& program, const MemoryPlan& plan) {
+  for (std::size_t v = 0; v < program.values.size(); ++v) {
+    std::tie(program.values[v].home, program.values[v].offset) = plan.places[v];
+  }
+  program.arena_bytes = plan.arena_bytes;
+  program.totals.peak_bytes = plan.peak_bytes;
+}
+
 }  // namespace
 
 void schedule(SpmdProgram& program) {
@@ -194,12 +220,11 @@ void schedule(SpmdProgram& program) {
     if (std::ranges::is_sorted(order)) {
       continue;
     }
-    const std::int64_t before = program.totals.peak_bytes;
+    const MemoryPlan before = memory_plan_of(program);
     reorder(program, order);
-    plan_memory(program);
-    if (program.totals.peak_bytes >= before) {
+    if (!plan_memory(program, before.peak_bytes)) {
       reorder(program, inverse(order));
-      plan_memory(program);
+      restore(program, before);
     }
   }
 }
