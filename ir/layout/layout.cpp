@@ -137,6 +137,10 @@ std::int64_t longest_reached(const Dim& dim, const Axes& axes, const Reach& reac
 
 Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mesh) {
   assert(layout.dims.size() == shape.rank());
+  if (layout.reach.empty() &&
+      std::ranges::all_of(layout.dims, [](const Axes& axes) { return axes.empty(); })) {
+    return shape;  // and share its dims
+  }
   std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const Reach* reach = reach_of(layout, i);

@@ -20,8 +20,9 @@ void note(LiveRanges& lives, const SpmdProgram& program, std::size_t s) {
   const Step& step = program.steps[s];
   const auto number = static_cast<std::int32_t>(s);
   if (step.kind != StepKind::kKernel) {
+    const auto done = static_cast<std::int32_t>(done_at(program, s));
     for (const SpmdId id : read_by(step)) {
-      read(lives, id, static_cast<std::int32_t>(done_at(program, s)));
+      read(lives, id, done);
     }
     lives.made[at(step.to)] = number;
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,15 +24,15 @@ using Place = std::vector<std::size_t>;
 
 class Scheduler {
  public:
-  Scheduler(const SpmdProgram& program, Early early)
+  explicit Scheduler(const SpmdProgram& program)
       : program_(program),
-        early_(early),
         lives_(live_ranges_of(program)),
+        operands_(program.steps.size()),
         readers_(program.values.size()),
-        places_(program.steps.size()),
         segments_(segments_of(program)) {
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
-      for (const SpmdId id : operands(s)) {
+      operands_[s] = operands_of(s);
+      for (const SpmdId id : operands_[s]) {
         readers_[at(id)].push_back(s);
       }
     }
@@ -41,7 +42,9 @@ class Scheduler {
   }
 
   // The numbers of the steps in their new order.
-  std::vector<std::size_t> run() {
+  std::vector<std::size_t> run(Early early) {
+    early_ = early;
+    places_.assign(program_.steps.size(), {});
     for (std::size_t s = 0; s < places_.size(); ++s) {
       places_[s] = place_of(s);
     }
@@ -53,7 +56,7 @@ class Scheduler {
   }
 
  private:
-  [[nodiscard]] std::vector<SpmdId> operands(std::size_t s) const {
+  [[nodiscard]] std::vector<SpmdId> operands_of(std::size_t s) const {
     const Step& step = program_.steps[s];
     std::vector<SpmdId> ids = read_by(step);
     std::erase_if(ids, [&](SpmdId id) { return lives_.made[at(id)] == number(s); });
@@ -83,7 +86,7 @@ class Scheduler {
 
   [[nodiscard]] Needs needs_of(std::size_t s) const {
     Needs needs;
-    for (const SpmdId id : operands(s)) {
+    for (const SpmdId id : operands_[s]) {
       const std::int32_t maker = lives_.made[at(id)];
       if (maker >= 0 && is_constant(static_cast<std::size_t>(maker))) {
         needs.constants.push_back(static_cast<std::size_t>(maker));
@@ -161,8 +164,9 @@ class Scheduler {
   }
 
   const SpmdProgram& program_;
-  Early early_;
+  Early early_ = Early::kFreeing;
   LiveRanges lives_;
+  std::vector<std::vector<SpmdId>> operands_;      // per step, what others made
   std::vector<std::vector<std::size_t>> readers_;  // per value, the steps that read it
   std::vector<Place> places_;                      // per step
   std::vector<std::size_t> segments_;              // per step, of the loops
@@ -215,14 +219,20 @@ void restore(SpmdProgram& program, const MemoryPlan& plan) {
 
 void schedule(SpmdProgram& program) {
   plan_memory(program);
+  std::optional<Scheduler> scheduler;
   for (const Early early : {Early::kFreeing, Early::kMoves}) {
-    const std::vector<std::size_t> order = Scheduler(program, early).run();
+    if (!scheduler) {
+      scheduler.emplace(program);
+    }
+    const std::vector<std::size_t> order = scheduler->run(early);
     if (std::ranges::is_sorted(order)) {
       continue;
     }
     const MemoryPlan before = memory_plan_of(program);
     reorder(program, order);
-    if (!plan_memory(program, before.peak_bytes)) {
+    if (plan_memory(program, before.peak_bytes)) {
+      scheduler.reset();
+    } else {
       reorder(program, inverse(order));
       restore(program, before);
     }
