@@ -78,7 +78,7 @@ class Printer {
   }
 
   void print(const Binding& binding) {
-    out_ += binding.rebindable ? "var " : "let ";
+    out_ += binding.is_option ? "option " : binding.rebindable ? "var " : "let ";
     list(binding.names, &Name::text);
     out_ += " = " + to_string(binding.value);
   }

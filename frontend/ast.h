@@ -95,9 +95,10 @@ struct Fn {
   Block body;
 };
 
-// let a, b = f(x), or `var`
+// let a, b = f(x), or `var`; or option a = 256, which the command line may give another value
 struct Binding {
   bool rebindable = false;
+  bool is_option = false;
   std::vector<Name> names;  // at least one
   Expr value;
 };

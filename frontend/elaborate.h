@@ -28,10 +28,12 @@ struct Value;
 
 struct ElaborateOptions {
   OpTable ops;
-  std::string layout;    // `--layout`; wins over `use layout`
-  std::string mesh;      // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
-  std::string rules;     // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
-  std::string settings;  // `--set "data=folder,size=large"`: what `setting("data", …)` returns
+  std::string layout;  // `--layout`; wins over `use layout`
+  std::string mesh;    // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
+  std::string rules;   // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
+  // A line each: of `--set`, "data=folder", which `setting("data", …)` returns and `option data`
+  // is; behind `--`, "--data=folder", for options alone.
+  std::string settings;
   bool one_rank = false;  // no layout is used, whatever the file says
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;

@@ -56,7 +56,7 @@ function : (FN | MODEL) name '(' (parameter (',' parameter)*)? ')' ('->' type ('
 parameter : name (':' type)? ('=' expr)? ;
 type : name ('[' elements ']')? ;
 
-binding : (LET | VAR) name (',' name)* '=' expr ;
+binding : (LET | VAR | OPTION) name (',' name)* '=' expr ;
 variable : (PARAM | STATE) name (':' type)? ('=' expr)? ;
 
 forLoop : FOR name IN range (STEP expr)? (WHILE expr)? block ;
@@ -127,6 +127,7 @@ FN : 'fn' ;
 MODEL : 'model' ;
 LET : 'let' ;
 VAR : 'var' ;
+OPTION : 'option' ;
 PARAM : 'param' ;
 STATE : 'state' ;
 FOR : 'for' ;

@@ -10,6 +10,7 @@
 
 #include "frontend/diagnostics.h"
 #include "frontend/driver/command_line/pages.h"
+#include "frontend/driver/command_line/program_page.h"
 #include "frontend/driver/command_line/tables.h"
 #include "ir/support/diag.h"
 
@@ -220,11 +221,55 @@ Words words_for_ranks(const CommandDef& command, const CLI::App& app) {
   return result;
 }
 
-Options parsed(const CommandDef& command, std::span<const std::string> words) {
+// The options of the program stand behind a `--` that follows its file: where they begin, or the
+// end.
+std::size_t own_options(const CommandDef& command, std::span<const std::string> words) {
+  const auto dashes = std::ranges::find(words, "--");
+  const auto place = static_cast<std::size_t>(dashes - words.begin());
+  const bool is_of_program = find_option(command, "--set") != nullptr && place + 1 < words.size() &&
+                             words[place + 1].starts_with("--") && words[place + 1].size() > 2;
+  if (!is_of_program) {
+    return words.size();
+  }
+  bool has_file = false;
+  for (std::size_t i = 0; i < place; ++i) {
+    const OptionDef* option = find_option(command, words[i]);
+    if (option != nullptr) {
+      i += option->value.empty() ? 0 : 1;
+    } else {
+      has_file = has_file || !looks_like_option(words[i]);
+    }
+  }
+  return has_file ? place : words.size();
+}
+
+// `--width 512`, `--width=512`, or `--fast`, which is true.
+void take_own_options(std::span<const std::string> words, Options& options) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    if (!word.starts_with("--") || word.size() == 2) {
+      throw Misuse{"`" + word +
+                   "` is the value of no option; behind `--` stand options of the "
+                   "program: `--name value`"};
+    }
+    if (word.find('=') == std::string::npos) {
+      const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with("--");
+      word += "=" + (has_value ? words[++i] : "true");
+    }
+    if (word.find('\n') != std::string::npos) {
+      throw Misuse{"`" + first_line(word) + "…` has more than one line"};
+    }
+    options.settings += (options.settings.empty() ? "" : "\n") + word;
+  }
+}
+
+Options parsed(const CommandDef& command, std::span<const std::string> all_words) {
   Options options;
   options.command = command.command;
   CLI::App app;
   define(app, command, options);
+  const std::size_t end = own_options(command, all_words);
+  const std::span<const std::string> words = all_words.first(end);
   Words last_first = separated(command, words);
   std::ranges::reverse(last_first);
   try {
@@ -236,6 +281,11 @@ Options parsed(const CommandDef& command, std::span<const std::string> words) {
   }
   check_together(command, app, options);
   options.words = words_for_ranks(command, app);
+  if (end < all_words.size()) {
+    take_own_options(all_words.subspan(end + 1), options);
+    options.words.insert(options.words.end(), all_words.begin() + static_cast<std::ptrdiff_t>(end),
+                         all_words.end());
+  }
   return options;
 }
 
@@ -259,11 +309,22 @@ Answer usage_error(const std::string& text, std::span<const std::string> words) 
   return {.text = "mtf: " + text + "\n", .status = kUsageError};
 }
 
+// `mtf FILE --help` and `mtf run FILE --help`.
+std::optional<std::string> page_of_program(const CommandDef& command, const std::string& word) {
+  return command.command == Command::kRun && word.ends_with(".mtf") ? program_page(word)
+                                                                    : std::nullopt;
+}
+
 std::variant<Options, Answer> parse_command(const CommandDef& command,
                                             std::span<const std::string> words) {
   try {
     return parsed(command, words);
   } catch (const HelpWanted&) {
+    for (const std::string& word : words) {
+      if (const std::optional<std::string> page = page_of_program(command, word)) {
+        return Answer{.text = *page};
+      }
+    }
     return Answer{.text = command_page(command)};
   } catch (const Misuse& misuse) {
     return usage_error(std::string(command.name) + ": " + misuse.text, words);

@@ -14,7 +14,7 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
               .by_key = {},
               .loading = {}},
       units(options.ops, execution, report),
-      settings{.given = options.settings, .asked = {}} {
+      settings{.given = options.settings, .asked = {}, .options = {}} {
   layouts.asked = {.layout = options.layout,
                    .mesh = options.mesh,
                    .rules = options.rules,

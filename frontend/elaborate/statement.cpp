@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/statement.h"
 
+#include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/expect.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/tensors/units.h"
@@ -53,9 +54,9 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
   if (names.size() == 1 && results == nullptr) {
     return {value};
   }
-  const Values items = results != nullptr ? *results->items
-                       : list != nullptr  ? *list->items
-                                          : Values{value};
+  Values items = results != nullptr ? *results->items
+                 : list != nullptr  ? *list->items
+                                    : Values{value};
   if (items.size() != names.size()) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") +
@@ -66,7 +67,18 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
   return items;
 }
 
+void run_option(Context& c, const ast::Binding& option) {
+  const ast::Name& name = option.names.front();
+  const Operand otherwise{.value = compute(c, option.value), .span = option.value.span};
+  c.names.scope->declare(name.text, {.value = option_value(c.report, c.settings, name, otherwise),
+                                     .kind = NameKind::kLet,
+                                     .span = name.span});
+}
+
 void run_binding(Context& c, const ast::Binding& binding) {
+  if (binding.is_option) {
+    return run_option(c, binding);
+  }
   const Values values = values_for(c, binding.names, binding.value);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ast::Name& name = binding.names[i];

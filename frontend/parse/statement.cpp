@@ -52,9 +52,14 @@ Node mesh(const Builder& build, const Tree* context) {
 }
 
 Node binding(const Builder& build, const Tree* context) {
-  return ast::Binding{.rebindable = build.leaf(context, MtfParser::VAR) != nullptr,
+  ast::Binding result{.rebindable = build.leaf(context, MtfParser::VAR) != nullptr,
+                      .is_option = build.leaf(context, MtfParser::OPTION) != nullptr,
                       .names = build_names(build, context),
                       .value = expr_in(build, context)};
+  if (result.is_option && result.names.size() > 1) {
+    build.error(result.names[1].span, "an `option` has one name; each stands in a line of its own");
+  }
+  return result;
 }
 
 Node variable(const Builder& build, const Tree* context) {

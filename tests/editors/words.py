@@ -14,7 +14,7 @@ KEYWORD_LINES = {
     "with": "minimize loss with optim.sgd(lr = 1)", "recompute": "recompute { f(x) }",
     "gradient": "gradient x, y { f(x) }", "expect": "expect step { all_reduce = 1 }",
     "fn": "fn f(x) { return x }", "model": "model f(x: f32[a]) { return x }", "let": "let a = 1",
-    "var": "var a = 1", "param": "param w : f32[a] = zeros", "state": "state n = 0",
+    "var": "var a = 1", "option": "option a = 1", "param": "param w : f32[a] = zeros", "state": "state n = 0",
     "for": "for i in 0..3 { f(i) }", "while": "while x > 1 { f(x) }", "if": "if a { b() }",
     "else": "if a { b() } else { c() }", "return": "return x", "print": "print x",
     "assert": "assert x > 1", "minimize": "minimize loss with f()", "save": 'save "a"',

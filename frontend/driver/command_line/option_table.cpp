@@ -60,7 +60,9 @@ bool add_input(Options& options, std::string_view /*none*/) {
 }
 
 bool add_setting(Options& options, std::string_view text) {
-  options.settings += (options.settings.empty() ? "" : ",") + std::string(text);
+  std::string lines(text);
+  std::ranges::replace(lines, ',', '\n');
+  options.settings += (options.settings.empty() ? "" : "\n") + lines;
   return text.find('=') != std::string_view::npos;
 }
 

@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kWords = std::to_array<std::string_view>(
-    {"assert", "dim",    "else", "expect", "fn",       "for",   "grad",  "if",
-     "import", "layout", "let",  "mesh",   "minimize", "model", "param", "print",
-     "return", "state",  "use",  "var",    "while",    "with"});
+    {"assert", "dim",    "else",  "expect", "fn",       "for",   "grad",   "if",
+     "import", "layout", "let",   "mesh",   "minimize", "model", "option", "param",
+     "print",  "return", "state", "use",    "var",      "while", "with"});
 
 bool is_of_word(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
@@ -75,8 +75,10 @@ class Collector {
       command_words(command);
     }
     std::ranges::sort(result_.list, {}, &Candidate::text);
-    const auto same = std::ranges::unique(result_.list, {}, &Candidate::text);
-    result_.list.erase(same.begin(), same.end());
+    const auto same =
+        std::unique(result_.list.begin(), result_.list.end(),
+                    [](const Candidate& a, const Candidate& b) { return a.text == b.text; });
+    result_.list.erase(same, result_.list.end());
     return std::move(result_);
   }
 

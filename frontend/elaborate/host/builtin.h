@@ -58,7 +58,11 @@ void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts,
                                 SourceSpan span);
 [[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,
                                  SourceSpan span);
-// Warns of settings on the command line that the program never asked for.
+// The value of an `option`: what the command line says, or the default; unknown after an error.
+[[nodiscard]] Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
+                                 const Operand& otherwise);
+// Warns of settings on the command line that the program never asked for; an option that it does
+// not have is an error.
 void check_settings(Reporter& report, const Settings& settings);
 // hardware_profile(flops = …), in hardware.cpp.
 [[nodiscard]] Value hardware_call(Context& c, const HostFn& self, const ast::Call& call,

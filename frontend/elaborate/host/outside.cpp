@@ -113,12 +113,12 @@ Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, Sour
 
 namespace {
 
-// "name=text" each.
+// "name=text" each, or "--name=text".
 std::vector<std::string_view> settings_of(const Settings& settings) {
   const std::string_view all = settings.given;
   std::vector<std::string_view> list;
   for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find(',', at), all.size());
+    const std::size_t end = std::min(all.find('\n', at), all.size());
     list.push_back(all.substr(at, end - at));
     at = end + 1;
   }
@@ -169,11 +169,96 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
   return operands->back().value;
 }
 
+namespace {
+
+struct GivenOption {
+  std::string text;
+  std::string written;  // "--width 8", "--set width=8"
+};
+
+// The last one counts.
+std::optional<GivenOption> given_option(const Settings& settings, const std::string& name) {
+  std::optional<GivenOption> given;
+  for (std::string_view one : settings_of(settings)) {
+    const bool is_behind = one.starts_with("--");
+    one.remove_prefix(is_behind ? 2 : 0);
+    if (one.starts_with(name + "=")) {
+      const std::string text(one.substr(name.size() + 1));
+      given = {.text = text,
+               .written = is_behind ? "--" + name + " " + text : "--set " + std::string(one)};
+    }
+  }
+  return given;
+}
+
+// As people write it: digits may be grouped.
+std::string without_groups(std::string_view text) {
+  std::string digits(text);
+  std::erase(digits, '_');
+  return digits;
+}
+
+}  // namespace
+
+Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
+                   const Operand& otherwise) {
+  settings.options.insert(name.text);
+  const Value& like = otherwise.value;
+  if (is_unknown(like)) {
+    return unknown();
+  }
+  const bool is_number = like.get<std::int64_t>() != nullptr || like.get<double>() != nullptr;
+  if (!is_number && like.get<bool>() == nullptr && like.get<std::string>() == nullptr) {
+    report.error(DiagKind::kWrongType, otherwise.span,
+                 "an `option` is a number, a string, `true` or `false`; this is " + kind_of(like));
+    return unknown();
+  }
+  const std::optional<GivenOption> given = given_option(settings, name.text);
+  if (!given) {
+    return like;
+  }
+  const std::optional<Value> value =
+      read_as(like, is_number ? without_groups(given->text) : given->text);
+  if (!value) {
+    report.error(DiagKind::kBadArgument, name.span,
+                 "`" + given->written + "`, but `" + name.text + "` is " + kind_of(like) +
+                     ", as its default is");
+  }
+  return value ? *value : unknown();
+}
+
+namespace {
+
+// What was given behind `--`.
+void check_option(Reporter& report, const Settings& settings, std::string_view given) {
+  const std::string name(given.substr(2, given.find('=') - 2));
+  const std::vector<std::string> options(settings.options.begin(), settings.options.end());
+  if (settings.options.contains(name)) {
+    return;
+  }
+  const Suggestion suggestion = suggest(name, options);
+  std::string text = suggestion.text;
+  if (options.empty()) {
+    text = "; it has none: `option " + name + " = …` declares one";
+  } else if (text.empty()) {
+    text = "; it has " + quoted_list(options);
+  }
+  report.error(DiagKind::kUnknownName, {}, "the program has no option `" + name + "`" + text);
+}
+
+}  // namespace
+
 void check_settings(Reporter& report, const Settings& settings) {
-  const std::vector<std::string> asked(settings.asked.begin(), settings.asked.end());
+  std::set<std::string> all = settings.asked;
+  all.insert(settings.options.begin(), settings.options.end());
+  const std::vector<std::string> asked(all.begin(), all.end());
   for (const std::string_view one : settings_of(settings)) {
+    if (one.starts_with("--")) {
+      check_option(report, settings, one);
+      continue;
+    }
     const std::string name(one.substr(0, one.find('=')));
-    if (!settings.asked.contains(name)) {
+    if (!all.contains(name)) {
       const Suggestion suggestion = suggest(name, asked);
       report.warning(
           DiagKind::kUnknownName, {},

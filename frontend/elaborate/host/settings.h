@@ -1,4 +1,5 @@
-// What `--set` gives a program, and what the program asked for.
+// What the command line gives a program, by `--set` and behind `--`, and what the program asked
+// for.
 
 #pragma once
 
@@ -8,8 +9,9 @@
 namespace mtf::host {
 
 struct Settings {
-  std::string given;  // "data=folder,size=large"
-  std::set<std::string> asked;
+  std::string given;  // a line each: "data=folder", and what stood behind `--`: "--d_model=512"
+  std::set<std::string> asked;    // by `setting`
+  std::set<std::string> options;  // declared
 };
 
 }  // namespace mtf::host

@@ -44,7 +44,15 @@ void Resolver::visit(const ast::Fn& fn, SourceSpan /*span*/) {
   }
 }
 
-void Resolver::visit(const ast::Binding& binding, SourceSpan /*span*/) {
+void Resolver::visit(const ast::Binding& binding, SourceSpan span) {
+  if (binding.is_option) {
+    only_at_top_level(span, "option");
+    if (!module_.is_main) {
+      c_.report.error(DiagKind::kBadArgument, span,
+                      "`option` stands in the program's own file; what it imports is given values "
+                      "by calls");
+    }
+  }
   expr(binding.value);
   for (const ast::Name& name : binding.names) {
     declare(name, binding.rebindable ? NameKind::kVar : NameKind::kLet);
@@ -150,7 +158,7 @@ void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
 }
 
 void Resolver::statement(const ast::Stmt& stmt) {
-  std::visit([&](const auto& node) { visit(node, stmt.span); }, stmt.node);
+  std::visit([&](const auto& node) { this->visit(node, stmt.span); }, stmt.node);
 }
 
 }  // namespace mtf::host

@@ -88,10 +88,11 @@ std::string_view find(const std::array<Word, n>& words, std::string_view word) {
 }
 
 std::string misspelt_keyword(std::string_view word) {
-  const std::vector<std::string> keywords{
-      "import", "dim",   "mesh",   "layout",   "use",  "with",    "fn",        "model",
-      "let",    "var",   "param",  "state",    "for",  "while",   "if",        "else",
-      "return", "print", "assert", "minimize", "save", "restore", "recompute", "gradient"};
+  const std::vector<std::string> keywords{"import",   "dim",   "mesh",    "layout",    "use",
+                                          "with",     "fn",    "model",   "let",       "var",
+                                          "option",   "param", "state",   "for",       "while",
+                                          "if",       "else",  "return",  "print",     "assert",
+                                          "minimize", "save",  "restore", "recompute", "gradient"};
   const std::string_view meant = closest(word, keywords);
   return meant.empty()
              ? ""

@@ -26,7 +26,7 @@ class MtfLexer(RegexLexer):
             (r"#.*", Comment.Single),
             (rf"(fn|model)(\s+)({NAME})(?=\s*\()",
              bygroups(Keyword.Declaration, Whitespace, Name.Function), "statement"),
-            (rf"(layout|mesh|param|state|let|var)(\s+)({NAME})",
+            (rf"(layout|mesh|param|state|let|var|option)(\s+)({NAME})",
              bygroups(Keyword.Declaration, Whitespace, Name.Variable), "statement"),
             (rf"(use|with)(\s+)(layout)(\s+)({NAME})",
              bygroups(Keyword, Whitespace, Keyword, Whitespace, Name.Class), "statement"),
