@@ -107,6 +107,10 @@ class Device {
   // check a path may be empty: nobody knows it.
   virtual bool save(const SaveRequest& request, DiagSink& diags) = 0;
   virtual bool restore(const RestoreRequest& request, DiagSink& diags) = 0;
+  // The loop that runs now saves at each turn, or might; and whether it has to at this one, because
+  // the run is to end.
+  virtual void expect_save(bool /*expected*/) {}
+  [[nodiscard]] virtual bool wants_save() const { return false; }
   // All statements of the program have run.
   virtual void end(DiagSink& /*diags*/) {}
 };

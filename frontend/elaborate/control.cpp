@@ -102,6 +102,26 @@ class Uncertain {
   Flow flow_ = Flow::kNext;
 };
 
+bool is_save(const ast::Stmt& statement) {
+  const auto* checkpoint = std::get_if<ast::Checkpoint>(&statement.node);
+  return checkpoint != nullptr && !checkpoint->restore;
+}
+
+// Whether all that hangs on the condition is a `save`, so that it may be done at any turn.
+bool only_saves(const ast::If& choice) {
+  const std::vector<ast::Stmt>& body = choice.branches.front().body.statements;
+  const auto is_harmless = [](const ast::Stmt& statement) {
+    return is_save(statement) || std::holds_alternative<ast::Print>(statement.node);
+  };
+  return choice.branches.size() == 1 && !choice.otherwise && std::ranges::any_of(body, is_save) &&
+         std::ranges::all_of(body, is_harmless);
+}
+
+bool may_save(const ast::Stmt& statement) {
+  const auto* choice = std::get_if<ast::If>(&statement.node);
+  return is_save(statement) || (choice != nullptr && only_saves(*choice));
+}
+
 // The turns of a loop, and what a `break` or `continue` in one of them means.
 class Turns {
  public:
@@ -118,10 +138,12 @@ class Turns {
     }
     if (is_told_) {
       tell_turn(what_, done_, of_);
+      saved_before_ = c_.execution.expect_save(std::ranges::any_of(body.statements, may_save));
     }
   }
   ~Turns() {
     if (is_told_) {
+      c_.execution.expect_save(saved_before_);
       tell_turn(what_, 1, 1);
     }
   }
@@ -154,6 +176,7 @@ class Turns {
   std::int64_t done_ = 0;
   std::int64_t of_;
   bool is_told_;
+  bool saved_before_ = false;
 };
 
 // How often a loop turns over a range.
@@ -324,6 +347,9 @@ Flow run_recompute(Context& c, const ast::Recompute& region) {
 }
 
 Flow run_if(Context& c, const ast::If& choice) {
+  if (c.units.at_top_level() && c.execution.wants_save() && only_saves(choice)) {
+    return run_block(c, choice.branches.front().body);
+  }
   Uncertain uncertain(c);
   for (const ast::Branch& branch : choice.branches) {
     const Truth truth = truth_of(c, evaluate(c, branch.condition), branch.condition);

@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <unistd.h>
+#include <utility>
 
 namespace mtf {
 namespace {
@@ -88,11 +89,18 @@ OthersRun::~OthersRun() {
   others_run = others_run - 1;
 }
 
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static)
 bool OthersRun::are_to_end() const {
   return others_end != 0;
 }
 
-void Interruption::before_run(Communicator& communicator, double flops) {
+void Interruption::before_run(Communicator& communicator, double flops, bool saves_soon) {
+  if (waiting_ != 0) {
+    if (!saves_soon) {
+      throw Interrupted{.status = waiting_};
+    }
+    return;
+  }
   int signal = noted;
   if (static_cast<std::int64_t>(communicator.local_ranks().size()) != communicator.ranks()) {
     since_ += kRunWork + flops;
@@ -107,8 +115,12 @@ void Interruption::before_run(Communicator& communicator, double flops) {
     since_ = 0;
     asked_ = now;
   }
-  if (signal != 0) {
-    throw Interrupted{.status = kSignalled + (signal == SIGUSR1 ? SIGINT : signal)};
+  if (signal == 0) {
+    return;
+  }
+  waiting_ = kSignalled + (signal == SIGUSR1 ? SIGINT : signal);
+  if (!saves_soon) {
+    throw Interrupted{.status = std::exchange(waiting_, 0)};
   }
 }
 

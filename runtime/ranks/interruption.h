@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "runtime/ranks/communicator.h"
 
@@ -19,7 +20,8 @@ void say_what_follows(int signal);
 
 // Thrown by all ranks together.
 struct Interrupted {
-  int status = 0;  // to end with, as a shell gives it: 130 after Ctrl-C
+  int status = 0;          // to end with, as a shell gives it: 130 after Ctrl-C
+  std::string saved = {};  // a file that has the program's state since; then the status is 0
 };
 
 // Between two statements of one process: throws `Interrupted` if a signal was noted.
@@ -43,10 +45,14 @@ class OthersRun {
 class Interruption {
  public:
   // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some ten
-  // times a second: `flops`, of the run and on all ranks the same, tells them when.
-  void before_run(Communicator& communicator, double flops);
+  // times a second: `flops`, of the run and on all ranks the same, tells them when. If the program
+  // is about to save, which all ranks know, it goes on until it has.
+  void before_run(Communicator& communicator, double flops, bool saves_soon = false);
+  // Whether it goes on for that alone.
+  [[nodiscard]] bool is_waiting() const { return waiting_ != 0; }
 
  private:
+  int waiting_ = 0;   // the status to end with, if nothing is saved
   double since_ = 0;  // flops, since ranks asked
   double until_ = 0;  // they ask again
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();

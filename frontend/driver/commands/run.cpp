@@ -78,15 +78,63 @@ void report_times(Workspace& workspace, Timeline& timeline, const ExecuteDevice&
   }
 }
 
+// Ends a loop of the host alone, between two of its statements, where nothing runs on the device.
+std::function<void()> host_interruption(const ExecuteDevice& device) {
+  return [&device, statements = std::uint64_t{0}, runs = std::uint64_t{0}]() mutable {
+    constexpr std::uint64_t kHostAlone = 1'000;  // what a unit prints comes before it is ended
+    statements = std::exchange(runs, device.runs()) == device.runs() ? statements + 1 : 0;
+    if (statements > kHostAlone) {
+      throw_if_interrupted();
+    }
+  };
+}
+
+void say_counts(Workspace& workspace, const ExecuteDevice& device) {
+  const bool json = workspace.options.json;
+  const std::string report = count_report(device, *device.communicator(), json);
+  if (json && !report.empty()) {
+    workspace.answers.push_back(report);
+  } else {
+    say(workspace, report);
+  }
+}
+
+void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
+                     const std::string& last_step, Outcome& outcome) {
+  const std::string& saved = interrupted.saved;
+  const std::string text = "interrupted" + (last_step.empty() ? "" : " after " + last_step) +
+                           (saved.empty() ? "" : "; " + in_backticks(saved) + " is saved");
+  outcome.status = interrupted.status;
+  workspace.remarks.push_back({.slug = "interrupted", .text = text});
+  outcome.message += "mtf: " + text + "\n";
+}
+
+// What ended it before its end, if that was a signal. `failed`: it is about to throw anything else.
+std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tree,
+                                                 const std::function<void()>& failed) {
+  note_interruptions();
+  try {
+    session.run(std::move(tree));
+  } catch (const Interrupted& stop) {
+    return stop;
+  } catch (...) {
+    failed();
+    throw;
+  }
+  return std::nullopt;
+}
+
+void warn_of_run(Workspace& workspace, const DiagSink& diags, bool first_rank) {
+  if (first_rank && diags.ok() && !diags.diags().empty()) {
+    warn(workspace, diags);
+  }
+}
+
 Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   const Options& options = workspace.options;
   const bool first_rank = world == nullptr || world->has_first_rank();
   DiagSink diags;
-  const auto show_warnings = [&] {
-    if (first_rank && diags.ok() && !diags.diags().empty()) {
-      warn(workspace, diags);
-    }
-  };
+  const auto show_warnings = [&] { warn_of_run(workspace, diags, first_rank); };
   const bool is_timed = options.profile || !options.trace.empty();
   Interruption interruption;
   Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
@@ -101,52 +149,30 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
                         .print = [&](std::string_view line) { say_line(workspace, line); },
                         .after_run = show_warnings,
                         .timeline = is_timed ? &timeline : nullptr,
-                        .interruption = &interruption},
+                        .interruption = &interruption,
+                        .ends_saved = true},
                        world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   ElaborateOptions host = elaborate_options(options);
-  std::uint64_t statements = 0;  // since a unit ran: what it prints comes before it is interrupted
-  std::uint64_t runs = 0;
   if (world == nullptr) {  // ranks of several processes are at different statements
-    host.before_statement = [&] {
-      constexpr std::uint64_t kHostAlone = 1'000;
-      statements = std::exchange(runs, device.runs()) == device.runs() ? statements + 1 : 0;
-      if (statements > kHostAlone) {
-        throw_if_interrupted();
-      }
-    };
+    host.before_statement = host_interruption(device);
   }
   Session session(std::move(host), workspace.sources, device, diags);
-  std::optional<Interrupted> interrupted;
-  note_interruptions();
-  try {
-    session.run(*std::move(tree));
-  } catch (const Interrupted& stop) {
-    interrupted = stop;
-  } catch (...) {
-    if (is_timed && world == nullptr) {  // other ranks may be elsewhere
-      report_times(workspace, timeline, device, session, diags);
-    }
-    throw;
-  }
+  const std::optional<Interrupted> interrupted =
+      run_until_interrupted(session, *std::move(tree), [&] {
+        if (is_timed && world == nullptr) {  // other ranks may be elsewhere
+          report_times(workspace, timeline, device, session, diags);
+        }
+      });
   if (diags.ok() && options.count && device.communicator() != nullptr) {
-    const std::string report = count_report(device, *device.communicator(), options.json);
-    if (options.json && !report.empty()) {
-      workspace.answers.push_back(report);
-    } else {
-      say(workspace, report);
-    }
+    say_counts(workspace, device);
   }
   if (is_timed) {
     report_times(workspace, timeline, device, session, diags);
   }
   Outcome outcome = outcome_of(workspace, diags);
   if (interrupted && outcome.status == kDone) {
-    const std::string& step = device.last_step();
-    outcome.status = interrupted->status;
-    const std::string text = "interrupted" + (step.empty() ? "" : " after " + step);
-    workspace.remarks.push_back({.slug = "interrupted", .text = text});
-    outcome.message += "mtf: " + text + "\n";
+    say_interrupted(workspace, *interrupted, device.last_step(), outcome);
   }
   return outcome;
 }

@@ -82,7 +82,7 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
                            .print = options_.print};
   if (options_.interruption != nullptr) {
     executor.before_trip = [this](double flops) {
-      options_.interruption->before_run(*communicator_, flops);
+      options_.interruption->before_run(*communicator_, flops, expects_save_);
     };
   }
   if (options_.timeline != nullptr) {
@@ -284,7 +284,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     Compiled& compiled, std::string_view entry, std::span<const RankTensor* const> inputs,
     std::span<RankTensor* const> updated, DiagSink& diags) {
   if (options_.interruption != nullptr) {
-    options_.interruption->before_run(*communicator_, compiled.program.totals.flops);
+    options_.interruption->before_run(*communicator_, compiled.program.totals.flops, expects_save_);
   }
   DiagSink found;
   if (options_.timeline != nullptr) {

@@ -43,6 +43,7 @@ struct ExecuteOptions {
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run
+  bool ends_saved = false;       // an interrupted run goes on to where it saves
   std::string checkpoints = {};  // the folder that takes the place of others for them; "": none
 };
 
@@ -70,6 +71,10 @@ class ExecuteDevice final : public HoldingDevice {
   void print(std::string_view line) override;
   bool save(const SaveRequest& request, DiagSink& diags) override;
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
+  void expect_save(bool expected) override { expects_save_ = options_.ends_saved && expected; }
+  [[nodiscard]] bool wants_save() const override {
+    return expects_save_ && options_.interruption != nullptr && options_.interruption->is_waiting();
+  }
 
   // One per local rank.
   [[nodiscard]] std::span<const RankCounts> counts() const { return counts_; }
@@ -176,6 +181,7 @@ class ExecuteDevice final : public HoldingDevice {
   std::vector<RankCounts> counts_;
   std::string last_step_;
   std::uint64_t runs_ = 0;
+  bool expects_save_ = false;  // soon
   std::optional<Undo> undo_;
 };
 

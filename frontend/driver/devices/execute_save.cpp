@@ -40,6 +40,8 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
     diags.error(DiagKind::kFile, request.span,
                 in_backticks(request.path) + " cannot be saved: " + problem +
                     "; what was there is as it was");
+  } else if (wants_save()) {
+    throw Interrupted{.status = 0, .saved = request.path};
   }
   return problem.empty();
 }

@@ -1,6 +1,7 @@
 #include "frontend/elaborate/tensors/execution.h"
 
 #include <memory>
+#include <utility>
 
 namespace mtf::host {
 
@@ -68,6 +69,11 @@ bool Execution::restore(const RestoreRequest& request) {
   const bool is_restored = device_.restore(request, diags);
   report_.forward(diags, false);
   return is_restored;
+}
+
+bool Execution::expect_save(bool expected) {
+  device_.expect_save(expected);
+  return std::exchange(expects_save_, expected);
 }
 
 void Execution::end() {

@@ -33,6 +33,9 @@ class Execution {
   // False after an error. A check saves nothing, and remembers what the program would.
   [[nodiscard]] bool save(const SaveRequest& request);
   [[nodiscard]] bool restore(const RestoreRequest& request);
+  [[nodiscard]] bool wants_save() const { return !checks_only() && device_.wants_save(); }
+  // What was expected before.
+  bool expect_save(bool expected);
   // The program's own statements have run.
   void end();
   // nullopt: nobody knows.
@@ -48,6 +51,7 @@ class Execution {
   Device& device_;
   const bool is_check_;
   Reporter& report_;
+  bool expects_save_ = false;
 };
 
 }  // namespace mtf::host

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Ctrl-C and its like where a program saves: the turn ends, it saves and ends with 0, and what is
+resumed from there goes on to the bit."""
+
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from programs import MTF, TRAIN, checkpoints, fail, line, run  # noqa: E402
+
+SAID = r"mtf: interrupted after step (\d+) \(call \d+ of `train`\); `run/step_(\d+).safetensors` is saved\n"
+ENDLESS = "steps=1000000000,every=1000000000"
+
+
+def interrupted(folder, command, number):
+    """Status, output and messages of what is sent a signal after its first line."""
+    with open(pathlib.Path(folder, "messages"), "w+", encoding="utf-8") as messages:
+        process = subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=messages)
+        output = process.stdout.readline()
+        process.send_signal(number)
+        guard = threading.Timer(120, process.kill)
+        guard.start()
+        output += process.stdout.read()
+        process.wait()
+        guard.cancel()
+        messages.seek(0)
+        return process.returncode, output, messages.read()
+
+
+def check(folder, command, number):
+    shutil.rmtree(pathlib.Path(folder, "run"), ignore_errors=True)
+    code, output, messages = interrupted(folder, command, number)
+    said = re.search(SAID, messages)
+    if code != 0 or not said:
+        fail(f"{' '.join(command)} and {number}: status {code}", output[-300:], messages)
+    step = int(said[2])
+    lines = output.splitlines()
+    if int(said[1]) != step - 1 or len(lines) != step or checkpoints(folder) != [
+            f"step_{step}.safetensors"]:
+        fail(f"{' '.join(command)}: {len(lines)} lines of {step} steps", checkpoints(folder), messages)
+    more = f"steps={step + 3},every=1000000000"
+    rest = run(folder, line("wide", False, f"{more},from=run/step_{step}.safetensors")).stdout
+    whole = run(folder, line("one", False, more)).stdout
+    if output + rest != whole:
+        fail(f"{' '.join(command)}: resumed from step {step}", rest, whole[-300:])
+
+
+def without_such_a_place(folder):
+    """A save that changes something else, or stands in an outer loop, is not waited for."""
+    for text in [TRAIN.replace("== 0 { save", '== 0 { step <- step + 1; save'),
+                 TRAIN.replace("while step", "for epoch in 0..3 { while step").replace(
+                     "  if int(step)", "  }\n  if int(step)").replace("keep = 3 }", "keep = 3 }\n")]:
+        pathlib.Path(folder, "train.mtf").write_text(text, encoding="utf-8")
+        shutil.rmtree(pathlib.Path(folder, "run"), ignore_errors=True)
+        code, output, messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)
+        if code != 130 or checkpoints(folder):
+            fail(f"status {code}", output[-300:], messages, text)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    pathlib.Path(scratch, "train.mtf").write_text(TRAIN, encoding="utf-8")
+    settings = ["train.mtf", "--layout", "both", "--set", ENDLESS]
+    for wanted in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        check(scratch, [MTF, "run", *settings], wanted)
+    check(scratch, [MTF, "run", "-n", "4", *settings], signal.SIGTERM)
+    check(scratch, line("both", True, ENDLESS), signal.SIGUSR1)
+    without_such_a_place(scratch)
