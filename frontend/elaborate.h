@@ -35,6 +35,11 @@ struct ElaborateOptions {
   // is; behind `--`, "--data=folder", for options alone.
   std::string settings;
   bool one_rank = false;  // no layout is used, whatever the file says
+  // In use whatever the file and the options above say: one that a search looks at.
+  std::optional<Layout> given;
+  // The rules of a layout that is `auto`, which leaves them open; nullopt after an error, which is
+  // in the sink. None: it is taken as it stands.
+  std::function<std::optional<Layout>(const Layout&, DiagSink&)> search;
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;

@@ -22,6 +22,8 @@ int execute(const Options& options) {
       return plan_command(options);
     case Command::kCost:
       return cost_command(options);
+    case Command::kSearch:
+      return search_command(options);
     case Command::kCalibrate:
       return calibrate_command(options);
     case Command::kDiff:

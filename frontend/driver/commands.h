@@ -23,6 +23,7 @@ struct Workspace;
 [[nodiscard]] int check_command(const Options& options);
 [[nodiscard]] int plan_command(const Options& options);
 [[nodiscard]] int cost_command(const Options& options);
+[[nodiscard]] int search_command(const Options& options);
 [[nodiscard]] int calibrate_command(const Options& options);
 [[nodiscard]] int diff_command(const Options& options);
 [[nodiscard]] int why_command(const Options& options);
@@ -39,6 +40,7 @@ struct Workspace;
 [[nodiscard]] Outcome check_outcome(Workspace& workspace);
 [[nodiscard]] Outcome plan_outcome(Workspace& workspace);
 [[nodiscard]] Outcome cost_outcome(Workspace& workspace);
+[[nodiscard]] Outcome search_outcome(Workspace& workspace);
 [[nodiscard]] Outcome diff_outcome(Workspace& workspace);
 // Of a session as it is and under another layout, `to`. requires: nothing that it has built follows
 // the layout.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -18,6 +19,7 @@ enum class Command : std::uint8_t {
   kCheck,
   kPlan,
   kCost,
+  kSearch,
   kDiff,
   kWhy,
   kCalibrate,
@@ -38,6 +40,19 @@ inline constexpr int kDone = 0;
 inline constexpr int kProgramError = 1;
 inline constexpr int kUsageError = 2;
 inline constexpr int kInternalError = 70;
+
+// Of `search`.
+struct SearchOptions {
+  std::int64_t ranks = 0;          // that a mesh of any shape has; 0: the declared one
+  std::size_t axes = 0;            // that it may have; 0: two, or as many as are declared
+  std::string mesh;                // the declared one that is meant, where there are several
+  std::uint64_t memory = 0;        // bytes that a rank may hold; 0: what the hardware has
+  std::string objective = "time";  // or memory, or bytes
+  double budget = 10;              // seconds
+  std::vector<std::string> whole;  // dims that are not to be split
+  std::set<std::string> over;      // what may be varied beside rules; empty: everything
+  std::uint64_t seed = 0;
+};
 
 struct Options {
   Command command = Command::kRun;
@@ -62,6 +77,7 @@ struct Options {
   std::int64_t rank = 0;                                          // whose coordinates a plan shows
   std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
   std::uint64_t seed = 0;
+  SearchOptions search;
   std::optional<Emit> emit;
   ColorChoice color = ColorChoice::kAuto;
   std::optional<std::int64_t> marked;  // the rank whose block a picture marks
@@ -80,6 +96,7 @@ struct Options {
   bool nan_is_error = false;
   bool exact = false;  // said so; it is the default
   bool fast = false;
+  bool locked = false;  // no layout is searched anew
   bool verbose = false;
   std::vector<std::string> words;  // all but `-n N`, for the ranks that are started
 };

@@ -76,6 +76,10 @@ struct Workspace {
   bool in_session = false;  // of `mtf repl`: JSON on one line
   std::string unknown;      // a layout that is only looked at, and another one next time
 
+  // The ranks that were started together; null: this process alone.
+  Communicator* world = nullptr;
+  std::map<std::string, Layout> found_layouts;  // that are `auto`, once they are searched
+
   // The program of a session that people type; none: it is the file of the command line.
   std::function<std::optional<ast::File>(DiagSink&)> program;
 };

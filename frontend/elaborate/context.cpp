@@ -18,7 +18,9 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
   layouts.asked = {.layout = options.layout,
                    .mesh = options.mesh,
                    .rules = options.rules,
-                   .one_rank = options.one_rank};
+                   .one_rank = options.one_rank,
+                   .given = options.given,
+                   .search = options.search};
 }
 
 }  // namespace mtf::host

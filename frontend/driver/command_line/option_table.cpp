@@ -18,9 +18,10 @@ constexpr unsigned kDiff = bit(Command::kDiff);
 constexpr unsigned kWhy = bit(Command::kWhy);
 constexpr unsigned kPicture = bit(Command::kShow);
 constexpr unsigned kRepl = bit(Command::kRepl);
+constexpr unsigned kSearch = bit(Command::kSearch);
 constexpr unsigned kExecuting = kRun | kRepl | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
-constexpr unsigned kWithLayout = kExecuting | kShowing | kCost | kWhy | kPicture;
+constexpr unsigned kWithLayout = kExecuting | kShowing | kCost | kSearch | kWhy | kPicture;
 constexpr unsigned kWithFile = kWithLayout | kDiff;
 constexpr unsigned kAnswering =
     kWithFile | bit(Command::kOps) | bit(Command::kDoc) | bit(Command::kDoctor) | kPicture;
@@ -87,6 +88,89 @@ bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
 
+bool set_searched_ranks(Options& options, std::string_view text) {
+  return read_number(text, options.search.ranks) && options.search.ranks >= 1 &&
+         options.search.ranks <= (1 << 20);
+}
+
+bool set_axes(Options& options, std::string_view text) {
+  return read_number(text, options.search.axes) && options.search.axes >= 1 &&
+         options.search.axes <= 4;
+}
+
+bool set_searched_mesh(Options& options, std::string_view text) {
+  options.search.mesh = text;
+  return !text.empty();
+}
+
+// "16GiB", "500 MB", "1024": bytes.
+bool set_memory(Options& options, std::string_view text) {
+  constexpr std::array kUnits = std::to_array<std::pair<std::string_view, double>>({{"", 1},
+                                                                                    {"B", 1},
+                                                                                    {"KiB", 0x1p10},
+                                                                                    {"MiB", 0x1p20},
+                                                                                    {"GiB", 0x1p30},
+                                                                                    {"TiB", 0x1p40},
+                                                                                    {"KB", 1e3},
+                                                                                    {"MB", 1e6},
+                                                                                    {"GB", 1e9},
+                                                                                    {"TB", 1e12}});
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  const auto* found = std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
+  if (error != std::errc{} || found == kUnits.end() || number <= 0 ||
+      number * found->second > 1e18) {
+    return false;
+  }
+  options.search.memory = static_cast<std::uint64_t>(number * found->second);
+  return true;
+}
+
+bool set_objective(Options& options, std::string_view text) {
+  options.search.objective = text;
+  return text == "time" || text == "memory" || text == "bytes";
+}
+
+bool set_budget(Options& options, std::string_view text) {
+  constexpr double kMost = 86'400;
+  if (text.ends_with('s')) {
+    text.remove_suffix(1);
+  }
+  return read_number(text, options.search.budget) && options.search.budget > 0 &&
+         options.search.budget <= kMost;
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(", "), text.size());
+    if (end > 0) {
+      names.emplace_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
+bool add_whole(Options& options, std::string_view text) {
+  std::ranges::move(names_in(text), std::back_inserter(options.search.whole));
+  return !options.search.whole.empty();
+}
+
+bool set_over(Options& options, std::string_view text) {
+  constexpr std::array kKinds =
+      std::to_array<std::string_view>({"none", "rules", "params", "rest", "gather"});
+  for (const std::string& name : names_in(text)) {
+    if (std::ranges::find(kKinds, name) == kKinds.end()) {
+      return false;
+    }
+    options.search.over.insert(name);
+  }
+  return !options.search.over.empty();
+}
+
 bool set_timeout(Options& options, std::string_view text) {
   constexpr std::uint32_t kMost = 1'000'000'000;
   std::uint32_t seconds = 0;
@@ -139,7 +223,21 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several are separated by commas",
      kWithFile, add_setting},
     {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
-     kCost | kDiff | kRun, set_text<&Options::hardware>},
+     kCost | kSearch | kDiff | kRun, set_text<&Options::hardware>},
+    {"--ranks", "", "N", "search all meshes of so many ranks", kSearch, set_searched_ranks},
+    {"--axes", "", "N", "axes that such a mesh may have: 1 to 4", kSearch, set_axes},
+    {"--on", "", "MESH", "the mesh, where the file declares several", kSearch, set_searched_mesh},
+    {"--memory", "", "SIZE", "what a rank may hold, as 16GiB, instead of what the hardware has",
+     kSearch, set_memory},
+    {"--objective", "", "WHAT", "what is to be least: time, memory, or bytes received", kSearch,
+     set_objective, Offer::kChoices, "time memory bytes"},
+    {"--budget", "", "TIME", "how long to search, as 10s: in seconds of a common machine", kSearch,
+     set_budget},
+    {"--keep-whole", "", "DIMS", "dims that are not to be split, separated by commas", kSearch,
+     add_whole},
+    {"--over", "", "WHAT",
+     "what may vary beside rules, separated by commas: params, rest, gather, or none", kSearch,
+     set_over},
     {"--rank", "", "N", "the rank to show", kPlan | kPicture, set_rank},
     {"--only", "", "WHAT",
      "of a plan: `collectives`, `kernels`, or what is called so: \"layer_0/*\"", kPlan,
@@ -171,9 +269,11 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--timeout", "", "SECONDS", "stop a program that goes on for longer", kExecuting, set_timeout},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)",
-     kExecuting | kPlan | kCost | kDiff, set_flag<&Options::exact>},
-    {"--fast", "", "", "sums in any order", kExecuting | kPlan | kCost | kDiff | kWhy | kPicture,
-     set_flag<&Options::fast>},
+     kExecuting | kPlan | kCost | kSearch | kDiff, set_flag<&Options::exact>},
+    {"--fast", "", "", "sums in any order",
+     kExecuting | kPlan | kCost | kSearch | kDiff | kWhy | kPicture, set_flag<&Options::fast>},
+    {"--locked", "", "", "no layout that is `auto` is searched anew", kWithFile,
+     set_flag<&Options::locked>},
     {"--json", "", "", "print one JSON object, errors included", kAnswering,
      set_flag<&Options::json>},
     {"--format", "", "FORM",

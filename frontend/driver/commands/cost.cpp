@@ -2,6 +2,7 @@
 // layout` mean the same as when the program runs; what does not fit is a row with its errors.
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/cost_table.h"
+#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
 
@@ -45,16 +47,20 @@ class Pricing {
     return wanted.empty() || layout.name == wanted;
   }
 
-  std::optional<SpmdProgram> lowered(const Unit& unit, const Layout& layout,
+  std::optional<SpmdProgram> lowered(const Program& simplified, const Layout& layout,
                                      DiagSink& diags) const {
-    return lower(unit.program, layout, op_table(), diags, !workspace_.options.fast);
+    return lower_simplified(simplified, layout, op_table(), diags,
+                            {.exact = !workspace_.options.fast});
   }
 
   void add_one_rank(CostTable& table) {
     const Unit* unit = unsplit_.session.build(table.entry);
-    std::optional<SpmdProgram> program =
-        unit == nullptr ? std::nullopt : lowered(*unit, one_rank(), workspace_.diags);
-    if (program) {
+    if (unit == nullptr) {
+      return;
+    }
+    simplified_[table.entry] = simplify(unit->program, op_table());
+    if (std::optional<SpmdProgram> program =
+            lowered(simplified_[table.entry], one_rank(), workspace_.diags)) {
       const double flops = program->totals.flops;
       std::string profile;
       for (const Layout& layout : unsplit_.session.layouts()) {
@@ -66,25 +72,32 @@ class Pricing {
     }
   }
 
+  // What a layout changes nothing of was built already; otherwise it is built under this one.
   void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
     DiagSink diags;
-    const std::unique_ptr<CheckedProgram> built =
-        build_under(workspace_, file_, declared.name, diags);
+    std::unique_ptr<CheckedProgram> own;
+    if (unsplit_.session.follows_layout()) {
+      own = build_under(workspace_, file_, declared.name, diags);
+    }
     for (CostTable& table : tables) {
       CostRow row{
           .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
       DiagSink found = diags;
-      const Unit* unit =
-          built == nullptr || !diags.ok() ? nullptr : built->session.build(table.entry);
-      const Layout* layout = built == nullptr ? nullptr : built->session.layout();
-      if (unit != nullptr && layout != nullptr) {
-        std::optional<SpmdProgram> program = lowered(*unit, *layout, found);
-        if (program && table.one_rank.cost) {
-          row.cost = cost_of(*std::move(program),
-                             hardware_for(workspace_.options, unsplit_.session,
-                                          declared.mesh.profile, declared.mesh.ranks()),
-                             table.one_rank.cost->useful_flops);
-        }
+      const auto known = simplified_.find(table.entry);
+      std::optional<SpmdProgram> program;
+      if (!unsplit_.session.follows_layout() && known != simplified_.end()) {
+        program = lowered(known->second, declared, found);
+      } else if (own != nullptr && diags.ok() && own->session.layout() != nullptr) {
+        const Unit* unit = own->session.build(table.entry);
+        program = unit == nullptr
+                      ? std::nullopt
+                      : lowered(simplify(unit->program, op_table()), *own->session.layout(), found);
+      }
+      if (program && table.one_rank.cost) {
+        row.cost = cost_of(*std::move(program),
+                           hardware_for(workspace_.options, unsplit_.session, declared.mesh.profile,
+                                        declared.mesh.ranks()),
+                           table.one_rank.cost->useful_flops);
       }
       row.errors = errors_of(found);
       table.layouts.push_back(std::move(row));
@@ -94,6 +107,7 @@ class Pricing {
   Workspace& workspace_;
   FileId file_;
   CheckedProgram& unsplit_;
+  std::map<std::string, Program> simplified_;  // by entry
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "frontend/driver/launch.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/progress.h"
+#include "frontend/driver/search/automatic.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/json.h"
 #include "frontend/report/run/counts_text.h"
@@ -154,6 +155,7 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
                        world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   ElaborateOptions host = elaborate_options(options);
+  host.search = automatic(workspace, file);
   if (world == nullptr) {  // ranks of several processes are at different statements
     host.before_statement = host_interruption(device);
   }
@@ -201,6 +203,7 @@ bool can_trace(const Options& options, Communicator* world, DiagSink& diags) {
 }
 
 Outcome check_and_run(Workspace& workspace, Communicator* world) {
+  workspace.world = world;
   const std::optional<FileId> file = read_program(workspace, world);
   if (!file) {
     return outcome_of(workspace, workspace.diags);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/driver/search/automatic.h"
 #include "frontend/report/plan/spmd_text.h"
 #include "ir/rewrite/rewrite.h"
 #include "stdlib/ops/table.h"
@@ -33,6 +34,7 @@ std::unique_ptr<CheckedProgram> evaluated(Workspace& workspace, FileId file,
     return nullptr;
   }
   options.check = true;
+  options.search = automatic(workspace, file);
   auto program =
       std::make_unique<CheckedProgram>(std::move(options), lowered, workspace.sources, diags);
   program->session.run(*std::move(tree));

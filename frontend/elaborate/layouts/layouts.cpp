@@ -159,14 +159,17 @@ std::vector<Rule> rules_of(Reporter& report, const std::vector<ast::Rule>& rules
   return result;
 }
 
-bool is_later_layout(Reporter& report, const ast::Layout& layout) {
-  const auto later = [&](const std::optional<SourceSpan>& span, std::string_view what) {
-    if (span) {
-      report.error(DiagKind::kLaterFeature, *span, "`" + std::string(what) + "` is not built yet");
-    }
-    return span.has_value();
-  };
-  return later(layout.automatic, "auto");
+// With the rules that a search finds, where the layout leaves them open and may be used.
+std::optional<Layout> searched(Reporter& report, const LayoutsAsked& asked,
+                               const ast::Layout& declared, Layout layout) {
+  const bool is_other = !asked.layout.empty() && asked.layout != layout.name;
+  if (!declared.automatic || !asked.search || asked.one_rank || asked.given || is_other) {
+    return layout;
+  }
+  DiagSink diags;
+  std::optional<Layout> found = asked.search(layout, diags);
+  report.forward(diags, false);
+  return found;
 }
 
 Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& mesh) {
@@ -293,12 +296,17 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
       !is_in_time(c.report, c.layouts, c.modules, declared.name.span, "a layout")) {
     return;
   }
-  const bool is_later = is_later_layout(c.report, declared);
   const std::optional<Mesh> mesh = mesh_for(c.report, c.layouts, c.names, declared);
   std::optional<Layout> layout;
-  if (mesh && !is_later) {
+  if (mesh) {
+    const std::size_t before = c.report.sink().errors();
     layout = build_layout(c.report, declared, *mesh);
-    add_layout(c.layouts, *layout);
+    if (c.report.sink().errors() == before) {
+      layout = searched(c.report, c.layouts.asked, declared, *std::move(layout));
+    }
+    if (layout) {
+      add_layout(c.layouts, *layout);
+    }
   }
   c.names.scope->declare(declared.name.text,
                          {.value = layout ? make(LayoutRef{c.layouts.layouts.size()}) : unknown(),
@@ -325,6 +333,9 @@ std::string no_layout_text(const Layouts& layouts, std::string_view name,
 const Layout* choose_layout(Reporter& report, const Layouts& layouts) {
   if (layouts.in_use || layouts.is_refused) {
     return layouts.chosen;
+  }
+  if (layouts.asked.given) {
+    return &*layouts.asked.given;
   }
   if (layouts.asked.one_rank) {
     return nullptr;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,7 +28,10 @@ struct LayoutsAsked {
   std::string layout;
   std::string mesh;
   std::string rules;
-  bool one_rank = false;  // no layout is used, whatever the file says
+  bool one_rank = false;             // no layout is used, whatever the file says
+  std::optional<Layout> given = {};  // in use whatever else is said
+  // Finds the rules of a layout that is `auto`; may be none.
+  std::function<std::optional<Layout>(const Layout&, DiagSink&)> search = {};
 };
 
 struct Layouts {

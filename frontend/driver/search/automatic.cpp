@@ -1,0 +1,152 @@
+#include "frontend/driver/search/automatic.h"
+
+#include <array>
+#include <cstdio>
+
+#include "frontend/driver/progress.h"
+#include "frontend/driver/search/kept_layouts.h"
+#include "frontend/driver/search/searching.h"
+#include "frontend/report/search/layout_source.h"
+#include "ir/support/number.h"
+
+namespace mtf {
+namespace {
+
+std::string curve_text(const Curve& curve) {
+  std::string text;
+  for (const auto& [size, value] : curve) {
+    text += shortest(size) + ":" + shortest(value) + ",";
+  }
+  return text;
+}
+
+std::string hardware_text(const Hardware& hardware) {
+  std::string text = hardware.name;
+  for (const double number :
+       {hardware.flops, hardware.tile, hardware.capacity, hardware.overhead, hardware.overlap,
+        hardware.link.latency, hardware.link.bandwidth, hardware.near.latency,
+        hardware.near.bandwidth, static_cast<double>(hardware.near_ranks)}) {
+    text += " " + shortest(number);
+  }
+  text += " " + curve_text(hardware.products) + " " + curve_text(hardware.memory);
+  for (const auto& [op, seconds] : hardware.elements) {
+    text += " " + op + ":" + shortest(seconds);
+  }
+  for (const MeasuredCollective& row : hardware.collectives) {
+    text += " " + row.kind + std::to_string(row.ranks) + ":" + curve_text(row.seconds);
+  }
+  return text;
+}
+
+// Everything that the answer follows from.
+std::string question_of(SearchedProgram& program, const Layout& searched, const Options& options) {
+  constexpr std::string_view kVersion = "1";
+  std::string text = std::string(kVersion) + (options.fast ? " fast" : "") + "\n" +
+                     layout_source(searched) + "\n" + to_string(searched.mesh) + "\n" +
+                     hardware_text(program.hardware(searched.mesh)) + "\n";
+  for (const Program& entry : program.programs(0)) {
+    text += to_string(entry);
+  }
+  return text;
+}
+
+// One layout of one program.
+class Automatic {
+ public:
+  Automatic(const Workspace& asking, FileId file) : workspace_(own_options(asking.options)) {
+    const SourceFile& source = asking.sources.file(file);
+    file_ = workspace_.sources.add(source.path, source.text);
+  }
+
+  std::optional<KeptLayout> find(const Layout& searched, DiagSink& diags) {
+    const auto program = SearchedProgram::read(workspace_, file_, searched, diags);
+    if (program == nullptr) {
+      if (diags.ok()) {
+        diags.error(DiagKind::kUnknownEntry, searched.span,
+                    "layout `" + searched.name +
+                        "` is `auto`, and the program has no function whose parameters all have "
+                        "tensor types, for which it could be searched");
+      }
+      return std::nullopt;
+    }
+    const std::string path = kept_path(question_of(*program, searched, workspace_.options));
+    if (const std::optional<std::string> text = load_kept(path)) {
+      if (std::optional<KeptLayout> kept = read_kept(searched, *text)) {
+        return kept;
+      }
+    }
+    if (workspace_.options.locked) {
+      diags.error(DiagKind::kUnknownLayout, searched.span,
+                  "layout `" + searched.name +
+                      "` is `auto`, and no answer for this program, mesh and hardware is kept; "
+                      "run it once without `--locked`, or write down what `mtf search --layout " +
+                      searched.name + "` finds");
+      return std::nullopt;
+    }
+    return searched_anew(*program, path, diags);
+  }
+
+ private:
+  static Options own_options(Options options) {
+    options.name.clear();
+    options.layout.clear();
+    options.rules.clear();
+    options.search = {};
+    options.json = true;  // it says nothing itself
+    return options;
+  }
+
+  std::optional<KeptLayout> searched_anew(SearchedProgram& program, const std::string& path,
+                                          DiagSink& diags) {
+    Searching searching(workspace_, program);
+    const std::optional<LayoutCandidate> found = searching.find(diags);
+    if (!found) {
+      return std::nullopt;
+    }
+    KeptLayout kept{.layout = searching.space().layout_of(*found), .says = searching.summary()};
+    const std::string text = kept_text(kept);
+    store_kept(path, text);
+    clear_progress();
+    std::fputs(("mtf: found " + layout_source(kept.layout) + "  (" + kept.says + ")\n").c_str(),
+               stderr);
+    return kept;
+  }
+
+  Workspace workspace_;
+  FileId file_;
+};
+
+}  // namespace
+
+std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(Workspace& workspace,
+                                                                         FileId file) {
+  return [&workspace, file](const Layout& searched, DiagSink& diags) -> std::optional<Layout> {
+    const std::string name = layout_source(searched) + to_string(searched.mesh);
+    const auto known = workspace.found_layouts.find(name);
+    if (known != workspace.found_layouts.end()) {
+      return known->second;
+    }
+    Communicator* world = workspace.world;
+    std::string text;
+    if (world == nullptr || world->has_first_rank()) {
+      const std::optional<KeptLayout> found = Automatic(workspace, file).find(searched, diags);
+      text = found ? kept_text(*found) : "";
+    }
+    if (world != nullptr) {
+      text = world->share(std::array{text}).front();
+    }
+    const std::optional<KeptLayout> kept =
+        text.empty() ? std::nullopt : read_kept(searched, text);
+    if (!kept) {
+      if (diags.ok()) {
+        diags.error(DiagKind::kUnknownLayout, searched.span,
+                    "rank 0 finds no layout `" + searched.name + "`");
+      }
+      return std::nullopt;
+    }
+    workspace.found_layouts.emplace(name, kept->layout);
+    return kept->layout;
+  };
+}
+
+}  // namespace mtf

@@ -1,0 +1,18 @@
+// The rules of layouts that are `auto`: searched once, and kept for programs, meshes and hardware
+// that are the same.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "frontend/driver/workspace.h"
+
+namespace mtf {
+
+// For ElaborateOptions::search, of the program in a file. Collective where the workspace has a
+// world: its first rank searches for all.
+[[nodiscard]] std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(
+    Workspace& workspace, FileId file);
+
+}  // namespace mtf

@@ -1,0 +1,142 @@
+#include "frontend/driver/search/kept_layouts.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "frontend/driver/fmt/replace_file.h"
+
+namespace mtf {
+namespace {
+
+std::string rule_text(std::string_view kind, const Rule& rule, const Mesh& mesh) {
+  std::string text = std::string(kind) + " " + rule.dim + (rule.rest ? " *" : " .");
+  for (const AxisId axis : rule.axes) {
+    text += " " + mesh.axes[axis].name;
+  }
+  return text + "\n";
+}
+
+// nullopt: an axis that the mesh does not have.
+std::optional<Rule> read_rule(std::istringstream& words, const Layout& searched) {
+  Rule rule{.dim = {}, .axes = {}, .span = searched.span};
+  std::string rest;
+  words >> rule.dim >> rest;
+  rule.rest = rest == "*";
+  for (std::string name; words >> name;) {
+    const std::optional<AxisId> axis = searched.mesh.find(name);
+    if (!axis) {
+      return std::nullopt;
+    }
+    rule.axes.push_back(*axis);
+  }
+  return rule.dim.empty() ? std::nullopt : std::optional(std::move(rule));
+}
+
+// FNV-1a; two of them with other beginnings are 128 bits.
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    text += kDigits[number >> static_cast<unsigned>(shift) & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string kept_text(const KeptLayout& kept) {
+  const Layout& layout = kept.layout;
+  std::string text = "says " + kept.says + "\n";
+  for (const Rule& rule : layout.rules) {
+    text += rule.where.empty() ? rule_text("rule", rule, layout.mesh) : "";
+  }
+  for (const VariableRules& block : layout.variables) {
+    for (const Rule& rule : block.glob.empty() ? block.rules : std::vector<Rule>()) {
+      text += rule_text("param", rule, layout.mesh);
+    }
+  }
+  text += layout.gather_again ? "again\n" : "";
+  return text + "stream " + std::to_string(layout.stream) + "\n";
+}
+
+std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view text) {
+  KeptLayout kept{.layout = searched, .says = {}};
+  VariableRules params{.glob = "", .rules = {}, .span = searched.span};
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "says") {
+      kept.says = line.substr(kind.size() + 1);
+    } else if (kind == "rule" || kind == "param") {
+      std::optional<Rule> rule = read_rule(words, searched);
+      if (!rule) {
+        return std::nullopt;
+      }
+      const bool is_fixed = kind == "rule" && std::ranges::find(searched.rules, rule->dim,
+                                                                &Rule::dim) != searched.rules.end();
+      if (!is_fixed) {
+        (kind == "rule" ? kept.layout.rules : params.rules).push_back(*std::move(rule));
+      }
+    } else if (kind == "again") {
+      kept.layout.gather_again = true;
+    } else if (kind == "stream") {
+      words >> kept.layout.stream;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool has_own = std::ranges::any_of(
+      searched.variables, [](const VariableRules& block) { return block.glob.empty(); });
+  if (!params.rules.empty() && !has_own) {
+    kept.layout.variables.push_back(std::move(params));
+  }
+  return kept.says.empty() || kept.layout.stream < 1 ? std::nullopt : std::optional(std::move(kept));
+}
+
+std::string kept_path(std::string_view question) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const bool has_cache = cache != nullptr && *cache == '/';
+  if (!has_cache && (home == nullptr || *home != '/')) {
+    return "";
+  }
+  constexpr std::uint64_t kOne = 0xcbf29ce484222325U;
+  constexpr std::uint64_t kOther = 0x84222325cbf29ce4U;
+  return (has_cache ? std::string(cache) : std::string(home) + "/.cache") + "/mtf/layouts/" +
+         hexadecimal(hash_of(question, kOne)) + hexadecimal(hash_of(question, kOther));
+}
+
+std::optional<std::string> load_kept(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (path.empty() || !stream) {
+    return std::nullopt;
+  }
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+void store_kept(const std::string& path, std::string_view text) {
+  if (path.empty()) {
+    return;
+  }
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  if (!ignored) {
+    static_cast<void>(replace_file(path, text));
+  }
+}
+
+}  // namespace mtf

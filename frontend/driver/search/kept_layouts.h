@@ -1,0 +1,31 @@
+// Answers of searches in the user's cache folder, one small file each.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ir/layout/layout.h"
+
+namespace mtf {
+
+// What a search found, and how good it is: "47.9 us, proven".
+struct KeptLayout {
+  Layout layout;
+  std::string says;
+};
+
+// The rules of the answer as text, and back onto the layout that was searched. nullopt: not such a
+// text, or of another mesh.
+[[nodiscard]] std::string kept_text(const KeptLayout& kept);
+[[nodiscard]] std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view text);
+
+// Where the answer to a question is kept; "" if nowhere.
+[[nodiscard]] std::string kept_path(std::string_view question);
+// nullopt: it is not there.
+[[nodiscard]] std::optional<std::string> load_kept(const std::string& path);
+// As far as it can: without the folder every search is done anew.
+void store_kept(const std::string& path, std::string_view text);
+
+}  // namespace mtf

@@ -1,0 +1,60 @@
+// The program whose layout is searched: its entries on each mesh that there may be, the layout that
+// a person has fixed, and what the hardware does.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/devices/checked.h"
+#include "lowering/search/pricer.h"
+#include "lowering/search/space.h"
+
+namespace mtf {
+
+class SearchedProgram {
+ public:
+  // `fixed`: what a layout of the file says already; none: nothing, on the mesh of the options.
+  // Null after an error, which is in `diags`.
+  static std::unique_ptr<SearchedProgram> read(Workspace& workspace, FileId file,
+                                               const std::optional<Layout>& fixed, DiagSink& diags);
+
+  [[nodiscard]] const std::vector<std::string>& entries() const { return entries_; }
+  [[nodiscard]] const SpaceLimits& limits() const { return limits_; }
+  // The entries on a mesh of the limits, simplified. Empty where they cannot be built on it.
+  [[nodiscard]] std::span<const Program> programs(std::size_t mesh);
+  [[nodiscard]] Hardware hardware(const Mesh& mesh);
+  // Whether an entry has an `expect` that holds for what is searched.
+  [[nodiscard]] bool expects() const;
+  // Why a plan of an entry is not to be had: the first `expect` that it breaks; "" for none.
+  [[nodiscard]] std::string refusal(std::size_t entry, const SpmdProgram& plan) const;
+  // Flops of all entries on one rank.
+  [[nodiscard]] double useful_flops();
+
+ private:
+  SearchedProgram(Workspace& workspace, FileId file, std::unique_ptr<CheckedProgram> unsplit)
+      : workspace_(workspace), file_(file), unsplit_(std::move(unsplit)) {}
+
+  // What is fixed, from the file and the options; false after an error.
+  [[nodiscard]] bool choose_fixed(const std::optional<Layout>& fixed, DiagSink& diags);
+  void choose_meshes();
+  [[nodiscard]] std::vector<std::string> dim_names() const;
+  [[nodiscard]] bool check_dims(DiagSink& diags) const;
+  [[nodiscard]] std::vector<Program> built(const Mesh& mesh);
+  void keep_contracts(const Unit& unit, std::size_t entry);
+
+  Workspace& workspace_;
+  FileId file_;
+  std::unique_ptr<CheckedProgram> unsplit_;
+  std::vector<std::string> entries_;
+  SpaceLimits limits_;
+  bool is_resized_ = false;  // `--ranks`: the declared mesh has other sizes
+  std::map<std::size_t, std::vector<Program>> programs_;  // by mesh; of one where all are alike
+  std::vector<std::vector<Contract>> contracts_;          // by entry
+};
+
+}  // namespace mtf

@@ -1,0 +1,47 @@
+// A search as `mtf search` and `layout … auto` ask for it, and what there is to say of its answer.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "frontend/driver/search/searched_program.h"
+#include "frontend/report/search/search_report.h"
+#include "lowering/search/search.h"
+
+namespace mtf {
+
+class Searching {
+ public:
+  Searching(Workspace& workspace, SearchedProgram& program);
+
+  // nullopt after an error: no layout at all is legal.
+  [[nodiscard]] std::optional<LayoutCandidate> find(DiagSink& diags);
+  // requires, of these: something was found.
+  [[nodiscard]] SearchReport report();
+  [[nodiscard]] std::string summary();  // "47.9 us predicted, proven"
+  [[nodiscard]] const SearchSpace& space() const { return space_; }
+  [[nodiscard]] const SearchGoal& goal() const { return goal_; }
+  [[nodiscard]] Pricer& pricer() { return pricer_; }
+
+ private:
+  [[nodiscard]] FoundLayout found(const LayoutCandidate& candidate);
+  void add_front(SearchReport& report);
+  void add_dims(SearchReport& report);
+  // The answer with a dim elsewhere; where that takes an axis from others, they go without.
+  [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
+  [[nodiscard]] const Priced* runner_up(std::size_t dim);
+  void add_moved(SearchReport& report);
+  [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
+
+  Workspace& workspace_;
+  SearchedProgram& program_;
+  SearchSpace space_;
+  Pricer pricer_;
+  SearchGoal goal_;
+  SearchResult result_;
+  LayoutCandidate answer_;
+  double useful_flops_ = 0;
+};
+
+}  // namespace mtf

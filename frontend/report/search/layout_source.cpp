@@ -1,0 +1,124 @@
+#include "frontend/report/search/layout_source.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kWidest = 100;
+
+// "rows", "(rows, cols)", "(rows, *)", "*"; "" for no axis that splits anything.
+std::string axes_source(const Rule& rule, const Mesh& mesh) {
+  std::vector<std::string> words;
+  for (const AxisId axis : rule.axes) {
+    if (mesh.axes[axis].size > 1) {
+      words.push_back(mesh.axes[axis].name);
+    }
+  }
+  if (rule.rest) {
+    words.emplace_back("*");
+  }
+  if (words.size() < 2) {
+    return words.empty() ? "" : words.front();
+  }
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "(" : ", ") + word;
+  }
+  return text + ")";
+}
+
+// Dims with the same axes together, in the order of the first.
+std::string rules_text(const std::vector<Rule>& rules, const Mesh& mesh) {
+  std::vector<std::pair<std::string, std::string>> groups;  // what is split, over what
+  for (const Rule& rule : rules) {
+    std::string axes = axes_source(rule, mesh);
+    if (axes.empty()) {
+      continue;
+    }
+    if (!rule.where.empty()) {
+      axes += " " + to_string(rule.where, mesh);
+    }
+    const auto same = std::ranges::find(groups, axes, &std::pair<std::string, std::string>::second);
+    if (same != groups.end() && rule.where.empty()) {
+      same->first += ", " + rule.dim;
+    } else {
+      groups.emplace_back(rule.dim, axes);
+    }
+  }
+  std::string text;
+  for (const auto& [dims, axes] : groups) {
+    text += (text.empty() ? "" : "; ") + dims + " -> " + axes;
+  }
+  return text;
+}
+
+// The parts of a layout's block, in their order.
+std::vector<std::string> parts_of(const Layout& layout) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string text) {
+    if (!text.empty()) {
+      parts.push_back(std::move(text));
+    }
+  };
+  add(rules_text(layout.rules, layout.mesh));
+  for (const VariableRules& block : layout.variables) {
+    const std::string rules = rules_text(block.rules, layout.mesh);
+    if (!rules.empty()) {
+      add((block.glob.empty() ? "params" : "at \"" + block.glob + "\"") + " { " + rules + " }");
+    }
+  }
+  if (layout.stream > 1) {
+    add("stream = " + std::to_string(layout.stream));
+  }
+  if (layout.gather_again && layout.stream == 1) {
+    add("gather = again");
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (text.empty() ? "" : std::string(between)) + part;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string rules_source(const Layout& layout) {
+  const std::vector<std::string> parts = parts_of(layout);
+  return parts.empty() ? "nothing split" : joined(parts, "; ");
+}
+
+std::string layout_source(const Layout& layout) {
+  const std::vector<std::string> parts = parts_of(layout);
+  const std::string head = "layout " + layout.name + " on " + layout.mesh.name +
+                           (layout.infer ? " infer" : "") + (layout.mesh.uneven ? " uneven" : "");
+  if (parts.empty()) {
+    return head + " { }";
+  }
+  const std::string line = head + " { " + joined(parts, "; ") + " }";
+  return parts.size() == 1 || line.size() <= kWidest
+             ? line
+             : head + " {\n  " + joined(parts, "\n  ") + "\n}";
+}
+
+std::string mesh_source(const Mesh& mesh) {
+  std::string axes;
+  for (const MeshAxis& axis : mesh.axes) {
+    if (axis.size > 1) {
+      axes += (axes.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
+    }
+  }
+  if (axes.empty() && !mesh.axes.empty()) {
+    axes = mesh.axes.front().name + ": 1";
+  }
+  return "mesh " + mesh.name + " = [" + axes + "]" +
+         (mesh.profile.empty() ? "" : " of " + mesh.profile);
+}
+
+}  // namespace mtf

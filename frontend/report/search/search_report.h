@@ -1,0 +1,76 @@
+// What `mtf search` found, and why that is it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/layout/layout.h"
+#include "ir/support/source.h"
+#include "lowering/search/search.h"
+
+namespace mtf {
+
+// A layout that no other beats in both time and memory; figures of the whole programs' plans.
+struct FoundLayout {
+  Layout layout;
+  Priced priced;
+  double communication = 0;  // seconds of it
+  double utilization = 0;
+};
+
+// A dim, where the answer has it, and the cheapest layout that has it elsewhere.
+struct DimChoice {
+  std::string dim;
+  std::string here;       // "rows", "whole"
+  bool is_fixed = false;  // by a rule of the file
+  std::string there;      // of the runner-up; "" if no other place is possible
+  double value = 0;       // what that costs, in the unit of the objective
+  double bytes = 0;       // what it has in memory
+};
+
+// Collectives of one kind over the same axes for one reason.
+struct MovedFor {
+  std::string what;  // "all_reduce over rows"
+  std::string why;   // "batch is summed and split over rows by `batch -> rows`"
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+// One of all candidates, for a picture.
+struct CandidatePoint {
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  bool fits = true;
+};
+
+struct SearchReport {
+  std::vector<std::string> entries;
+  std::string hardware;
+  SearchGoal goal;
+  bool is_declared_mesh = true;    // not one of many shapes
+  std::size_t meshes = 1;          // shapes that were looked at
+  std::vector<FoundLayout> front;  // the fastest first
+  std::size_t best = 0;            // of the front
+  bool fits = true;                // the best has no more than the memory
+  double gap = 0;
+  std::optional<Reaches> proven;  // what nothing is better than
+  bool is_proven = false;
+  bool is_sampled = false;  // layers that repeat each other were priced by a few
+  std::size_t priced = 0;
+  std::size_t legal = 0;
+  std::vector<DimChoice> dims;
+  std::vector<MovedFor> moved;
+  std::vector<CandidatePoint> points;
+};
+
+[[nodiscard]] std::string search_text(const SearchReport& report);
+[[nodiscard]] std::string search_json(const SearchReport& report);
+
+// Seconds, or bytes.
+[[nodiscard]] std::string value_text(double value, Objective objective);
+
+}  // namespace mtf

@@ -1,0 +1,165 @@
+// The answer of `mtf search` for people.
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
+#include "frontend/report/search/search_report.h"
+#include "ir/support/columns.h"
+#include "ir/support/number.h"
+
+namespace mtf {
+namespace {
+
+std::string_view name_of(Objective objective) {
+  return objective == Objective::kTime     ? "time"
+         : objective == Objective::kMemory ? "memory"
+                                           : "bytes received";
+}
+
+std::string entries_text(const SearchReport& report) {
+  std::string text;
+  for (const std::string& entry : report.entries) {
+    text += (text.empty() ? "" : " + ") + entry;
+  }
+  return text;
+}
+
+std::string title(const SearchReport& report) {
+  const Layout& layout = report.front[report.best].layout;
+  std::string text = entries_text(report) + ": the least " +
+                     std::string(name_of(report.goal.objective)) + " on " +
+                     count_text(layout.mesh.ranks(), "rank") + " of " + report.hardware;
+  if (report.goal.memory > 0) {
+    text += ", of which each holds " + bytes_text(static_cast<std::int64_t>(report.goal.memory));
+  }
+  return text + "\n";
+}
+
+std::string indented(const std::string& text) {
+  std::string result = "  ";
+  for (const char c : text) {
+    result += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  }
+  return result + "\n";
+}
+
+// "+12 %", "-3 %", "3.5x": of b, set against a.
+std::string change_text(double a, double b) {
+  if (a <= 0) {
+    return b <= 0 ? "same" : "more";
+  }
+  const double ratio = b / a;
+  constexpr double kManyTimes = 3;
+  if (ratio >= kManyTimes) {
+    return significant(ratio, 2) + "x";
+  }
+  const double percent = std::round((ratio - 1) * 1000) / 10;
+  return percent == 0 ? "same" : (percent > 0 ? "+" : "") + shortest(percent) + " %";
+}
+
+std::string front_text(const SearchReport& report) {
+  const FoundLayout& best = report.front[report.best];
+  const bool many = report.meshes > 1;
+  std::vector<Row> rows = {{"", "time", "of it moving", "utilization", "received", "peak memory",
+                            many ? "mesh" : "", "rules"}};
+  for (const FoundLayout& found : report.front) {
+    const Priced& priced = found.priced;
+    const bool is_best = &found == &best;
+    const double limit = report.goal.memory;
+    const bool fits = limit <= 0 || static_cast<double>(priced.peak_bytes) <= limit;
+    const std::string against = is_best
+                                    ? "best"
+                                    : change_text(best.priced.seconds, priced.seconds) + " time, " +
+                                          change_text(static_cast<double>(best.priced.peak_bytes),
+                                                      static_cast<double>(priced.peak_bytes)) +
+                                          " memory" + (fits ? "" : ": does not fit");
+    const std::string mesh = mesh_source(found.layout.mesh);
+    const std::size_t open = mesh.find('[');
+    rows.push_back({against, seconds_text(priced.seconds),
+                    percent_text(priced.seconds > 0 ? found.communication / priced.seconds : 0),
+                    percent_text(found.utilization), bytes_text(priced.received_bytes),
+                    bytes_text(priced.peak_bytes),
+                    many ? mesh.substr(open, mesh.find(']') - open + 1) : "",
+                    rules_source(found.layout)});
+  }
+  return in_columns(rows, {.gap = 3, .widest = 40, .width = 400, .right = {1, 2, 3, 4, 5}});
+}
+
+std::string dims_text(const SearchReport& report) {
+  std::vector<Row> rows;
+  const Priced& best = report.front[report.best].priced;
+  const double value = value_of(best, report.goal.objective);
+  for (const DimChoice& choice : report.dims) {
+    const std::string next = choice.is_fixed ? "as the layout says"
+                             : choice.there.empty()
+                                 ? "nothing else is possible"
+                                 : "next best " + choice.there + ": " +
+                                       value_text(choice.value, report.goal.objective) + " (" +
+                                       change_text(value, choice.value) + ")";
+    const bool more = report.goal.memory > 0 && choice.bytes > report.goal.memory;
+    rows.push_back(
+        {choice.dim, choice.here,
+         next +
+             (more ? ", which takes " + bytes_text(static_cast<std::int64_t>(choice.bytes)) : "")});
+  }
+  return rows.empty() ? "" : "\ndims\n" + in_columns(rows, {.gap = 3});
+}
+
+std::string moved_text(const SearchReport& report) {
+  std::vector<Row> rows;
+  for (const MovedFor& moved : report.moved) {
+    rows.push_back({moved.what, count_text(moved.calls, "call"), bytes_text(moved.bytes),
+                    seconds_text(moved.seconds), moved.why});
+  }
+  return rows.empty() ? "\nnothing moves between ranks\n"
+                      : "\nwhat moves\n" + in_columns(rows, {.gap = 3, .right = {1, 2, 3}});
+}
+
+std::string proof_text(const SearchReport& report) {
+  const std::string counts =
+      count_text(static_cast<std::int64_t>(report.priced), "layout") + " planned, " +
+      count_text(static_cast<std::int64_t>(report.legal)) + " legal" +
+      (report.meshes > 1
+           ? ", on " + count_text(static_cast<std::int64_t>(report.meshes)) + " shapes of the mesh"
+           : "");
+  std::string text;
+  if (report.is_proven) {
+    text = "0 %: proven, no layout has less";
+  } else if (report.gap == 0) {
+    text = "0 %: proven, the bound says that no layout can have less";
+  } else {
+    text = "at most " + significant(100 * report.gap / (1 + report.gap), 2) +
+           " % less is possible: no layout gets below the bound by roles";
+    if (report.proven) {
+      text += *report.proven == Reaches::kVariables
+                  ? "; without `*`, nothing is better"
+                  : "; without `*` and `params`, nothing is better";
+    }
+  }
+  return "\n" + text + " (" + counts + ")\n";
+}
+
+}  // namespace
+
+std::string value_text(double value, Objective objective) {
+  return objective == Objective::kTime ? seconds_text(value)
+                                       : bytes_text(static_cast<std::int64_t>(value));
+}
+
+std::string search_text(const SearchReport& report) {
+  const FoundLayout& best = report.front[report.best];
+  std::string text = title(report) + "\n";
+  if (!report.is_declared_mesh) {
+    text += indented(mesh_source(best.layout.mesh));
+  }
+  text += indented(layout_source(best.layout)) + "\n" + front_text(report);
+  if (!report.fits) {
+    text += "\nnothing that was looked at fits: this one needs " +
+            bytes_text(best.priced.peak_bytes) + "\n";
+  }
+  return text + dims_text(report) + moved_text(report) + proof_text(report);
+}
+
+}  // namespace mtf

@@ -1,0 +1,102 @@
+#include "lowering/search/pricer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/lower.h"
+#include "lowering/price/price.h"
+
+namespace mtf {
+
+Pricer::Pricer(const SearchSpace& space, Programs programs, PricerOptions options)
+    : space_(space), programs_(std::move(programs)), options_(std::move(options)) {
+  for (const Mesh& mesh : space_.meshes()) {
+    hardware_.push_back(options_.hardware(mesh));
+  }
+}
+
+const Pricer::Samples& Pricer::samples(std::size_t mesh) {
+  const std::span<const Program> programs = programs_(mesh);
+  const auto [found, is_new] = samples_.try_emplace(programs.data());
+  Samples& result = found->second;
+  if (!is_new) {
+    return result;
+  }
+  result.owned.reserve(programs.size());
+  for (const Program& program : programs) {
+    // An `expect` is about the whole plan.
+    std::optional<LayerSamples> layers = options_.refuses ? std::nullopt : layer_samples(program);
+    if (!layers) {
+      result.entries.push_back({{.program = &program}});
+      continue;
+    }
+    samples_layers_ = true;
+    result.owned.push_back(*std::move(layers));
+    const LayerSamples& kept = result.owned.back();
+    const auto further = static_cast<double>(kept.further);
+    result.entries.push_back({{.program = &kept.more, .weight = 1 + further},
+                              {.program = &kept.fewer, .weight = -further}});
+  }
+  return result;
+}
+
+const Priced& Pricer::price(const LayoutCandidate& candidate) {
+  const auto found = known_.find(candidate);
+  return found != known_.end()
+             ? found->second
+             : known_.emplace(candidate, priced(candidate, samples(candidate.mesh).entries))
+                   .first->second;
+}
+
+Priced Pricer::price_whole(const LayoutCandidate& candidate) {
+  std::vector<std::vector<Sample>> entries;
+  for (const Program& program : programs_(candidate.mesh)) {
+    entries.push_back({{.program = &program}});
+  }
+  return priced(candidate, entries);
+}
+
+Priced Pricer::priced(const LayoutCandidate& candidate,
+                      std::span<const std::vector<Sample>> entries) {
+  Priced result{.candidate = candidate, .is_legal = false, .obstacle = {}};
+  const Layout layout = space_.layout_of(candidate);
+  for (std::size_t entry = 0; entry < entries.size() && result.obstacle.empty(); ++entry) {
+    result.obstacle = add_entry(entry, entries[entry], layout, result);
+  }
+  result.is_legal = result.obstacle.empty();
+  return result;
+}
+
+std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samples,
+                              const Layout& layout, Priced& result) {
+  double peak = 0;
+  double received = 0;
+  for (const auto& [program, weight] : samples) {
+    work_ += std::ssize(program->values);
+    DiagSink diags;
+    const std::optional<SpmdProgram> plan = lower_simplified(
+        *program, layout, options_.ops, diags,
+        {.exact = options_.exact, .price_only = !options_.refuses, .cache = &cache_});
+    if (!plan) {
+      return diags.diags().empty() ? "it does not fit" : diags.diags().front().text;
+    }
+    const bool is_whole = samples.size() == 1;
+    if (std::string refused = is_whole && options_.refuses ? options_.refuses(entry, *plan) : "";
+        !refused.empty()) {
+      return refused;
+    }
+    const Prices prices = mtf::price(*plan, hardware_[result.candidate.mesh]);
+    result.seconds += weight * prices.seconds();
+    result.communication += weight * prices.communication;
+    peak += weight * static_cast<double>(plan->totals.peak_bytes);
+    for (const CollectiveTotal& total : plan->totals.collectives) {
+      received += weight * static_cast<double>(total.bytes);
+      result.gathers = result.gathers || total.kind == StepKind::kAllGather;
+    }
+  }
+  result.peak_bytes = std::max(result.peak_bytes, static_cast<std::int64_t>(peak));
+  result.received_bytes += static_cast<std::int64_t>(received);
+  return "";
+}
+
+}  // namespace mtf

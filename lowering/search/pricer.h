@@ -1,0 +1,94 @@
+// What a candidate costs: its programs are planned as they would be run, and the plans are priced.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/layout/hardware.h"
+#include "lowering/plan_cache.h"
+#include "lowering/search/layers.h"
+#include "lowering/search/space.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+// Of one step of every entry together; the most memory that one of them takes. Per rank.
+struct Priced {
+  LayoutCandidate candidate;
+  bool is_legal = false;
+  std::string obstacle;  // of what is not: the first error, in one line
+  double seconds = 0;
+  double communication = 0;  // of them in collectives
+  std::int64_t peak_bytes = 0;
+  std::int64_t received_bytes = 0;
+  bool gathers = false;  // some plan has an all-gather, which may pass otherwise
+};
+
+struct PricerOptions {
+  OpTable ops;
+  bool exact = true;
+  std::function<Hardware(const Mesh&)> hardware;
+  // Why a plan is not to be had, or ""; what an `expect` says. None where there is none.
+  std::function<std::string(std::size_t entry, const SpmdProgram&)> refuses;
+};
+
+class Pricer {
+ public:
+  // `programs`: the entries on a mesh, simplified.
+  using Programs = std::function<std::span<const Program>(std::size_t mesh)>;
+
+  Pricer(const SearchSpace& space, Programs programs, PricerOptions options);
+
+  // Each candidate is priced once; where layers repeat each other, by plans of a few of them.
+  const Priced& price(const LayoutCandidate& candidate);
+  // By the plans of the whole programs, as they would be run.
+  [[nodiscard]] Priced price_whole(const LayoutCandidate& candidate);
+  // Whether `price` plans fewer layers than there are.
+  [[nodiscard]] bool samples_layers() const { return samples_layers_; }
+  [[nodiscard]] bool knows(const LayoutCandidate& candidate) const {
+    return known_.contains(candidate);
+  }
+  // Every candidate so far.
+  [[nodiscard]] const std::map<LayoutCandidate, Priced>& known() const { return known_; }
+  // Values that were lowered: what the work so far is measured in.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+  [[nodiscard]] const Hardware& hardware(std::size_t mesh) const { return hardware_[mesh]; }
+  [[nodiscard]] std::span<const Program> programs(std::size_t mesh) const {
+    return programs_(mesh);
+  }
+
+ private:
+  // Programs that are planned for a price, each with the number of times that it counts.
+  struct Sample {
+    const Program* program = nullptr;
+    double weight = 1;
+  };
+  struct Samples {
+    std::vector<LayerSamples> owned;
+    std::vector<std::vector<Sample>> entries;
+  };
+
+  [[nodiscard]] const Samples& samples(std::size_t mesh);
+  [[nodiscard]] Priced priced(const LayoutCandidate& candidate,
+                              std::span<const std::vector<Sample>> entries);
+  // "" or why there is no plan.
+  [[nodiscard]] std::string add_entry(std::size_t entry, const std::vector<Sample>& samples,
+                                      const Layout& layout, Priced& result);
+
+  const SearchSpace& space_;
+  Programs programs_;
+  PricerOptions options_;
+  std::vector<Hardware> hardware_;             // per mesh
+  std::map<const Program*, Samples> samples_;  // by the first entry on a mesh
+  std::map<LayoutCandidate, Priced> known_;
+  PlanCache cache_;
+  bool samples_layers_ = false;
+  std::int64_t work_ = 0;
+};
+
+}  // namespace mtf

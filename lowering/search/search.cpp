@@ -1,0 +1,299 @@
+#include "lowering/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// To ten digits: what is added up in another order is the same.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) {
+    return value;
+  }
+  const double scale = std::pow(10.0, 9 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+std::int64_t rules_in(const LayoutCandidate& candidate) {
+  std::int64_t count = candidate.again ? 1 : 0;
+  count += candidate.stream > 1 ? 1 : 0;
+  for (const Axes& axes : candidate.rules) {
+    count += std::ssize(axes);
+  }
+  for (const DimSet set : candidate.variables) {
+    count += set == kAsRules ? 0 : __builtin_popcountll(set);
+  }
+  return count + std::int64_t{3} * __builtin_popcountll(candidate.rest);
+}
+
+}  // namespace
+
+bool operator<(const Merit& a, const Merit& b) {
+  return std::tuple(!a.is_legal, a.excess, a.value, a.second, a.rules) <
+         std::tuple(!b.is_legal, b.excess, b.value, b.second, b.rules);
+}
+
+double value_of(const Priced& priced, Objective objective) {
+  return objective == Objective::kTime     ? priced.seconds
+         : objective == Objective::kMemory ? static_cast<double>(priced.peak_bytes)
+                                           : static_cast<double>(priced.received_bytes);
+}
+
+Merit merit_of(const Priced& priced, const SearchGoal& goal) {
+  const auto peak = static_cast<double>(priced.peak_bytes);
+  return {.is_legal = priced.is_legal,
+          .excess = goal.memory > 0 ? std::max(0.0, peak - goal.memory) : 0,
+          .value = rounded(value_of(priced, goal.objective)),
+          .second = rounded(goal.objective == Objective::kTime ? peak : priced.seconds),
+          .rules = rules_in(priced.candidate)};
+}
+
+double SearchResult::gap(const SearchGoal& goal) const {
+  if (best == nullptr || is_proven) {
+    return 0;
+  }
+  const double value = value_of(*best, goal.objective);
+  return value <= bound ? 0 : bound <= 0 ? kInfinite : value / bound - 1;
+}
+
+LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal goal, Told told)
+    : space_(space), pricer_(pricer), goal_(goal), told_(std::move(told)) {
+  bounds_.resize(space.meshes().size());
+  for (std::size_t m = 0; m < space.meshes().size(); ++m) {
+    sets_.emplace_back();
+    variable_sets_.emplace_back();
+    for (std::size_t a = 0; a < space.axes(); ++a) {
+      const bool splits = space.meshes()[m].axes[a].size > 1;
+      const auto axis = static_cast<AxisId>(a);
+      sets_.back().push_back(splits ? space.sets(m, axis) : std::vector<DimSet>{0});
+      variable_sets_.back().push_back(splits && space.may_vary_variables()
+                                          ? space.variable_sets(m, axis)
+                                          : std::vector<DimSet>());
+    }
+  }
+}
+
+RoleBound& LayoutSearch::bound_on(std::size_t mesh) {
+  if (bounds_[mesh] == nullptr) {
+    bounds_[mesh] = std::make_unique<RoleBound>(space_, mesh, pricer_.programs(mesh),
+                                                pricer_.hardware(mesh), goal_.objective);
+  }
+  return *bounds_[mesh];
+}
+
+SearchResult LayoutSearch::run() {
+  start_locally(goal_.work / 4 * 3);
+  const Reaches all = space_.limits().rest          ? Reaches::kRest
+                      : space_.may_vary_variables() ? Reaches::kVariables
+                                                    : Reaches::kRules;
+  for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
+    const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
+    if (reaches <= all && adds && !branch(reaches)) {
+      result_.bound = reaches == all ? result_.bound : least_of_all(all);
+      return result_;
+    }
+  }
+  result_.is_proven = result_.best != nullptr;
+  return result_;
+}
+
+// Of all candidates, when nothing is decided.
+double LayoutSearch::least_of_all(Reaches reaches) {
+  double least = kInfinite;
+  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
+    const Partial nothing{.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches};
+    least = std::min(least, bound_on(m).least(nothing));
+  }
+  return least;
+}
+
+bool LayoutSearch::is_better(const Priced& a, const Priced* b) const {
+  if (b == nullptr) {
+    return true;
+  }
+  const Merit x = merit_of(a, goal_);
+  const Merit y = merit_of(*b, goal_);
+  return x < y || (!(y < x) && a.candidate < b->candidate);
+}
+
+const Priced& LayoutSearch::priced(const LayoutCandidate& candidate) {
+  const Priced& result = pricer_.price(candidate);
+  if (result.is_legal && is_better(result, result_.best)) {
+    result_.best = &result;
+  }
+  if (told_) {
+    told_(result_.best, pricer_.work());
+  }
+  return result;
+}
+
+// The candidate, and where its plans gather, how else they may: the best of these.
+const Priced* LayoutSearch::consider(const LayoutCandidate& candidate) {
+  const Priced* best = &priced(candidate);
+  if (!space_.limits().passes || !best->is_legal || !best->gathers) {
+    return best;
+  }
+  // To gather again takes longer, and less memory; in pieces, less memory, and less time where
+  // gathers go on behind products.
+  const bool fits = merit_of(*best, goal_).fits();
+  const bool is_fast = goal_.objective == Objective::kTime && fits;
+  const auto also = [&](std::int64_t pieces) {
+    LayoutCandidate other = candidate;
+    other.again = true;
+    other.stream = pieces;
+    const Priced& priced_other = priced(other);
+    best = priced_other.is_legal && is_better(priced_other, best) ? &priced_other : best;
+  };
+  if (!is_fast && goal_.objective != Objective::kBytes) {
+    also(1);
+  }
+  if (pricer_.hardware(candidate.mesh).overlap > 0 || !merit_of(*best, goal_).fits() ||
+      goal_.objective == Objective::kMemory) {
+    also(4);
+    also(16);
+  }
+  return best;
+}
+
+std::size_t LayoutSearch::decisions() const {
+  return 2 * space_.dims().size() + space_.axes();
+}
+
+// ---- branch and bound -------------------------------------------------------------------------
+
+std::vector<LayoutCandidate> LayoutSearch::rule_choices(const Partial& partial) const {
+  const LayoutCandidate& before = partial.candidate;
+  const DimSet apart = space_.apart(partial.decided);
+  const auto is_taken = [&](AxisId axis) {
+    for (std::size_t d = 0; d < partial.decided; ++d) {
+      if (has(apart, d) && has(before.rules[d], axis)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::vector<LayoutCandidate> result;
+  for (const Axes& axes : space_.choices(before.mesh, partial.decided)) {
+    if (std::ranges::none_of(axes, is_taken)) {
+      result.push_back(before);
+      result.back().rules[partial.decided] = axes;
+    }
+  }
+  return result;
+}
+
+// The candidates that one more decision makes.
+std::vector<LayoutCandidate> LayoutSearch::choices(const Partial& partial) const {
+  const std::size_t dims = space_.dims().size();
+  const LayoutCandidate& before = partial.candidate;
+  if (partial.decided < dims) {
+    return rule_choices(partial);
+  }
+  std::vector<LayoutCandidate> result = {before};
+  if (partial.decided < dims + space_.axes()) {
+    const std::size_t axis = partial.decided - dims;
+    for (const DimSet set : variable_sets_[before.mesh][axis]) {
+      result.push_back(before);
+      result.back().variables[axis] = set;
+    }
+    return result;
+  }
+  const std::size_t dim = partial.decided - dims - space_.axes();
+  if (!space_.is_fixed(dim)) {
+    result.push_back(before);
+    result.back().rest |= only(dim);
+  }
+  return result;
+}
+
+// Whether nothing with such a bound is better than the answer.
+bool LayoutSearch::is_closed(double least) const {
+  return result_.best != nullptr && merit_of(*result_.best, goal_).fits() &&
+         least >= value_of(*result_.best, goal_.objective);
+}
+
+struct LayoutSearch::Node {
+  double least = 0;
+  Partial partial;
+  std::int64_t number = 0;
+};
+
+// Of equals, the one with most decisions made goes first.
+struct LayoutSearch::Later {
+  bool operator()(const Node& a, const Node& b) const {
+    return std::tuple(a.least, b.partial.decided, a.number) >
+           std::tuple(b.least, a.partial.decided, b.number);
+  }
+};
+
+void LayoutSearch::add_open(Open& open, Partial partial) {
+  RoleBound& bound = bound_on(partial.candidate.mesh);
+  ++result_.bounded;
+  const double least = bound.least(partial);
+  const bool fits = goal_.memory <= 0 || bound.least_memory(partial) <= goal_.memory;
+  if (fits && !is_closed(least)) {
+    open.push_back({.least = least, .partial = std::move(partial), .number = nodes_++});
+    std::ranges::push_heap(open, Later());
+  }
+}
+
+bool LayoutSearch::branch(Reaches reaches) {
+  const std::size_t dims = space_.dims().size();
+  const std::size_t last = reaches == Reaches::kRules       ? dims
+                           : reaches == Reaches::kVariables ? dims + space_.axes()
+                                                            : decisions();
+  Open open;
+  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
+    add_open(open, {.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches});
+  }
+  constexpr std::int64_t kWorkOfBound = 20;  // so many of them take as long as a value's lowering
+  const std::int64_t most_bounded = result_.bounded + goal_.work / kWorkOfBound;
+  while (!open.empty() && !is_closed(open.front().least)) {
+    result_.bound = open.front().least;
+    if (is_over(goal_.work) || result_.bounded > most_bounded) {
+      return false;
+    }
+    std::ranges::pop_heap(open, Later());
+    const Partial partial = std::move(open.back().partial);
+    open.pop_back();
+    if (partial.decided < last) {
+      for (LayoutCandidate& candidate : choices(partial)) {
+        add_open(open, {.candidate = std::move(candidate),
+                        .decided = partial.decided + 1,
+                        .reaches = reaches});
+      }
+    } else if (space_.is_consistent(partial.candidate)) {
+      consider(partial.candidate);
+    }
+  }
+  result_.proven = reaches;
+  return true;
+}
+
+std::vector<const Priced*> pareto_front(const Pricer& pricer) {
+  std::vector<const Priced*> all;
+  for (const auto& [candidate, priced] : pricer.known()) {
+    if (priced.is_legal) {
+      all.push_back(&priced);
+    }
+  }
+  const auto order = [](const Priced* p) {
+    return std::tuple(rounded(p->seconds), p->peak_bytes, rules_in(p->candidate));
+  };
+  std::ranges::stable_sort(all, {}, order);
+  std::vector<const Priced*> front;
+  for (const Priced* priced : all) {
+    if (front.empty() || priced->peak_bytes < front.back()->peak_bytes) {
+      front.push_back(priced);
+    }
+  }
+  return front;
+}
+
+}  // namespace mtf

@@ -1,0 +1,124 @@
+// The search for the layout that costs least (mtf search, `layout … auto`).
+//
+// First a local search from several starts, then branch and bound over all candidates by
+// `RoleBound`: what it leaves is no better than the answer. All of it is deterministic: work is
+// counted in values lowered, not in seconds.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowering/search/pricer.h"
+#include "lowering/search/role_bound.h"
+
+namespace mtf {
+
+struct SearchGoal {
+  Objective objective = Objective::kTime;
+  double memory = 0;               // bytes that a rank may hold; 0: any number
+  std::int64_t work = 20'000'000;  // values to lower at most
+  std::uint64_t seed = 0;
+};
+
+// Less is better: what does not fit the memory stands behind all that does.
+struct Merit {
+  bool is_legal = false;
+  double excess = 0;  // bytes beyond the memory
+  double value = 0;   // of the objective
+  double second = 0;  // seconds, or of `time` the memory: what decides between equals
+  std::int64_t rules = 0;
+
+  [[nodiscard]] bool fits() const { return is_legal && excess == 0; }
+  friend bool operator<(const Merit& a, const Merit& b);
+};
+[[nodiscard]] Merit merit_of(const Priced& priced, const SearchGoal& goal);
+[[nodiscard]] double value_of(const Priced& priced, Objective objective);
+
+struct SearchResult {
+  const Priced* best = nullptr;  // null: no candidate is legal. It may need more than the memory.
+  double bound = 0;              // of the objective: no candidate has less
+  bool is_proven = false;        // all others are left out
+  // … of those that say no more than this, if any.
+  std::optional<Reaches> proven = {};
+  std::int64_t bounded = 0;  // partial candidates that the bound was asked of
+
+  // By how much the best there is may be better, as a share of it.
+  [[nodiscard]] double gap(const SearchGoal& goal) const;
+};
+
+class LayoutSearch {
+ public:
+  // `told`: asked now and then, with the best so far, or null.
+  using Told = std::function<void(const Priced* best, std::int64_t work)>;
+
+  LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal goal, Told told = {});
+
+  [[nodiscard]] SearchResult run();
+  // One that costs no more than this, and says no more than it has to.
+  [[nodiscard]] LayoutCandidate simplest(const Priced& priced);
+
+ private:
+  struct Rng {
+    std::uint64_t state;
+    std::size_t below(std::size_t n);
+  };
+
+  const Priced* consider(const LayoutCandidate& candidate);
+  const Priced& priced(const LayoutCandidate& candidate);
+  [[nodiscard]] bool is_better(const Priced& a, const Priced* b) const;
+  [[nodiscard]] RoleBound& bound_on(std::size_t mesh);
+  [[nodiscard]] double least_of_all(Reaches reaches);
+  [[nodiscard]] bool is_over(std::int64_t share) const { return pricer_.work() >= share; }
+
+  // ---- local search ----
+  void start_locally(std::int64_t share);
+  // What is better than this, one change away; null: nothing.
+  const Priced* step(const Priced& from, std::int64_t share);
+  const Priced* descend(const LayoutCandidate& from, std::int64_t share);
+  [[nodiscard]] double promise(const LayoutCandidate& candidate, bool fits);
+  [[nodiscard]] std::vector<LayoutCandidate> starts(std::size_t mesh) const;
+  void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;
+  [[nodiscard]] std::vector<LayoutCandidate> by_promise(std::vector<LayoutCandidate> candidates);
+  [[nodiscard]] std::size_t most_even_mesh() const;
+  [[nodiscard]] std::vector<LayoutCandidate> shorter(const LayoutCandidate& candidate) const;
+  void make_consistent(LayoutCandidate& candidate) const;
+  [[nodiscard]] std::vector<LayoutCandidate> neighbours(const LayoutCandidate& candidate) const;
+  void add_mesh_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_axis_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate, Rng& random) const;
+
+  // ---- branch and bound ----
+  // Beginnings of candidates, the most promising one first.
+  struct Node;
+  struct Later;
+  using Open = std::vector<Node>;
+
+  // False: the work that there may be is done.
+  bool branch(Reaches reaches);
+  void add_open(Open& open, Partial partial);
+  [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
+  [[nodiscard]] bool is_closed(double least) const;
+  [[nodiscard]] std::vector<LayoutCandidate> choices(const Partial& partial) const;
+  [[nodiscard]] std::size_t decisions() const;
+
+  const SearchSpace& space_;
+  Pricer& pricer_;
+  SearchGoal goal_;
+  Told told_;
+  std::vector<std::unique_ptr<RoleBound>> bounds_;               // per mesh, once asked
+  std::vector<std::vector<std::vector<DimSet>>> sets_;           // per mesh and axis
+  std::vector<std::vector<std::vector<DimSet>>> variable_sets_;  // per mesh and axis
+  SearchResult result_;
+  std::int64_t nodes_ = 0;
+};
+
+// Those that no other beats in both time and memory, the fastest first.
+[[nodiscard]] std::vector<const Priced*> pareto_front(const Pricer& pricer);
+
+}  // namespace mtf

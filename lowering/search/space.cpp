@@ -1,0 +1,351 @@
+#include "lowering/search/space.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "lowering/layout/rule_sources.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kMaxSets = 256;  // of dims that an axis may split together
+
+// All ordered lists of these axes, the shorter ones first.
+std::vector<Axes> ordered_lists(const Axes& axes) {
+  std::vector<Axes> lists = {{}};
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (const AxisId axis : axes) {
+      if (!has(lists[i], axis)) {
+        Axes longer = lists[i];
+        longer.push_back(axis);
+        lists.push_back(std::move(longer));
+      }
+    }
+  }
+  return lists;
+}
+
+// The work that is done along each dim, so that the dims that matter are decided first.
+void add_work(const Program& program, std::map<std::string, double>& work) {
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const OpDef* op = program.values[i].op;
+    if (op == nullptr || op->space == nullptr || op->flops == nullptr) {
+      continue;
+    }
+    const OpCall call = call_of(program, {static_cast<std::int32_t>(i)});
+    const double flops = op->flops(call);
+    for (const LoopDim& loop : op->space(call).loops) {
+      work[loop.name] += flops;
+    }
+  }
+}
+
+void add_sizes(const Program& program, std::map<std::string, std::vector<std::int64_t>>& sizes) {
+  for (const Value& value : program.values) {
+    if (value.internal) {
+      continue;
+    }
+    for (const Dim& dim : value.type.shape.dims()) {
+      std::vector<std::int64_t>& known = sizes[dim.name];
+      if (std::ranges::find(known, dim.size) == known.end()) {
+        known.push_back(dim.size);
+      }
+    }
+  }
+}
+
+bool splits_every(const Mesh& mesh, const std::vector<std::int64_t>& sizes, const Axes& axes) {
+  return std::ranges::all_of(sizes, [&](std::int64_t size) { return mesh.splits(size, axes); });
+}
+
+Axes splitting_axes(const Mesh& mesh) {
+  Axes axes;
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+    if (mesh.axes[a].size > 1) {
+      axes.push_back(static_cast<AxisId>(a));
+    }
+  }
+  return axes;
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
+    : limits_(std::move(limits)) {
+  Sizes sizes;
+  for (const Program& program : programs) {
+    add_sizes(program, sizes);
+  }
+  find_dims(programs, sizes);
+  apart_.resize(dims_.size());
+  apart_in_variables_.resize(dims_.size());
+  for (const Program& program : programs) {
+    find_neighbours(program);
+  }
+  find_choices();
+}
+
+std::optional<std::size_t> SearchSpace::find(std::string_view dim) const {
+  const auto found = std::ranges::find(dims_, dim);
+  return found == dims_.end() ? std::nullopt : std::optional(std::size_t(found - dims_.begin()));
+}
+
+bool SearchSpace::has_rule(const std::string& dim) const {
+  const std::vector<Rule>& rules = limits_.fixed.rules;
+  return std::ranges::find(rules, dim, &Rule::dim) != rules.end();
+}
+
+bool SearchSpace::may_be_split(const std::string& dim,
+                               const std::vector<std::int64_t>& sizes) const {
+  const auto splits_on = [&sizes](const Mesh& mesh) {
+    return std::ranges::any_of(splitting_axes(mesh),
+                               [&](AxisId axis) { return splits_every(mesh, sizes, {axis}); });
+  };
+  return std::ranges::find(limits_.whole, dim) == limits_.whole.end() &&
+         std::ranges::any_of(limits_.meshes, splits_on);
+}
+
+// Those of which all sizes may be split, and those that have a rule: these first, then by work.
+void SearchSpace::find_dims(std::span<const Program> programs, const Sizes& sizes) {
+  std::map<std::string, double> work;
+  for (const Program& program : programs) {
+    add_work(program, work);
+  }
+  std::vector<std::tuple<bool, double, std::string>> order;
+  for (const auto& [name, all] : sizes) {
+    if (has_rule(name) || may_be_split(name, all)) {
+      order.emplace_back(!has_rule(name), -work[name], name);
+    }
+  }
+  std::ranges::sort(order);
+  order.resize(std::min(order.size(), kMaxSearchedDims));
+  for (const auto& [is_free, weight, name] : order) {
+    dims_.push_back(name);
+    sizes_.push_back(sizes.at(name));
+    is_fixed_.push_back(is_free ? 0 : 1);
+  }
+}
+
+DimSet SearchSpace::set_of(const Shape& shape) const {
+  DimSet set = 0;
+  for (const Dim& dim : shape.dims()) {
+    if (const std::optional<std::size_t> found = find(dim.name)) {
+      set |= only(*found);
+    }
+  }
+  return set;
+}
+
+void SearchSpace::keep_apart(const Shape& shape, bool is_variable) {
+  const DimSet dims = set_of(shape);
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    if (mtf::has(dims, d)) {
+      (is_variable ? apart_in_variables_ : apart_)[d] |= dims & ~only(d);
+    }
+  }
+  if (is_variable && std::ranges::find(variable_dims_, dims) == variable_dims_.end()) {
+    variable_dims_.push_back(dims);
+    has_variables_ = has_variables_ || dims != 0;
+  }
+}
+
+// What an `@` or a region lays out, and what rewrites made, gives way where rules do not fit it.
+void SearchSpace::find_neighbours(const Program& program) {
+  const RuleSources sources(program, limits_.fixed);
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const ValueId id{static_cast<std::int32_t>(i)};
+    const Value& value = program.at(id);
+    const RuleSource source = sources.of(id);
+    const bool is_effect = value.op != nullptr && value.op->effect;
+    const bool by_rules = source.pin == nullptr && source.layout == &limits_.fixed;
+    if (by_rules && !value.internal && !is_effect) {
+      keep_apart(value.type.shape, source.variable != nullptr);
+    }
+  }
+}
+
+bool SearchSpace::splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const {
+  return splits_every(mesh, sizes_[dim], axes);
+}
+
+void SearchSpace::find_choices() {
+  for (const Mesh& mesh : limits_.meshes) {
+    const std::vector<Axes> lists = ordered_lists(splitting_axes(mesh));
+    std::vector<std::vector<Axes>> of_dims(dims_.size());
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      if (is_fixed(d)) {
+        of_dims[d] = {std::ranges::find(limits_.fixed.rules, dims_[d], &Rule::dim)->axes};
+        continue;
+      }
+      std::ranges::copy_if(lists, std::back_inserter(of_dims[d]),
+                           [&](const Axes& list) { return splits_all(mesh, d, list); });
+    }
+    choices_.push_back(std::move(of_dims));
+  }
+}
+
+LayoutCandidate SearchSpace::unsplit(std::size_t mesh) const {
+  LayoutCandidate candidate{.mesh = mesh, .rules = {}, .variables = {}};
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    candidate.rules.push_back(is_fixed_[d] != 0 ? choices_[mesh][d].front() : Axes());
+  }
+  candidate.variables.assign(axes(), kAsRules);
+  candidate.again = limits_.fixed.gather_again;
+  candidate.stream = limits_.fixed.stream;
+  return candidate;
+}
+
+// As the rules have them where they are not told otherwise, then what comes to it.
+Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t dim) const {
+  Axes list;
+  for (const AxisId axis : candidate.rules[dim]) {
+    const DimSet own = candidate.variables[axis];
+    if (own == kAsRules || mtf::has(own, dim)) {
+      list.push_back(axis);
+    }
+  }
+  for (std::size_t a = 0; a < axes(); ++a) {
+    const DimSet own = candidate.variables[a];
+    if (own != kAsRules && mtf::has(own, dim) && !mtf::has(list, static_cast<AxisId>(a))) {
+      list.push_back(static_cast<AxisId>(a));
+    }
+  }
+  return list;
+}
+
+Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
+  Layout layout = limits_.fixed;
+  layout.mesh = limits_.meshes[candidate.mesh];
+  DimSet own = 0;  // dims of which the variables have rules of their own
+  for (const DimSet set : candidate.variables) {
+    own |= set == kAsRules ? 0 : set;
+  }
+  VariableRules params{.glob = "", .rules = {}, .span = layout.span};
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    const bool rest = mtf::has(candidate.rest, d);
+    if (is_fixed_[d] == 0 && (!candidate.rules[d].empty() || rest)) {
+      layout.rules.push_back(
+          {.dim = dims_[d], .axes = candidate.rules[d], .span = layout.span, .rest = rest});
+    }
+    if (mtf::has(own, d)) {
+      params.rules.push_back({.dim = dims_[d],
+                              .axes = variable_axes(candidate, d),
+                              .span = layout.span,
+                              .rest = rest});
+    }
+  }
+  if (!params.rules.empty()) {
+    layout.variables.push_back(std::move(params));
+  }
+  layout.gather_again = candidate.again;
+  layout.stream = candidate.stream;
+  return layout;
+}
+
+std::vector<DimSet> SearchSpace::independent(const std::vector<DimSet>& apart, std::size_t mesh,
+                                             AxisId axis) const {
+  const Axes alone = {axis};
+  const Mesh& on = limits_.meshes[mesh];
+  std::vector<DimSet> sets = {0};
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    const bool fits =
+        std::ranges::all_of(sizes_[d], [&](std::int64_t size) { return on.splits(size, alone); });
+    for (std::size_t i = 0, end = sets.size(); fits && i < end && sets.size() < kMaxSets; ++i) {
+      if ((apart[d] & sets[i]) == 0) {
+        sets.push_back(sets[i] | only(d));
+      }
+    }
+  }
+  return sets;
+}
+
+std::vector<DimSet> SearchSpace::sets(std::size_t mesh, AxisId axis) const {
+  std::vector<DimSet> sets = independent(apart_, mesh, axis);
+  DimSet fixed = 0;
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    fixed |= is_fixed_[d] != 0 ? only(d) : 0;
+  }
+  std::erase_if(sets, [fixed](DimSet set) { return (set & fixed) != 0; });
+  return sets;
+}
+
+std::vector<DimSet> SearchSpace::variable_sets(std::size_t mesh, AxisId axis) const {
+  std::vector<DimSet> sets = independent(apart_in_variables_, mesh, axis);
+  DimSet known = 0;  // dims that some variable has
+  for (const DimSet dims : variable_dims_) {
+    known |= dims;
+  }
+  std::erase_if(sets, [known](DimSet set) { return set == 0 || (set & ~known) != 0; });
+  return sets;
+}
+
+// Whether no tensor would be split twice over the axis.
+bool SearchSpace::shares_well(const LayoutCandidate& candidate, AxisId axis) const {
+  DimSet split = 0;
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    split |= mtf::has(candidate.rules[d], axis) ? only(d) : 0;
+  }
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    if (mtf::has(split, d) && (apart_[d] & split) != 0) {
+      return false;
+    }
+  }
+  const DimSet own = candidate.variables[axis];
+  const DimSet of_variables = own == kAsRules ? split : own;
+  return std::ranges::none_of(variable_dims_, [of_variables](DimSet dims) {
+    const DimSet both = dims & of_variables;
+    return (both & (both - 1)) != 0;
+  });
+}
+
+bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
+  for (std::size_t a = 0; a < axes(); ++a) {
+    if (!shares_well(candidate, static_cast<AxisId>(a))) {
+      return false;
+    }
+  }
+  const Mesh& mesh = limits_.meshes[candidate.mesh];
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    if (!splits_all(mesh, d, variable_axes(candidate, d))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
+  const auto all = [](const LayoutCandidate& c) {
+    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream);
+  };
+  return all(a) < all(b);
+}
+
+std::vector<Mesh> meshes_of(const Mesh& like, std::int64_t ranks) {
+  std::vector<Mesh> meshes;
+  std::vector<std::int64_t> sizes(like.axes.size(), 1);
+  const auto fill = [&](const auto& self, std::size_t axis, std::int64_t left) -> void {
+    if (axis + 1 >= sizes.size()) {
+      if (!sizes.empty()) {
+        sizes.back() = left;
+      }
+      Mesh mesh = like;
+      for (std::size_t a = 0; a < sizes.size(); ++a) {
+        mesh.axes[a].size = sizes[a];
+      }
+      meshes.push_back(std::move(mesh));
+      return;
+    }
+    for (std::int64_t size = 1; size <= left; ++size) {
+      if (left % size == 0) {
+        sizes[axis] = size;
+        self(self, axis + 1, left / size);
+      }
+    }
+  };
+  fill(fill, 0, ranks);
+  return meshes;
+}
+
+}  // namespace mtf

@@ -1,0 +1,120 @@
+// What layouts there are of a program: which dims may be split, over which axes of which meshes,
+// and what excludes what.
+//
+// One choice per dim name and axis, not one per tensor: two dims that stand in one tensor cannot
+// share an axis, so the sets of dims that may are few, however large the model is.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/layout/layout.h"
+#include "ir/program.h"
+
+namespace mtf {
+
+// Dims of a space, by bit.
+using DimSet = std::uint64_t;
+inline constexpr std::size_t kMaxSearchedDims = 63;
+// Of the variables: where the rules put the axis. (No set of dims has all bits.)
+inline constexpr DimSet kAsRules = ~DimSet{0};
+
+[[nodiscard]] constexpr bool has(DimSet set, std::size_t dim) {
+  return (set >> dim & 1U) != 0;
+}
+[[nodiscard]] constexpr DimSet only(std::size_t dim) {
+  return DimSet{1} << dim;
+}
+
+// One layout of the space.
+struct LayoutCandidate {
+  std::size_t mesh = 0;           // of SearchSpace::meshes()
+  std::vector<Axes> rules;        // per dim, major first
+  std::vector<DimSet> variables;  // per axis, which dims of the variables it splits, or kAsRules
+  DimSet rest = 0;                // the dims with a `*`
+  bool again = false;             // `gather = again`
+  std::int64_t stream = 1;
+
+  friend bool operator==(const LayoutCandidate&, const LayoutCandidate&) = default;
+  friend bool operator<(const LayoutCandidate& a, const LayoutCandidate& b);
+};
+
+// What a person leaves open.
+struct SpaceLimits {
+  Layout fixed;                    // its rules stay; its mesh is one of `meshes`
+  std::vector<Mesh> meshes;        // of axes with the same names in the same order
+  std::vector<std::string> whole;  // dims that are not to be split
+  bool variables = true;           // whether variables may have rules of their own
+  bool rest = true;                // … dims a `*`
+  bool passes = true;              // … `gather` and `stream` may be set
+};
+
+class SearchSpace {
+ public:
+  // `programs`: the entries, simplified; they share one layout.
+  SearchSpace(std::span<const Program> programs, SpaceLimits limits);
+
+  [[nodiscard]] const SpaceLimits& limits() const { return limits_; }
+  [[nodiscard]] std::span<const Mesh> meshes() const { return limits_.meshes; }
+  [[nodiscard]] const std::vector<std::string>& dims() const { return dims_; }
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view dim) const;
+  [[nodiscard]] std::size_t axes() const { return limits_.fixed.mesh.axes.size(); }
+
+  // Nothing but what is fixed.
+  [[nodiscard]] LayoutCandidate unsplit(std::size_t mesh) const;
+  [[nodiscard]] Layout layout_of(const LayoutCandidate& candidate) const;
+
+  // All that a dim may be split over on a mesh: no axis, one, several in order.
+  [[nodiscard]] const std::vector<Axes>& choices(std::size_t mesh, std::size_t dim) const {
+    return choices_[mesh][dim];
+  }
+  // Whether a person has said where the dim is.
+  [[nodiscard]] bool is_fixed(std::size_t dim) const { return is_fixed_[dim] != 0; }
+  // The dims that cannot have an axis that this one has.
+  [[nodiscard]] DimSet apart(std::size_t dim) const { return apart_[dim]; }
+  // Sets of dims that an axis may split together, of whatever is computed, and of variables.
+  [[nodiscard]] std::vector<DimSet> sets(std::size_t mesh, AxisId axis) const;
+  [[nodiscard]] std::vector<DimSet> variable_sets(std::size_t mesh, AxisId axis) const;
+
+  // Whether the rules exclude each other, as far as the names of dims tell.
+  [[nodiscard]] bool is_consistent(const LayoutCandidate& candidate) const;
+  // Whether the candidate says more than the rules of dims.
+  [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
+
+ private:
+  using Sizes = std::map<std::string, std::vector<std::int64_t>>;  // by dim, all that it has
+
+  void find_dims(std::span<const Program> programs, const Sizes& sizes);
+  [[nodiscard]] bool has_rule(const std::string& dim) const;
+  [[nodiscard]] bool may_be_split(const std::string& dim,
+                                  const std::vector<std::int64_t>& sizes) const;
+  void find_neighbours(const Program& program);
+  void keep_apart(const Shape& shape, bool is_variable);
+  void find_choices();
+  [[nodiscard]] std::vector<DimSet> independent(const std::vector<DimSet>& apart, std::size_t mesh,
+                                                AxisId axis) const;
+  [[nodiscard]] DimSet set_of(const Shape& shape) const;
+  [[nodiscard]] Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim) const;
+  [[nodiscard]] bool splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const;
+  [[nodiscard]] bool shares_well(const LayoutCandidate& candidate, AxisId axis) const;
+
+  SpaceLimits limits_;
+  std::vector<std::string> dims_;
+  std::vector<std::vector<std::int64_t>> sizes_;         // per dim, all that it has somewhere
+  std::vector<char> is_fixed_;                           // per dim
+  std::vector<DimSet> apart_;                            // per dim
+  std::vector<DimSet> apart_in_variables_;               // per dim
+  std::vector<DimSet> variable_dims_;                    // of each shape of a variable
+  std::vector<std::vector<std::vector<Axes>>> choices_;  // per mesh and dim
+  bool has_variables_ = false;
+};
+
+// All meshes of so many ranks with these axes, in the order of the sizes; an axis may have size 1.
+[[nodiscard]] std::vector<Mesh> meshes_of(const Mesh& like, std::int64_t ranks);
+
+}  // namespace mtf

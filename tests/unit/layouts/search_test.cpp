@@ -1,0 +1,136 @@
+// The search: its bound is one, and it finds what looking at everything finds.
+
+#include "lowering/search/search.h"
+
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "ir/rewrite/rewrite.h"
+#include "lowering/search/role_bound.h"
+#include "stdlib/ops/table.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/programs/generate.h"
+
+namespace mtf::tests {
+namespace {
+
+Hardware some_hardware(bool slow_links) {
+  const double bandwidth = slow_links ? 1e7 : 1e10;
+  return {.name = "test",
+          .flops = 1e12,
+          .products = {{8, 1e11}, {64, 1e12}},
+          .memory = {{1, 1e11}},
+          .overhead = 1e-7,
+          .link = {.latency = 1e-6, .bandwidth = bandwidth},
+          .near = {.latency = 1e-7, .bandwidth = 4 * bandwidth},
+          .near_ranks = 2,
+          .elements = {{"tanh", 1e-9}, {"mul", 1e-10}}};
+}
+
+struct Problem {
+  std::vector<Program> programs;
+  SearchSpace space;
+  Pricer pricer;
+
+  Problem(std::uint64_t seed, SpaceLimits limits, const Hardware& hardware)
+      : programs({simplify(random_program(seed), op_table())}),
+        space(programs, std::move(limits)),
+        pricer(space, [this](std::size_t) { return std::span<const Program>(programs); },
+               {.ops = op_table(), .hardware = [hardware](const Mesh&) { return hardware; }}) {}
+};
+
+SpaceLimits limits_on(const std::vector<std::int64_t>& sizes) {
+  SpaceLimits limits;
+  limits.fixed.name = "found";
+  limits.fixed.mesh = mesh_of(sizes);
+  limits.meshes = {limits.fixed.mesh};
+  return limits;
+}
+
+LayoutCandidate drawn(const SearchSpace& space, std::mt19937_64& random) {
+  LayoutCandidate candidate = space.unsplit(0);
+  for (std::size_t d = 0; d < space.dims().size(); ++d) {
+    const std::vector<Axes>& choices = space.choices(0, d);
+    candidate.rules[d] = choices[random() % 2 == 0 ? 0 : random() % choices.size()];
+  }
+  for (std::size_t a = 0; a < space.axes(); ++a) {
+    const std::vector<DimSet> sets = space.variable_sets(0, static_cast<AxisId>(a));
+    if (!sets.empty() && random() % 3 == 0) {
+      candidate.variables[a] = sets[random() % sets.size()];
+    }
+  }
+  candidate.rest = random() % 2 == 0 ? 0 : random() % only(space.dims().size());
+  candidate.again = random() % 4 == 0;
+  candidate.stream = random() % 4 == 0 ? 4 : 1;
+  return candidate;
+}
+
+// All beginnings of a candidate, and itself, promise no more than it keeps.
+void check_bound(Problem& problem, const Priced& priced, Objective objective) {
+  RoleBound bound(problem.space, 0, problem.programs, problem.pricer.hardware(0), objective);
+  const double value = value_of(priced, objective);
+  double before = 0;
+  const std::size_t last = 2 * problem.space.dims().size() + problem.space.axes();
+  for (std::size_t decided = 0; decided <= last; ++decided) {
+    const double least = bound.least({.candidate = priced.candidate, .decided = decided});
+    CHECK(least <= value * (1 + 1e-12));
+    CHECK(least >= before * (1 - 1e-12));
+    before = least;
+  }
+}
+
+TEST_CASE("no layout costs less than the bound by roles") {
+  std::mt19937_64 random(5);
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::vector<std::int64_t> sizes =
+        seed % 3 == 0 ? std::vector<std::int64_t>{2, 2, 2} : std::vector<std::int64_t>{2, 4};
+    Problem problem(seed, limits_on(sizes), some_hardware(seed % 2 == 0));
+    for (int i = 0; i < 30; ++i) {
+      const LayoutCandidate candidate = drawn(problem.space, random);
+      INFO("seed " << seed << " under " << to_string(problem.space.layout_of(candidate)));
+      const Priced& priced = problem.pricer.price(candidate);
+      if (priced.is_legal) {
+        ++compared;
+        for (const Objective objective :
+             {Objective::kTime, Objective::kMemory, Objective::kBytes}) {
+          check_bound(problem, priced, objective);
+        }
+      }
+    }
+  }
+  CHECK(compared > 300);
+}
+
+TEST_CASE("what is found is the best of all layouts by rules") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SpaceLimits limits = limits_on({2, 2});
+    limits.variables = limits.rest = limits.passes = false;
+    Problem problem(seed, limits, some_hardware(seed % 2 == 0));
+    if (problem.space.dims().size() > 5) {
+      continue;
+    }
+    LayoutSearch search(problem.space, problem.pricer, {});
+    const SearchResult result = search.run();
+    REQUIRE(result.best != nullptr);
+    CHECK(result.is_proven);
+    LayoutCandidate candidate = problem.space.unsplit(0);
+    const auto check_all = [&](const auto& self, std::size_t dim) -> void {
+      if (dim < problem.space.dims().size()) {
+        for (const Axes& axes : problem.space.choices(0, dim)) {
+          candidate.rules[dim] = axes;
+          self(self, dim + 1);
+        }
+        return;
+      }
+      const Priced& priced = problem.pricer.price(candidate);
+      INFO("seed " << seed << " under " << to_string(problem.space.layout_of(candidate)));
+      CHECK((!priced.is_legal || priced.seconds >= result.best->seconds * (1 - 1e-9)));
+    };
+    check_all(check_all, 0);
+  }
+}
+
+}  // namespace
+}  // namespace mtf::tests
