@@ -55,8 +55,7 @@ void Reporter::add(Diag diag) {
   move_to_caller(diag);
   failures_ += diag.severity == Severity::kError ? 1 : 0;
   // A name that the resolver did not know is no dim and has no value either.
-  const bool of_name = diag.kind == DiagKind::kUnknownDim || diag.kind == DiagKind::kLaterFeature;
-  const DiagKind kind = of_name ? DiagKind::kUnknownName : diag.kind;
+  const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
   const bool is_new =
       seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
   if (is_new) {

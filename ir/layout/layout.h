@@ -87,6 +87,7 @@ struct Layout {
   SourceSpan span;
   std::vector<VariableRules> variables;  // those that go first are first
   bool infer = false;                    // dims without a rule follow from those with one
+  bool automatic = false;                // … are to be searched, and are not yet
   bool gather_again = false;  // what was gathered forward is freed, and gathered again backward
   std::int64_t stream = 1;    // pieces in which a gathered operand passes through a product
 

@@ -17,8 +17,6 @@ std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
       return "bad-text";
     case DiagKind::kNestingLimit:
       return "nesting-limit";
-    case DiagKind::kLaterFeature:
-      return "later-feature";
     case DiagKind::kUnknownName:
       return "unknown-name";
     case DiagKind::kUnknownDim:

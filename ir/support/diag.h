@@ -18,7 +18,6 @@ enum class DiagKind : std::uint8_t {
   kSyntax,
   kBadText,       // not UTF-8, NUL bytes, too large
   kNestingLimit,  // brackets, prefix operators or calls too deep
-  kLaterFeature,  // a construct of the language that this version does not build yet
   kUnknownName,
   kUnknownDim,
   kUnknownAxis,

@@ -14,7 +14,7 @@ namespace {
 void drop(const SearchSpace& space, std::vector<Axes>& rules, AxisId axis) {
   for (std::size_t d = 0; d < rules.size(); ++d) {
     if (!space.is_fixed(d)) {
-      std::erase(rules[d], axis);
+      erase(rules[d], axis);
     }
   }
 }

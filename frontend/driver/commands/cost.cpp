@@ -76,7 +76,8 @@ class Pricing {
   void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
     DiagSink diags;
     std::unique_ptr<CheckedProgram> own;
-    if (unsplit_.session.follows_layout()) {
+    const bool is_own = unsplit_.session.follows_layout() || declared.automatic;
+    if (is_own) {
       own = build_under(workspace_, file_, declared.name, diags);
     }
     for (CostTable& table : tables) {
@@ -85,7 +86,7 @@ class Pricing {
       DiagSink found = diags;
       const auto known = simplified_.find(table.entry);
       std::optional<SpmdProgram> program;
-      if (!unsplit_.session.follows_layout() && known != simplified_.end()) {
+      if (!is_own && known != simplified_.end()) {
         program = lowered(known->second, declared, found);
       } else if (own != nullptr && diags.ok() && own->session.layout() != nullptr) {
         const Unit* unit = own->session.build(table.entry);

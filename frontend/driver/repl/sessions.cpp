@@ -1,5 +1,6 @@
 #include "frontend/driver/repl/sessions.h"
 
+#include "frontend/driver/search/automatic.h"
 #include "frontend/driver/workspace.h"
 #include "stdlib/ops/table.h"
 
@@ -9,6 +10,7 @@ namespace {
 ElaborateOptions one_by_one(const Options& options, bool check) {
   ElaborateOptions result = elaborate_options(options);
   result.interactive = true;
+  result.search = automatic_in_session(options);
   result.check = check;
   result.before_statement = throw_if_interrupted;
   return result;

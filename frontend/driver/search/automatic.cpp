@@ -54,8 +54,7 @@ std::string question_of(SearchedProgram& program, const Layout& searched, const 
 class Automatic {
  public:
   Automatic(const Workspace& asking, FileId file) : workspace_(own_options(asking.options)) {
-    const SourceFile& source = asking.sources.file(file);
-    file_ = workspace_.sources.add(source.path, source.text);
+    file_ = workspace_.sources.add(asking.sources.file(file));
   }
 
   std::optional<KeptLayout> find(const Layout& searched, DiagSink& diags) {
@@ -116,6 +115,26 @@ class Automatic {
   FileId file_;
 };
 
+// What the first rank finds, on all of them.
+std::optional<Layout> found_by_all(Workspace& workspace, FileId file, const Layout& searched,
+                                   DiagSink& diags) {
+  Communicator* world = workspace.world;
+  std::string text;
+  if (world == nullptr || world->has_first_rank()) {
+    const std::optional<KeptLayout> found = Automatic(workspace, file).find(searched, diags);
+    text = found ? kept_text(*found) : "";
+  }
+  if (world != nullptr) {
+    text = world->share(std::array{text}).front();
+  }
+  std::optional<KeptLayout> kept = text.empty() ? std::nullopt : read_kept(searched, text);
+  if (!kept && diags.ok()) {
+    diags.error(DiagKind::kUnknownLayout, searched.span,
+                "rank 0 finds no layout `" + searched.name + "`");
+  }
+  return kept ? std::optional(std::move(kept->layout)) : std::nullopt;
+}
+
 }  // namespace
 
 std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(Workspace& workspace,
@@ -126,26 +145,27 @@ std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(Workspa
     if (known != workspace.found_layouts.end()) {
       return known->second;
     }
-    Communicator* world = workspace.world;
-    std::string text;
-    if (world == nullptr || world->has_first_rank()) {
-      const std::optional<KeptLayout> found = Automatic(workspace, file).find(searched, diags);
-      text = found ? kept_text(*found) : "";
+    std::optional<Layout> found = found_by_all(workspace, file, searched, diags);
+    if (found) {
+      workspace.found_layouts.emplace(name, *found);
     }
-    if (world != nullptr) {
-      text = world->share(std::array{text}).front();
-    }
-    const std::optional<KeptLayout> kept =
-        text.empty() ? std::nullopt : read_kept(searched, text);
-    if (!kept) {
-      if (diags.ok()) {
-        diags.error(DiagKind::kUnknownLayout, searched.span,
-                    "rank 0 finds no layout `" + searched.name + "`");
-      }
+    return found;
+  };
+}
+
+std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic_in_session(
+    const Options& options) {
+  return [options](const Layout& searched, DiagSink& diags) -> std::optional<Layout> {
+    Workspace workspace(options);
+    const std::optional<FileId> file =
+        options.file.empty() || options.file == "-" ? std::nullopt : read_program(workspace);
+    if (!file) {
+      diags.error(DiagKind::kUnknownLayout, searched.span,
+                  "layout `" + searched.name +
+                      "` is `auto`, which needs the whole program: it is searched for a file");
       return std::nullopt;
     }
-    workspace.found_layouts.emplace(name, kept->layout);
-    return kept->layout;
+    return automatic(workspace, *file)(searched, diags);
   };
 }
 

@@ -15,4 +15,8 @@ namespace mtf {
 [[nodiscard]] std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(
     Workspace& workspace, FileId file);
 
+// The same for a session that people type, about the file that it began with.
+[[nodiscard]] std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic_in_session(
+    const Options& options);
+
 }  // namespace mtf

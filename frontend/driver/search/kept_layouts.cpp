@@ -1,14 +1,14 @@
 #include "frontend/driver/search/kept_layouts.h"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-
-#include "frontend/driver/fmt/replace_file.h"
+#include <unistd.h>
+#include <utility>
 
 namespace mtf {
 namespace {
@@ -71,40 +71,72 @@ std::string kept_text(const KeptLayout& kept) {
   return text + "stream " + std::to_string(layout.stream) + "\n";
 }
 
-std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view text) {
-  KeptLayout kept{.layout = searched, .says = {}};
-  VariableRules params{.glob = "", .rules = {}, .span = searched.span};
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
+namespace {
+
+// The text line by line, onto the layout that was searched.
+class Reading {
+ public:
+  explicit Reading(const Layout& searched)
+      : searched_(searched), kept_{.layout = searched, .says = {}} {}
+
+  // False: no such line.
+  bool add(const std::string& line) {
     std::istringstream words(line);
     std::string kind;
     words >> kind;
+    if (kind == "rule" || kind == "param") {
+      return add_rule(kind == "rule", words);
+    }
     if (kind == "says") {
-      kept.says = line.substr(kind.size() + 1);
-    } else if (kind == "rule" || kind == "param") {
-      std::optional<Rule> rule = read_rule(words, searched);
-      if (!rule) {
-        return std::nullopt;
-      }
-      const bool is_fixed = kind == "rule" && std::ranges::find(searched.rules, rule->dim,
-                                                                &Rule::dim) != searched.rules.end();
-      if (!is_fixed) {
-        (kind == "rule" ? kept.layout.rules : params.rules).push_back(*std::move(rule));
-      }
-    } else if (kind == "again") {
-      kept.layout.gather_again = true;
+      kept_.says = line.substr(kind.size() + 1);
     } else if (kind == "stream") {
-      words >> kept.layout.stream;
-    } else {
+      words >> kept_.layout.stream;
+    }
+    kept_.layout.gather_again = kept_.layout.gather_again || kind == "again";
+    return kind == "says" || kind == "again" || kind == "stream";
+  }
+
+  std::optional<KeptLayout> result() {
+    const bool has_own = std::ranges::any_of(
+        searched_.variables, [](const VariableRules& block) { return block.glob.empty(); });
+    if (!params_.rules.empty() && !has_own) {
+      kept_.layout.variables.push_back(std::move(params_));
+    }
+    return kept_.says.empty() || kept_.layout.stream < 1 ? std::nullopt
+                                                         : std::optional(std::move(kept_));
+  }
+
+ private:
+  bool add_rule(bool of_all, std::istringstream& words) {
+    std::optional<Rule> rule = read_rule(words, searched_);
+    if (!rule) {
+      return false;
+    }
+    const auto& fixed = searched_.rules;
+    if (!of_all) {
+      params_.rules.push_back(*std::move(rule));
+    } else if (std::ranges::find(fixed, rule->dim, &Rule::dim) == fixed.end()) {
+      kept_.layout.rules.push_back(*std::move(rule));
+    }
+    return true;
+  }
+
+  const Layout& searched_;
+  KeptLayout kept_;
+  VariableRules params_;
+};
+
+}  // namespace
+
+std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view text) {
+  Reading reading(searched);
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (!reading.add(line)) {
       return std::nullopt;
     }
   }
-  const bool has_own = std::ranges::any_of(
-      searched.variables, [](const VariableRules& block) { return block.glob.empty(); });
-  if (!params.rules.empty() && !has_own) {
-    kept.layout.variables.push_back(std::move(params));
-  }
-  return kept.says.empty() || kept.layout.stream < 1 ? std::nullopt : std::optional(std::move(kept));
+  return reading.result();
 }
 
 std::string kept_path(std::string_view question) {
@@ -132,10 +164,16 @@ void store_kept(const std::string& path, std::string_view text) {
   if (path.empty()) {
     return;
   }
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  if (!ignored) {
-    static_cast<void>(replace_file(path, text));
+  // Others may search for the same at the same time: it is there at once, or not at all.
+  const std::string beside = path + "." + std::to_string(getpid());
+  std::error_code problem;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  std::ofstream stream(beside, std::ios::binary);
+  if (stream << text << std::flush) {
+    std::filesystem::rename(beside, path, problem);
+  }
+  if (problem) {
+    std::filesystem::remove(beside, problem);
   }
 }
 

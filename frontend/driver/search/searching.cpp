@@ -141,7 +141,7 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
   other.rules[dim] = axes;
   for (std::size_t d = 0; d < space_.dims().size(); ++d) {
     if (d != dim && has(space_.apart(dim), d) && !space_.is_fixed(d)) {
-      std::erase_if(other.rules[d], [&axes](AxisId axis) { return has(axes, axis); });
+      erase_if(other.rules[d], [&axes](AxisId axis) { return has(axes, axis); });
     }
   }
   return other;
@@ -256,7 +256,8 @@ std::string Searching::summary() {
   const double value = value_of(whole, goal_.objective);
   const double gap = result_.gap(goal_);
   return value_text(value, goal_.objective) + " predicted, " +
-         (gap == 0 ? "proven" : "at most " + significant(100 * gap / (1 + gap), 2) + " % less is possible") +
+         (gap == 0 ? "proven"
+                   : "at most " + significant(100 * gap / (1 + gap), 2) + " % less is possible") +
          (merit_of(whole, goal_).fits() ? "" : ", and it does not fit the memory of a rank");
 }
 

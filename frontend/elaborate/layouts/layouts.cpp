@@ -160,8 +160,8 @@ std::vector<Rule> rules_of(Reporter& report, const std::vector<ast::Rule>& rules
 }
 
 // With the rules that a search finds, where the layout leaves them open and may be used.
-std::optional<Layout> searched(Reporter& report, const LayoutsAsked& asked,
-                               const ast::Layout& declared, Layout layout) {
+Layout searched(Reporter& report, const LayoutsAsked& asked, const ast::Layout& declared,
+                Layout layout) {
   const bool is_other = !asked.layout.empty() && asked.layout != layout.name;
   if (!declared.automatic || !asked.search || asked.one_rank || asked.given || is_other) {
     return layout;
@@ -169,7 +169,11 @@ std::optional<Layout> searched(Reporter& report, const LayoutsAsked& asked,
   DiagSink diags;
   std::optional<Layout> found = asked.search(layout, diags);
   report.forward(diags, false);
-  return found;
+  if (found) {
+    layout = *std::move(found);
+    layout.automatic = false;
+  }
+  return layout;
 }
 
 Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& mesh) {
@@ -179,6 +183,7 @@ Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& m
                 .span = declared.name.span,
                 .variables = {},
                 .infer = declared.infer.has_value(),
+                .automatic = declared.automatic.has_value(),
                 .gather_again = false};
   layout.mesh.uneven = declared.uneven.has_value();
   for (const ast::RulesAt& at : declared.at) {
@@ -304,9 +309,7 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
     if (c.report.sink().errors() == before) {
       layout = searched(c.report, c.layouts.asked, declared, *std::move(layout));
     }
-    if (layout) {
-      add_layout(c.layouts, *layout);
-    }
+    add_layout(c.layouts, *layout);
   }
   c.names.scope->declare(declared.name.text,
                          {.value = layout ? make(LayoutRef{c.layouts.layouts.size()}) : unknown(),
