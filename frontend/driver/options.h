@@ -51,6 +51,10 @@ struct SearchOptions {
   double budget = 10;              // seconds
   std::vector<std::string> whole;  // dims that are not to be split
   std::set<std::string> over;      // what may be varied beside rules; empty: everything
+  bool write = false;              // the layout into the file
+  bool plot = false;               // all candidates, on the terminal
+  std::string svg;                 // … into this file
+  std::string explain;             // a rule, "batch->rows"
   std::uint64_t seed = 0;
 };
 

@@ -128,6 +128,26 @@ bool set_memory(Options& options, std::string_view text) {
   return true;
 }
 
+bool set_explain(Options& options, std::string_view text) {
+  options.search.explain = text;
+  return text.find("->") != std::string_view::npos;
+}
+
+bool set_write(Options& options, std::string_view /*none*/) {
+  options.search.write = true;
+  return true;
+}
+
+bool set_plot(Options& options, std::string_view /*none*/) {
+  options.search.plot = true;
+  return true;
+}
+
+bool set_svg(Options& options, std::string_view text) {
+  options.search.svg = text;
+  return !text.empty();
+}
+
 bool set_objective(Options& options, std::string_view text) {
   options.search.objective = text;
   return text == "time" || text == "memory" || text == "bytes";
@@ -238,6 +258,11 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--over", "", "WHAT",
      "what may vary beside rules, separated by commas: params, rest, gather, or none", kSearch,
      set_over},
+    {"--explain", "", "RULE", "why a rule is not in the answer: \"batch->rows\"", kSearch,
+     set_explain},
+    {"--write", "", "", "put the layout that is found into the file", kSearch, set_write},
+    {"--plot", "", "", "draw all layouts, time over memory", kSearch, set_plot},
+    {"--svg", "", "FILE", "write that picture", kSearch, set_svg, Offer::kFiles},
     {"--rank", "", "N", "the rank to show", kPlan | kPicture, set_rank},
     {"--only", "", "WHAT",
      "of a plan: `collectives`, `kernels`, or what is called so: \"layer_0/*\"", kPlan,

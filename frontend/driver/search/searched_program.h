@@ -32,6 +32,9 @@ class SearchedProgram {
   [[nodiscard]] bool expects() const;
   // Why a plan of an entry is not to be had: the first `expect` that it breaks; "" for none.
   [[nodiscard]] std::string refusal(std::size_t entry, const SpmdProgram& plan) const;
+  [[nodiscard]] const ast::File& tree() const { return unsplit_->session.file(); }
+  // Whether the answer's mesh is not the declared one.
+  [[nodiscard]] bool makes_mesh() const { return is_resized_; }
   // Flops of all entries on one rank.
   [[nodiscard]] double useful_flops();
 

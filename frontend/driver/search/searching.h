@@ -20,12 +20,16 @@ class Searching {
   // requires, of these: something was found.
   [[nodiscard]] SearchReport report();
   [[nodiscard]] std::string summary();  // "47.9 us predicted, proven"
+  // What the answer would be like with a rule, "batch->rows", and why it is not there.
+  [[nodiscard]] std::optional<std::string> explanation(std::string_view rule, DiagSink& diags);
+  [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
   [[nodiscard]] const SearchSpace& space() const { return space_; }
   [[nodiscard]] const SearchGoal& goal() const { return goal_; }
   [[nodiscard]] Pricer& pricer() { return pricer_; }
 
  private:
   [[nodiscard]] FoundLayout found(const LayoutCandidate& candidate);
+  [[nodiscard]] std::optional<Axes> axes_named(std::string_view text, DiagSink& diags) const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.

@@ -84,7 +84,7 @@ std::string front_text(const SearchReport& report) {
                     many ? mesh.substr(open, mesh.find(']') - open + 1) : "",
                     rules_source(found.layout)});
   }
-  return in_columns(rows, {.gap = 3, .widest = 40, .width = 400, .right = {1, 2, 3, 4, 5}});
+  return in_columns(rows, {.gap = 3, .widest = 60, .width = 400, .right = {1, 2, 3, 4, 5}});
 }
 
 std::string dims_text(const SearchReport& report) {
