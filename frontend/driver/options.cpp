@@ -332,9 +332,6 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
 }
 
 Answer unknown_command(const std::string& word, std::span<const std::string> words) {
-  if (std::ranges::find(later_commands(), word) != later_commands().end()) {
-    return usage_error("`mtf " + word + "` is not built yet", words);
-  }
   return usage_error("no command `" + word + "`" +
                          did_you_mean(word, names_of(all_commands()), "; `mtf --help` lists them"),
                      words);

@@ -54,6 +54,9 @@ struct SearchOptions {
   bool write = false;              // the layout into the file
   bool plot = false;               // all candidates, on the terminal
   std::string svg;                 // … into this file
+  bool fit = false;                // on as few ranks as it may
+  std::string sensitivity;         // a figure of the hardware that is varied
+  double factor = 1;               // … by this, now
   std::string explain;             // a rule, "batch->rows"
   std::uint64_t seed = 0;
 };

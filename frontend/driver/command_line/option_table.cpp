@@ -133,6 +133,16 @@ bool set_explain(Options& options, std::string_view text) {
   return text.find("->") != std::string_view::npos;
 }
 
+bool set_fit(Options& options, std::string_view /*none*/) {
+  options.search.fit = true;
+  return true;
+}
+
+bool set_sensitivity(Options& options, std::string_view text) {
+  options.search.sensitivity = text;
+  return text == "bandwidth" || text == "latency" || text == "flops" || text == "memory_bandwidth";
+}
+
 bool set_write(Options& options, std::string_view /*none*/) {
   options.search.write = true;
   return true;
@@ -260,6 +270,11 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_over},
     {"--explain", "", "RULE", "why a rule is not in the answer: \"batch->rows\"", kSearch,
      set_explain},
+    {"--fit", "", "", "on as few ranks as the memory of one allows: 1, 2, 4, 8 …", kSearch,
+     set_fit},
+    {"--sensitivity", "", "WHAT",
+     "how the answer changes with the hardware's bandwidth, latency, flops or memory_bandwidth",
+     kSearch, set_sensitivity, Offer::kChoices, "bandwidth latency flops memory_bandwidth"},
     {"--write", "", "", "put the layout that is found into the file", kSearch, set_write},
     {"--plot", "", "", "draw all layouts, time over memory", kSearch, set_plot},
     {"--svg", "", "FILE", "write that picture", kSearch, set_svg, Offer::kFiles},

@@ -198,16 +198,10 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
        {"mtf man | gzip > mtf.1.gz", "as /usr/local/share/man/man1 has them"}}}},
 });
 
-constexpr std::array<std::string_view, 0> kLater{};
-
 }  // namespace
 
 std::span<const CommandDef> all_commands() {
   return kAllCommands;
-}
-
-std::span<const std::string_view> later_commands() {
-  return kLater;
 }
 
 const CommandDef* find_command(std::string_view name) {

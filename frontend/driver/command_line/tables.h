@@ -61,8 +61,6 @@ struct OptionDef {
 
 [[nodiscard]] std::span<const CommandDef> all_commands();
 [[nodiscard]] std::span<const OptionDef> all_options();
-// Commands that the language will have.
-[[nodiscard]] std::span<const std::string_view> later_commands();
 
 [[nodiscard]] const CommandDef* find_command(std::string_view name);  // null if there is none
 [[nodiscard]] bool takes(const CommandDef& command, const OptionDef& option);

@@ -5,6 +5,7 @@
 #include "frontend/driver/commands.h"
 #include "frontend/driver/fmt/replace_file.h"
 #include "frontend/driver/progress.h"
+#include "frontend/driver/search/questions.h"
 #include "frontend/driver/search/searching.h"
 #include "frontend/driver/search/written_layout.h"
 #include "frontend/report/search/scatter.h"
@@ -47,6 +48,8 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program) {
   const std::optional<std::string> explained =
       asked.explain.empty() ? "" : searching.explanation(asked.explain, workspace.diags);
   const SearchReport report = searching.report();
+  const std::string sensitivity =
+      asked.sensitivity.empty() ? "" : sensitivity_text(workspace, program);
   end_progress();
   if (!explained || (!asked.svg.empty() && !write_picture(workspace, report)) ||
       (asked.write && !write_layout(workspace, file, program, searching.answer()))) {
@@ -56,7 +59,7 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program) {
     workspace.answers.push_back(search_json(report));
     return;
   }
-  say(workspace, search_text(report) + *explained +
+  say(workspace, search_text(report) + *explained + sensitivity +
                      (asked.plot ? scatter_text(report, output_columns()) : ""));
 }
 
@@ -64,8 +67,17 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program) {
 
 Outcome search_outcome(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const auto program =
-      file ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
+  std::optional<std::string> fitted = "";
+  if (file && workspace.options.search.fit) {
+    fitted = fit_ranks(workspace, *file);
+    end_progress();
+    if (!workspace.options.json) {
+      say(workspace, fitted.value_or(""));
+    }
+  }
+  const auto program = file && fitted
+                           ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags)
+                           : nullptr;
   if (program != nullptr) {
     answer(workspace, *file, *program);
   }

@@ -27,10 +27,40 @@ Objective objective_of(const std::string& name) {
                            : Objective::kTime;
 }
 
+void multiply(Curve& curve, double factor) {
+  for (auto& [size, value] : curve) {
+    value *= factor;
+  }
+}
+
+// With one figure some times what it is.
+Hardware varied(Hardware hardware, const SearchOptions& asked) {
+  const double factor = asked.factor;
+  const bool is_rate = asked.sensitivity == "bandwidth";
+  if (is_rate || asked.sensitivity == "latency") {
+    for (Link* link : {&hardware.link, &hardware.near}) {
+      (is_rate ? link->bandwidth : link->latency) *= factor;
+    }
+    // Measured collectives are seconds, whatever made them.
+    for (MeasuredCollective& row : hardware.collectives) {
+      multiply(row.seconds, is_rate ? 1 / factor : factor);
+    }
+  } else if (asked.sensitivity == "flops") {
+    hardware.flops *= factor;
+    multiply(hardware.products, factor);
+  } else if (asked.sensitivity == "memory_bandwidth") {
+    multiply(hardware.memory, factor);
+  }
+  return hardware;
+}
+
 PricerOptions pricing(const Workspace& workspace, SearchedProgram& program) {
   PricerOptions options{.ops = op_table(),
                         .exact = !workspace.options.fast,
-                        .hardware = [&program](const Mesh& mesh) { return program.hardware(mesh); },
+                        .hardware =
+                            [&](const Mesh& mesh) {
+                              return varied(program.hardware(mesh), workspace.options.search);
+                            },
                         .refuses = {}};
   if (program.expects()) {
     options.refuses = [&program](std::size_t entry, const SpmdProgram& plan) {

@@ -22,6 +22,7 @@ class Searching {
   [[nodiscard]] std::string summary();  // "47.9 us predicted, proven"
   // What the answer would be like with a rule, "batch->rows", and why it is not there.
   [[nodiscard]] std::optional<std::string> explanation(std::string_view rule, DiagSink& diags);
+  [[nodiscard]] Priced whole() { return pricer_.price_whole(answer_); }
   [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
   [[nodiscard]] const SearchSpace& space() const { return space_; }
   [[nodiscard]] const SearchGoal& goal() const { return goal_; }
