@@ -25,7 +25,8 @@ const Pricer::Samples& Pricer::samples(std::size_t mesh) {
   result.owned.reserve(programs.size());
   for (const Program& program : programs) {
     // An `expect` is about the whole plan.
-    std::optional<LayerSamples> layers = options_.refuses ? std::nullopt : layer_samples(program);
+    std::optional<LayerSamples> layers =
+        options_.refuses || !may_sample_ ? std::nullopt : layer_samples(program);
     if (!layers) {
       result.entries.push_back({{.program = &program}});
       continue;
@@ -38,6 +39,13 @@ const Pricer::Samples& Pricer::samples(std::size_t mesh) {
                               {.program = &kept.fewer, .weight = -further}});
   }
   return result;
+}
+
+void Pricer::stop_sampling() {
+  may_sample_ = false;
+  samples_layers_ = false;
+  samples_.clear();
+  known_.clear();
 }
 
 const Priced& Pricer::price(const LayoutCandidate& candidate) {

@@ -50,6 +50,8 @@ class Pricer {
   [[nodiscard]] Priced price_whole(const LayoutCandidate& candidate);
   // Whether `price` plans fewer layers than there are.
   [[nodiscard]] bool samples_layers() const { return samples_layers_; }
+  // From here on whole programs are planned; what was priced is forgotten.
+  void stop_sampling();
   [[nodiscard]] bool knows(const LayoutCandidate& candidate) const {
     return known_.contains(candidate);
   }
@@ -88,6 +90,7 @@ class Pricer {
   std::map<LayoutCandidate, Priced> known_;
   PlanCache cache_;
   bool samples_layers_ = false;
+  bool may_sample_ = true;
   std::int64_t work_ = 0;
 };
 

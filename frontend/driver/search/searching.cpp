@@ -1,6 +1,7 @@
 #include "frontend/driver/search/searching.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -8,10 +9,8 @@
 
 #include "frontend/driver/hardware_option.h"
 #include "frontend/driver/progress.h"
-#include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
 #include "frontend/report/why/reason.h"
-#include "ir/support/columns.h"
 #include "ir/support/number.h"
 #include "stdlib/ops/table.h"
 
@@ -98,11 +97,41 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program)
   goal_.seed = asked.seed;
 }
 
-std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
+void Searching::search_once() {
   LayoutSearch search(space_, pricer_, goal_, [this](const Priced* /*best*/, std::int64_t work) {
     progress_at("search", std::min(work, goal_.work), goal_.work);
   });
   result_ = search.run();
+  if (result_.best == nullptr) {
+    return;
+  }
+  answer_ = search.simplest(*result_.best);
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds && improve(); ++round) {
+    answer_ = search.simplest(pricer_.price(answer_));
+  }
+}
+
+bool Searching::samples_are_true() {
+  if (!pricer_.samples_layers()) {
+    return true;
+  }
+  constexpr double kNear = 0.02;
+  std::vector<LayoutCandidate> asked = rivals();
+  asked.push_back(answer_);
+  return std::ranges::all_of(asked, [this](const LayoutCandidate& candidate) {
+    const double whole = pricer_.price_whole(candidate).seconds;
+    return std::abs(pricer_.price(candidate).seconds - whole) <= kNear * whole;
+  });
+}
+
+std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
+  search_once();
+  if (result_.best != nullptr && !samples_are_true()) {
+    pricer_.stop_sampling();
+    goal_.work = pricer_.work() + goal_.work;
+    search_once();
+  }
   if (result_.best == nullptr) {
     const auto& known = pricer_.known();
     const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;
@@ -110,9 +139,46 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
                 "no layout fits this program; of the first: " + first);
     return std::nullopt;
   }
-  answer_ = search.simplest(*result_.best);
   useful_flops_ = program_.useful_flops();
   return answer_;
+}
+
+std::vector<LayoutCandidate> Searching::rivals() {
+  constexpr std::size_t kMost = 5;
+  for (std::size_t d = 0; d < space_.dims().size(); ++d) {
+    static_cast<void>(runner_up(d));
+  }
+  std::vector<const Priced*> known;
+  for (const auto& [candidate, priced] : pricer_.known()) {
+    if (priced.is_legal && candidate != answer_) {
+      known.push_back(&priced);
+    }
+  }
+  const auto better = [this](const Priced* a, const Priced* b) {
+    return merit_of(*a, goal_) < merit_of(*b, goal_);
+  };
+  const std::size_t count = std::min(known.size(), kMost);
+  std::ranges::partial_sort(known, known.begin() + static_cast<std::ptrdiff_t>(count), better);
+  std::vector<LayoutCandidate> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back(known[i]->candidate);
+  }
+  return result;
+}
+
+bool Searching::improve() {
+  Merit best = merit_of(pricer_.price_whole(answer_), goal_);
+  bool improved = false;
+  for (const LayoutCandidate& candidate : rivals()) {
+    const Priced whole = pricer_.price_whole(candidate);
+    const Merit merit = merit_of(whole, goal_);
+    if (whole.is_legal && merit < best) {
+      best = merit;
+      answer_ = candidate;
+      improved = true;
+    }
+  }
+  return improved;
 }
 
 FoundLayout Searching::found(const LayoutCandidate& candidate) {
@@ -291,80 +357,6 @@ std::string Searching::summary() {
          (gap == 0 ? "proven"
                    : "at most " + significant(100 * gap / (1 + gap), 2) + " % less is possible") +
          (merit_of(whole, goal_).fits() ? "" : ", and it does not fit the memory of a rank");
-}
-
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '(' || c == ')'; };
-  while (!text.empty() && is_blank(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
-}  // namespace
-
-// The axes behind `->`; none for a dim that is whole.
-std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags) const {
-  const Mesh& mesh = space_.meshes()[answer_.mesh];
-  Axes axes;
-  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    const std::string name(trimmed(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (name == "whole") {
-      continue;
-    }
-    const std::optional<AxisId> axis = mesh.find(name);
-    if (!axis) {
-      diags.error(DiagKind::kUnknownAxis, {},
-                  "the mesh " + to_string(mesh) + " has no axis `" + name + "`" +
-                      did_you_mean(name, names_of(mesh.axes)));
-      return std::nullopt;
-    }
-    axes.push_back(*axis);
-  }
-  return axes;
-}
-
-std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
-  const std::size_t arrow = rule.find("->");
-  const std::string dim(trimmed(rule.substr(0, arrow)));
-  const std::optional<std::size_t> found = space_.find(dim);
-  if (!found) {
-    diags.error(
-        DiagKind::kUnknownDim, {},
-        "`" + dim + "` is no dim that may be split here" + did_you_mean(dim, space_.dims()));
-    return std::nullopt;
-  }
-  const std::optional<Axes> axes = axes_named(rule.substr(arrow + 2), diags);
-  if (!axes) {
-    return std::nullopt;
-  }
-  const LayoutCandidate other = moved(*found, *axes);
-  const Priced with = pricer_.price_whole(other);
-  const Priced here = pricer_.price_whole(answer_);
-  std::string text = "\nwith " + dim + " -> " + place_text(other, *found) + " instead of " +
-                     place_text(answer_, *found) + ": " + rules_source(space_.layout_of(other)) +
-                     "\n";
-  if (!with.is_legal) {
-    return text + "  no layout: " + with.obstacle + "\n";
-  }
-  const auto row = [](const char* what, const std::string& from, const std::string& to) {
-    return std::vector<std::string>{what, from, to};
-  };
-  const std::vector<std::vector<std::string>> rows = {
-      row("", "the answer", "with it"),
-      row("time", seconds_text(here.seconds), seconds_text(with.seconds)),
-      row("of it moving", seconds_text(here.communication), seconds_text(with.communication)),
-      row("received", bytes_text(here.received_bytes), bytes_text(with.received_bytes)),
-      row("peak memory", bytes_text(here.peak_bytes), bytes_text(with.peak_bytes))};
-  return text + in_columns(rows, {.gap = 3, .right = {1, 2}}) +
-         (merit_of(with, goal_).fits() ? "" : "  it does not fit the memory of a rank\n");
 }
 
 }  // namespace mtf

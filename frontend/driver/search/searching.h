@@ -33,6 +33,14 @@ class Searching {
   [[nodiscard]] std::optional<Axes> axes_named(std::string_view text, DiagSink& diags) const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
+  // By the plans of whole programs, of which layers that are priced by a few may be a little off:
+  // whether another one is better than the answer, which it takes the place of.
+  [[nodiscard]] bool improve();
+  // Whether plans of a few layers say of the best what the whole costs.
+  [[nodiscard]] bool samples_are_true();
+  void search_once();
+  // The answer with one dim elsewhere, and the best that were looked at.
+  [[nodiscard]] std::vector<LayoutCandidate> rivals();
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
   [[nodiscard]] const Priced* runner_up(std::size_t dim);

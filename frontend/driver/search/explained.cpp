@@ -1,0 +1,86 @@
+// `--explain "batch->rows"`: the answer beside the same with another rule.
+
+#include <algorithm>
+#include <vector>
+
+#include "frontend/driver/search/searching.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
+#include "ir/support/columns.h"
+
+namespace mtf {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '(' || c == ')'; };
+  while (!text.empty() && is_blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+}  // namespace
+
+// The axes behind `->`; none for a dim that is whole.
+std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags) const {
+  const Mesh& mesh = space_.meshes()[answer_.mesh];
+  Axes axes;
+  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string name(trimmed(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (name == "whole") {
+      continue;
+    }
+    const std::optional<AxisId> axis = mesh.find(name);
+    if (!axis) {
+      diags.error(DiagKind::kUnknownAxis, {},
+                  "the mesh " + to_string(mesh) + " has no axis `" + name + "`" +
+                      did_you_mean(name, names_of(mesh.axes)));
+      return std::nullopt;
+    }
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
+  const std::size_t arrow = rule.find("->");
+  const std::string dim(trimmed(rule.substr(0, arrow)));
+  const std::optional<std::size_t> found = space_.find(dim);
+  if (!found) {
+    diags.error(
+        DiagKind::kUnknownDim, {},
+        "`" + dim + "` is no dim that may be split here" + did_you_mean(dim, space_.dims()));
+    return std::nullopt;
+  }
+  const std::optional<Axes> axes = axes_named(rule.substr(arrow + 2), diags);
+  if (!axes) {
+    return std::nullopt;
+  }
+  const LayoutCandidate other = moved(*found, *axes);
+  const Priced with = pricer_.price_whole(other);
+  const Priced here = pricer_.price_whole(answer_);
+  std::string text = "\nwith " + dim + " -> " + place_text(other, *found) + " instead of " +
+                     place_text(answer_, *found) + ": " + rules_source(space_.layout_of(other)) +
+                     "\n";
+  if (!with.is_legal) {
+    return text + "  no layout: " + with.obstacle + "\n";
+  }
+  const auto row = [](const char* what, const std::string& from, const std::string& to) {
+    return std::vector<std::string>{what, from, to};
+  };
+  const std::vector<std::vector<std::string>> rows = {
+      row("", "the answer", "with it"),
+      row("time", seconds_text(here.seconds), seconds_text(with.seconds)),
+      row("of it moving", seconds_text(here.communication), seconds_text(with.communication)),
+      row("received", bytes_text(here.received_bytes), bytes_text(with.received_bytes)),
+      row("peak memory", bytes_text(here.peak_bytes), bytes_text(with.peak_bytes))};
+  return text + in_columns(rows, {.gap = 3, .right = {1, 2}}) +
+         (merit_of(with, goal_).fits() ? "" : "  it does not fit the memory of a rank\n");
+}
+
+}  // namespace mtf
