@@ -32,10 +32,13 @@ late.mtf:4:8: error: y is 1 [assertion]
 def launched(ranks, mtf, words, folder):
     line = ["mpirun", "--oversubscribe", "-n", str(ranks), mtf, *words]
     for _ in range(3):  # mpirun itself fails now and then on a busy machine
-        done = subprocess.run(line, cwd=folder, text=True, capture_output=True, timeout=600)
+        try:
+            done = subprocess.run(line, cwd=folder, text=True, capture_output=True, timeout=120)
+        except subprocess.TimeoutExpired:  # it may wait for ever though all ranks have ended
+            continue
         if done.returncode >= 0 and "PMIX ERROR" not in done.stderr:
-            break
-    return done
+            return done
+    sys.exit(f"{line}: mpirun failed three times")
 
 
 def check(done, status, text, what):

@@ -13,6 +13,7 @@ import tempfile
 import threading
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
+# Lines that come more often than a bar is drawn, ten times a second, would leave it no time.
 COUNTED = """\
 dim n = 4
 mesh line = [x: 2]
@@ -26,7 +27,7 @@ fn step() {
 print "begins"
 for k in 0..1_000_000_000 {
   let now = step()
-  if k % 10_000 == 9_999 { print "after {k + 1}" }
+  if k % 200_000 == 199_999 { print "after {k + 1}" }
 }
 """
 BAR = re.compile(r"\r(run \d of 3, )?k [\d,]+ of 1,000,000,000  \[-+\]  0 %[^\r]*\x1b\[K")
