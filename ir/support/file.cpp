@@ -2,9 +2,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +60,41 @@ std::string replace_file(const std::string& place, const WriteText& write) {
     static_cast<void>(std::remove(temporary.c_str()));
   }
   return problem;
+}
+
+std::string put_file(const std::string& place, std::string_view text) {
+  std::error_code problem;
+  std::filesystem::create_directories(std::filesystem::path(place).parent_path(), problem);
+  return problem ? problem.message()
+                 : replace_file(place, [text](std::ostream& out) { out << text; });
+}
+
+std::optional<std::string> text_of(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return stream ? std::optional(std::string(std::istreambuf_iterator<char>(stream), {}))
+                : std::nullopt;
+}
+
+std::string user_folder(const char* variable, std::string_view in_home) {
+  const char* folder = std::getenv(variable);
+  if (folder != nullptr && *folder == '/') {
+    return std::string(folder) + "/mtf";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : home + std::string(in_home) + "/mtf";
+}
+
+TemporaryFolder::TemporaryFolder(std::string_view name) {
+  std::error_code problem;
+  path_ = (std::filesystem::temp_directory_path(problem) / (std::string(name) + "XXXXXX")).string();
+  is_made_ = !problem && mkdtemp(path_.data()) != nullptr;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (is_made_) {
+    std::filesystem::remove_all(path_, ignored);
+  }
 }
 
 std::string append_line(const std::string& path, std::string_view line) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -21,6 +22,32 @@ using WriteText = std::function<void(std::ostream&)>;
 // "" or why it failed.
 [[nodiscard]] std::string write_file(const std::string& path, const WriteText& write);
 [[nodiscard]] std::string replace_file(const std::string& place, const WriteText& write);
+// The same in a folder that is made if it is not there.
+[[nodiscard]] std::string put_file(const std::string& place, std::string_view text);
+// Of a small file of our own; nullopt if it cannot be read.
+[[nodiscard]] std::optional<std::string> text_of(const std::string& path);
+
+// mtf's own folder among the user's, by the rules of freedesktop.org: user_folder("XDG_CACHE_HOME",
+// "/.cache"); "": there is none.
+[[nodiscard]] std::string user_folder(const char* variable, std::string_view in_home);
+
+// A new folder among the temporary files, as long as this is there.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string_view name);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryFolder(TemporaryFolder&&) = delete;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+
+  [[nodiscard]] bool is_made() const { return is_made_; }
+  [[nodiscard]] const std::string& path() const { return path_; }  // or where it could not be made
+
+ private:
+  std::string path_;
+  bool is_made_ = false;
+};
 
 // A line at the end of the file, which is made if it is not there: all of it or nothing. Returns ""
 // or what went wrong.

@@ -93,10 +93,7 @@ int fail(const std::string& text) {
 }
 
 int write_profile(const std::string& path, const std::string& text) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const std::string why =
-      error ? error.message() : replace_file(path, [&](std::ostream& out) { out << text; });
+  const std::string why = put_file(path, text);
   return why.empty() ? kDone : fail("`" + path + "` cannot be written: " + why);
 }
 

@@ -1,30 +1,20 @@
 #include "frontend/driver/calibrate/measured_profile.h"
 
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
 
 #include "frontend/driver/launch.h"
+#include "ir/support/file.h"
 
 namespace mtf {
 
 std::string measured_profile_path() {
-  const char* config = std::getenv("XDG_CONFIG_HOME");
-  const char* home = std::getenv("HOME");
-  if (config != nullptr && *config == '/') {
-    return std::string(config) + "/mtf/this_machine.mtf";
-  }
-  return home == nullptr || *home == '\0' ? ""
-                                          : std::string(home) + "/.config/mtf/this_machine.mtf";
+  const std::string folder = user_folder("XDG_CONFIG_HOME", "/.config");
+  return folder.empty() ? "" : folder + "/this_machine.mtf";
 }
 
 std::optional<std::string> measured_profile() {
   const std::string path = measured_profile_path();
-  std::ifstream stream(path, std::ios::binary);
-  if (path.empty() || !stream) {
-    return std::nullopt;
-  }
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  return path.empty() ? std::nullopt : text_of(path);
 }
 
 std::string this_machine() {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "frontend/driver/command_line/tables.h"
+#include "ir/support/units.h"
 
 namespace mtf {
 namespace {
@@ -32,6 +33,12 @@ bool set_text(Options& options, std::string_view text) {
   return !text.empty();
 }
 
+template <auto member>
+bool set_search_text(Options& options, std::string_view text) {
+  options.search.*member = text;
+  return !text.empty();
+}
+
 // No rules are rules, too: a blank, which has none, where not given is empty.
 bool set_rules(Options& options, std::string_view text) {
   options.rules = text.empty() ? " " : text;
@@ -41,6 +48,12 @@ bool set_rules(Options& options, std::string_view text) {
 template <auto member>
 bool set_flag(Options& options, std::string_view /*none*/) {
   options.*member = true;
+  return true;
+}
+
+template <auto member>
+bool set_search_flag(Options& options, std::string_view /*none*/) {
+  options.search.*member = true;
   return true;
 }
 
@@ -98,29 +111,14 @@ bool set_axes(Options& options, std::string_view text) {
          options.search.axes <= 4;
 }
 
-bool set_searched_mesh(Options& options, std::string_view text) {
-  options.search.mesh = text;
-  return !text.empty();
-}
-
 // "16GiB", "500 MB", "1024": bytes.
 bool set_memory(Options& options, std::string_view text) {
-  constexpr std::array kUnits = std::to_array<std::pair<std::string_view, double>>({{"", 1},
-                                                                                    {"B", 1},
-                                                                                    {"KiB", 0x1p10},
-                                                                                    {"MiB", 0x1p20},
-                                                                                    {"GiB", 0x1p30},
-                                                                                    {"TiB", 0x1p40},
-                                                                                    {"KB", 1e3},
-                                                                                    {"MB", 1e6},
-                                                                                    {"GB", 1e9},
-                                                                                    {"TB", 1e12}});
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  const auto* found = std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
-  if (error != std::errc{} || found == kUnits.end() || number <= 0 ||
+  const auto* found = std::ranges::find(kByteUnits, unit.empty() ? "B" : unit, &NamedFactor::first);
+  if (error != std::errc{} || found == kByteUnits.end() || number <= 0 ||
       number * found->second > 1e18) {
     return false;
   }
@@ -133,29 +131,9 @@ bool set_explain(Options& options, std::string_view text) {
   return text.find("->") != std::string_view::npos;
 }
 
-bool set_fit(Options& options, std::string_view /*none*/) {
-  options.search.fit = true;
-  return true;
-}
-
 bool set_sensitivity(Options& options, std::string_view text) {
   options.search.sensitivity = text;
   return text == "bandwidth" || text == "latency" || text == "flops" || text == "memory_bandwidth";
-}
-
-bool set_write(Options& options, std::string_view /*none*/) {
-  options.search.write = true;
-  return true;
-}
-
-bool set_plot(Options& options, std::string_view /*none*/) {
-  options.search.plot = true;
-  return true;
-}
-
-bool set_svg(Options& options, std::string_view text) {
-  options.search.svg = text;
-  return !text.empty();
 }
 
 bool set_objective(Options& options, std::string_view text) {
@@ -256,7 +234,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      kCost | kSearch | kDiff | kRun, set_text<&Options::hardware>},
     {"--ranks", "", "N", "search all meshes of so many ranks", kSearch, set_searched_ranks},
     {"--axes", "", "N", "axes that such a mesh may have: 1 to 4", kSearch, set_axes},
-    {"--on", "", "MESH", "the mesh, where the file declares several", kSearch, set_searched_mesh},
+    {"--on", "", "MESH", "the mesh, where the file declares several", kSearch,
+     set_search_text<&SearchOptions::mesh>},
     {"--memory", "", "SIZE", "what a rank may hold, as 16GiB, instead of what the hardware has",
      kSearch, set_memory},
     {"--objective", "", "WHAT", "what is to be least: time, memory, or bytes received", kSearch,
@@ -271,13 +250,16 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--explain", "", "RULE", "why a rule is not in the answer: \"batch->rows\"", kSearch,
      set_explain},
     {"--fit", "", "", "on as few ranks as the memory of one allows: 1, 2, 4, 8 …", kSearch,
-     set_fit},
+     set_search_flag<&SearchOptions::fit>},
     {"--sensitivity", "", "WHAT",
      "how the answer changes with the hardware's bandwidth, latency, flops or memory_bandwidth",
      kSearch, set_sensitivity, Offer::kChoices, "bandwidth latency flops memory_bandwidth"},
-    {"--write", "", "", "put the layout that is found into the file", kSearch, set_write},
-    {"--plot", "", "", "draw all layouts, time over memory", kSearch, set_plot},
-    {"--svg", "", "FILE", "write that picture", kSearch, set_svg, Offer::kFiles},
+    {"--write", "", "", "put the layout that is found into the file", kSearch,
+     set_search_flag<&SearchOptions::write>},
+    {"--plot", "", "", "draw all layouts, time over memory", kSearch,
+     set_search_flag<&SearchOptions::plot>},
+    {"--svg", "", "FILE", "write that picture", kSearch, set_search_text<&SearchOptions::svg>,
+     Offer::kFiles},
     {"--rank", "", "N", "the rank to show", kPlan | kPicture, set_rank},
     {"--only", "", "WHAT",
      "of a plan: `collectives`, `kernels`, or what is called so: \"layer_0/*\"", kPlan,

@@ -14,6 +14,7 @@
 #include "frontend/driver/repl/reader.h"
 #include "frontend/driver/repl/terminal.h"
 #include "frontend/driver/workspace.h"
+#include "ir/support/file.h"
 #include "ir/support/stop.h"
 #include "runtime/ranks/interruption.h"
 #include "runtime/ranks/world.h"
@@ -93,18 +94,8 @@ bool read_file(Repl& repl, const std::string& path, bool is_transcript) {
   return read_lines(repl, stream, path, is_transcript);
 }
 
-// A folder of the user's, by the rules of freedesktop.org; empty: there is none.
-std::string own_folder(const char* variable, const std::string& otherwise) {
-  const char* folder = std::getenv(variable);
-  if (folder != nullptr && *folder == '/') {
-    return std::string(folder) + "/mtf";
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + otherwise + "/mtf";
-}
-
 void read_settings(Repl& repl) {
-  const std::string folder = own_folder("XDG_CONFIG_HOME", "/.config");
+  const std::string folder = user_folder("XDG_CONFIG_HOME", "/.config");
   std::ifstream stream(folder + "/replrc");
   if (!folder.empty() && stream) {
     repl.set_quiet(true);
@@ -114,7 +105,7 @@ void read_settings(Repl& repl) {
 }
 
 void talk(Repl& repl) {
-  const std::string folder = own_folder("XDG_STATE_HOME", "/.local/state");
+  const std::string folder = user_folder("XDG_STATE_HOME", "/.local/state");
   Terminal terminal(folder.empty() ? "" : folder + "/history",
                     [&repl](std::string_view line) { return candidates(repl, line); });
   Reader reader(/*by_hand=*/true);
@@ -135,6 +126,21 @@ void talk(Repl& repl) {
       }
     }
   }
+}
+
+// The file, then what is typed or comes by standard input; whether all of it went well.
+bool hold_session(Repl& repl, const std::string& file) {
+  repl.set_quiet(true);
+  const bool is_read = file.empty() || read_file(repl, file, /*is_transcript=*/false);
+  repl.set_quiet(false);
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+    read_settings(repl);
+    std::fputs("mtf; `:help` lists commands, Ctrl-D ends\n", stdout);
+    talk(repl);
+    return repl.interrupted() == 0 || repl.interrupted() == kCtrlC;
+  }
+  return is_read &&
+         (repl.is_over() || read_lines(repl, std::cin, "stdin", /*is_transcript=*/false));
 }
 
 }  // namespace
@@ -159,23 +165,9 @@ int repl_command(const Options& options) {
   Repl repl(options, {.answer = show_answer,
                       .mistake = options.script.empty() ? show_mistake : show_answer});
   repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);
-  bool is_right = true;
-  if (!options.script.empty()) {
-    is_right = read_file(repl, options.script, /*is_transcript=*/true);
-  } else {
-    repl.set_quiet(true);
-    is_right = options.file.empty() || read_file(repl, options.file, /*is_transcript=*/false);
-    repl.set_quiet(false);
-    const bool by_hand = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-    if (by_hand) {
-      read_settings(repl);
-      std::fputs("mtf; `:help` lists commands, Ctrl-D ends\n", stdout);
-      talk(repl);
-      is_right = repl.interrupted() == 0 || repl.interrupted() == kCtrlC;
-    } else if (is_right && !repl.is_over()) {
-      is_right = read_lines(repl, std::cin, "stdin", /*is_transcript=*/false);
-    }
-  }
+  const bool is_right = options.script.empty()
+                            ? hold_session(repl, options.file)
+                            : read_file(repl, options.script, /*is_transcript=*/true);
   const int failure = repl.interrupted() == 0 ? kProgramError : repl.interrupted();
   Outcome outcome{.status = is_right ? kDone : failure, .message = {}};
   flush_output(outcome);

@@ -2,7 +2,6 @@
 // where runtime/EXACT.md promises it, elsewhere within a tolerance, and then the reason is shown.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,6 +19,7 @@
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/driver/progress.h"
 #include "frontend/parse/parse.h"
+#include "ir/support/file.h"
 #include "stdlib/ops/source/npy.h"
 #include "stdlib/ops/table.h"
 
@@ -108,33 +108,6 @@ class AppendedFiles {
   std::map<std::string, std::optional<std::uintmax_t>> sizes_;
 };
 
-// Where a run's checkpoints go instead: each layout begins without those of the others, and those
-// of the user stay.
-class CheckpointFolder {
- public:
-  CheckpointFolder() {
-    std::error_code ignored;
-    path_ = (std::filesystem::temp_directory_path(ignored) / "mtf_verify_XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Failure{
-          {.kind = DiagKind::kFile, .text = "no folder can be made in " + in_backticks(path_)}};
-    }
-  }
-  ~CheckpointFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  CheckpointFolder(const CheckpointFolder&) = delete;
-  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
-  CheckpointFolder(CheckpointFolder&&) = delete;
-  CheckpointFolder& operator=(CheckpointFolder&&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // As they are once the run is over.
 void read_files(std::map<std::string, HostTensor>& files) {
   for (auto& [path, tensor] : files) {
@@ -150,7 +123,13 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
                Result& result, DiagSink& diags) {
   Trace trace;
   AppendedFiles appended;
-  const CheckpointFolder checkpoints;
+  // Where its checkpoints go instead: each layout begins without those of the others, and those of
+  // the user stay.
+  const TemporaryFolder checkpoints("mtf_verify_");
+  if (!checkpoints.is_made()) {
+    throw Failure{{.kind = DiagKind::kFile,
+                   .text = "no folder can be made in " + in_backticks(checkpoints.path())}};
+  }
   ExecuteDevice device(
       {.ops = op_table(),
        .exact = exact,

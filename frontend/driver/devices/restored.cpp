@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/elaborate/report.h"
+#include "frontend/report/quantity.h"
 
 namespace mtf {
 namespace {
@@ -112,8 +113,8 @@ std::string shortened(std::vector<std::string> names) {
   return text + "and " + std::to_string(all - kMostNames) + " more";
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+std::string counted(std::size_t count, std::string_view what) {
+  return count_text(static_cast<std::int64_t>(count), what);
 }
 
 // Whether each glob names something; if not, an error.

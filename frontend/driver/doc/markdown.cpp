@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "frontend/report/html.h"
 #include "ir/support/source.h"
 
 namespace mtf {
@@ -190,29 +191,6 @@ class Converter {
 
 HtmlText html_of_markdown(std::string_view markdown) {
   return Converter().run(markdown);
-}
-
-std::string escaped_html(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
 }
 
 std::string inline_html(std::string_view text) {

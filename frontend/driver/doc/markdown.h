@@ -22,7 +22,6 @@ struct HtmlText {
 
 [[nodiscard]] HtmlText html_of_markdown(std::string_view markdown);
 
-[[nodiscard]] std::string escaped_html(std::string_view text);
 // `code` and *emphasis* of one paragraph, and links.
 [[nodiscard]] std::string inline_html(std::string_view text);
 

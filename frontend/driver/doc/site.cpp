@@ -11,6 +11,7 @@
 #include "frontend/driver/ops/ops_facts.h"
 #include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/stdlib_modules.h"
+#include "frontend/report/html.h"
 #include "frontend/report/json_parts.h"
 #include "stdlib/ops/table.h"
 

@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
-#include <unistd.h>
 #include <utility>
+
+#include "ir/support/file.h"
+#include "runtime/checkpoint/checksum.h"
 
 namespace mtf {
 namespace {
@@ -35,23 +38,6 @@ std::optional<Rule> read_rule(std::istringstream& words, const Layout& searched)
     rule.axes.push_back(*axis);
   }
   return rule.dim.empty() ? std::nullopt : std::optional(std::move(rule));
-}
-
-// FNV-1a; two of them with other beginnings are 128 bits.
-std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    text += kDigits[number >> static_cast<unsigned>(shift) & 15U];
-  }
-  return text;
 }
 
 }  // namespace
@@ -140,40 +126,18 @@ std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view tex
 }
 
 std::string kept_path(std::string_view question) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const bool has_cache = cache != nullptr && *cache == '/';
-  if (!has_cache && (home == nullptr || *home != '/')) {
-    return "";
-  }
-  constexpr std::uint64_t kOne = 0xcbf29ce484222325U;
-  constexpr std::uint64_t kOther = 0x84222325cbf29ce4U;
-  return (has_cache ? std::string(cache) : std::string(home) + "/.cache") + "/mtf/layouts/" +
-         hexadecimal(hash_of(question, kOne)) + hexadecimal(hash_of(question, kOther));
+  const std::string folder = user_folder("XDG_CACHE_HOME", "/.cache");
+  const std::uint64_t hash = xxh64(std::as_bytes(std::span(question.data(), question.size())));
+  return folder.empty() ? "" : folder + "/layouts/" + hex16(hash);
 }
 
 std::optional<std::string> load_kept(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (path.empty() || !stream) {
-    return std::nullopt;
-  }
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  return path.empty() ? std::nullopt : text_of(path);
 }
 
 void store_kept(const std::string& path, std::string_view text) {
-  if (path.empty()) {
-    return;
-  }
-  // Others may search for the same at the same time: it is there at once, or not at all.
-  const std::string beside = path + "." + std::to_string(getpid());
-  std::error_code problem;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-  std::ofstream stream(beside, std::ios::binary);
-  if (stream << text << std::flush) {
-    std::filesystem::rename(beside, path, problem);
-  }
-  if (problem) {
-    std::filesystem::remove(beside, problem);
+  if (!path.empty()) {
+    static_cast<void>(put_file(path, text));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/tensors/units.h"
+#include "ir/support/units.h"
 
 namespace mtf::host {
 namespace {
@@ -27,22 +28,17 @@ struct UnitOf {
   Measure measure{};
   double factor = 1;
 };
-constexpr double kKi = 1024;
-constexpr std::array kUnits = std::to_array<UnitOf>({{"B", Measure::kBytes, 1},
-                                                     {"KiB", Measure::kBytes, kKi},
-                                                     {"MiB", Measure::kBytes, kKi* kKi},
-                                                     {"GiB", Measure::kBytes, kKi* kKi* kKi},
-                                                     {"TiB", Measure::kBytes, kKi* kKi* kKi* kKi},
-                                                     {"KB", Measure::kBytes, 1e3},
-                                                     {"MB", Measure::kBytes, 1e6},
-                                                     {"GB", Measure::kBytes, 1e9},
-                                                     {"TB", Measure::kBytes, 1e12},
-                                                     {"FLOP", Measure::kFlops, 1},
-                                                     {"kFLOP", Measure::kFlops, 1e3},
-                                                     {"MFLOP", Measure::kFlops, 1e6},
-                                                     {"GFLOP", Measure::kFlops, 1e9},
-                                                     {"TFLOP", Measure::kFlops, 1e12},
-                                                     {"PFLOP", Measure::kFlops, 1e15}});
+constexpr auto kUnits = [] {
+  std::array<UnitOf, kByteUnits.size() + kFlopUnits.size()> units{};
+  std::size_t count = 0;
+  for (const auto& [name, factor] : kByteUnits) {
+    units[count++] = {name, Measure::kBytes, factor};
+  }
+  for (const auto& [name, factor] : kFlopUnits) {
+    units[count++] = {name, Measure::kFlops, factor};
+  }
+  return units;
+}();
 
 std::vector<std::string> all_subjects() {
   std::vector<std::string> names(kCollectiveKinds.begin(), kCollectiveKinds.end());

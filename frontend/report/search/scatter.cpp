@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "frontend/report/html.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
 #include "ir/support/number.h"
@@ -62,15 +63,6 @@ std::string circle(double x, double y, std::string_view radius, std::string_view
 std::string label(double x, double y, std::string_view anchor, const std::string& text) {
   return "<text x=\"" + scaled(x) + "\" y=\"" + scaled(y) + "\" text-anchor=\"" +
          std::string(anchor) + "\">" + text + "</text>\n";
-}
-
-// For text between tags.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return result;
 }
 
 }  // namespace
@@ -136,10 +128,10 @@ std::string scatter_svg(const SearchReport& report) {
   for (std::size_t i = 0; i < report.front.size(); ++i) {
     const FoundLayout& found = report.front[i];
     const Priced& priced = found.priced;
-    text += circle(
-        x(static_cast<double>(priced.peak_bytes)), y(priced.seconds), "5",
-        i == report.best ? "best" : "front",
-        escaped(rules_source(found.layout)) + ": " + point_text(priced.seconds, priced.peak_bytes));
+    text += circle(x(static_cast<double>(priced.peak_bytes)), y(priced.seconds), "5",
+                   i == report.best ? "best" : "front",
+                   escaped_html(rules_source(found.layout)) + ": " +
+                       point_text(priced.seconds, priced.peak_bytes));
   }
   text += label(kLeft - 6, kTop + 10, "end", seconds_text(scales.time.most()));
   text += label(kLeft - 6, kTop + kHeight, "end", seconds_text(scales.time.least()));

@@ -37,11 +37,6 @@ struct Folder {
   fs::path path;
 };
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void put(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
@@ -225,7 +220,7 @@ TEST_CASE("every bit that flips and every cut is found") {
   const Folder folder;
   const std::string path = folder.file("m.safetensors");
   REQUIRE(saved(path, kGrid, {.dims = {{}, {}}, .partial = {}}, 1'000'000).empty());
-  const std::string whole = text_of(path);
+  const std::string whole = text_of(path).value();
   const auto is_found = [&](const std::string& text) {
     put(path, text);
     const CheckpointFile file(path);
@@ -300,7 +295,7 @@ TEST_CASE("what cannot be written leaves what was there") {
   const std::string path = folder.file("m.safetensors");
   const ValueLayout none{.dims = {{}, {}}, .partial = {}};
   REQUIRE(saved(path, kGrid, none, 1'000'000).empty());
-  const std::string old = text_of(path);
+  const std::string old = text_of(path).value();
   CHECK(saved(folder.path.string(), kGrid, none, 1'000'000) == "it is a folder");
   CHECK(saved(path + "/below", kGrid, none, 1'000'000) != "");
   CHECK(text_of(path) == old);

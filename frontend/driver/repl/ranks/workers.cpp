@@ -15,6 +15,7 @@
 
 #include "frontend/driver/launch.h"
 #include "frontend/driver/repl/ranks/worker.h"
+#include "ir/support/file.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
@@ -69,28 +70,6 @@ std::string said_by(std::FILE* output) {
   return text;
 }
 
-// A folder with the socket that ranks connect to, as long as they do.
-struct Meeting {
-  Meeting() {
-    std::error_code problem;
-    const auto base = std::filesystem::temp_directory_path(problem);
-    folder = (base / "mtf-XXXXXX").string();
-    if (problem || mkdtemp(folder.data()) == nullptr) {
-      folder.clear();
-    }
-  }
-  ~Meeting() {
-    std::error_code problem;
-    std::filesystem::remove_all(folder, problem);
-  }
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
-  Meeting(Meeting&&) = delete;
-  Meeting& operator=(Meeting&&) = delete;
-
-  std::string folder;
-};
-
 wire::Answer answer_in(std::string_view message) {
   return wire::Reader(message).take<wire::Answer>();
 }
@@ -100,12 +79,27 @@ bool is_readable(int socket, int milliseconds) {
   return poll(&one, 1, milliseconds) == 1;
 }
 
+// What a rank says first; nullopt: this is none.
+std::optional<wire::Hello> hello_from(Channel& channel) {
+  const std::optional<std::string> message = channel.receive();
+  const wire::Answer answer = message ? answer_in(*message) : wire::Answer();
+  const auto* hello = std::get_if<wire::Hello>(&answer);
+  return message && hello != nullptr ? std::optional(*hello) : std::nullopt;
+}
+
+std::string why_not_there(const std::string& said, std::optional<int> status) {
+  if (!said.empty()) {
+    return "mpirun says\n  " + said;
+  }
+  return "mpirun " + (status ? end_text(status) : "does not start them");
+}
+
 }  // namespace
 
 std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacle) {
-  const Meeting meeting;
-  const std::string path = meeting.folder + "/ranks";
-  const Channel listener(meeting.folder.empty() ? -1 : listen_at(path, static_cast<int>(ranks)));
+  const TemporaryFolder meeting("mtf-");  // with the socket that ranks connect to
+  const std::string path = meeting.path() + "/ranks";
+  const Channel listener(meeting.is_made() ? listen_at(path, static_cast<int>(ranks)) : -1);
   std::FILE* output = std::tmpfile();
   if (listener.socket() < 0 || output == nullptr) {
     obstacle = "no socket can be made in the folder for temporary files: " +
@@ -133,9 +127,7 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
       continue;
     }
     Channel channel(accept(listener.socket(), nullptr, nullptr));
-    const std::optional<std::string> message = channel.receive();
-    const wire::Answer answer = message ? answer_in(*message) : wire::Answer();
-    if (const auto* hello = std::get_if<wire::Hello>(&answer); message && hello != nullptr) {
+    if (const std::optional<wire::Hello> hello = hello_from(channel)) {
       const auto rank = static_cast<std::size_t>(hello->rank);
       workers->processes_[rank] = static_cast<pid_t>(hello->process);
       found[rank].emplace(std::move(channel));
@@ -146,8 +138,7 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
   std::fclose(output);
   if (there < ranks) {
     workers->mpirun_ = status ? 0 : workers->mpirun_;
-    obstacle = said.empty() ? "mpirun " + (status ? end_text(status) : "does not start them")
-                            : "mpirun says\n  " + said;
+    obstacle = why_not_there(said, status);
     return nullptr;
   }
   for (std::optional<Channel>& channel : found) {
