@@ -3,7 +3,10 @@
 
 #include "ir/rewrite/rewrite.h"
 
-#include <string>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,7 +45,7 @@ std::vector<bool> live_values(const Program& program) {
   return live;
 }
 
-Program drop_dead(const Program& program) {
+Program without_dead(const Program& program) {
   const std::vector<bool> live = live_values(program);
   Transfer transfer = start_transfer(program);
   for (std::size_t i = 0; i < live.size(); ++i) {
@@ -52,6 +55,67 @@ Program drop_dead(const Program& program) {
     }
   }
   return finish_transfer(std::move(transfer));
+}
+
+// A rewrite of a program in its own place, which copies nothing: what stays moves up.
+class Compaction {
+ public:
+  explicit Compaction(Program& program) : program_(program), moved_(program.values.size()) {}
+
+  // The next of the old values, reading those that stayed.
+  Value& next() {
+    Value& value = program_.values[next_];
+    for (ValueId& operand : value.operands) {
+      operand = moved_[at(operand)];
+    }
+    ValueId& copied = value.recompute.of;
+    copied = copied.valid() ? moved_[at(copied)] : copied;
+    return value;
+  }
+
+  // What becomes of it.
+  void drop() { ++next_; }
+  void keep() {
+    moved_[next_] = fresh();
+    if (kept_ != next_) {
+      program_.values[kept_] = std::move(program_.values[next_]);
+    }
+    ++kept_;
+    ++next_;
+  }
+  void replace(ValueId by) { moved_[next_++] = by; }
+
+  // The number of what is kept next.
+  [[nodiscard]] ValueId fresh() const { return {static_cast<std::int32_t>(kept_)}; }
+
+  void finish() {
+    program_.values.resize(kept_);
+    for (Input& input : program_.inputs) {
+      input.value = moved_[at(input.value)];
+    }
+    for (ValueId& output : program_.outputs) {
+      output = moved_[at(output)];
+    }
+    for (Update& update : program_.updates) {
+      update.value = moved_[at(update.value)];
+    }
+  }
+
+ private:
+  Program& program_;
+  std::vector<ValueId> moved_;  // per old value
+  std::size_t next_ = 0;
+  std::size_t kept_ = 0;
+};
+
+void drop_dead(Program& program) {
+  const std::vector<bool> live = live_values(program);
+  Compaction compaction(program);
+  for (const bool is_live : live) {
+    (void)compaction.next();
+    is_live ? compaction.keep() : compaction.drop();
+  }
+  compaction.finish();
 }
 
 bool moves_nothing(const Program& to, const Value& value) {
@@ -71,81 +135,137 @@ bool type_says_all(Algebra kind) {
          kind == Algebra::kTranspose;
 }
 
-// Text, because -0.0 == 0.0 and NaN != NaN would make `==` on the arguments wrong both ways.
-std::string key_of(const Value& value) {
-  std::string key(value.op->name);
+// ---- what makes values equal ---------------------------------------------------------------
+
+// -0.0 is another number than 0.0, and a NaN the same as a NaN.
+bool same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+bool same(const ArgValue& a, const ArgValue& b) {
+  if (a.index() != b.index()) {
+    return false;
+  }
+  if (const auto* number = std::get_if<double>(&a)) {
+    return same(*number, std::get<double>(b));
+  }
+  if (const auto* numbers = std::get_if<std::vector<double>>(&a)) {
+    return std::ranges::equal(*numbers, std::get<std::vector<double>>(b),
+                              [](double x, double y) { return same(x, y); });
+  }
+  return a == b;
+}
+
+bool same(const OpArgs& a, const OpArgs& b) {
+  return std::ranges::equal(a.entries(), b.entries(),
+                            [](const OpArgs::Entry& x, const OpArgs::Entry& y) {
+                              return x.first == y.first && same(x.second, y.second);
+                            });
+}
+
+bool same(const Value& a, const Value& b) {
+  return a.op == b.op && a.operands == b.operands && a.type == b.type &&
+         a.recompute.again == b.recompute.again &&
+         (type_says_all(a.op->algebra) || same(a.args, b.args));
+}
+
+// Of a part of what makes values equal: the operands, and what constants are told apart by.
+std::size_t hash_of(const Value& value) {
+  std::size_t hash = std::hash<const OpDef*>()(value.op);
+  const auto add = [&hash](std::size_t part) {
+    constexpr std::size_t kOdd = 0x9E37'79B9'7F4A'7C15U;
+    hash = (hash ^ part) * kOdd;
+    hash ^= hash >> 29U;
+  };
   for (const ValueId operand : value.operands) {
-    key += " %" + std::to_string(operand.index);
+    add(at(operand));
+  }
+  for (const Dim& dim : value.type.shape.dims()) {
+    add(static_cast<std::size_t>(dim.size));
   }
   if (!type_says_all(value.op->algebra)) {
-    key += " (" + to_string(value.args) + ")";
+    for (const auto& [name, argument] : value.args.entries()) {
+      if (const auto* number = std::get_if<double>(&argument)) {
+        add(std::isnan(*number) ? 0 : std::bit_cast<std::size_t>(*number));
+      } else if (const auto* whole = std::get_if<std::int64_t>(&argument)) {
+        add(static_cast<std::size_t>(*whole));
+      }
+    }
   }
-  if (value.recompute.again != 0) {
-    key += " again " + std::to_string(value.recompute.again);
-  }
-  return key + " " + to_string(value.type);
+  return hash;
 }
 
 // The values that later ones may be equal to. What a trip of a loop makes is not there behind it.
 class Known {
  public:
-  // The value of that key; it is the new one, if there was none.
-  std::pair<ValueId, bool> find(std::string key, ValueId fresh) {
-    const auto [entry, is_new] = known_.try_emplace(std::move(key), fresh);
-    if (is_new && !open_.empty()) {
-      open_.back().push_back(entry->first);
+  explicit Known(const Program& program) : program_(program) {}
+
+  // The value that is equal; invalid: there is none, and it will be known by its number.
+  ValueId find(const Value& value, ValueId fresh) {
+    const std::size_t hash = hash_of(value);
+    const auto [begin, end] = known_.equal_range(hash);
+    for (auto entry = begin; entry != end; ++entry) {
+      if (same(program_.at(entry->second), value)) {
+        return entry->second;
+      }
     }
-    return {entry->second, is_new};
+    known_.emplace(hash, fresh);
+    if (!open_.empty()) {
+      open_.back().emplace_back(hash, fresh);
+    }
+    return {};
   }
 
   void pass(const Value& value) {
     if (is(value, Primitive::kWhile)) {
       open_.emplace_back();
     } else if (is(value, Primitive::kAgain)) {
-      for (const std::string& key : open_.back()) {
-        known_.erase(key);
+      for (const auto& [hash, id] : open_.back()) {
+        const auto [first, last] = known_.equal_range(hash);
+        known_.erase(std::find_if(first, last,
+                                  [made = id](const auto& entry) { return entry.second == made; }));
       }
       open_.pop_back();
     }
   }
 
  private:
-  std::unordered_map<std::string, ValueId> known_;
-  std::vector<std::vector<std::string>> open_;  // of the loops around, the keys that trips made
+  const Program& program_;                               // as far as it is rewritten
+  std::unordered_multimap<std::size_t, ValueId> known_;  // by hash
+  // Of the loops around, what trips made.
+  std::vector<std::vector<std::pair<std::size_t, ValueId>>> open_;
 };
 
 // One value for equal ones, none for moves that move nothing.
-Program merge_equal(const Program& program) {
-  Transfer transfer = start_transfer(program);
-  Known known;
+void merge_equal(Program& program) {
+  Compaction compaction(program);
+  Known known(program);
   const auto find = [&](const Value& value) -> ValueId {
     known.pass(value);
     if (value.op == nullptr || !may_merge(value)) {
       return {};
     }
-    if (moves_nothing(transfer.to, value)) {
+    if (moves_nothing(program, value)) {
       return value.operands.front();
     }
-    const ValueId next{static_cast<std::int32_t>(transfer.to.values.size())};
-    const auto [same, is_new] = known.find(key_of(value), next);
-    return is_new ? ValueId{} : same;
+    return known.find(value, compaction.fresh());
   };
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const ValueId id{static_cast<std::int32_t>(i)};
-    Value value = moved_value(transfer, id);
-    const ValueId same = find(value);
-    if (!same.valid()) {
-      transfer.map(id, append(transfer, std::move(value)));
+  for (std::size_t i = 0, count = program.values.size(); i < count; ++i) {
+    Value& value = compaction.next();
+    const ValueId equal = find(value);
+    if (!equal.valid()) {
+      compaction.keep();
       continue;
     }
-    transfer.map(id, same);
-    transfer.to.at(same).internal = transfer.to.at(same).internal && value.internal;
-    std::string& name = transfer.to.at(same).name;
-    if (name.empty()) {
-      name = value.name;
+    Value& kept = program.at(equal);
+    kept.internal = kept.internal && value.internal;
+    if (kept.name.empty()) {
+      kept.name = std::move(value.name);
     }
+    compaction.replace(equal);
   }
-  return finish_transfer(std::move(transfer));
+  compaction.finish();
 }
 
 }  // namespace
@@ -153,9 +273,15 @@ Program merge_equal(const Program& program) {
 // Products are fused only while nobody else reads them, so dead readers must be gone before; and
 // the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
-  const Program clean = merge_equal(drop_dead(program));
-  const Program contracted = drop_dead(merge_equal(drop_dead(contract(clean, ops))));
-  return drop_dead(join_terms(contracted, ops));
+  Program clean = without_dead(program);
+  merge_equal(clean);
+  Program contracted = contract(clean, ops);
+  drop_dead(contracted);
+  merge_equal(contracted);
+  drop_dead(contracted);
+  Program joined = join_terms(contracted, ops);
+  drop_dead(joined);
+  return joined;
 }
 
 }  // namespace mtf

@@ -3,31 +3,29 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kWorthwhile = 128;    // a part of the whole that is worth a second try
-constexpr std::size_t kMostBySize = 10'000;  // blocks: the time grows with their square
+constexpr std::size_t kMostBySize = 10'000;  // blocks
 
 // Free gaps as time passes, joined again when memory is given back.
 class Gaps {
  public:
+  // The smallest that is large enough, the first of several.
   std::int64_t take(std::int64_t need) {
-    auto best = gaps_.end();
-    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-      if (gap->second >= need && (best == gaps_.end() || gap->second < best->second)) {
-        best = gap;
-      }
-    }
-    if (best != gaps_.end()) {
-      const auto [offset, size] = *best;
-      gaps_.erase(best);
+    if (const auto best = by_size_.lower_bound({need, 0}); best != by_size_.end()) {
+      const auto [size, offset] = *best;
+      remove(gaps_.find(offset));
       if (size > need) {
-        gaps_.emplace(offset + need, size - need);
+        add(offset + need, size - need);
       }
       return offset;
     }
@@ -36,7 +34,7 @@ class Gaps {
       const auto last = std::prev(gaps_.end());
       if (last->first + last->second == size_) {
         const std::int64_t offset = last->first;
-        gaps_.erase(last);
+        remove(last);
         size_ = offset + need;
         return offset;
       }
@@ -50,25 +48,38 @@ class Gaps {
     if (bytes == 0) {
       return;
     }
-    const auto here = gaps_.emplace(offset, bytes).first;
-    const auto next = std::next(here);
-    if (next != gaps_.end() && here->first + here->second == next->first) {
-      here->second += next->second;
-      gaps_.erase(next);
-    }
-    if (here != gaps_.begin()) {
-      const auto before = std::prev(here);
-      if (before->first + before->second == here->first) {
-        before->second += here->second;
-        gaps_.erase(here);
+    const auto next = gaps_.lower_bound(offset);
+    if (next != gaps_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        remove(before);
       }
     }
+    if (next != gaps_.end() && offset + bytes == next->first) {
+      bytes += next->second;
+      remove(next);
+    }
+    add(offset, bytes);
   }
 
   [[nodiscard]] std::int64_t size() const { return size_; }
 
  private:
-  std::map<std::int64_t, std::int64_t> gaps_;  // offset -> bytes; never two that touch
+  using Sizes = std::map<std::int64_t, std::int64_t>;
+
+  void add(std::int64_t offset, std::int64_t bytes) {
+    gaps_.emplace(offset, bytes);
+    by_size_.emplace(bytes, offset);
+  }
+  void remove(Sizes::const_iterator gap) {
+    by_size_.erase({gap->second, gap->first});
+    gaps_.erase(gap);
+  }
+
+  Sizes gaps_;                                               // by offset; never two that touch
+  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // the same, with their offsets
   std::int64_t size_ = 0;
 };
 
@@ -87,45 +98,109 @@ std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   return gaps.size();
 }
 
-// The smallest gap between those of `placed`, by offset, that are used at the block's time; behind
-// them if it fits none.
-std::int64_t best_offset(std::span<const ArenaBlock> placed, const ArenaBlock& block) {
-  const std::int64_t need = rounded(block.bytes);
-  std::int64_t end = 0;  // of what was met so far
-  std::int64_t best = -1;
-  std::int64_t best_gap = 0;
-  for (const ArenaBlock& other : placed) {
-    if (other.last < block.first || block.last < other.first) {
-      continue;
+// Blocks with an offset, by offset, found by the time at which they are used. Most are in use for a
+// moment: they are in the lists of the stretches of time around it, and only the others are looked
+// at for every block.
+class Placed {
+ public:
+  explicit Placed(std::span<const ArenaBlock> all)
+      : stretches_(all.empty() ? 0 : stretch_of(all.back().first) + 1) {}
+
+  void add(const ArenaBlock& block) {
+    const Used used{.begin = block.offset,
+                    .end = block.offset + rounded(block.bytes),
+                    .first = block.first,
+                    .last = block.last};
+    insert(used, all_);
+    if (is_long(block)) {
+      insert(used, long_);
+      return;
     }
-    const std::int64_t gap = other.offset - end;
-    if (gap == need) {  // none fits better
-      return end;
+    const std::size_t first = stretch_of(block.first);
+    for (std::size_t i = first == 0 ? 0 : first - 1;
+         i <= stretch_of(block.last) && i < stretches_.size(); ++i) {
+      insert(used, stretches_[i]);
     }
-    if (gap > need && (best < 0 || gap < best_gap)) {
-      best = end;
-      best_gap = gap;
-    }
-    end = std::max(end, other.offset + rounded(other.bytes));
   }
-  return best < 0 ? end : best;
-}
+
+  // The smallest gap between those that are used at the block's time; behind them if it fits none.
+  [[nodiscard]] std::int64_t best_offset(const ArenaBlock& block) {
+    if (is_long(block)) {
+      return best_offset(all_, block);
+    }
+    const std::vector<Used>& near = stretches_[stretch_of(block.first)];
+    both_.resize(near.size() + long_.size());
+    std::ranges::merge(near, long_, both_.begin(), {}, &Used::begin, &Used::begin);
+    return best_offset(both_, block);
+  }
+
+ private:
+  static constexpr std::int32_t kStretch = 64;  // steps
+
+  // Bytes, from one step to another.
+  struct Used {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+  };
+
+  // Stretch i is of the steps from i * kStretch on, and those of the next one: so a block that is
+  // not long is in the one that it begins in.
+  [[nodiscard]] static std::size_t stretch_of(std::int32_t step) {
+    return static_cast<std::size_t>(step / kStretch);
+  }
+  [[nodiscard]] static bool is_long(const ArenaBlock& block) {
+    return block.last - block.first > kStretch;
+  }
+
+  static void insert(const Used& used, std::vector<Used>& by_place) {
+    by_place.insert(std::ranges::upper_bound(by_place, used.begin, {}, &Used::begin), used);
+  }
+
+  static std::int64_t best_offset(std::span<const Used> by_place, const ArenaBlock& block) {
+    const std::int64_t need = rounded(block.bytes);
+    std::int64_t end = 0;  // of what was met so far
+    std::int64_t best = -1;
+    std::int64_t best_gap = std::numeric_limits<std::int64_t>::max();
+    for (const Used& used : by_place) {
+      if (used.last < block.first || block.last < used.first) {
+        continue;
+      }
+      const std::int64_t gap = used.begin - end;
+      if (gap >= need && gap < best_gap) {
+        best = end;
+        best_gap = gap;
+        if (gap == need) {  // none fits better
+          break;
+        }
+      }
+      end = std::max(end, used.end);
+    }
+    return best < 0 ? end : best;
+  }
+
+  std::vector<Used> all_;
+  std::vector<Used> long_;
+  std::vector<std::vector<Used>> stretches_;  // of the others
+  std::vector<Used> both_;
+};
 
 // Gives up where it needs `limit` or more.
 std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return blocks[i].bytes; });
-  std::vector<ArenaBlock> placed;
+  Placed placed(blocks);
   std::int64_t size = 0;
   for (const std::size_t i : order) {
     ArenaBlock& block = blocks[i];
-    block.offset = best_offset(placed, block);
+    block.offset = placed.best_offset(block);
     size = std::max(size, block.offset + rounded(block.bytes));
     if (size >= limit) {
       return size;
     }
-    placed.insert(std::ranges::upper_bound(placed, block.offset, {}, &ArenaBlock::offset), block);
+    placed.add(block);
   }
   return size;
 }

@@ -78,7 +78,9 @@ std::string emitted_entries(Emit emit, CheckedProgram& program,
   std::vector<const Unit*> units;
   units.reserve(names.size());
   for (const std::string& name : names) {
-    units.push_back(program.session.build(name));
+    if (const Unit* unit = program.session.build(name); unit != nullptr) {
+      units.push_back(unit);
+    }
   }
   return emitted(emit, program, units);
 }

@@ -56,6 +56,11 @@ std::int64_t CheckDevice::calls(const Unit& unit) const {
   return found == calls_.end() ? 0 : found->second;
 }
 
+const Program* CheckDevice::simplified(const Unit& unit) const {
+  const auto found = simplified_.find(&unit);
+  return found == simplified_.end() ? nullptr : &found->second;
+}
+
 void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   const auto [entry, is_new] = results_.try_emplace(&unit);
   if (!is_new) {
@@ -65,7 +70,11 @@ void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   for (const ValueId output : unit.program.outputs) {
     entry->second.push_back(std::make_shared<DeviceTensor>(unit.program.at(output).type));
   }
-  const Program simplified = layouts_.empty() ? Program() : simplify(unit.program, ops_);
+  if (layouts_.empty()) {
+    return;
+  }
+  const Program& simplified =
+      simplified_.emplace(&unit, simplify(unit.program, ops_)).first->second;
   for (const Layout& layout : layouts_) {
     DiagSink found;
     (void)fits(simplified, layout, found);

@@ -35,6 +35,8 @@ class CheckDevice : public DryDevice {
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
+  // The same unit simplified, as it was for its layouts; null: there were none.
+  [[nodiscard]] const Program* simplified(const Unit& unit) const;
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
   // In the order in which they were first run.
@@ -50,6 +52,7 @@ class CheckDevice : public DryDevice {
   std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
+  std::map<const Unit*, Program> simplified_;
   std::map<const Unit*, std::int64_t> calls_;
   std::map<const Unit*, std::vector<TensorHandle>> results_;  // the same at each run
   std::set<std::tuple<std::string, DiagKind, std::uint32_t, std::int32_t, std::string>> reported_;

@@ -144,9 +144,13 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
 std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
                                    std::string_view entry) {
   const Unit* unit = program.session.build(entry);
-  return unit == nullptr ? std::nullopt
-                         : lower(unit->program, program.layout(), op_table(), workspace.diags,
-                                 !workspace.options.fast);
+  if (unit == nullptr) {
+    return std::nullopt;
+  }
+  const Program* simplified = program.device.simplified(*unit);
+  return lower_simplified(simplified == nullptr ? simplify(unit->program, op_table()) : *simplified,
+                          program.layout(), op_table(), workspace.diags,
+                          {.exact = !workspace.options.fast});
 }
 
 bool knows_layout(Workspace& workspace, const Session& session) {

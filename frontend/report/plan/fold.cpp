@@ -44,40 +44,38 @@ std::string without_numbers(std::string_view name) {
   return text;
 }
 
-// The words of a text: names, and others.
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
+// Goes through the words of a text: names, and others.
+template <typename F>
+void for_each_word(std::string_view text, F body) {
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i;
     while (end < text.size() && is_of_word(text[end])) {
       ++end;
     }
     end = std::max(end, i + 1);
-    words.push_back(text.substr(i, end - i));
+    body(text.substr(i, end - i));
     i = end;
   }
-  return words;
 }
 
 // Up to the end of the number in which a name differs from another: "layer_0" of "layer_0/w".
 std::string_view label_of(std::string_view name, std::string_view other) {
-  const auto differs = std::ranges::mismatch(name, other).in1;
-  auto end = differs;
-  while (end != name.end() && is_digit(*end)) {
+  auto end = static_cast<std::size_t>(std::ranges::mismatch(name, other).in1 - name.begin());
+  while (end < name.size() && is_digit(name[end])) {
     ++end;
   }
-  const bool in_number = end != name.begin() && is_digit(*std::prev(end));
-  return in_number ? std::string_view(name.begin(), end) : std::string_view();
+  return end > 0 && is_digit(name[end - 1]) ? name.substr(0, end) : std::string_view();
 }
 
 class Folder {
  public:
   Folder(std::span<const PlanLine> lines, std::span<const PlanLine> plan) {
     for (const PlanLine& line : plan) {
-      names_.insert(line.name);
-      if (line.kind == LineKind::kInput) {
-        inputs_.insert(line.name);
+      const std::size_t name = numbers_.try_emplace(line.name, names_.size()).first->second;
+      if (name == names_.size()) {
+        names_.push_back({.text = line.name});
       }
+      names_[name].is_input = names_[name].is_input || line.kind == LineKind::kInput;
     }
     std::unordered_map<std::string, std::size_t> numbers;
     for (const PlanLine& line : lines) {
@@ -126,20 +124,22 @@ class Folder {
     std::string text = std::to_string(static_cast<int>(line.kind)) + "\n" +
                        without_numbers(line.name) + "\n" + line.type + "\n" + line.partial + "\n" +
                        line.amount + "\n";
-    names_in_.back().push_back(line.name);
+    names_in_.back().push_back(numbers_.at(line.name));
     if (line.kind == LineKind::kInput) {
       return text + without_numbers(line.op) + "\n" + line.why;
     }
     if (line.kind == LineKind::kStep && line.op.find(" <- ") != std::string::npos) {
       return text + line.op;  // what a loop hands on is told of each
     }
-    for (const std::string_view word : words_of(line.op)) {
-      const bool is_name = names_.contains(std::string(word));
-      text += is_name ? "\1" : word;
-      if (is_name) {
-        names_in_.back().emplace_back(word);
+    for_each_word(line.op, [&](std::string_view word) {
+      const auto name = numbers_.find(word);
+      if (name == numbers_.end()) {
+        text += word;
+      } else {
+        text += '\1';
+        names_in_.back().push_back(name->second);
       }
-    }
+    });
     return text + "\n" + without_places(line.why);
   }
 
@@ -161,15 +161,14 @@ class Folder {
   }
 
   // Whether the names of so many lines at one place can be exchanged for those at another.
-  [[nodiscard]] bool alike(std::size_t first, std::size_t second, std::size_t length) const {
-    std::unordered_map<std::string_view, std::string_view> there;
-    std::unordered_map<std::string_view, std::string_view> back;
+  [[nodiscard]] bool alike(std::size_t first, std::size_t second, std::size_t length) {
+    ++comparison_;
     for (std::size_t i = 0; i < length; ++i) {
-      const std::vector<std::string>& ours = names_in_[first + i];
-      const std::vector<std::string>& theirs = names_in_[second + i];
+      const std::vector<std::size_t>& ours = names_in_[first + i];
+      const std::vector<std::size_t>& theirs = names_in_[second + i];
       for (std::size_t n = 0; n < ours.size(); ++n) {
-        if (there.try_emplace(ours[n], theirs[n]).first->second != theirs[n] ||
-            back.try_emplace(theirs[n], ours[n]).first->second != ours[n]) {
+        if (!exchanges(names_[ours[n]].there, theirs[n]) ||
+            !exchanges(names_[theirs[n]].back, ours[n])) {
           return false;
         }
       }
@@ -177,7 +176,7 @@ class Folder {
     return true;
   }
 
-  [[nodiscard]] std::int64_t times(std::size_t begin, std::size_t end, std::size_t length) const {
+  [[nodiscard]] std::int64_t times(std::size_t begin, std::size_t end, std::size_t length) {
     std::int64_t count = 1;
     for (std::size_t at = begin; at + 2 * length <= end; at += length, ++count) {
       const auto ours = keys_.begin() + static_cast<std::ptrdiff_t>(at);
@@ -190,7 +189,7 @@ class Folder {
   }
 
   // The repetition from a line on that hides most.
-  [[nodiscard]] Repeat repeat_at(std::size_t begin, std::size_t end) const {
+  [[nodiscard]] Repeat repeat_at(std::size_t begin, std::size_t end) {
     Repeat best;
     std::size_t tried = 0;
     for (std::size_t other = next_[begin]; other < end && tried < kMostCandidates;
@@ -211,16 +210,16 @@ class Folder {
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < repeat.length; ++i) {
       for (std::size_t n = 0; n < names_in_[begin + i].size(); ++n) {
-        const std::string& name = names_in_[begin + i][n];
-        const std::string& second = names_in_[begin + repeat.length + i][n];
-        const std::string& end = names_in_[last + i][n];
-        const std::string_view label = label_of(name, second);
-        if (!inputs_.contains(name) || name == second || label.empty() ||
-            !seen.insert(label).second) {
+        const Name& name = names_[names_in_[begin + i][n]];
+        const std::string_view second = names_[names_in_[begin + repeat.length + i][n]].text;
+        const std::string_view end = names_[names_in_[last + i][n]].text;
+        const std::string_view label = label_of(name.text, second);
+        if (!name.is_input || name.text == second || label.empty() || !seen.insert(label).second) {
           continue;
         }
-        const std::string as = std::string(label_of(second, name));
-        texts.push_back(as + (repeat.times == 2 ? "" : " … " + std::string(label_of(end, name))) +
+        const std::string as = std::string(label_of(second, name.text));
+        texts.push_back(as +
+                        (repeat.times == 2 ? "" : " … " + std::string(label_of(end, name.text))) +
                         " as " + std::string(label));
       }
     }
@@ -231,11 +230,32 @@ class Folder {
     return text + (texts.size() > kMostLabels ? ", …" : "");
   }
 
-  std::unordered_set<std::string> names_;
-  std::unordered_set<std::string> inputs_;
-  std::vector<std::vector<std::string>> names_in_;  // of each line its own, then those it reads
+  // The name that stands for another in a comparison.
+  struct Other {
+    std::size_t comparison = 0;
+    std::size_t name = 0;
+  };
+  struct Name {
+    std::string_view text;
+    bool is_input = false;
+    Other there = {};
+    Other back = {};
+  };
+
+  // Whether it stands for that name; for the first time in a comparison, it then does.
+  [[nodiscard]] bool exchanges(Other& other, std::size_t name) const {
+    if (other.comparison != comparison_) {
+      other = {.comparison = comparison_, .name = name};
+    }
+    return other.name == name;
+  }
+
+  std::unordered_map<std::string_view, std::size_t> numbers_;
+  std::vector<Name> names_;
+  std::vector<std::vector<std::size_t>> names_in_;  // of each line its own, then those it reads
   std::vector<std::size_t> keys_;
   std::vector<std::size_t> next_;  // the next line with the same key, or behind them all
+  std::size_t comparison_ = 0;
 };
 
 }  // namespace
