@@ -192,6 +192,9 @@ void check_together(const CommandDef& command, const CLI::App& app, const Option
   if (options.fast && options.exact) {
     throw Misuse{"`--exact` and `--fast` exclude each other"};
   }
+  if (std::string text = misuse_of(options.search); !text.empty()) {
+    throw Misuse{std::move(text)};
+  }
 }
 
 // The command line once more, for ranks: without `-n`, and words that look like options last.

@@ -43,7 +43,8 @@ inline constexpr int kInternalError = 70;
 
 // Of `search`.
 struct SearchOptions {
-  std::int64_t ranks = 0;          // that a mesh of any shape has; 0: the declared one
+  // That a mesh of any shape has; none: the declared one. Several of `scale` and `fit` alone.
+  std::vector<std::int64_t> ranks;
   std::size_t axes = 0;            // that it may have; 0: two, or as many as are declared
   std::string mesh;                // the declared one that is meant, where there are several
   std::uint64_t memory = 0;        // bytes that a rank may hold; 0: what the hardware has
@@ -56,9 +57,9 @@ struct SearchOptions {
   std::string svg;                 // … into this file
   bool fit = false;                // on as few ranks as it may
   std::string sensitivity;         // a figure of the hardware that is varied
-  double factor = 1;               // … by this, now
+  std::string scale;               // a dim that grows as the ranks do
+  std::int64_t scale_each = 0;     // … to so much for each of them; 0: as declared
   std::string explain;             // a rule, "batch->rows"
-  std::uint64_t seed = 0;
 };
 
 struct Options {

@@ -101,9 +101,29 @@ bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
 
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(", "), text.size());
+    if (end > 0) {
+      names.emplace_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
 bool set_searched_ranks(Options& options, std::string_view text) {
-  return read_number(text, options.search.ranks) && options.search.ranks >= 1 &&
-         options.search.ranks <= (1 << 20);
+  std::set<std::int64_t> all;
+  for (const std::string& word : names_in(text)) {
+    std::int64_t ranks = 0;
+    if (!read_number(word, ranks) || ranks < 1 || ranks > (1 << 20)) {
+      return false;
+    }
+    all.insert(ranks);
+  }
+  options.search.ranks.assign(all.begin(), all.end());
+  return !options.search.ranks.empty();
 }
 
 bool set_axes(Options& options, std::string_view text) {
@@ -136,6 +156,17 @@ bool set_sensitivity(Options& options, std::string_view text) {
   return text == "bandwidth" || text == "latency" || text == "flops" || text == "memory_bandwidth";
 }
 
+// "batch", or "batch=16".
+bool set_scale(Options& options, std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  options.search.scale = text.substr(0, equals);
+  options.search.scale_each = 0;
+  const bool is_whole = equals == text.size();
+  return !options.search.scale.empty() &&
+         (is_whole || (read_number(text.substr(equals + 1), options.search.scale_each) &&
+                       options.search.scale_each >= 1));
+}
+
 bool set_objective(Options& options, std::string_view text) {
   options.search.objective = text;
   return text == "time" || text == "memory" || text == "bytes";
@@ -148,18 +179,6 @@ bool set_budget(Options& options, std::string_view text) {
   }
   return read_number(text, options.search.budget) && options.search.budget > 0 &&
          options.search.budget <= kMost;
-}
-
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(", "), text.size());
-    if (end > 0) {
-      names.emplace_back(text.substr(0, end));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return names;
 }
 
 bool add_whole(Options& options, std::string_view text) {
@@ -232,7 +251,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      kWithFile, add_setting},
     {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
      kCost | kSearch | kDiff | kRun, set_text<&Options::hardware>},
-    {"--ranks", "", "N", "search all meshes of so many ranks", kSearch, set_searched_ranks},
+    {"--ranks", "", "N", "search all meshes of so many ranks; of --scale and --fit several: 1,6,48",
+     kSearch, set_searched_ranks},
     {"--axes", "", "N", "axes that such a mesh may have: 1 to 4", kSearch, set_axes},
     {"--on", "", "MESH", "the mesh, where the file declares several", kSearch,
      set_search_text<&SearchOptions::mesh>},
@@ -249,8 +269,12 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_over},
     {"--explain", "", "RULE", "why a rule is not in the answer: \"batch->rows\"", kSearch,
      set_explain},
-    {"--fit", "", "", "on as few ranks as the memory of one allows: 1, 2, 4, 8 …", kSearch,
+    {"--fit", "", "", "on as few ranks as the memory of one allows", kSearch,
      set_search_flag<&SearchOptions::fit>},
+    {"--scale", "", "DIM",
+     "the best layouts as ranks grow from 1 to 4096 and the dim with them; `batch=16`: by 16 a "
+     "rank",
+     kSearch, set_scale},
     {"--sensitivity", "", "WHAT",
      "how the answer changes with the hardware's bandwidth, latency, flops or memory_bandwidth",
      kSearch, set_sensitivity, Offer::kChoices, "bandwidth latency flops memory_bandwidth"},

@@ -29,57 +29,79 @@ bool write_layout(Workspace& workspace, FileId file, const SearchedProgram& prog
   return obstacle.empty();
 }
 
-bool write_picture(Workspace& workspace, const SearchReport& report) {
+bool write_picture(Workspace& workspace, const std::string& picture) {
   const std::string& path = workspace.options.search.svg;
   std::ofstream stream(path, std::ios::binary);
-  if (stream << scatter_svg(report) << std::flush) {
+  if (stream << picture << std::flush) {
     return true;
   }
   workspace.diags.error(DiagKind::kFile, {}, "the picture cannot be written to `" + path + "`");
   return false;
 }
 
-void answer(Workspace& workspace, FileId file, SearchedProgram& program) {
-  const SearchOptions& asked = workspace.options.search;
-  Searching searching(workspace, program);
-  if (!searching.find(workspace.diags)) {
+// The object, or the text and the picture of a terminal.
+template <typename Report>
+void show(Workspace& workspace, const Report& report, const std::string& text,
+          std::string (*json)(const Report&), std::string (*picture)(const Report&, std::size_t)) {
+  if (workspace.options.json) {
+    workspace.answers.push_back(json(report));
     return;
   }
+  say(workspace, text + (workspace.options.search.plot ? picture(report, output_columns()) : ""));
+}
+
+// About the answer of a search that has found one.
+void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching) {
+  const SearchOptions& asked = workspace.options.search;
   const std::optional<std::string> explained =
       asked.explain.empty() ? "" : searching.explanation(asked.explain, workspace.diags);
   const SearchReport report = searching.report();
   const std::string sensitivity =
-      asked.sensitivity.empty() ? "" : sensitivity_text(workspace, program);
+      asked.sensitivity.empty() ? "" : sensitivity_text(workspace, program, searching);
   end_progress();
-  if (!explained || (!asked.svg.empty() && !write_picture(workspace, report)) ||
-      (asked.write && !write_layout(workspace, file, program, searching.answer()))) {
-    return;
+  if (explained && (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
+      (!asked.write || write_layout(workspace, file, program, searching.answer()))) {
+    show(workspace, report, search_text(report) + *explained + sensitivity, search_json,
+         scatter_text);
   }
-  if (workspace.options.json) {
-    workspace.answers.push_back(search_json(report));
-    return;
+}
+
+void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program) {
+  const std::optional<Fitted> fitted = fit_ranks(workspace, program);
+  end_progress();
+  if (fitted) {
+    if (!workspace.options.json) {
+      say(workspace, fitted->says);
+    }
+    answer(workspace, file, program, *fitted->searching);
   }
-  say(workspace, search_text(report) + *explained + sensitivity +
-                     (asked.plot ? scatter_text(report, output_columns()) : ""));
+}
+
+void answer_scale(Workspace& workspace, SearchedProgram& program) {
+  const std::optional<ScaleReport> report = scaled(workspace, program);
+  end_progress();
+  const std::string& svg = workspace.options.search.svg;
+  if (report && (svg.empty() || write_picture(workspace, scale_svg(*report)))) {
+    show(workspace, *report, scale_text(*report), scale_json, scale_bars);
+  }
 }
 
 }  // namespace
 
 Outcome search_outcome(Workspace& workspace) {
+  const SearchOptions& asked = workspace.options.search;
   const std::optional<FileId> file = read_program(workspace);
-  std::optional<std::string> fitted = "";
-  if (file && workspace.options.search.fit) {
-    fitted = fit_ranks(workspace, *file);
-    end_progress();
-    if (!workspace.options.json) {
-      say(workspace, fitted.value_or(""));
+  const auto program =
+      file ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
+  if (program != nullptr && asked.fit) {
+    answer_fit(workspace, *file, *program);
+  } else if (program != nullptr && !asked.scale.empty()) {
+    answer_scale(workspace, *program);
+  } else if (program != nullptr) {
+    Searching searching(workspace, *program, asked.budget);
+    if (searching.find(workspace.diags)) {
+      answer(workspace, *file, *program, searching);
     }
-  }
-  const auto program = file && fitted
-                           ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags)
-                           : nullptr;
-  if (program != nullptr) {
-    answer(workspace, *file, *program);
   }
   return outcome_of(workspace, workspace.diags);
 }

@@ -97,7 +97,7 @@ class Automatic {
 
   std::optional<KeptLayout> searched_anew(SearchedProgram& program, const std::string& path,
                                           DiagSink& diags) {
-    Searching searching(workspace_, program);
+    Searching searching(workspace_, program, workspace_.options.search.budget);
     const std::optional<LayoutCandidate> found = searching.find(diags);
     if (!found) {
       return std::nullopt;

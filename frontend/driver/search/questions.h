@@ -1,20 +1,32 @@
-// What is asked beside the best layout: on how few ranks the program fits, and how the answer
-// depends on the hardware.
+// What is asked beside the best layout: on how few ranks the program fits, how it fares as ranks
+// grow, and how the answer depends on the hardware.
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "frontend/driver/search/searching.h"
+#include "frontend/report/search/scale_report.h"
 
 namespace mtf {
 
-// `--fit`: sets the number of ranks to the smallest power of two on which a layout fits the memory
-// of a rank; nullopt after an error. What it says of each number that was tried.
-[[nodiscard]] std::optional<std::string> fit_ranks(Workspace& workspace, FileId file);
+// `--fit`: a search on the smallest number of ranks on which a layout fits the memory of a rank,
+// which the program is about from then on; and what each number that was looked at takes.
+struct Fitted {
+  std::string says;
+  std::unique_ptr<Searching> searching;
+};
+// nullopt after an error.
+[[nodiscard]] std::optional<Fitted> fit_ranks(Workspace& workspace, SearchedProgram& program);
+
+// `--scale`: the best layout on each number of ranks, a dim growing with them; nullopt after an
+// error.
+[[nodiscard]] std::optional<ScaleReport> scaled(Workspace& workspace, SearchedProgram& program);
 
 // `--sensitivity`: the best layout where a figure of the hardware is some times what it is.
-[[nodiscard]] std::string sensitivity_text(Workspace& workspace, SearchedProgram& program);
+[[nodiscard]] std::string sensitivity_text(Workspace& workspace, SearchedProgram& program,
+                                           Searching& searching);
 
 }  // namespace mtf

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
+#include "frontend/elaborate/context.h"
 #include "frontend/report/expect/broken.h"
 #include "ir/rewrite/rewrite.h"
 #include "stdlib/ops/table.h"
@@ -27,18 +29,20 @@ Mesh with_axes(Mesh mesh, std::size_t count) {
   return mesh;
 }
 
-std::string joined_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "`" : ", `") + name + "`";
+void set_sizes(std::vector<ast::Sized>& dims, const DimSizes& sizes) {
+  for (ast::Sized& dim : dims) {
+    if (const auto wanted = sizes.find(dim.name.text); wanted != sizes.end()) {
+      dim.size.node = ast::Int{.value = wanted->second};
+    }
   }
-  return text.empty() ? "none" : text;
 }
 
-std::string sizes_text(const Mesh& mesh) {
+// Of the axes that the declared mesh has.
+std::string sizes_text(const Mesh& mesh, const Mesh& declared) {
   std::string text;
-  for (const MeshAxis& axis : mesh.axes) {
-    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  for (const MeshAxis& axis : declared.axes) {
+    text += (text.empty() ? "" : ",") + axis.name + "=" +
+            std::to_string(mesh.axes[*mesh.find(axis.name)].size);
   }
   return text;
 }
@@ -62,7 +66,7 @@ std::unique_ptr<SearchedProgram> SearchedProgram::read(Workspace& workspace, Fil
   if (program->entries_.empty() || !program->choose_fixed(fixed, diags)) {
     return nullptr;
   }
-  program->choose_meshes();
+  program->choose_limits();
   return program->programs(0).empty() || !program->check_dims(diags) ? nullptr : std::move(program);
 }
 
@@ -82,11 +86,13 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
   } else if (!asked.mesh.empty()) {
     diags.error(DiagKind::kUnknownName, {},
                 "no mesh `" + asked.mesh + "`" +
-                    did_you_mean(asked.mesh, names, "; there is " + joined_names(names)));
+                    did_you_mean(asked.mesh, names,
+                                 names.empty() ? "; the file declares none"
+                                               : "; there is " + host::quoted_list(names)));
     return false;
   } else if (!session.meshes().empty()) {
     limits_.fixed.mesh = session.meshes().front();
-  } else if (asked.ranks == 0) {
+  } else if (asked.ranks.empty() && !asked.fit && asked.scale.empty()) {
     diags.error(DiagKind::kMissingArgument, {},
                 "the file declares no mesh; `mesh grid = [x: 4, y: 2]` is one, and `--ranks 8` "
                 "searches all shapes of 8 ranks");
@@ -96,19 +102,75 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
   return true;
 }
 
-void SearchedProgram::choose_meshes() {
+void SearchedProgram::set_ranks(std::int64_t ranks) {
   const SearchOptions& asked = workspace_.options.search;
-  is_resized_ = asked.ranks > 0;
-  Mesh& mesh = limits_.fixed.mesh;
+  is_resized_ = ranks > 0;
+  Mesh mesh = declared_;
   if (is_resized_) {
     mesh.name = mesh.name.empty() ? "mesh" : mesh.name;
     mesh =
         with_axes(mesh, asked.axes > 0 ? asked.axes : std::max<std::size_t>(2, mesh.axes.size()));
-    limits_.meshes = meshes_of(mesh, asked.ranks);
-    mesh = limits_.meshes.front();
+    limits_.meshes = meshes_of(mesh, ranks);
   } else {
     limits_.meshes = {mesh};
   }
+  limits_.fixed.mesh = limits_.meshes.front();
+  if (unsplit_->session.follows_layout()) {
+    programs_.clear();
+  }
+}
+
+void SearchedProgram::set_size(std::string_view dim, std::int64_t size) {
+  sizes_.insert_or_assign(std::string(dim), size);
+  programs_.clear();
+  contracts_.clear();  // they may count with it
+}
+
+std::optional<std::int64_t> SearchedProgram::declared_size(std::string_view dim,
+                                                           DiagSink& diags) const {
+  std::vector<std::string> names;
+  for (const ast::Stmt& statement : tree().statements) {
+    if (const auto* declared = std::get_if<ast::Dims>(&statement.node)) {
+      std::ranges::transform(declared->dims, std::back_inserter(names),
+                             [](const ast::Sized& sized) { return sized.name.text; });
+    }
+  }
+  const auto& files = unsplit_->session.context().modules.files;
+  const host::Binding* binding = std::ranges::find(names, dim) == names.end() || files.empty()
+                                     ? nullptr
+                                     : files.back()->scope->own(dim);
+  const Dim* found = binding == nullptr ? nullptr : binding->value.get<Dim>();
+  if (found == nullptr) {
+    diags.error(DiagKind::kUnknownDim, {},
+                "the file declares no dim `" + std::string(dim) + "`" +
+                    did_you_mean(dim, names,
+                                 names.empty() ? "; `dim " + std::string(dim) + " = 64` is one"
+                                               : "; there is " + host::quoted_list(names)));
+    return std::nullopt;
+  }
+  return found->size;
+}
+
+DimSizes SearchedProgram::common_sizes() {
+  DimSizes sizes;
+  for (const Program& program : programs(0)) {
+    for (const Value& value : program.values) {
+      for (const Dim& dim : value.type.shape.dims()) {
+        std::int64_t& common = sizes[dim.name];
+        common = value.internal ? common : std::gcd(common, dim.size);
+      }
+    }
+  }
+  for (const std::string& dim : limits_.whole) {
+    sizes.erase(dim);
+  }
+  return sizes;
+}
+
+void SearchedProgram::choose_limits() {
+  const SearchOptions& asked = workspace_.options.search;
+  declared_ = limits_.fixed.mesh;
+  set_ranks(asked.ranks.empty() ? 0 : asked.ranks.front());
   limits_.whole = asked.whole;
   const auto varies = [&asked](const char* what) {
     return asked.over.empty() || asked.over.contains(what);
@@ -163,17 +225,30 @@ void SearchedProgram::keep_contracts(const Unit& unit, std::size_t entry) {
   std::ranges::for_each(unsplit_->session.contracts(), keep);
 }
 
+// With the sizes of dims that are wanted.
+std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
+  std::optional<ast::File> tree = parse_program(workspace_, file_, diags);
+  if (tree && !sizes_.empty()) {
+    for (ast::Stmt& statement : tree->statements) {
+      if (auto* declared = std::get_if<ast::Dims>(&statement.node)) {
+        set_sizes(declared->dims, sizes_);
+      }
+    }
+  }
+  return tree;
+}
+
 // Under the fixed layout on this mesh, as if it were in use.
 std::vector<Program> SearchedProgram::built(const Mesh& mesh) {
   ElaborateOptions options = elaborate_options(workspace_.options);
   options.given = limits_.fixed;
   options.given->mesh = mesh;
   options.check = true;
-  if (is_resized_ && !unsplit_->session.meshes().empty()) {
-    options.mesh = sizes_text(mesh);
+  if (is_resized_ && !declared_.axes.empty()) {
+    options.mesh = sizes_text(mesh, declared_);
   }
   DiagSink diags;
-  std::optional<ast::File> tree = parse_program(workspace_, file_, diags);
+  std::optional<ast::File> tree = sized_tree(diags);
   if (!tree) {
     return {};
   }

@@ -16,6 +16,8 @@
 
 namespace mtf {
 
+using DimSizes = std::map<std::string, std::int64_t, std::less<>>;
+
 class SearchedProgram {
  public:
   // `fixed`: what a layout of the file says already; none: nothing, on the mesh of the options.
@@ -25,6 +27,17 @@ class SearchedProgram {
 
   [[nodiscard]] const std::vector<std::string>& entries() const { return entries_; }
   [[nodiscard]] const SpaceLimits& limits() const { return limits_; }
+  // From here on it is about meshes of so many ranks, of any shape; 0: about the declared one.
+  void set_ranks(std::int64_t ranks);
+  // … and about a program that declares a dim of this size.
+  void set_size(std::string_view dim, std::int64_t size);
+  // Of a dim that the file declares; nullopt after an error: it declares none of that name.
+  [[nodiscard]] std::optional<std::int64_t> declared_size(std::string_view dim,
+                                                          DiagSink& diags) const;
+  // The mesh of the file; without axes if it declares none.
+  [[nodiscard]] const Mesh& declared_mesh() const { return declared_; }
+  // By name, what every size of the dim is a multiple of; without those that are to stay whole.
+  [[nodiscard]] DimSizes common_sizes();
   // The entries on a mesh of the limits, simplified. Empty where they cannot be built on it.
   [[nodiscard]] std::span<const Program> programs(std::size_t mesh);
   [[nodiscard]] Hardware hardware(const Mesh& mesh);
@@ -44,7 +57,8 @@ class SearchedProgram {
 
   // What is fixed, from the file and the options; false after an error.
   [[nodiscard]] bool choose_fixed(const std::optional<Layout>& fixed, DiagSink& diags);
-  void choose_meshes();
+  void choose_limits();
+  [[nodiscard]] std::optional<ast::File> sized_tree(DiagSink& diags) const;
   [[nodiscard]] std::vector<std::string> dim_names() const;
   [[nodiscard]] bool check_dims(DiagSink& diags) const;
   [[nodiscard]] std::vector<Program> built(const Mesh& mesh);
@@ -55,7 +69,9 @@ class SearchedProgram {
   std::unique_ptr<CheckedProgram> unsplit_;
   std::vector<std::string> entries_;
   SpaceLimits limits_;
-  bool is_resized_ = false;  // `--ranks`: the declared mesh has other sizes
+  Mesh declared_;
+  bool is_resized_ = false;                               // the declared mesh has other sizes
+  DimSizes sizes_;                                        // of dims that are declared otherwise
   std::map<std::size_t, std::vector<Program>> programs_;  // by mesh; of one where all are alike
   std::vector<std::vector<Contract>> contracts_;          // by entry
 };

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -13,8 +14,12 @@ namespace mtf {
 
 class Searching {
  public:
-  Searching(Workspace& workspace, SearchedProgram& program);
+  // `budget`: seconds of a common machine. `changed`: what the hardware is taken to be.
+  Searching(Workspace& workspace, SearchedProgram& program, double budget,
+            const std::function<Hardware(Hardware)>& changed = {});
 
+  // What another search over the same dims found, on a mesh of the same axes, is looked at, too.
+  void take_hints(const Searching& other);
   // nullopt after an error: no layout at all is legal.
   [[nodiscard]] std::optional<LayoutCandidate> find(DiagSink& diags);
   // requires, of these: something was found.
@@ -23,6 +28,11 @@ class Searching {
   // What the answer would be like with a rule, "batch->rows", and why it is not there.
   [[nodiscard]] std::optional<std::string> explanation(std::string_view rule, DiagSink& diags);
   [[nodiscard]] Priced whole() { return pricer_.price_whole(answer_); }
+  [[nodiscard]] FoundLayout found() { return found(answer_); }
+  [[nodiscard]] SearchProof proof() { return proof(whole()); }
+  // Bytes that a rank has at least, whatever the layout, by the roles of dims alone.
+  [[nodiscard]] double least_memory();
+  [[nodiscard]] const LayoutCandidate& candidate() const { return answer_; }
   [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
   [[nodiscard]] const SearchSpace& space() const { return space_; }
   [[nodiscard]] const SearchGoal& goal() const { return goal_; }
@@ -39,10 +49,13 @@ class Searching {
   // Whether plans of a few layers say of the best what the whole costs.
   [[nodiscard]] bool samples_are_true();
   void search_once();
+  [[nodiscard]] SearchProof proof(const Priced& whole) const;
   // The answer with one dim elsewhere, and the best that were looked at.
   [[nodiscard]] std::vector<LayoutCandidate> rivals();
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
+  [[nodiscard]] std::vector<LayoutCandidate> elsewhere(std::size_t dim) const;
+  void price_runners_up();
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
   void add_moved(SearchReport& report);
   [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
@@ -53,6 +66,7 @@ class Searching {
   Pricer pricer_;
   SearchGoal goal_;
   SearchResult result_;
+  std::vector<LayoutCandidate> hints_;
   LayoutCandidate answer_;
   double useful_flops_ = 0;
 };

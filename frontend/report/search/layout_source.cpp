@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kWidest = 100;
 
 // "rows", "(rows, cols)", "(rows, *)", "*"; "" for no axis that splits anything.
-std::string axes_source(const Rule& rule, const Mesh& mesh) {
+std::string axes_text(const Rule& rule, const Mesh& mesh) {
   std::vector<std::string> words;
   for (const AxisId axis : rule.axes) {
     if (mesh.axes[axis].size > 1) {
@@ -34,7 +34,7 @@ std::string axes_source(const Rule& rule, const Mesh& mesh) {
 std::string rules_text(const std::vector<Rule>& rules, const Mesh& mesh) {
   std::vector<std::pair<std::string, std::string>> groups;  // what is split, over what
   for (const Rule& rule : rules) {
-    std::string axes = axes_source(rule, mesh);
+    std::string axes = axes_text(rule, mesh);
     if (axes.empty()) {
       continue;
     }
@@ -107,7 +107,7 @@ std::string layout_source(const Layout& layout) {
              : head + " {\n  " + joined(parts, "\n  ") + "\n}";
 }
 
-std::string mesh_source(const Mesh& mesh) {
+std::string axes_source(const Mesh& mesh) {
   std::string axes;
   for (const MeshAxis& axis : mesh.axes) {
     if (axis.size > 1) {
@@ -117,7 +117,11 @@ std::string mesh_source(const Mesh& mesh) {
   if (axes.empty() && !mesh.axes.empty()) {
     axes = mesh.axes.front().name + ": 1";
   }
-  return "mesh " + mesh.name + " = [" + axes + "]" +
+  return "[" + axes + "]";
+}
+
+std::string mesh_source(const Mesh& mesh) {
+  return "mesh " + mesh.name + " = " + axes_source(mesh) +
          (mesh.profile.empty() ? "" : " of " + mesh.profile);
 }
 

@@ -13,6 +13,8 @@ namespace mtf {
 [[nodiscard]] std::string layout_source(const Layout& layout);
 // "mesh grid = [rows: 4, cols: 2] of tpu_v3"
 [[nodiscard]] std::string mesh_source(const Mesh& mesh);
+// "[rows: 4, cols: 2]"
+[[nodiscard]] std::string axes_source(const Mesh& mesh);
 // The same in one line without the names: "batch -> rows; d_ff, heads -> cols; params { … }".
 [[nodiscard]] std::string rules_source(const Layout& layout);
 

@@ -1,36 +1,15 @@
 #include "frontend/report/search/scatter.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "frontend/report/html.h"
 #include "frontend/report/quantity.h"
+#include "frontend/report/search/chart.h"
 #include "frontend/report/search/layout_source.h"
-#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
-
-// A logarithmic scale from the least to the most of what it is told of.
-class Scale {
- public:
-  void add(double value) {
-    least_ = std::min(least_, value);
-    most_ = std::max(most_, value);
-  }
-  // 0 … 1
-  [[nodiscard]] double at(double value) const {
-    return most_ > least_ ? std::log(value / least_) / std::log(most_ / least_) : 0.5;
-  }
-  [[nodiscard]] double least() const { return least_; }
-  [[nodiscard]] double most() const { return most_; }
-
- private:
-  double least_ = std::numeric_limits<double>::infinity();
-  double most_ = 0;
-};
 
 struct Scales {
   Scale memory;  // across
@@ -48,21 +27,6 @@ Scales scales_of(const SearchReport& report) {
 
 std::size_t cell(double share, std::size_t cells) {
   return std::min(cells - 1, static_cast<std::size_t>(share * static_cast<double>(cells)));
-}
-
-std::string scaled(double value) {
-  return fixed(value, 1);
-}
-
-std::string circle(double x, double y, std::string_view radius, std::string_view kind,
-                   const std::string& title) {
-  return "<circle class=\"" + std::string(kind) + "\" cx=\"" + scaled(x) + "\" cy=\"" + scaled(y) +
-         "\" r=\"" + std::string(radius) + "\"><title>" + title + "</title></circle>\n";
-}
-
-std::string label(double x, double y, std::string_view anchor, const std::string& text) {
-  return "<text x=\"" + scaled(x) + "\" y=\"" + scaled(y) + "\" text-anchor=\"" +
-         std::string(anchor) + "\">" + text + "</text>\n";
 }
 
 }  // namespace
@@ -116,33 +80,32 @@ std::string scatter_svg(const SearchReport& report) {
     return seconds_text(seconds) + ", " + bytes_text(bytes);
   };
   std::string text =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 520\" "
-      "font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<style>.fits{fill:#3b7dd8;fill-opacity:.45}.large{fill:#c44;"
-      "fill-opacity:.35}.front{fill:none;stroke:#222}.best{fill:#e8a200;stroke:#222}</style>\n"
-      "<rect x=\"80\" y=\"30\" width=\"640\" height=\"420\" fill=\"none\" stroke=\"#888\"/>\n";
+      svg_begin({.right = kLeft + kWidth, .bottom = kTop + kHeight, .left = kLeft, .top = kTop},
+                ".fits{fill:#3b7dd8;fill-opacity:.45}.large{fill:#c44;fill-opacity:.35}"
+                ".front{fill:none;stroke:#222}.best{fill:#e8a200;stroke:#222}");
   for (const CandidatePoint& point : report.points) {
-    text += circle(x(static_cast<double>(point.peak_bytes)), y(point.seconds), "2.5",
-                   point.fits ? "fits" : "large", point_text(point.seconds, point.peak_bytes));
+    text += svg_circle(x(static_cast<double>(point.peak_bytes)), y(point.seconds), "2.5",
+                       point.fits ? "fits" : "large", point_text(point.seconds, point.peak_bytes));
   }
   for (std::size_t i = 0; i < report.front.size(); ++i) {
     const FoundLayout& found = report.front[i];
     const Priced& priced = found.priced;
-    text += circle(x(static_cast<double>(priced.peak_bytes)), y(priced.seconds), "5",
-                   i == report.best ? "best" : "front",
-                   escaped_html(rules_source(found.layout)) + ": " +
-                       point_text(priced.seconds, priced.peak_bytes));
+    text += svg_circle(x(static_cast<double>(priced.peak_bytes)), y(priced.seconds), "5",
+                       i == report.best ? "best" : "front",
+                       escaped_html(rules_source(found.layout)) + ": " +
+                           point_text(priced.seconds, priced.peak_bytes));
   }
-  text += label(kLeft - 6, kTop + 10, "end", seconds_text(scales.time.most()));
-  text += label(kLeft - 6, kTop + kHeight, "end", seconds_text(scales.time.least()));
-  text += label(kLeft, kTop + kHeight + 18, "start",
-                bytes_text(static_cast<std::int64_t>(scales.memory.least())));
-  text += label(kLeft + kWidth, kTop + kHeight + 18, "end",
-                bytes_text(static_cast<std::int64_t>(scales.memory.most())));
-  text += label(kLeft + kWidth / 2, kTop + kHeight + 40, "middle",
+  text += svg_label(kLeft - 6, kTop + 10, "end", seconds_text(scales.time.most()));
+  text += svg_label(kLeft - 6, kTop + kHeight, "end", seconds_text(scales.time.least()));
+  text += svg_label(kLeft, kTop + kHeight + 18, "start",
+                    bytes_text(static_cast<std::int64_t>(scales.memory.least())));
+  text += svg_label(kLeft + kWidth, kTop + kHeight + 18, "end",
+                    bytes_text(static_cast<std::int64_t>(scales.memory.most())));
+  text +=
+      svg_label(kLeft + kWidth / 2, kTop + kHeight + 40, "middle",
                 "peak memory of a rank (blue: it fits, red: it does not; circles: nothing beats "
                 "them in both)");
-  return text + label(kLeft, kTop - 12, "start", "predicted time") + "</svg>\n";
+  return text + svg_label(kLeft, kTop - 12, "start", "predicted time") + "</svg>\n";
 }
 
 }  // namespace mtf

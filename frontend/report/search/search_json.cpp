@@ -2,7 +2,7 @@
 
 #include "frontend/report/json_parts.h"
 #include "frontend/report/search/layout_source.h"
-#include "frontend/report/search/search_report.h"
+#include "frontend/report/search/scale_report.h"
 
 namespace mtf {
 namespace {
@@ -29,10 +29,15 @@ Json found_json(const FoundLayout& found) {
           {"gather", found.layout.gather_again ? "again" : "keep"},
           {"stream", found.layout.stream},
           {"seconds", found.priced.seconds},
-          {"communication_seconds", found.communication},
+          {"communication_seconds", found.priced.communication},
           {"peak_bytes", found.priced.peak_bytes},
           {"received_bytes", found.priced.received_bytes},
           {"utilization", found.utilization}};
+}
+
+// As `--objective` has it.
+std::string objective_word(Objective objective) {
+  return objective == Objective::kBytes ? "bytes" : std::string(name_of(objective));
 }
 
 }  // namespace
@@ -62,24 +67,44 @@ std::string search_json(const SearchReport& report) {
   for (const CandidatePoint& point : report.points) {
     points.push_back(Json::array({point.seconds, point.peak_bytes, point.fits}));
   }
-  const Objective objective = report.goal.objective;
   return dump({{"entries", report.entries},
                {"hardware", report.hardware},
-               {"objective", objective == Objective::kTime     ? "time"
-                             : objective == Objective::kMemory ? "memory"
-                                                               : "bytes"},
+               {"objective", objective_word(report.goal.objective)},
                {"memory", report.goal.memory},
                {"fits", report.fits},
                {"best", found_json(report.front[report.best])},
                {"front", std::move(front)},
-               {"gap", report.gap},
-               {"proven", report.is_proven || report.gap == 0},
+               {"gap", report.proof.gap},
+               {"proven", report.proof.gap == 0},
                {"priced", report.priced},
                {"legal", report.legal},
                {"meshes", report.meshes},
                {"dims", std::move(dims)},
                {"moved", std::move(moved)},
                {"candidates", std::move(points)}}) +
+         "\n";
+}
+
+std::string scale_json(const ScaleReport& report) {
+  Json rows = Json::array();
+  for (const ScaleRow& row : report.rows) {
+    Json one = {{"ranks", row.ranks}, {"size", row.size}, {"legal", row.obstacle.empty()}};
+    if (row.obstacle.empty()) {
+      one.update(found_json(row.found));
+      one["fits"] = row.fits;
+      one["gap"] = row.proof.gap;
+    } else {
+      one["obstacle"] = row.obstacle;
+    }
+    rows.push_back(std::move(one));
+  }
+  return dump({{"entries", report.entries},
+               {"hardware", report.hardware},
+               {"objective", objective_word(report.goal.objective)},
+               {"memory", report.goal.memory},
+               {"dim", report.dim},
+               {"follow", report.follow},
+               {"scale", std::move(rows)}}) +
          "\n";
 }
 

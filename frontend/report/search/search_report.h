@@ -17,9 +17,17 @@ namespace mtf {
 struct FoundLayout {
   Layout layout;
   Priced priced;
-  double communication = 0;  // seconds of it
   double utilization = 0;
 };
+
+// How far an answer may be from the best that there is.
+struct SearchProof {
+  double gap = 0;  // by how much that may be better, as a share of it; infinite: nobody knows
+  bool is_whole = false;           // by all others, and not by the bound alone
+  std::optional<Reaches> reaches;  // nothing that says no more than this is better
+};
+// "proven", "at most 44 % less is possible"
+[[nodiscard]] std::string gap_text(const SearchProof& proof);
 
 // A dim, where the answer has it, and the cheapest layout that has it elsewhere.
 struct DimChoice {
@@ -56,16 +64,17 @@ struct SearchReport {
   std::vector<FoundLayout> front;  // the fastest first
   std::size_t best = 0;            // of the front
   bool fits = true;                // the best has no more than the memory
-  double gap = 0;
-  std::optional<Reaches> proven;  // what nothing is better than
-  bool is_proven = false;
-  bool is_sampled = false;  // layers that repeat each other were priced by a few
+  SearchProof proof;
   std::size_t priced = 0;
   std::size_t legal = 0;
   std::vector<DimChoice> dims;
   std::vector<MovedFor> moved;
   std::vector<CandidatePoint> points;
 };
+
+// "step + evaluate"
+[[nodiscard]] std::string entries_text(const std::vector<std::string>& entries);
+[[nodiscard]] std::string_view name_of(Objective objective);
 
 [[nodiscard]] std::string search_text(const SearchReport& report);
 [[nodiscard]] std::string search_json(const SearchReport& report);

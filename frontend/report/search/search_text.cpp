@@ -12,23 +12,9 @@
 namespace mtf {
 namespace {
 
-std::string_view name_of(Objective objective) {
-  return objective == Objective::kTime     ? "time"
-         : objective == Objective::kMemory ? "memory"
-                                           : "bytes received";
-}
-
-std::string entries_text(const SearchReport& report) {
-  std::string text;
-  for (const std::string& entry : report.entries) {
-    text += (text.empty() ? "" : " + ") + entry;
-  }
-  return text;
-}
-
 std::string title(const SearchReport& report) {
   const Layout& layout = report.front[report.best].layout;
-  std::string text = entries_text(report) + ": the least " +
+  std::string text = entries_text(report.entries) + ": the least " +
                      std::string(name_of(report.goal.objective)) + " on " +
                      count_text(layout.mesh.ranks(), "rank") + " of " + report.hardware;
   if (report.goal.memory > 0) {
@@ -75,13 +61,10 @@ std::string front_text(const SearchReport& report) {
                                           change_text(static_cast<double>(best.priced.peak_bytes),
                                                       static_cast<double>(priced.peak_bytes)) +
                                           " memory" + (fits ? "" : ": does not fit");
-    const std::string mesh = mesh_source(found.layout.mesh);
-    const std::size_t open = mesh.find('[');
     rows.push_back({against, seconds_text(priced.seconds),
-                    percent_text(priced.seconds > 0 ? found.communication / priced.seconds : 0),
+                    percent_text(priced.seconds > 0 ? priced.communication / priced.seconds : 0),
                     percent_text(found.utilization), bytes_text(priced.received_bytes),
-                    bytes_text(priced.peak_bytes),
-                    many ? mesh.substr(open, mesh.find(']') - open + 1) : "",
+                    bytes_text(priced.peak_bytes), many ? axes_source(found.layout.mesh) : "",
                     rules_source(found.layout)});
   }
   return in_columns(rows, {.gap = 3, .widest = 60, .width = 400, .right = {1, 2, 3, 4, 5}});
@@ -124,16 +107,17 @@ std::string proof_text(const SearchReport& report) {
       (report.meshes > 1
            ? ", on " + count_text(static_cast<std::int64_t>(report.meshes)) + " shapes of the mesh"
            : "");
+  const SearchProof& proof = report.proof;
   std::string text;
-  if (report.is_proven) {
+  if (proof.is_whole) {
     text = "0 %: proven, no layout has less";
-  } else if (report.gap == 0) {
+  } else if (proof.gap == 0) {
     text = "0 %: proven, the bound says that no layout can have less";
   } else {
-    text = "at most " + significant(100 * report.gap / (1 + report.gap), 2) +
-           " % less is possible: no layout gets below the bound by roles";
-    if (report.proven) {
-      text += *report.proven == Reaches::kVariables
+    text = gap_text(proof);
+    text += std::isfinite(proof.gap) ? ": no layout gets below the bound by roles" : "";
+    if (proof.reaches) {
+      text += *proof.reaches == Reaches::kVariables
                   ? "; without `*`, nothing is better"
                   : "; without `*` and `params`, nothing is better";
     }
@@ -142,6 +126,28 @@ std::string proof_text(const SearchReport& report) {
 }
 
 }  // namespace
+
+std::string_view name_of(Objective objective) {
+  return objective == Objective::kTime     ? "time"
+         : objective == Objective::kMemory ? "memory"
+                                           : "bytes received";
+}
+
+std::string entries_text(const std::vector<std::string>& entries) {
+  std::string text;
+  for (const std::string& entry : entries) {
+    text += (text.empty() ? "" : " + ") + entry;
+  }
+  return text;
+}
+
+std::string gap_text(const SearchProof& proof) {
+  return proof.gap == 0 ? "proven"
+         : std::isfinite(proof.gap)
+             ? "at most " + significant(100 * proof.gap / (1 + proof.gap), 2) +
+                   " % less is possible"
+             : "how much less is possible is not known";
+}
 
 std::string value_text(double value, Objective objective) {
   return objective == Objective::kTime ? seconds_text(value)

@@ -1,0 +1,34 @@
+// Options of `mtf search` that exclude each other.
+
+#include "frontend/driver/command_line/tables.h"
+
+namespace mtf {
+namespace {
+
+// What is about one number of ranks; "" for none.
+std::string about_one(const SearchOptions& asked) {
+  return asked.fit                    ? "--fit"
+         : asked.write                ? "--write"
+         : !asked.explain.empty()     ? "--explain"
+         : !asked.sensitivity.empty() ? "--sensitivity"
+                                      : "";
+}
+
+}  // namespace
+
+std::string misuse_of(const SearchOptions& asked) {
+  const bool scales = !asked.scale.empty();
+  if (asked.ranks.size() > 1 && !scales && !asked.fit) {
+    return "several numbers of `--ranks` are for `--scale` and `--fit`";
+  }
+  if (const std::string other = about_one(asked); scales && !other.empty()) {
+    return "`--scale` shows a layout for each number of ranks; `" + other +
+           "` is about one of them: `--ranks N " + other + "`";
+  }
+  return asked.sensitivity.empty() || asked.objective == "time"
+             ? ""
+             : "`--sensitivity` is about time; `--objective " + asked.objective +
+                   "` does not depend on the hardware";
+}
+
+}  // namespace mtf

@@ -1,0 +1,164 @@
+// `--fit`: powers of two up to the first that fits, then what lies between it and its half.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "frontend/driver/search/questions.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
+#include "ir/support/columns.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kMostRanks = 65'536;
+constexpr std::size_t kMostBetween = 16;  // that are tried one after the other
+
+using Numbers = std::set<std::int64_t>;
+
+// What divides some dim, below `end`.
+Numbers divisors(SearchedProgram& program, std::int64_t end) {
+  Numbers result;
+  for (const auto& [dim, size] : program.common_sizes()) {
+    for (std::int64_t factor = 1; factor < end; ++factor) {
+      if (size % factor == 0) {
+        result.insert(factor);
+      }
+    }
+  }
+  return result;
+}
+
+// The numbers of ranks from `begin` to `end - 1` that are products of as many factors as a mesh has
+// axes, each of which divides some dim: on others some axis splits nothing.
+std::vector<std::int64_t> worthwhile(SearchedProgram& program, std::int64_t begin,
+                                     std::int64_t end) {
+  const Numbers factors = divisors(program, end);
+  Numbers products = {1};
+  for (std::size_t axis = 0; axis < program.limits().fixed.mesh.axes.size(); ++axis) {
+    Numbers longer = products;
+    for (const std::int64_t product : products) {
+      for (auto factor = factors.begin(); factor != factors.end() && product * *factor < end;
+           ++factor) {
+        longer.insert(product * *factor);
+      }
+    }
+    products = std::move(longer);
+  }
+  return {products.lower_bound(begin), products.end()};
+}
+
+class Fit {
+ public:
+  Fit(Workspace& workspace, SearchedProgram& program) : workspace_(workspace), program_(program) {}
+
+  std::optional<Fitted> find() {
+    const std::vector<std::int64_t>& asked = workspace_.options.search.ranks;
+    bool fits = false;
+    if (asked.empty()) {
+      std::int64_t ranks = 1;
+      for (; ranks <= kMostRanks && !fits && workspace_.diags.ok(); ranks *= 2) {
+        fits = try_on(ranks);
+      }
+      if (fits && ranks_ > 2) {
+        look_between(ranks_ / 2 + 1, ranks_);
+      }
+    }
+    for (std::size_t i = 0; i < asked.size() && !fits && workspace_.diags.ok(); ++i) {
+      fits = try_on(asked[i]);
+    }
+    if (!workspace_.diags.ok()) {
+      return std::nullopt;
+    }
+    if (!fits) {
+      workspace_.diags.error(
+          DiagKind::kMemory, {},
+          "no layout was found that fits the memory of a rank, on up to " +
+              count_text(asked.empty() ? kMostRanks : asked.back()) + " ranks" +
+              (says_.back().second[1].empty() ? "" : "; these need " + says_.back().second[1]));
+      return std::nullopt;
+    }
+    program_.set_ranks(ranks_);
+    return Fitted{.says = text(), .searching = std::move(found_)};
+  }
+
+ private:
+  // True: something fits so many ranks, and is the answer so far.
+  bool try_on(std::int64_t ranks) {
+    program_.set_ranks(ranks);
+    auto searching =
+        std::make_unique<Searching>(workspace_, program_, workspace_.options.search.budget);
+    memory_ = searching->goal().memory;
+    if (memory_ <= 0) {
+      workspace_.diags.error(DiagKind::kMissingArgument, {},
+                             "`--fit` needs `--memory SIZE`: the hardware does not say what a rank "
+                             "may hold");
+      return false;
+    }
+    const double least = searching->least_memory();
+    if (least > memory_) {
+      add(ranks, bytes_text(static_cast<std::int64_t>(least)) + " or more",
+          "by the sizes of dims alone");
+      return false;
+    }
+    DiagSink none;
+    if (!searching->find(none)) {
+      add(ranks, "", none.diags().front().text);
+      return false;
+    }
+    const Priced whole = searching->whole();
+    add(ranks, bytes_text(whole.peak_bytes), rules_source(searching->answer()));
+    if (static_cast<double>(whole.peak_bytes) > memory_) {
+      return false;
+    }
+    ranks_ = ranks;
+    found_ = std::move(searching);
+    return true;
+  }
+
+  // The fewest of them that fit; of many, as if all fitted from some number on.
+  void look_between(std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> counts = worthwhile(program_, begin, end);
+    while (!counts.empty()) {
+      const std::size_t next = counts.size() > kMostBetween ? counts.size() / 2 : 0;
+      const auto place = counts.begin() + static_cast<std::ptrdiff_t>(next);
+      const bool fits = try_on(*place);
+      if (fits && next == 0) {
+        return;
+      }
+      fits ? counts.erase(place, counts.end()) : counts.erase(counts.begin(), place + 1);
+    }
+  }
+
+  void add(std::int64_t ranks, std::string memory, std::string rules) {
+    says_.emplace_back(ranks, Row{count_text(ranks, "rank"), std::move(memory), std::move(rules)});
+  }
+
+  std::string text() {
+    std::ranges::sort(says_, {}, &std::pair<std::int64_t, Row>::first);
+    std::vector<Row> rows;
+    for (auto& [ranks, row] : says_) {
+      rows.push_back(std::move(row));
+    }
+    return "what the best layout takes on a rank, which holds " +
+           bytes_text(static_cast<std::int64_t>(memory_)) + "\n" +
+           in_columns(rows, {.gap = 3, .right = {0, 1}}) + "\n";
+  }
+
+  Workspace& workspace_;
+  SearchedProgram& program_;
+  double memory_ = 0;
+  std::vector<std::pair<std::int64_t, Row>> says_;  // by the number of ranks
+  std::int64_t ranks_ = 0;                          // of the answer
+  std::unique_ptr<Searching> found_;
+};
+
+}  // namespace
+
+std::optional<Fitted> fit_ranks(Workspace& workspace, SearchedProgram& program) {
+  return Fit(workspace, program).find();
+}
+
+}  // namespace mtf

@@ -1,0 +1,170 @@
+// What there is to say of the answer of a search.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "frontend/driver/search/searching.h"
+#include "frontend/report/why/reason.h"
+#include "stdlib/ops/table.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kShownOfFront = 8;
+
+// Without the places in a file that stand at its end: "… (net.mtf:18)".
+std::string without_place(std::string text) {
+  if (text.ends_with(')')) {
+    const std::size_t open = text.rfind(" (");
+    if (open != std::string::npos && text.find(':', open) != std::string::npos) {
+      text.resize(open);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+FoundLayout Searching::found(const LayoutCandidate& candidate) {
+  FoundLayout result{.layout = space_.layout_of(candidate),
+                     .priced = pricer_.price_whole(candidate)};
+  const Hardware& hardware = pricer_.hardware(candidate.mesh);
+  const double possible =
+      static_cast<double>(result.layout.mesh.ranks()) * hardware.flops * result.priced.seconds;
+  result.utilization = possible > 0 ? useful_flops_ / possible : 0;
+  return result;
+}
+
+// The answer, and of the others as many as a table holds, spread over the whole range.
+void Searching::add_front(SearchReport& report) {
+  std::vector<const Priced*> front = pareto_front(pricer_);
+  while (front.size() > kShownOfFront) {
+    std::size_t closest = 1;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 1; i + 1 < front.size(); ++i) {
+      const double apart = static_cast<double>(front[i - 1]->peak_bytes) /
+                           static_cast<double>(std::max<std::int64_t>(1, front[i + 1]->peak_bytes));
+      closest = apart < least ? i : closest;
+      least = std::min(least, apart);
+    }
+    front.erase(front.begin() + static_cast<std::ptrdiff_t>(closest));
+  }
+  report.front.push_back(found(answer_));
+  for (const Priced* priced : front) {
+    FoundLayout other = found(priced->candidate);
+    const bool is_new = std::ranges::none_of(report.front, [&other](const FoundLayout& known) {
+      return known.priced.seconds <= other.priced.seconds &&
+             known.priced.peak_bytes <= other.priced.peak_bytes;
+    });
+    if (other.priced.is_legal && is_new) {
+      report.front.push_back(std::move(other));
+    }
+  }
+  const Priced priced_best = report.front.front().priced;
+  std::ranges::stable_sort(report.front, {}, [](const FoundLayout& f) { return f.priced.seconds; });
+  for (std::size_t i = 0; i < report.front.size(); ++i) {
+    const FoundLayout& one = report.front[i];
+    report.best = one.priced.candidate == priced_best.candidate ? i : report.best;
+  }
+}
+
+void Searching::add_dims(SearchReport& report) {
+  for (std::size_t d = 0; d < space_.dims().size(); ++d) {
+    DimChoice choice{.dim = space_.dims()[d],
+                     .here = place_text(answer_, d),
+                     .is_fixed = space_.is_fixed(d),
+                     .there = {}};
+    if (const Priced* next = runner_up(d)) {
+      choice.there = place_text(next->candidate, d);
+      choice.value = value_of(*next, goal_.objective);
+      choice.bytes = static_cast<double>(next->peak_bytes);
+    }
+    report.dims.push_back(std::move(choice));
+  }
+}
+
+void Searching::add_moved(SearchReport& report) {
+  const Layout layout = space_.layout_of(answer_);
+  const Hardware& hardware = pricer_.hardware(answer_.mesh);
+  std::map<std::pair<std::string, std::string>, MovedFor> groups;
+  for (const Program& program : program_.programs(answer_.mesh)) {
+    DiagSink diags;
+    const auto plan =
+        lower_simplified(program, layout, op_table(), diags, {.exact = !workspace_.options.fast});
+    if (!plan) {
+      continue;
+    }
+    const Prices prices = price(*plan, hardware);
+    const Reasons reasons(*plan);
+    for (std::size_t s = 0; s < plan->steps.size(); ++s) {
+      const Step& step = plan->steps[s];
+      if (!is_collective(step.kind)) {
+        continue;
+      }
+      const std::string what =
+          std::string(to_string(step.kind)) + " over " + to_string(plan->mesh, step.axes);
+      const std::string why = without_place(reasons.of(s, workspace_.sources));
+      MovedFor& group = groups[{what, why}];
+      group.what = what;
+      group.why = why;
+      group.calls += 1;
+      group.bytes += step.bytes;
+      group.seconds += prices.steps[s];
+    }
+  }
+  for (auto& [key, group] : groups) {
+    report.moved.push_back(std::move(group));
+  }
+  std::ranges::stable_sort(report.moved, std::greater<>(), &MovedFor::seconds);
+}
+
+SearchReport Searching::report() {
+  SearchReport report{.entries = program_.entries(),
+                      .hardware = pricer_.hardware(answer_.mesh).name,
+                      .goal = goal_,
+                      .is_declared_mesh = !program_.makes_mesh(),
+                      .meshes = space_.meshes().size(),
+                      .front = {}};
+  for (const auto& [candidate, priced] : pricer_.known()) {
+    report.legal += priced.is_legal ? 1 : 0;
+    if (priced.is_legal) {
+      report.points.push_back({.seconds = priced.seconds,
+                               .peak_bytes = priced.peak_bytes,
+                               .fits = merit_of(priced, goal_).fits()});
+    }
+  }
+  report.priced = pricer_.known().size();
+  add_front(report);
+  add_dims(report);
+  add_moved(report);
+  const FoundLayout& best = report.front[report.best];
+  report.fits = merit_of(best.priced, goal_).fits();
+  report.proof = proof(best.priced);
+  return report;
+}
+
+// What was planned by samples is proven for them; the bound holds for the whole.
+SearchProof Searching::proof(const Priced& whole) const {
+  constexpr double kSame = 1e-6;
+  const double value = value_of(whole, goal_.objective);
+  const double sampled = value_of(*result_.best, goal_.objective);
+  const bool agrees = std::abs(value - sampled) <= kSame * value;
+  const bool is_whole = result_.is_proven && agrees;
+  return {.gap = is_whole || value <= result_.bound ? 0
+                 : result_.bound <= 0               ? std::numeric_limits<double>::infinity()
+                                                    : value / result_.bound - 1,
+          .is_whole = is_whole,
+          .reaches = agrees ? result_.proven : std::nullopt};
+}
+
+std::string Searching::summary() {
+  const Priced whole = pricer_.price_whole(answer_);
+  return value_text(value_of(whole, goal_.objective), goal_.objective) + " predicted, " +
+         gap_text(proof(whole)) +
+         (merit_of(whole, goal_).fits() ? "" : ", and it does not fit the memory of a rank");
+}
+
+}  // namespace mtf
