@@ -92,7 +92,7 @@ using Arguments = std::vector<std::optional<Operand>>;
 // ---- types (types.cpp) ----------------------------------------------------------------------
 
 // Checks an argument or result against what is written; converts an int to a float.
-[[nodiscard]] Value checked_value(Context& c, Operand operand, const ast::TypeExpr& type,
+[[nodiscard]] Value checked_value(Context& c, const Operand& operand, const ast::TypeExpr& type,
                                   std::string_view what);
 // A number for a parameter that is a scalar tensor.
 [[nodiscard]] bool wants_scalar(const ast::TypeExpr& type, const Value& value);

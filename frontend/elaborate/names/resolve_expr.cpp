@@ -11,8 +11,8 @@
 namespace mtf::host {
 namespace {
 
-constexpr std::array<std::string_view, 7> kWords{"dim",    "int", "float", "bool",
-                                                 "string", "fn",  "tensor"};
+constexpr std::array<std::string_view, 8> kWords{"dim",    "int", "float",  "bool",
+                                                 "string", "fn",  "tensor", "list"};
 
 // What other languages call what has a name here.
 constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(

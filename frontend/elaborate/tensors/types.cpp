@@ -11,7 +11,7 @@ struct Checked {
   const ast::TypeExpr& type;
   std::string_view what;
 
-  Value wrong(DiagKind kind, std::string text) const {
+  [[nodiscard]] Value wrong(DiagKind kind, std::string text) const {
     c.report.error(kind, operand.span, std::string(what) + " " + std::move(text),
                    {{.span = type.span, .text = "declared here"}});
     return unknown();
@@ -28,7 +28,7 @@ Value checked_word(const Checked& checked, const std::string& word) {
       (word == "dim" && value.is<Dim>()) || (word == "bool" && value.is<bool>()) ||
       (word == "int" && value.is<std::int64_t>()) || (word == "float" && value.is<double>()) ||
       (word == "string" && value.is<std::string>()) || (word == "fn" && is_callable(value)) ||
-      (word == "tensor" && value.is<Tensor>());
+      (word == "tensor" && value.is<Tensor>()) || (word == "list" && value.is<List>());
   if (fits) {
     return value;
   }
@@ -116,7 +116,8 @@ bool wants_scalar(const ast::TypeExpr& type, const Value& value) {
   return type.dims && type.dims->elements.empty() && find_dtype(type.name.text) && is_number(value);
 }
 
-Value checked_value(Context& c, Operand operand, const ast::TypeExpr& type, std::string_view what) {
+Value checked_value(Context& c, const Operand& operand, const ast::TypeExpr& type,
+                    std::string_view what) {
   if (is_unknown(operand.value)) {
     return unknown();
   }

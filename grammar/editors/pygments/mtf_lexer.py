@@ -59,7 +59,7 @@ class MtfLexer(RegexLexer):
             (r"(?<=\s)(?:as|in|on|of|with|where|step|while|under)\b(?=\s+[\w\"(\[-])", Keyword),
             (r"(?<=\s)(?:infer|auto|uneven)\b(?=\s*\{|\s+(?:infer|auto|uneven)\b)", Keyword),
             (r"(?:f16|f32|f64|bf16|i8|i16|i32|i64|u8|bool)\b(?!\s*(?:=(?!=)|:))", Keyword.Type),
-            (r"(:\s*)(dim|int|float|bool|string|fn|tensor)\b", bygroups(Punctuation, Keyword.Type)),
+            (r"(:\s*)(dim|int|float|bool|string|list|fn|tensor)\b", bygroups(Punctuation, Keyword.Type)),
             (rf"{NAME}(?=\()", Name.Function),
             (NAME, Name),
             (r"->|<-|\.\.|==|!=|<=|>=|\*\*|//|[-+*/%<>=@]", Operator),

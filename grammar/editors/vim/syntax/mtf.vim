@@ -10,7 +10,7 @@ syn match mtfNumber "\<\d[0-9_]*\%(\.\d[0-9_]*\)\=\%([eE][+-]\=\d[0-9_]*\)\=\>"
 syn keyword mtfWordOperator and or not
 syn keyword mtfBoolean true false
 syn match mtfType "\<\%(f16\|f32\|f64\|bf16\|i8\|i16\|i32\|i64\|u8\|bool\)\>\%(\s*=\|\s*:\)\@!"
-syn match mtfType "\%(\k\s*:\s*\)\@<=\%(dim\|int\|float\|bool\|string\|fn\|tensor\)\>"
+syn match mtfType "\%(\k\s*:\s*\)\@<=\%(dim\|int\|float\|bool\|string\|list\|fn\|tensor\)\>"
 syn match mtfConnective "\%([[:alnum:]_)\]"*]\s\+\)\@<=\%(as\|in\|on\|of\|with\|where\|step\|while\|under\)\>\%(\s\+[[:alnum:]_"([-]\)\@="
 syn match mtfModifier "\%(\k\s\+\)\@<=\%(infer\|auto\|uneven\)\>\%(\s*{\|\s\+\%(infer\|auto\|uneven\)\)\@="
 syn match mtfDeclaration "\%(^\|[{};]\)\@1<=\s*\%(import\|dim\|mesh\|layout\|use\|with\|gradient\|expect\|fn\|model\|let\|var\|option\|param\|state\|for\|save\|restore\)\>\%(\s*\%(=\|->\|<-\|[-+*/%,:.([<>]\)\)\@!"
