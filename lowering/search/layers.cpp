@@ -1,69 +1,22 @@
 #include "lowering/search/layers.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lowering/search/layer_kinds.h"
+
 namespace mtf {
 namespace {
 
-constexpr std::size_t kSmall = 600;    // values that are planned as quickly as they are
-constexpr std::size_t kKept = 3;       // repetitions of the longest run that `more` has at least
+constexpr std::size_t kSmall = 600;  // values that are planned as quickly as they are
+constexpr std::size_t kKept = 2;     // repetitions of the longest run that `fewer` has at least
+constexpr std::size_t kMostKept = 6;
+constexpr std::size_t kMostSeams = 6;  // where layers are taken to begin
 constexpr std::size_t kFewest = 5;     // repetitions that make it worth it
 constexpr std::size_t kMostRuns = 32;  // of different things that are repeated
-
-// "layer_12/w" and "layer_13/w" are the same variable of two layers.
-std::string without_numbers(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!is_digit) {
-      text += c;
-    } else if (text.empty() || text.back() != '#') {
-      text += '#';
-    }
-  }
-  return text;
-}
-
-// Values are alike that do the same with values that are alike, two steps back.
-std::vector<int> kinds_of(const Program& program) {
-  std::map<std::string, int> numbers;
-  const auto number = [&numbers](const std::string& text) {
-    return numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
-  };
-  std::vector<std::string> inputs(program.values.size());
-  for (const Input& input : program.inputs) {
-    inputs[at(input.value)] =
-        std::to_string(static_cast<int>(input.kind)) + without_numbers(input.name);
-  }
-  std::vector<int> kinds;
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const Value& value = program.values[i];
-    std::string text = value.op == nullptr ? "input " + inputs[i]
-                                           : std::string(value.op->name) + to_string(value.args);
-    text += to_string(value.type) + without_numbers(value.variable);
-    text += value.internal ? " internal" : "";
-    text += value.backward ? " backward" : "";
-    text += std::to_string(value.region);
-    kinds.push_back(number(text));
-  }
-  for (int round = 0; round < 2; ++round) {
-    std::vector<int> finer;
-    for (std::size_t i = 0; i < program.values.size(); ++i) {
-      std::string text = "of " + std::to_string(kinds[i]);
-      for (const ValueId operand : program.values[i].operands) {
-        text += "," + std::to_string(kinds[at(operand)]);
-      }
-      finer.push_back(number(text));
-    }
-    kinds = std::move(finer);
-  }
-  return kinds;
-}
 
 // Values begin … end - 1 repeat each other at a distance of `period`.
 struct Run {
@@ -114,8 +67,19 @@ void add_runs(const std::vector<int>& kinds, std::size_t period, std::vector<Run
   }
 }
 
+// The first repetitions have other values behind them, so they are of other kinds.
+void extend(Run& run, const std::vector<Run>& runs, const std::vector<int>& alone) {
+  std::size_t least = 0;
+  for (const Run& other : runs) {
+    least = other.begin < run.begin ? std::max(least, other.end) : least;
+  }
+  while (run.begin > least && alone[run.begin - 1] == alone[run.begin - 1 + run.period]) {
+    --run.begin;
+  }
+}
+
 // Runs that do not overlap, the longest first.
-std::vector<Run> runs_of(const std::vector<int>& kinds) {
+std::vector<Run> runs_of(const std::vector<int>& kinds, const std::vector<int>& alone) {
   std::vector<Run> all;
   for (const std::size_t period : likely_periods(kinds)) {
     add_runs(kinds, period, all);
@@ -131,22 +95,51 @@ std::vector<Run> runs_of(const std::vector<int>& kinds) {
       runs.push_back(run);
     }
   }
+  for (Run& run : runs) {
+    extend(run, runs, alone);
+    // What a layer has several of comes again more often than layers do.
+    const std::size_t layers = runs.front().repetitions();
+    run.period *= std::max<std::size_t>(1, (run.repetitions() + layers / 2) / layers);
+  }
   return runs;
 }
 
 class Shortener {
  public:
-  Shortener(const Program& program, const std::vector<Run>& runs)
-      : program_(program), runs_(runs), readers_(program.values.size()) {
+  Shortener(const Program& program, std::vector<Run> runs)
+      : program_(program), runs_(std::move(runs)), readers_(program.values.size()) {
     for (std::size_t i = 0; i < program.values.size(); ++i) {
       for (const ValueId operand : program.values[i].operands) {
         readers_[at(operand)].push_back(i);
       }
     }
+    put_in_order();
   }
 
-  // Without so many repetitions; nullopt: what is left makes no program.
-  std::optional<Program> without(std::size_t repetitions) {
+  // Where a repetition of the longest run may be taken to end: first where few values of the run
+  // are read beyond it.
+  [[nodiscard]] std::vector<std::size_t> seams() const {
+    const Run& run = runs_.front();
+    const std::size_t first = run.begin + run.period;
+    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    for (std::size_t seam = first; seam < first + run.period; ++seam) {
+      std::int64_t read = 0;
+      for (std::size_t i = seam - run.period; i < seam; ++i) {
+        const auto beyond = [&](std::size_t reader) { return reader >= seam && reader < run.end; };
+        read += std::ranges::any_of(readers_[i], beyond) ? 1 : 0;
+      }
+      order.emplace_back(read, seam);
+    }
+    std::ranges::sort(order);
+    std::vector<std::size_t> seams;
+    for (std::size_t i = 0; i < order.size() && i < kMostSeams; ++i) {
+      seams.push_back(order[i].second);
+    }
+    return seams;
+  }
+
+  // Without so many repetitions behind a seam; nullopt: what is left makes no program.
+  std::optional<Program> without(std::size_t repetitions, std::size_t seam) {
     instead_.assign(program_.values.size(), 0);
     is_out_.assign(program_.values.size(), 0);
     is_decided_.assign(program_.values.size(), 0);
@@ -159,7 +152,7 @@ class Shortener {
       if (out == 0 || run.length() < out + run.period) {
         continue;
       }
-      const std::size_t begin = r == 0 ? run.begin + (run.period * 3 + 1) / 2 : window(run, out);
+      const std::size_t begin = r == 0 ? seam : window(run, out);
       for (std::size_t i = begin; i < begin + out; ++i) {
         const std::size_t back = (i - begin) / run.period * run.period + run.period;
         const std::size_t on = (begin + out - 1 - i) / run.period * run.period + run.period;
@@ -174,6 +167,27 @@ class Shortener {
   }
 
  private:
+  // Behind the longest, each that is joined most to those before it.
+  void put_in_order() {
+    std::vector<char> is_before(program_.values.size(), 0);
+    for (std::size_t next = 1; next < runs_.size(); ++next) {
+      const Run& last = runs_[next - 1];
+      std::fill_n(is_before.begin() + static_cast<std::ptrdiff_t>(last.begin), last.length(), 1);
+      const auto joints = [&](const Run& run) {
+        std::int64_t count = 0;
+        for (std::size_t i = run.begin; i < run.end; ++i) {
+          count += std::ranges::count_if(program_.values[i].operands,
+                                         [&](ValueId id) { return is_before[at(id)] != 0; });
+          count += std::ranges::count_if(
+              readers_[i], [&](std::size_t reader) { return is_before[reader] != 0; });
+        }
+        return count;
+      };
+      const auto rest = runs_.begin() + static_cast<std::ptrdiff_t>(next);
+      std::iter_swap(rest, std::ranges::max_element(rest, runs_.end(), {}, joints));
+    }
+  }
+
   // Where to take them out of a run, so that what belongs together goes together: values whose
   // neighbours in runs before are out.
   [[nodiscard]] std::size_t window(const Run& run, std::size_t out) const {
@@ -257,7 +271,7 @@ class Shortener {
   }
 
   const Program& program_;
-  const std::vector<Run>& runs_;
+  std::vector<Run> runs_;
   std::vector<std::vector<std::size_t>> readers_;
   std::vector<std::size_t> instead_;  // per value, what stands for it if it is out
   std::vector<char> is_out_;
@@ -268,21 +282,32 @@ class Shortener {
 }  // namespace
 
 std::optional<LayerSamples> layer_samples(const Program& program) {
-  const std::vector<Run> runs =
-      program.values.size() < kSmall ? std::vector<Run>() : runs_of(kinds_of(program));
+  LayerKinds kinds;
+  const std::vector<Run> runs = program.values.size() < kSmall
+                                    ? std::vector<Run>()
+                                    : runs_of(kinds.of(program), kinds.alone(program));
   if (runs.empty() || runs.front().repetitions() < kFewest) {
     return std::nullopt;
   }
-  const std::size_t out = runs.front().repetitions() - kKept + 1;
+  const LayerKinds::Pattern whole = kinds.pattern(program);
   Shortener shortener(program, runs);
-  std::optional<Program> fewer = shortener.without(out);
-  std::optional<Program> more = shortener.without(out - 1);
-  if (!fewer || !more) {
-    return std::nullopt;
+  const std::vector<std::size_t> seams = shortener.seams();
+  for (std::size_t kept = kKept; kept <= kMostKept && kept + 1 < runs.front().repetitions();
+       ++kept) {
+    const std::size_t out = runs.front().repetitions() - kept;
+    const auto further = static_cast<std::int64_t>(out) - 1;
+    const std::size_t skipped = (kept - 1) / 2 * runs.front().period;
+    for (const std::size_t seam : seams) {
+      std::optional<Program> fewer = shortener.without(out, seam + skipped);
+      std::optional<Program> more =
+          fewer ? shortener.without(out - 1, seam + skipped) : std::nullopt;
+      if (more && repeats(whole, kinds.pattern(*more), kinds.pattern(*fewer), further)) {
+        return LayerSamples{
+            .fewer = *std::move(fewer), .more = *std::move(more), .further = further};
+      }
+    }
   }
-  return LayerSamples{.fewer = *std::move(fewer),
-                      .more = *std::move(more),
-                      .further = static_cast<std::int64_t>(out) - 1};
+  return std::nullopt;
 }
 
 }  // namespace mtf

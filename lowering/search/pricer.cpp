@@ -25,13 +25,11 @@ const Pricer::Samples& Pricer::samples(std::size_t mesh) {
   result.owned.reserve(programs.size());
   for (const Program& program : programs) {
     // An `expect` is about the whole plan.
-    std::optional<LayerSamples> layers =
-        options_.refuses || !may_sample_ ? std::nullopt : layer_samples(program);
+    std::optional<LayerSamples> layers = options_.refuses ? std::nullopt : layer_samples(program);
     if (!layers) {
       result.entries.push_back({{.program = &program}});
       continue;
     }
-    samples_layers_ = true;
     result.owned.push_back(*std::move(layers));
     const LayerSamples& kept = result.owned.back();
     const auto further = static_cast<double>(kept.further);
@@ -39,13 +37,6 @@ const Pricer::Samples& Pricer::samples(std::size_t mesh) {
                               {.program = &kept.fewer, .weight = -further}});
   }
   return result;
-}
-
-void Pricer::stop_sampling() {
-  may_sample_ = false;
-  samples_layers_ = false;
-  samples_.clear();
-  known_.clear();
 }
 
 const Priced& Pricer::price(const LayoutCandidate& candidate) {
@@ -56,12 +47,19 @@ const Priced& Pricer::price(const LayoutCandidate& candidate) {
                    .first->second;
 }
 
-Priced Pricer::price_whole(const LayoutCandidate& candidate) {
+const Priced& Pricer::price_whole(const LayoutCandidate& candidate) {
+  if (samples(candidate.mesh).owned.empty()) {
+    return price(candidate);
+  }
+  const auto found = whole_.find(candidate);
+  if (found != whole_.end()) {
+    return found->second;
+  }
   std::vector<std::vector<Sample>> entries;
   for (const Program& program : programs_(candidate.mesh)) {
     entries.push_back({{.program = &program}});
   }
-  return priced(candidate, entries);
+  return whole_.emplace(candidate, priced(candidate, entries)).first->second;
 }
 
 Priced Pricer::priced(const LayoutCandidate& candidate,

@@ -46,15 +46,9 @@ class Pricer {
 
   // Each candidate is priced once; where layers repeat each other, by plans of a few of them.
   const Priced& price(const LayoutCandidate& candidate);
-  // By the plans of the whole programs, as they would be run.
-  [[nodiscard]] Priced price_whole(const LayoutCandidate& candidate);
-  // Whether `price` plans fewer layers than there are.
-  [[nodiscard]] bool samples_layers() const { return samples_layers_; }
-  // From here on whole programs are planned; what was priced is forgotten.
-  void stop_sampling();
-  [[nodiscard]] bool knows(const LayoutCandidate& candidate) const {
-    return known_.contains(candidate);
-  }
+  // By the plans of the whole programs, as they would be run. What a few layers say of the time is
+  // that; of the peak memory it is near.
+  const Priced& price_whole(const LayoutCandidate& candidate);
   // Every candidate so far.
   [[nodiscard]] const std::map<LayoutCandidate, Priced>& known() const { return known_; }
   // Values that were lowered: what the work so far is measured in.
@@ -88,9 +82,8 @@ class Pricer {
   std::vector<Hardware> hardware_;             // per mesh
   std::map<const Program*, Samples> samples_;  // by the first entry on a mesh
   std::map<LayoutCandidate, Priced> known_;
+  std::map<LayoutCandidate, Priced> whole_;  // of those that were asked for
   PlanCache cache_;
-  bool samples_layers_ = false;
-  bool may_sample_ = true;
   std::int64_t work_ = 0;
 };
 

@@ -29,6 +29,9 @@ std::string without_place(std::string text) {
 }  // namespace
 
 FoundLayout Searching::found(const LayoutCandidate& candidate) {
+  if (useful_flops_ == 0) {
+    useful_flops_ = program_.useful_flops();
+  }
   FoundLayout result{.layout = space_.layout_of(candidate),
                      .priced = pricer_.price_whole(candidate)};
   const Hardware& hardware = pricer_.hardware(candidate.mesh);
@@ -161,7 +164,7 @@ SearchProof Searching::proof(const Priced& whole) const {
 }
 
 std::string Searching::summary() {
-  const Priced whole = pricer_.price_whole(answer_);
+  const Priced& whole = pricer_.price_whole(answer_);
   return value_text(value_of(whole, goal_.objective), goal_.objective) + " predicted, " +
          gap_text(proof(whole)) +
          (merit_of(whole, goal_).fits() ? "" : ", and it does not fit the memory of a rank");

@@ -70,13 +70,17 @@ double Searching::least_memory() {
   return least;
 }
 
-void Searching::search_once() {
+std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   LayoutSearch search(space_, pricer_, goal_, [this](const Priced* /*best*/, std::int64_t work) {
     progress_at("search", std::min(work, goal_.work), goal_.work);
   });
   result_ = search.run();
   if (result_.best == nullptr) {
-    return;
+    const auto& known = pricer_.known();
+    const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;
+    diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span,
+                "no layout fits this program; of the first: " + first);
+    return std::nullopt;
   }
   for (const LayoutCandidate& hint : hints_) {
     static_cast<void>(pricer_.price(hint));
@@ -86,36 +90,6 @@ void Searching::search_once() {
   for (int round = 0; round < kMostRounds && improve(); ++round) {
     answer_ = search.simplest(pricer_.price(answer_));
   }
-}
-
-bool Searching::samples_are_true() {
-  if (!pricer_.samples_layers()) {
-    return true;
-  }
-  constexpr double kNear = 0.02;
-  std::vector<LayoutCandidate> asked = rivals();
-  asked.push_back(answer_);
-  return std::ranges::all_of(asked, [this](const LayoutCandidate& candidate) {
-    const double whole = pricer_.price_whole(candidate).seconds;
-    return std::abs(pricer_.price(candidate).seconds - whole) <= kNear * whole;
-  });
-}
-
-std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
-  search_once();
-  if (result_.best != nullptr && !samples_are_true()) {
-    pricer_.stop_sampling();
-    goal_.work = pricer_.work() + goal_.work;
-    search_once();
-  }
-  if (result_.best == nullptr) {
-    const auto& known = pricer_.known();
-    const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;
-    diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span,
-                "no layout fits this program; of the first: " + first);
-    return std::nullopt;
-  }
-  useful_flops_ = program_.useful_flops();
   return answer_;
 }
 
@@ -144,7 +118,7 @@ bool Searching::improve() {
   Merit best = merit_of(pricer_.price_whole(answer_), goal_);
   bool improved = false;
   for (const LayoutCandidate& candidate : rivals()) {
-    const Priced whole = pricer_.price_whole(candidate);
+    const Priced& whole = pricer_.price_whole(candidate);
     const Merit merit = merit_of(whole, goal_);
     if (whole.is_legal && merit < best) {
       best = merit;

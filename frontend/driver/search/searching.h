@@ -46,9 +46,6 @@ class Searching {
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();
-  // Whether plans of a few layers say of the best what the whole costs.
-  [[nodiscard]] bool samples_are_true();
-  void search_once();
   [[nodiscard]] SearchProof proof(const Priced& whole) const;
   // The answer with one dim elsewhere, and the best that were looked at.
   [[nodiscard]] std::vector<LayoutCandidate> rivals();

@@ -1,0 +1,141 @@
+#include "lowering/search/layer_kinds.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace mtf {
+namespace {
+
+constexpr int kRounds = 2;
+
+// "layer_12/w" and "layer_13/w" are the same variable of two layers.
+std::string without_numbers(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!is_digit) {
+      text += c;
+    } else if (text.empty() || text.back() != '#') {
+      text += '#';
+    }
+  }
+  return text;
+}
+
+std::string text_of(const std::string& word, int kind, const std::vector<int>& others) {
+  std::string text = word + std::to_string(kind);
+  for (const int other : others) {
+    text += "," + std::to_string(other);
+  }
+  return text;
+}
+
+void add_steps(const Program& program, const std::vector<int>& kinds,
+               LayerKinds::Pattern& pattern) {
+  std::map<int, std::int64_t> seen;
+  std::vector<std::int64_t> place(kinds.size());  // among those of its kind
+  std::map<std::array<int, 3>, std::int64_t> last;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    place[i] = seen[kinds[i]]++;
+    const std::vector<ValueId>& operands = program.values[i].operands;
+    for (std::size_t o = 0; o < operands.size(); ++o) {
+      const std::size_t operand = at(operands[o]);
+      const std::array<int, 3> joint = {kinds[i], static_cast<int>(o), kinds[operand]};
+      const auto [before, is_first] = last.try_emplace(joint, place[operand]);
+      if (!is_first) {
+        const std::int64_t step = place[operand] - std::exchange(before->second, place[operand]);
+        const auto [known, is_new] = pattern.steps.try_emplace(joint, step);
+        known->second = known->second == step ? step : LayerKinds::kUneven;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int LayerKinds::number(const std::string& text) {
+  return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
+}
+
+std::vector<int> LayerKinds::alone(const Program& program) {
+  std::vector<std::string> inputs(program.values.size());
+  for (const Input& input : program.inputs) {
+    inputs[at(input.value)] =
+        std::to_string(static_cast<int>(input.kind)) + without_numbers(input.name);
+  }
+  std::vector<int> kinds;
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const Value& value = program.values[i];
+    std::string text = value.op == nullptr ? "input " + inputs[i]
+                                           : std::string(value.op->name) + to_string(value.args);
+    text += to_string(value.type) + without_numbers(value.variable);
+    text += value.internal ? " internal" : "";
+    text += value.backward ? " backward" : "";
+    text += std::to_string(value.region);
+    kinds.push_back(number(text));
+  }
+  return kinds;
+}
+
+std::vector<int> LayerKinds::of(const Program& program) {
+  std::vector<int> kinds = alone(program);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<int> finer;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      std::vector<int> operands;
+      for (const ValueId operand : program.values[i].operands) {
+        operands.push_back(kinds[at(operand)]);
+      }
+      finer.push_back(number(text_of("of ", kinds[i], operands)));
+    }
+    kinds = std::move(finer);
+  }
+  return kinds;
+}
+
+void LayerKinds::count(const Program& program, const std::vector<int>& kinds, Pattern& pattern) {
+  std::vector<std::vector<int>> readers(kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    for (const ValueId operand : program.values[i].operands) {
+      readers[at(operand)].push_back(kinds[i]);
+    }
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    // A constant is read once by each layer.
+    std::ranges::sort(readers[i]);
+    readers[i].erase(std::unique(readers[i].begin(), readers[i].end()), readers[i].end());
+    ++pattern.counts[number(text_of("read ", kinds[i], readers[i]))];
+  }
+}
+
+LayerKinds::Pattern LayerKinds::pattern(const Program& program) {
+  const std::vector<int> kinds = of(program);
+  Pattern result;
+  count(program, kinds, result);
+  add_steps(program, kinds, result);
+  return result;
+}
+
+bool repeats(const LayerKinds::Pattern& whole, const LayerKinds::Pattern& more,
+             const LayerKinds::Pattern& fewer, std::int64_t further) {
+  const auto count = [](const LayerKinds::Pattern& pattern, int kind) {
+    const auto found = pattern.counts.find(kind);
+    return found == pattern.counts.end() ? 0 : found->second;
+  };
+  const auto fits = [&](const auto& counted) {
+    const int kind = counted.first;
+    const std::int64_t layer = count(more, kind) - count(fewer, kind);
+    return count(whole, kind) == count(more, kind) + further * layer;
+  };
+  const auto steps_alike = [&whole](const auto& joined) {
+    const auto found = whole.steps.find(joined.first);
+    return found != whole.steps.end() &&
+           (found->second == LayerKinds::kUneven || found->second == joined.second);
+  };
+  return std::ranges::all_of(whole.counts, fits) && std::ranges::all_of(more.counts, fits) &&
+         std::ranges::all_of(fewer.counts, fits) && std::ranges::all_of(more.steps, steps_alike) &&
+         std::ranges::all_of(fewer.steps, steps_alike);
+}
+
+}  // namespace mtf
