@@ -17,6 +17,8 @@ RANKS = (1, 2, 4, 8, 16)
 MPI_RANKS = (2, 4, 8)
 SAMPLE = 10  # runs of one example in the short form
 SLOW = {"examples/mnist.mtf": ("--set", "epochs=1,data=nowhere"),
+        "examples/moe_lm.mtf": ("--set", "steps=20,every=1"),
+        "examples/resnet.mtf": ("--set", "steps=4,every=1,tested=16"),
         "examples/transformer_lm.mtf": ("--set", "steps=10,every=5"),
         "examples/translate.mtf": ("--set", "steps=10,every=5,tested=16")}
 failures = []
