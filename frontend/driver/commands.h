@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,7 +41,10 @@ struct Workspace;
 [[nodiscard]] Outcome check_outcome(Workspace& workspace);
 [[nodiscard]] Outcome plan_outcome(Workspace& workspace);
 [[nodiscard]] Outcome cost_outcome(Workspace& workspace);
-[[nodiscard]] Outcome search_outcome(Workspace& workspace);
+// `take`: of a session, which is no file, what is done with the layout's name and its declaration.
+[[nodiscard]] Outcome search_outcome(
+    Workspace& workspace,
+    const std::function<void(const std::string& name, const std::string& text)>& take = {});
 [[nodiscard]] Outcome diff_outcome(Workspace& workspace);
 // Of a session as it is and under another layout, `to`. requires: nothing that it has built follows
 // the layout.

@@ -57,6 +57,15 @@ def main():
         write(64)
         status, _, errors = run("check", "--layout", "quick", "--locked")
         assert status == 1 and "no answer for this program" in errors, errors
+        # So is the same program with another `expect`, or another number in it.
+        for clause in ("all_gather = 0", "collectives < 7", "collectives < 8"):
+            write(128)
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(f"expect step {{ {clause} }}\n")
+            status, _, errors = run("check", "--layout", "quick", "--locked")
+            assert status == 1 and "no answer for this program" in errors, (clause, errors)
+            status, _, errors = run("check", "--layout", "quick")
+            assert status == 0 and "mtf: found" in errors, (clause, errors)
         # What is kept may be broken: it is searched again.
         write(128)
         kept = os.path.join(folder, "mtf", "layouts")

@@ -1,6 +1,8 @@
 """`mtf search --write`: the file still checks, its comments are intact, and it costs what was promised."""
 
+import itertools
 import os
+import re
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
@@ -21,6 +23,20 @@ fn step(x: f32[batch, io]) {
   let loss = mean(square(einsum(x, w -> [batch, hidden])))   # the loss
   minimize loss with optim.sgd(lr = 0.1)
   return loss
+}
+"""
+
+
+# Three layers, of which a few rules say all.
+DEEP = """dim batch = 96, io = 64, a = 256, b = 384
+mesh grid = [rows: 2, cols: 4]
+let slow = hardware_profile(flops = 1e12, memory_bandwidth = 1e11, latency = 1e-6, bandwidth = 1e9)
+fn step(x: f32[batch, io]) {
+  param u : f32[io, a] = normal(stddev = 0.1)
+  param v : f32[a, b] = normal(stddev = 0.1)
+  param w : f32[b, io] = normal(stddev = 0.1)
+  let h = relu(einsum(relu(einsum(x, u -> [batch, a])), v -> [batch, b]))
+  return mean(square(einsum(h, w -> [batch, io])))
 }
 """
 
@@ -52,6 +68,66 @@ def written(binary, folder, text, *words):
     return after
 
 
+def rules_of(best):
+    """Each rule of an answer by itself, those of `params` behind the others."""
+    def one(rule):
+        axes = list(rule["axes"]) + (["*"] if rule["rest"] else [])
+        return f"{rule['dim']} -> ({', '.join(axes)})"
+    own = [rule for block in best["variables"] for rule in block["rules"]]
+    # Axes of one rank split nothing.
+    return ([one(rule) for rule in best["rules"]], [one(rule) for rule in own])
+
+
+def check_shortest(binary, folder, text, *words):
+    """No fewer rules, from which the others follow, cost the same; how many were left out."""
+    path = os.path.join(folder, "net.mtf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    status, found, errors = mtf(binary, "search", path, "step", "--write", "--json", *words)
+    assert status == 0, (errors, found)
+    best = found["best"]
+    plain, own = rules_of(best)
+    count = len(plain) + len(own)
+    wording = found["wording"]
+    assert wording in open(path, encoding="utf-8").read(), wording
+    layouts = []
+    for size in range(count):
+        for kept in itertools.combinations(range(count), size):
+            rules = [plain[i] for i in kept if i < len(plain)]
+            params = [own[i - len(plain)] for i in kept if i >= len(plain)]
+            block = "; ".join(rules + (["params { " + "; ".join(params) + " }"] if params else []))
+            extra = "".join(f"; {word}" for word in (["stream = " + str(best["stream"])] if best["stream"] > 1 else
+                                                    ["gather = again"] if best["gather"] == "again" else []))
+            layouts.append((size, f"infer {{ {block}{extra} }}"))
+    mesh = re.search(r"mesh (\w+)", text).group(1)
+    declared = "".join(f"layout l{i} on {mesh} {rules}\n" for i, (_, rules) in enumerate(layouts))
+    _, costs, _ = mtf(binary, "cost", "-", "step", "--json", *words[:2], text=text + declared)
+    same = [size for (size, _), row in zip(layouts, costs["layouts"])
+            if row["legal"] and abs(row["seconds"] - best["seconds"]) <= 1e-9 * row["seconds"]
+            and row["totals"]["peak_bytes"] == best["peak_bytes"]
+            and sum(one["bytes"] for one in row["totals"]["collectives"]) == best["received_bytes"]]
+    fewest = min(same, default=count)
+    inside = re.sub(r"(stream|gather) = \w+", "", wording[wording.index("{"):])
+    says = sum(len(part.split("->")[0].replace("params", "").strip(" {;").split(","))
+               for part in re.findall(r"[^;{}]*->", inside))
+    assert says == (fewest if count > 1 else count), (wording, best["source"], fewest, says)
+    assert (" infer " in wording) == (says < count), wording
+    return count - says
+
+
+def check_refused(binary, folder):
+    """What another entry cannot have is not written."""
+    other = PROGRAM + "fn total(y: f32[io]) { return sum(y) }\nexpect total { collectives = 0 }\n"
+    path = os.path.join(folder, "net.mtf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(other)
+    status, found, errors = mtf(binary, "search", path, "step", "--write", "--keep-whole", "batch,hidden", "--over",
+                                "none", "--json", "--objective", "memory")
+    assert status == 1 and "another part of the file does not fit it" in found["diagnostics"][0]["text"], found
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == other
+
+
 def main():
     binary = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -60,13 +136,19 @@ def main():
                             "", 1) == PROGRAM, once
         assert written(binary, folder, once) == once  # it takes the place of the first
         mine = written(binary, folder, PROGRAM, "--layout", "mine")
-        assert "auto" not in mine and "layout mine on grid { batch -> rows" in mine, mine
+        assert "auto" not in mine and re.search(r"layout mine on grid (infer )?\{ batch -> rows", mine), mine
         many = written(binary, folder, PROGRAM, "--ranks", "16")
         assert "mesh grid_16 = [" in many and "layout found on grid_16" in many, many
         for seed in range(40, 52):
             program, _ = drawn(seed)
             written(binary, folder, "# first\n" + program + "# last\n", "--budget", "1")
-    print("written, checked and priced")
+        left_out = check_shortest(binary, folder, DEEP, "--hardware", "slow", "--budget", "2", "--objective", "memory")
+        for seed in (61, 63, 64, 73, 76, 77, 81, 84, 88):
+            left_out += check_shortest(binary, folder, drawn(seed)[0], "--hardware", "cpu_core", "--budget", "1",
+                                       "--objective", "memory")
+        assert left_out > 0
+        check_refused(binary, folder)
+    print(f"written, checked and priced; {left_out} rules follow from others")
 
 
 if __name__ == "__main__":

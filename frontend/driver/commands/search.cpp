@@ -1,9 +1,9 @@
 // `mtf search`: the layout that costs least.
 
+#include <array>
 #include <fstream>
 
 #include "frontend/driver/commands.h"
-#include "frontend/driver/fmt/replace_file.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/search/questions.h"
 #include "frontend/driver/search/searching.h"
@@ -14,20 +14,7 @@ namespace mtf {
 
 namespace {
 
-// Into the file of the command line; false after an error.
-bool write_layout(Workspace& workspace, FileId file, const SearchedProgram& program,
-                  const Layout& layout) {
-  const SourceFile& source = workspace.sources.file(file);
-  const bool is_file = !source.path.empty();
-  const std::string text = with_layout(source.text, program.tree(), layout, program.makes_mesh());
-  const std::string obstacle =
-      is_file ? replace_file(source.path, text) : "the program was read from standard input";
-  if (!obstacle.empty()) {
-    workspace.diags.error(DiagKind::kFile, {},
-                          "the layout cannot be written into " + source.name + ": " + obstacle);
-  }
-  return obstacle.empty();
-}
+using TakeLayout = std::function<void(const std::string& name, const std::string& text)>;
 
 bool write_picture(Workspace& workspace, const std::string& picture) {
   const std::string& path = workspace.options.search.svg;
@@ -50,30 +37,55 @@ void show(Workspace& workspace, const Report& report, const std::string& text,
   say(workspace, text + (workspace.options.search.plot ? picture(report, output_columns()) : ""));
 }
 
+// What becomes of the answer, but for showing it; false after an error.
+bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
+                 SearchReport& report, const TakeLayout& take) {
+  const SearchOptions& asked = workspace.options.search;
+  const std::string& layout = report.front[report.best].layout.name;
+  if (take) {
+    report.wording = declared_source(program.tree(), searching.shortest(), program.makes_mesh());
+    report.taken = asked.write ? "used from here on" : "`:layout " + layout + "` uses it";
+    take(layout, report.wording);
+  } else if (asked.write) {
+    const std::array wordings = {searching.shortest(), searching.answer()};
+    const std::optional<Layout> written = write_layout(workspace, file, program, wordings);
+    if (!written) {
+      return false;
+    }
+    report.wording = declared_source(program.tree(), *written, program.makes_mesh());
+    report.taken = "written into " + workspace.sources.file(file).name;
+  }
+  return true;
+}
+
 // About the answer of a search that has found one.
-void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching) {
+void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
+            const TakeLayout& take) {
   const SearchOptions& asked = workspace.options.search;
   const std::optional<std::string> explained =
       asked.explain.empty() ? "" : searching.explanation(asked.explain, workspace.diags);
-  const SearchReport report = searching.report();
+  SearchReport report = searching.report();
   const std::string sensitivity =
       asked.sensitivity.empty() ? "" : sensitivity_text(workspace, program, searching);
+  const bool is_shown = explained &&
+                        (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
+                        take_answer(workspace, file, program, searching, report, take);
   end_progress();
-  if (explained && (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
-      (!asked.write || write_layout(workspace, file, program, searching.answer()))) {
+  if (is_shown) {
     show(workspace, report, search_text(report) + *explained + sensitivity, search_json,
          scatter_text);
   }
 }
 
-void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program) {
+void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program,
+                const TakeLayout& take) {
   const std::optional<Fitted> fitted = fit_ranks(workspace, program);
   end_progress();
   if (fitted) {
     if (!workspace.options.json) {
       say(workspace, fitted->says);
     }
-    answer(workspace, file, program, *fitted->searching);
+    answer(workspace, file, program, *fitted->searching, take);
   }
 }
 
@@ -88,26 +100,26 @@ void answer_scale(Workspace& workspace, SearchedProgram& program) {
 
 }  // namespace
 
-Outcome search_outcome(Workspace& workspace) {
+Outcome search_outcome(Workspace& workspace, const TakeLayout& take) {
   const SearchOptions& asked = workspace.options.search;
   const std::optional<FileId> file = read_program(workspace);
   const auto program =
       file ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
   if (program != nullptr && asked.fit) {
-    answer_fit(workspace, *file, *program);
+    answer_fit(workspace, *file, *program, take);
   } else if (program != nullptr && !asked.scale.empty()) {
     answer_scale(workspace, *program);
   } else if (program != nullptr) {
     Searching searching(workspace, *program, asked.budget);
     if (searching.find(workspace.diags)) {
-      answer(workspace, *file, *program, searching);
+      answer(workspace, *file, *program, searching, take);
     }
   }
   return outcome_of(workspace, workspace.diags);
 }
 
 int search_command(const Options& options) {
-  return run_alone(options, search_outcome);
+  return run_alone(options, [](Workspace& workspace) { return search_outcome(workspace); });
 }
 
 }  // namespace mtf

@@ -101,7 +101,7 @@ class Collector {
     if (command == "layout" || command == "diff" || command == "what-if") {
       layouts();
       dims_and_axes();
-    } else if (command == "plan" || command == "cost") {
+    } else if (command == "plan" || command == "cost" || command == "search") {
       for (const Entry& entry : repl_.planned().session().entries()) {
         add(entry.name, "an entry");
       }

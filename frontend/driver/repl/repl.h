@@ -64,11 +64,16 @@ class Repl {
   bool say(const std::string& name, const std::string& text, bool quiet = false);
   // Statements that are only looked at; nullopt after an error.
   std::optional<std::vector<Statement>> read_aside(const std::string& text);
-  // The statements of a file; and once more, those that have changed (load.cpp).
+  // The statements of a file; and once more, those that have changed (commands/load.cpp).
   bool load(const std::string& path);
   bool reload();
   // Does something with the value of an expression, of which nothing stays.
   bool look_at(const std::string& text, const std::function<bool(const host::Value&)>& look);
+  // What the last `:search` found, as statements: `layout found on grid { … }`.
+  void set_found(std::string name, std::string text) {
+    found_ = {std::move(name), std::move(text)};
+  }
+  [[nodiscard]] const std::pair<std::string, std::string>& found() const { return found_; }
   // What was priced since the statements changed last.
   [[nodiscard]] KnownCosts& known_costs() { return known_costs_; }
   [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
@@ -82,10 +87,31 @@ class Repl {
     FileId file;
   };
 
+  // The statements that are planned now: the script, or what it may become.
+  [[nodiscard]] const std::vector<Statement>& in_question() const;
   FileId add_source(const std::string& name, std::size_t line, std::string text);
   bool statements(FileId file);
   bool statement(const Statement& input);
+  // A statement that was planned.
+  struct Taken {
+    std::vector<std::string> names;    // that it binds
+    bool waits = false;                // it need not run before somebody looks
+    std::optional<std::string> known;  // a value that needs no ranks
+  };
+  // What fails because an earlier statement has changed, and why.
+  struct LeftOut {
+    std::vector<Statement> statements;
+    std::vector<Diag> causes;
+  };
+
   bool extend(Script next, Statement input);
+  std::optional<std::string> evaluated(ast::File file, Script& next, Statement& input);
+  std::optional<Taken> plan(Script& next, Statement& input);
+  bool run_if_needed(const Taken& taken, const Statement& input);
+  std::unique_ptr<PlannedSession> planned_anew(Script& next, const Statement* changed,
+                                               LeftOut& out);
+  void tell_left_out(const LeftOut& out) const;
+  void tell_changed(const Statement* changed, const std::string& was_in_use);
   // From the first statement on. `changed`: what fails because of it is left out.
   bool rebuild(Script next, const Statement* changed);
   void follow(std::unique_ptr<PlannedSession> planned, bool may_switch);
@@ -103,12 +129,15 @@ class Repl {
   Trees trees_;
   std::vector<Script> before_;  // what it was, for `:undo`
   std::vector<Loaded> loaded_;
+  const Script* tried_ = nullptr;  // what it may become
+  FindLayout find_layout_;
   std::unique_ptr<PlannedSession> planned_;
   std::unique_ptr<Workers> workers_;  // null: what runs, runs in this process
   std::unique_ptr<RunningSession> running_;
   std::vector<Statement> replayed_;  // what `running_` starts with
   std::vector<Statement> waiting_;   // and what it has not run yet
   KnownCosts known_costs_;
+  std::pair<std::string, std::string> found_;  // a layout's name, and its text
   ColorMode color_ = ColorMode::kPlain;
   bool quiet_ = false;
   bool loading_ = false;

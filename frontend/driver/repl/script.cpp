@@ -136,9 +136,8 @@ std::vector<Statement> Script::inputs_of(const ast::File& file) {
   return result;
 }
 
-// Behind all that it must know, and what declares besides. (The dims of a layout's rules need not
-// be declared.)
-std::size_t Script::earliest(const Statement& input, const SourceMap& sources) const {
+// Behind all that it must know. (The dims of a layout's rules need not be declared.)
+std::size_t Script::behind_needs(const Statement& input, const SourceMap& sources) const {
   const auto words = words_of(text_at(sources, input.span));
   std::size_t place = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -151,6 +150,12 @@ std::size_t Script::earliest(const Statement& input, const SourceMap& sources) c
         });
     place = is_named ? i + 1 : place;
   }
+  return place;
+}
+
+// And behind what declares besides.
+std::size_t Script::earliest(const Statement& input, const SourceMap& sources) const {
+  std::size_t place = behind_needs(input, sources);
   while (place < inputs_.size() && inputs_[place].kind != StatementKind::kBinding &&
          inputs_[place].kind != StatementKind::kOther) {
     ++place;
@@ -158,7 +163,8 @@ std::size_t Script::earliest(const Statement& input, const SourceMap& sources) c
   return place;
 }
 
-bool Script::redeclare(std::size_t before, const Statement& input, DiagSink& diags) {
+bool Script::redeclare(std::size_t before, const Statement& input, const SourceMap& sources,
+                       DiagSink& diags) {
   Statement& old = inputs_[before];
   const bool same_names = old.names == input.names;
   const bool bound = old.kind == StatementKind::kBinding && input.kind == StatementKind::kBinding;
@@ -171,8 +177,10 @@ bool Script::redeclare(std::size_t before, const Statement& input, DiagSink& dia
     return true;
   }
   if (old.kind == input.kind && same_names && !bound && input.kind != StatementKind::kOther) {
-    inputs_[before] = input;
-    place_ = before;
+    inputs_.erase(inputs_.begin() + static_cast<std::ptrdiff_t>(before));
+    const bool may_be_later = input.kind == StatementKind::kLayout;  // on a mesh that is new
+    place_ = may_be_later ? std::max(before, behind_needs(input, sources)) : before;
+    inputs_.insert(inputs_.begin() + static_cast<std::ptrdiff_t>(place_), input);
     appended_ = false;
     return true;
   }
@@ -188,7 +196,7 @@ bool Script::redeclare(std::size_t before, const Statement& input, DiagSink& dia
 bool Script::accept(const Statement& input, const SourceMap& sources, DiagSink& diags) {
   for (const std::string& name : input.names) {
     if (const std::optional<std::size_t> before = declaring(inputs_, name)) {
-      return redeclare(*before, input, diags);
+      return redeclare(*before, input, sources, diags);
     }
   }
   if (!says_where(input.kind)) {
@@ -264,7 +272,7 @@ std::string_view text_at(const SourceMap& sources, SourceSpan span) {
 }
 
 std::string text_of(const Statement& input, const SourceMap& sources) {
-  const std::string text(text_at(sources, input.span));
+  std::string text(text_at(sources, input.span));
   const std::size_t blank = text.find_first_of(" \t");
   if (input.dim) {
     return "dim " + text;

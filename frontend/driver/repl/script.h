@@ -65,7 +65,9 @@ class Script {
   [[nodiscard]] std::string text(const SourceMap& sources) const;
 
  private:
-  bool redeclare(std::size_t before, const Statement& input, DiagSink& diags);
+  bool redeclare(std::size_t before, const Statement& input, const SourceMap& sources,
+                 DiagSink& diags);
+  [[nodiscard]] std::size_t behind_needs(const Statement& input, const SourceMap& sources) const;
   [[nodiscard]] std::size_t earliest(const Statement& input, const SourceMap& sources) const;
 
   std::vector<Statement> inputs_;

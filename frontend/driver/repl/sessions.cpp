@@ -1,16 +1,15 @@
 #include "frontend/driver/repl/sessions.h"
 
-#include "frontend/driver/search/automatic.h"
 #include "frontend/driver/workspace.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
 
-ElaborateOptions one_by_one(const Options& options, bool check) {
+ElaborateOptions one_by_one(const Options& options, const FindLayout& find, bool check) {
   ElaborateOptions result = elaborate_options(options);
   result.interactive = true;
-  result.search = automatic_in_session(options);
+  result.search = find;
   result.check = check;
   result.before_statement = throw_if_interrupted;
   return result;
@@ -18,9 +17,9 @@ ElaborateOptions one_by_one(const Options& options, bool check) {
 
 }  // namespace
 
-PlannedSession::PlannedSession(const Options& options, SourceMap& sources)
+PlannedSession::PlannedSession(const Options& options, SourceMap& sources, const FindLayout& find)
     : device_(op_table(), !options.fast),
-      session_(one_by_one(options, /*check=*/true), sources, device_, diags_) {}
+      session_(one_by_one(options, find, /*check=*/true), sources, device_, diags_) {}
 
 bool PlannedSession::run(ast::File file) {
   const std::size_t before = diags_.errors();
@@ -47,8 +46,8 @@ const host::Value* PlannedSession::value(std::string_view name) const {
   return binding == nullptr ? nullptr : &binding->value;
 }
 
-RunningSession::RunningSession(const Options& options, SourceMap& sources, Print print,
-                               Workers* workers)
+RunningSession::RunningSession(const Options& options, SourceMap& sources, const FindLayout& find,
+                               Print print, Workers* workers)
     : print_(std::move(print)) {
   const auto show = [this](std::string_view line) {
     if (!quiet_) {
@@ -66,8 +65,8 @@ RunningSession::RunningSession(const Options& options, SourceMap& sources, Print
                                                            .observe = {},
                                                            .interruption = &interruption_},
                                             workers);
-  session_ =
-      std::make_unique<Session>(one_by_one(options, /*check=*/false), sources, *device_, diags_);
+  session_ = std::make_unique<Session>(one_by_one(options, find, /*check=*/false), sources,
+                                       *device_, diags_);
 }
 
 bool RunningSession::replay(ast::File file) {

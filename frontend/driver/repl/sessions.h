@@ -12,6 +12,7 @@
 #include "frontend/driver/repl/plan_device.h"
 #include "frontend/driver/repl/ranks/session_device.h"
 #include "frontend/driver/repl/script.h"
+#include "frontend/driver/search/automatic.h"
 #include "frontend/elaborate/context.h"
 
 namespace mtf {
@@ -25,7 +26,8 @@ struct PlannedState {
 // Everything that was accepted, planned under the layout in use.
 class PlannedSession {
  public:
-  PlannedSession(const Options& options, SourceMap& sources);
+  // `find`: the rules of layouts that are `auto`.
+  PlannedSession(const Options& options, SourceMap& sources, const FindLayout& find);
 
   // Errors are in `diags()`, and false is returned.
   bool run(ast::File file);
@@ -54,7 +56,8 @@ using Print = std::function<void(std::string_view)>;
 class RunningSession {
  public:
   // `workers`: null for none.
-  RunningSession(const Options& options, SourceMap& sources, Print print, Workers* workers);
+  RunningSession(const Options& options, SourceMap& sources, const FindLayout& find, Print print,
+                 Workers* workers);
 
   // The statements of a program that ran before, or of which nothing is to be shown.
   bool replay(ast::File file);

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "frontend/driver/progress.h"
 #include "frontend/driver/search/kept_layouts.h"
@@ -47,15 +50,32 @@ std::string question_of(SearchedProgram& program, const Layout& searched, const 
   for (const Program& entry : program.programs(0)) {
     text += to_string(entry);
   }
-  return text;
+  return text + program.expectations();
+}
+
+using Tell = std::function<void(const std::string&)>;
+
+void tell_terminal(const std::string& line) {
+  clear_progress();
+  std::fputs(("mtf: " + line).c_str(), stderr);
+}
+
+// Without what was asked of the command at hand.
+Options own_options(Options options) {
+  options.name.clear();
+  options.layout.clear();
+  options.rules.clear();
+  options.search = {};
+  options.json = true;  // it says nothing itself
+  return options;
 }
 
 // One layout of one program.
 class Automatic {
  public:
-  Automatic(const Workspace& asking, FileId file) : workspace_(own_options(asking.options)) {
-    file_ = workspace_.sources.add(asking.sources.file(file));
-  }
+  // `workspace`: of its own. `found`: by question, what is known beside the user's cache.
+  Automatic(Workspace& workspace, FileId file, std::map<std::string, std::string>& found, Tell tell)
+      : workspace_(workspace), file_(file), found_(found), tell_(std::move(tell)) {}
 
   std::optional<KeptLayout> find(const Layout& searched, DiagSink& diags) {
     const auto program = SearchedProgram::read(workspace_, file_, searched, diags);
@@ -64,15 +84,18 @@ class Automatic {
         diags.error(DiagKind::kUnknownEntry, searched.span,
                     "layout `" + searched.name +
                         "` is `auto`, and the program has no function whose parameters all have "
-                        "tensor types, for which it could be searched");
+                        "tensor types, for which it could be searched" +
+                        (workspace_.in_session ? "; declare the layout when there is one" : ""));
       }
       return std::nullopt;
     }
-    const std::string path = kept_path(question_of(*program, searched, workspace_.options));
-    if (const std::optional<std::string> text = load_kept(path)) {
-      if (std::optional<KeptLayout> kept = read_kept(searched, *text)) {
-        return kept;
-      }
+    const std::string question = question_of(*program, searched, workspace_.options);
+    const std::string path = kept_path(question);
+    const auto known = found_.find(question);
+    const std::optional<std::string> text =
+        known != found_.end() ? std::optional(known->second) : load_kept(path);
+    if (std::optional<KeptLayout> kept = text ? read_kept(searched, *text) : std::nullopt) {
+      return kept;
     }
     if (workspace_.options.locked) {
       diags.error(DiagKind::kUnknownLayout, searched.span,
@@ -82,37 +105,30 @@ class Automatic {
                       searched.name + "` finds");
       return std::nullopt;
     }
-    return searched_anew(*program, path, diags);
+    std::optional<KeptLayout> anew = searched_anew(*program, diags);
+    if (anew) {
+      const std::string answer = kept_text(*anew);
+      store_kept(path, answer);
+      found_.insert_or_assign(question, answer);
+      tell_("found " + layout_source(anew->layout) + "  (" + anew->says + ")\n");
+    }
+    return anew;
   }
 
  private:
-  static Options own_options(Options options) {
-    options.name.clear();
-    options.layout.clear();
-    options.rules.clear();
-    options.search = {};
-    options.json = true;  // it says nothing itself
-    return options;
-  }
-
-  std::optional<KeptLayout> searched_anew(SearchedProgram& program, const std::string& path,
-                                          DiagSink& diags) {
+  std::optional<KeptLayout> searched_anew(SearchedProgram& program, DiagSink& diags) {
     Searching searching(workspace_, program, workspace_.options.search.budget);
     const std::optional<LayoutCandidate> found = searching.find(diags);
     if (!found) {
       return std::nullopt;
     }
-    KeptLayout kept{.layout = searching.space().layout_of(*found), .says = searching.summary()};
-    const std::string text = kept_text(kept);
-    store_kept(path, text);
-    clear_progress();
-    std::fputs(("mtf: found " + layout_source(kept.layout) + "  (" + kept.says + ")\n").c_str(),
-               stderr);
-    return kept;
+    return KeptLayout{.layout = searching.space().layout_of(*found), .says = searching.summary()};
   }
 
-  Workspace workspace_;
+  Workspace& workspace_;
   FileId file_;
+  std::map<std::string, std::string>& found_;
+  Tell tell_;
 };
 
 // What the first rank finds, on all of them.
@@ -121,7 +137,11 @@ std::optional<Layout> found_by_all(Workspace& workspace, FileId file, const Layo
   Communicator* world = workspace.world;
   std::string text;
   if (world == nullptr || world->has_first_rank()) {
-    const std::optional<KeptLayout> found = Automatic(workspace, file).find(searched, diags);
+    Workspace own(own_options(workspace.options));
+    const FileId copy = own.sources.add(workspace.sources.file(file));
+    std::map<std::string, std::string> nothing;
+    const std::optional<KeptLayout> found =
+        Automatic(own, copy, nothing, tell_terminal).find(searched, diags);
     text = found ? kept_text(*found) : "";
   }
   if (world != nullptr) {
@@ -137,8 +157,7 @@ std::optional<Layout> found_by_all(Workspace& workspace, FileId file, const Layo
 
 }  // namespace
 
-std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(Workspace& workspace,
-                                                                         FileId file) {
+FindLayout automatic(Workspace& workspace, FileId file) {
   return [&workspace, file](const Layout& searched, DiagSink& diags) -> std::optional<Layout> {
     const std::string name = layout_source(searched) + to_string(searched.mesh);
     const auto known = workspace.found_layouts.find(name);
@@ -153,19 +172,17 @@ std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(Workspa
   };
 }
 
-std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic_in_session(
-    const Options& options) {
-  return [options](const Layout& searched, DiagSink& diags) -> std::optional<Layout> {
-    Workspace workspace(options);
-    const std::optional<FileId> file =
-        options.file.empty() || options.file == "-" ? std::nullopt : read_program(workspace);
-    if (!file) {
-      diags.error(DiagKind::kUnknownLayout, searched.span,
-                  "layout `" + searched.name +
-                      "` is `auto`, which needs the whole program: it is searched for a file");
-      return std::nullopt;
-    }
-    return automatic(workspace, *file)(searched, diags);
+FindLayout automatic_in_session(const Options& options, SearchedSession session) {
+  const auto found = std::make_shared<std::map<std::string, std::string>>();
+  return [options, session = std::move(session), found](const Layout& searched,
+                                                        DiagSink& diags) -> std::optional<Layout> {
+    Workspace workspace(own_options(options));
+    session.open(workspace);
+    const std::optional<FileId> file = read_program(workspace);
+    std::optional<KeptLayout> kept =
+        file ? Automatic(workspace, *file, *found, session.tell).find(searched, diags)
+             : std::nullopt;
+    return kept ? std::optional(std::move(kept->layout)) : std::nullopt;
   };
 }
 

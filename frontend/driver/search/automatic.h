@@ -12,11 +12,15 @@ namespace mtf {
 
 // For ElaborateOptions::search, of the program in a file. Collective where the workspace has a
 // world: its first rank searches for all.
-[[nodiscard]] std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic(
-    Workspace& workspace, FileId file);
+using FindLayout = std::function<std::optional<Layout>(const Layout&, DiagSink&)>;
+[[nodiscard]] FindLayout automatic(Workspace& workspace, FileId file);
 
-// The same for a session that people type, about the file that it began with.
-[[nodiscard]] std::function<std::optional<Layout>(const Layout&, DiagSink&)> automatic_in_session(
-    const Options& options);
+// The same for a session that people type: its program, as it is by then, and where it is told of
+// what was found.
+struct SearchedSession {
+  std::function<void(Workspace&)> open;  // sets the workspace's sources and program
+  std::function<void(const std::string&)> tell;
+};
+[[nodiscard]] FindLayout automatic_in_session(const Options& options, SearchedSession session);
 
 }  // namespace mtf

@@ -12,6 +12,7 @@
 #include "frontend/elaborate/context.h"
 #include "frontend/report/expect/broken.h"
 #include "ir/rewrite/rewrite.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -297,6 +298,18 @@ std::string SearchedProgram::refusal(std::size_t entry, const SpmdProgram& plan)
     }
   }
   return "";
+}
+
+std::string SearchedProgram::expectations() const {
+  std::string text;
+  for (std::size_t entry = 0; entry < contracts_.size(); ++entry) {
+    for (const Contract& contract : contracts_[entry]) {
+      for (const Expectation& clause : contract.clauses) {
+        text += entries_[entry] + " expects " + clause.text + " " + shortest(clause.bound) + "\n";
+      }
+    }
+  }
+  return text;
 }
 
 double SearchedProgram::useful_flops() {

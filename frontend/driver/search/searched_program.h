@@ -45,6 +45,8 @@ class SearchedProgram {
   [[nodiscard]] bool expects() const;
   // Why a plan of an entry is not to be had: the first `expect` that it breaks; "" for none.
   [[nodiscard]] std::string refusal(std::size_t entry, const SpmdProgram& plan) const;
+  // All of them as text.
+  [[nodiscard]] std::string expectations() const;
   [[nodiscard]] const ast::File& tree() const { return unsplit_->session.file(); }
   // Whether the answer's mesh is not the declared one.
   [[nodiscard]] bool makes_mesh() const { return is_resized_; }

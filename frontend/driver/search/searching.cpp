@@ -12,6 +12,7 @@
 #include "frontend/report/search/layout_source.h"
 #include "frontend/report/why/reason.h"
 #include "ir/support/number.h"
+#include "runtime/ranks/interruption.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -72,6 +73,9 @@ double Searching::least_memory() {
 
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   LayoutSearch search(space_, pricer_, goal_, [this](const Priced* /*best*/, std::int64_t work) {
+    if (workspace_.in_session) {  // elsewhere a signal ends the process, or all ranks together
+      throw_if_interrupted();
+    }
     progress_at("search", std::min(work, goal_.work), goal_.work);
   });
   result_ = search.run();

@@ -34,6 +34,8 @@ class Searching {
   [[nodiscard]] double least_memory();
   [[nodiscard]] const LayoutCandidate& candidate() const { return answer_; }
   [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
+  // The answer in as few rules as give the same figures, where others may follow from them.
+  [[nodiscard]] Layout shortest();
   [[nodiscard]] const SearchSpace& space() const { return space_; }
   [[nodiscard]] const SearchGoal& goal() const { return goal_; }
   [[nodiscard]] Pricer& pricer() { return pricer_; }

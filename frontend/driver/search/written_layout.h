@@ -2,18 +2,31 @@
 
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "frontend/ast.h"
+#include "frontend/driver/search/searched_program.h"
 #include "ir/layout/layout.h"
 
 namespace mtf {
 
+// The layout as a declaration, behind that of its mesh where `declares_mesh` and the program has no
+// such one. A mesh of other sizes gets another name, "grid_64".
+[[nodiscard]] std::string declared_source(const ast::File& tree, const Layout& layout,
+                                          bool declares_mesh);
+
 // The text with the layout in the place of the one of its name, or behind the last mesh or layout;
-// everything else, comments too, stays as it is. A mesh of its name and other sizes gets another
-// name, "grid_64", and a declaration.
+// everything else, comments too, stays as it is.
 [[nodiscard]] std::string with_layout(std::string_view text, const ast::File& tree,
                                       const Layout& layout, bool declares_mesh);
+
+// Into the program's file, the first of several wordings of a layout with which the file checks:
+// which one it was. nullopt after an error.
+[[nodiscard]] std::optional<Layout> write_layout(Workspace& workspace, FileId file,
+                                                 const SearchedProgram& program,
+                                                 std::span<const Layout> wordings);
 
 }  // namespace mtf

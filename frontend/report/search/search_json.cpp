@@ -74,6 +74,7 @@ std::string search_json(const SearchReport& report) {
                {"fits", report.fits},
                {"best", found_json(report.front[report.best])},
                {"front", std::move(front)},
+               {"wording", report.wording},
                {"gap", report.proof.gap},
                {"proven", report.proof.gap == 0},
                {"priced", report.priced},

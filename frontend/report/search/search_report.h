@@ -70,6 +70,9 @@ struct SearchReport {
   std::vector<DimChoice> dims;
   std::vector<MovedFor> moved;
   std::vector<CandidatePoint> points;
+  // The answer in as few words as it takes, and what becomes of that: "written into net.mtf".
+  std::string wording;
+  std::string taken;
 };
 
 // "step + evaluate"

@@ -165,7 +165,9 @@ std::string search_text(const SearchReport& report) {
     text += "\nnothing that was looked at fits: this one needs " +
             bytes_text(best.priced.peak_bytes) + "\n";
   }
-  return text + dims_text(report) + moved_text(report) + proof_text(report);
+  text += dims_text(report) + moved_text(report) + proof_text(report);
+  return report.taken.empty() ? text
+                              : text + "\n" + report.taken + ":\n" + indented(report.wording);
 }
 
 }  // namespace mtf

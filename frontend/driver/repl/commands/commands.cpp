@@ -83,6 +83,8 @@ constexpr std::array kReplCommands = std::to_array<ReplCommand>({
     {"ranks", "[N | off]", "runs on N MPI processes, which take over what is held", repl_ranks},
     {"reload", "", "reads changed files again, and says what changed", repl_reload},
     {"save", "FILE", "the session as a program that `mtf run` runs", repl_save},
+    {"search", "[ENTRY] [OPTIONS]", "the layout that costs least, for `:layout found`; or --write",
+     repl_search},
     {"show", "EXPRESSION [--rank N] [--ascii]", "draws which ranks hold which blocks", repl_show},
     {"time", "STATEMENT", "does it, and says how long it took", repl_time},
     {"type", "EXPRESSION", "its type, layout and bytes; nothing runs", repl_type},
@@ -136,7 +138,7 @@ std::string repl_help() {
   }
   return text +
          "\nA command may be shortened, as `:p` for `:plan`, and takes the options of `mtf "
-         "plan`, `cost`, `why`, `diff`.\n";
+         "plan`, `cost`, `why`, `diff`, `search`.\n";
 }
 
 bool run_repl_command(Repl& repl, const std::string& text) {

@@ -36,6 +36,7 @@ bool repl_check(Repl& repl, const std::string& rest);
 bool repl_verify(Repl& repl, const std::string& rest);
 bool repl_ops(Repl& repl, const std::string& rest);
 bool repl_expect(Repl& repl, const std::string& rest);
+bool repl_search(Repl& repl, const std::string& rest);
 
 // layout.cpp
 bool repl_layout(Repl& repl, const std::string& rest);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kTyped = "typed";  // what `:layout RULES` calls its layout
 constexpr std::string_view kWhatIf = "what_if";
+constexpr std::string_view kFound = "found";  // what a search calls its own
 
 std::vector<std::string> layout_names(Repl& repl) {
   return names_of(repl.planned().session().layouts());
@@ -224,6 +225,12 @@ bool use(Repl& repl, const std::string& statements) {
 
 }  // namespace
 
+bool use_found(Repl& repl) {
+  const auto [name, text] = repl.found();
+  repl.set_found("", "");
+  return use(repl, text + "\nuse layout " + name);
+}
+
 bool repl_layout(Repl& repl, const std::string& rest) {
   if (rest.empty()) {
     for (const std::string& name : layout_names(repl)) {
@@ -236,6 +243,10 @@ bool repl_layout(Repl& repl, const std::string& rest) {
   }
   const std::vector<std::string> names = layout_names(repl);
   if (rest.find("->") == std::string::npos) {
+    const bool is_own = std::ranges::find(names, rest) != names.end() && rest != kFound;
+    if (rest == repl.found().first && !is_own) {
+      return use_found(repl);
+    }
     if (std::ranges::find(names, rest) == names.end()) {
       return repl.refuse(DiagKind::kUnknownLayout,
                          "no layout `" + rest + "`" +

@@ -143,7 +143,7 @@ namespace {
 
 // The words of the command line, where the session stands for the file.
 bool run_words(Repl& repl, const std::string& command, const std::string& rest,
-               Outcome (*body)(Workspace&)) {
+               const std::function<Outcome(Workspace&)>& body) {
   std::vector<std::string> words = words_in(rest);
   words.insert(words.begin(), {command, "session"});
   const std::variant<Options, Answer> parsed = parse_options(words);
@@ -198,6 +198,17 @@ bool repl_check(Repl& repl, const std::string& rest) {
 
 bool repl_verify(Repl& repl, const std::string& rest) {
   return run_words(repl, "verify", rest, verify_outcome);
+}
+
+bool repl_search(Repl& repl, const std::string& rest) {
+  bool is_to_be_used = false;
+  const bool done = run_words(repl, "search", rest, [&](Workspace& workspace) {
+    return search_outcome(workspace, [&](const std::string& name, const std::string& text) {
+      repl.set_found(name, text);
+      is_to_be_used = workspace.options.search.write;
+    });
+  });
+  return done && (!is_to_be_used || use_found(repl));
 }
 
 bool repl_ops(Repl& repl, const std::string& rest) {

@@ -18,6 +18,9 @@ class Repl;
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
                    const std::function<Outcome(Workspace&)>& body, const std::string& aside = "");
 
+// Declares what the last `:search` found, and uses it. requires: it found something.
+bool use_found(Repl& repl);
+
 // Whether every `expect` of these statements holds; if not, it is said.
 bool expectations_hold(Repl& repl, const std::vector<Statement>& inputs);
 

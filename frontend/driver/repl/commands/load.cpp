@@ -47,6 +47,43 @@ std::vector<std::string> only_in(const std::vector<Statement>& list,
   return result;
 }
 
+std::vector<Statement> statements_of(const Script& script, FileId file) {
+  std::vector<Statement> result;
+  std::ranges::copy_if(script.inputs(), std::back_inserter(result),
+                       [file](const Statement& input) { return input.file == file; });
+  return result;
+}
+
+// Puts statements in the place of those of a file; false after an error.
+bool replace(Script& script, FileId file, const std::vector<Statement>& now,
+             const SourceMap& sources, DiagSink& diags) {
+  Script next;
+  bool is_first = true;
+  for (const Statement& input : script.inputs()) {
+    std::vector<Statement> ones;
+    if (!(input.file == file)) {
+      ones.push_back(input);
+    } else if (std::exchange(is_first, false)) {
+      ones = now;
+    }
+    for (const Statement& one : ones) {
+      if (!next.accept(one, sources, diags)) {
+        return false;
+      }
+    }
+  }
+  script = std::move(next);
+  return true;
+}
+
+std::string change_text(const std::string& path, const std::vector<Statement>& old,
+                        const std::vector<Statement>& now, const SourceMap& sources) {
+  const std::string gone = joined(only_in(old, now, sources), ", ");
+  const std::string added = joined(only_in(now, old, sources), ", ");
+  return path + ":" + (gone.empty() ? "" : " was " + gone) +
+         (added.empty() ? "" : (gone.empty() ? " now " : "; now ") + added) + "\n";
+}
+
 }  // namespace
 
 bool Repl::load(const std::string& path) {
@@ -88,28 +125,13 @@ bool Repl::reload() {
     if (!show(diags.diags()) || !tree) {
       return false;
     }
-    std::vector<Statement> old;
-    std::ranges::copy_if(next.inputs(), std::back_inserter(old),
-                         [&](const Statement& input) { return input.file == loaded.file; });
+    const std::vector<Statement> old = statements_of(next, loaded.file);
     const std::vector<Statement> now = Script::inputs_of(*tree);
-    const std::vector<Statement> all = next.inputs();
-    next = Script();
-    bool is_first = true;
-    for (const Statement& input : all) {
-      if (input.file == loaded.file && !std::exchange(is_first, false)) {
-        continue;
-      }
-      for (const Statement& one : input.file == loaded.file ? now : std::vector<Statement>{input}) {
-        if (!next.accept(one, sources_, diags)) {
-          return show(diags.diags());
-        }
-      }
+    if (!replace(next, loaded.file, now, sources_, diags)) {
+      return show(diags.diags());
     }
-    const std::string gone = joined(only_in(old, now, sources_), ", ");
-    const std::string added = joined(only_in(now, old, sources_), ", ");
     files.push_back(loaded.path);
-    said += loaded.path + ":" + (gone.empty() ? "" : " was " + gone) +
-            (added.empty() ? "" : (gone.empty() ? " now " : "; now ") + added) + "\n";
+    said += change_text(loaded.path, old, now, sources_);
     loaded.file = file;
   }
   if (said.empty()) {

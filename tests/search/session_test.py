@@ -1,0 +1,101 @@
+"""Searches in a session: `auto` is searched for what was typed, `:search` answers, `:layout found` takes it over."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = """dim batch = 24, io = 32, hidden = 128
+mesh grid = [rows: 2, cols: 3]
+model net(x: f32[batch, io]) -> f32[batch, io] {
+  param w : f32[io, hidden] = normal(stddev = 0.1)
+  return einsum(relu(einsum(x, w -> [batch, hidden])), w -> [batch, io])
+}
+"""
+AUTO = "layout quick on grid auto { batch -> rows }\n"
+SUM = "sum(net(normal([batch, io], seed = 7)))\n"
+
+
+class Sessions:
+    def __init__(self, binary, folder):
+        self.binary = binary
+        self.env = dict(os.environ, XDG_CACHE_HOME=folder)
+
+    def say(self, text, *words):
+        done = subprocess.run([self.binary, "repl", *words], input=text, capture_output=True, text=True,
+                              env=self.env, timeout=120, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+
+def numbers(text):
+    return re.findall(r"^-?[0-9.]+$", text, re.MULTILINE)
+
+
+def check_auto(sessions):
+    status, output, errors = sessions.say(PROGRAM + AUTO + SUM, "--locked")
+    assert status == 1 and "no answer for this program" in errors, errors
+    status, output, errors = sessions.say(AUTO + PROGRAM)
+    assert status == 1 and "no mesh `grid`" in errors, errors
+    status, output, errors = sessions.say("mesh grid = [rows: 2]\n" + AUTO)
+    assert status == 1 and errors.count("error:") == 1 and "declare the layout when there is one" in errors, errors
+    # Declared anew, a dim asks another question; the answers stay for the next session.
+    session = PROGRAM + AUTO + SUM + "dim hidden = 48\n" + SUM
+    status, output, errors = sessions.say(session)
+    assert status == 0 and not errors and output.count("found layout quick on grid {") == 2, output
+    status, again, errors = sessions.say(session, "--locked")
+    assert status == 0 and not errors and "found layout" not in again, again
+    assert numbers(output) == numbers(again) and len(numbers(again)) == 2, (output, again)
+    # What a session finds is what a file would.
+    rules = re.search(r"found (layout quick on grid \{.*\})", output).group(1)
+    done = subprocess.run([sessions.binary, "search", "-", "--layout", "quick"], input=PROGRAM + AUTO,
+                          capture_output=True, text=True, check=True)
+    assert rules in done.stdout, (rules, done.stdout)
+
+
+def check_search(sessions):
+    plain = numbers(sessions.say(PROGRAM + SUM)[1])
+    status, output, errors = sessions.say(PROGRAM + SUM + ":search --budget 1\n:layout found\n" + SUM + ":layout\n")
+    assert status == 0 and not errors, errors
+    assert numbers(output) == plain * 2, output
+    assert "in use: found on grid[rows: 2, cols: 3]" in output.splitlines()[-1], output
+    # Onto another mesh, in the place of the first one; `:undo` takes the command back as a whole.
+    status, output, errors = sessions.say(PROGRAM + ":search --write --budget 1\n:search --ranks 4 --write --budget 1\n" +
+                                          SUM + ":undo 2\n:layout\n:save /dev/stdout\n")
+    assert status == 0 and "in use: found on grid_4[" in output, (output, errors)
+    behind = output[output.rindex("taken back"):]
+    assert "in use: found on grid[" in behind and "grid_4" not in behind, behind
+    assert re.search(r"layout found on grid (infer )?\{", behind) and "use layout found" in behind, behind
+    status, output, errors = sessions.say(PROGRAM + ":layout found\n")
+    assert status == 1 and "no layout `found`" in errors, errors
+    # Without a function, about what the top level binds.
+    status, output, errors = sessions.say("mesh m = [a: 4]\nlet x = ones([n: 64])\nlet y = exp(x)\n:search --budget 1\n")
+    assert status == 0 and "session: the least time on 4 ranks" in output, (output, errors)
+
+
+def check_json(sessions):
+    status, output, _ = sessions.say(PROGRAM + ":json on\n" + AUTO.replace("quick", "other") +
+                                     ":search --write --budget 1\n:search nothing\n")
+    assert status == 1, output
+    objects = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    assert any("best" in one and one["best"]["source"].startswith("layout found") for one in objects), objects
+    assert any(one.get("in_use", "").startswith("found on grid") for one in objects), objects
+    assert any("layout other on grid" in one.get("found", "") for one in objects), objects
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        sessions = Sessions(sys.argv[1], folder)
+        check_auto(sessions)
+        check_search(sessions)
+        check_json(sessions)
+        # Nothing can be kept: a session asks once all the same.
+        sessions.env["XDG_CACHE_HOME"] = "/proc/none"
+        status, output, errors = sessions.say(PROGRAM + AUTO + SUM + "dim io = 16\ndim io = 32\n" + SUM)
+        assert status == 0 and output.count("found layout quick") == 2, (output, errors)
+    print("searched as they are typed")
+
+
+if __name__ == "__main__":
+    main()
