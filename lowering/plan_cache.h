@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/partition/split.h"
+#include "lowering/known/known_plans.h"
 #include "lowering/reshard/reshard.h"
 
 namespace mtf {
@@ -37,7 +37,7 @@ struct MeshPlans {
   Mesh mesh;
   PlanFor plan_for;
   Resharder resharder{mesh};
-  SplitChooser splits{resharder, mesh};
+  KnownPlans known;
 };
 
 class PlanCache {

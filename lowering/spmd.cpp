@@ -63,6 +63,14 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
   return slot;
 }
 
+SharedSpace::SharedSpace() {
+  static const auto kNone = std::make_shared<const IterationSpace>();
+  space_ = kNone;
+}
+
+SharedSpace::SharedSpace(IterationSpace space)
+    : space_(std::make_shared<const IterationSpace>(std::move(space))) {}
+
 LocalCall unsplit_call(const Program& source, ValueId id) {
   LocalCall local;
   local.call = call_of(source, id);
@@ -93,7 +101,7 @@ bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id) {
 
 bool is_digest(const SpmdProgram& program, SpmdId id) {
   return is_sum_of_blocks(program, id) &&
-         unsplit_call(program.source, program.at(id).origin).space.digest.has_value();
+         unsplit_call(program.source, program.at(id).origin).space->digest.has_value();
 }
 
 std::vector<SpmdId> read_by(const Step& step) {

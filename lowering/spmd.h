@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,10 +96,26 @@ struct Stream {
   [[nodiscard]] Interval part_of(std::int64_t extent, std::int64_t part) const;
 };
 
+// An iteration space that is never changed: copies, and equal calls, share it.
+class SharedSpace {
+ public:
+  SharedSpace();
+  // NOLINTNEXTLINE(google-explicit-constructor): it is the space
+  SharedSpace(IterationSpace space);
+
+  [[nodiscard]] const IterationSpace& operator*() const { return *space_; }
+  const IterationSpace* operator->() const { return space_.get(); }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator const IterationSpace&() const { return *space_; }
+
+ private:
+  std::shared_ptr<const IterationSpace> space_;
+};
+
 // One operation inside a kernel step.
 struct LocalCall {
   OpCall call;  // global types; the loop split is in `loops`
-  IterationSpace space;
+  SharedSpace space;
   std::vector<SpmdId> operands;
   SpmdId result;
   std::vector<Axes> loops;  // per loop of the space, the axes that split it

@@ -181,6 +181,7 @@ std::size_t hash_of(const Value& value) {
   for (const ValueId operand : value.operands) {
     add(at(operand));
   }
+  add(static_cast<std::size_t>(value.recompute.again));
   for (const Dim& dim : value.type.shape.dims()) {
     add(static_cast<std::size_t>(dim.size));
   }
@@ -199,7 +200,9 @@ std::size_t hash_of(const Value& value) {
 // The values that later ones may be equal to. What a trip of a loop makes is not there behind it.
 class Known {
  public:
-  explicit Known(const Program& program) : program_(program) {}
+  explicit Known(const Program& program) : program_(program) {
+    known_.reserve(program.values.size());
+  }
 
   // The value that is equal; invalid: there is none, and it will be known by its number.
   ValueId find(const Value& value, ValueId fresh) {

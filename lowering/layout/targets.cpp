@@ -1,11 +1,14 @@
 #include "lowering/layout/targets.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <set>
 #include <utility>
 
 #include "ir/layout/pin_conflict.h"
 #include "ir/loops/loop.h"
+#include "lowering/known/numbered.h"
 #include "lowering/layout/infer.h"
 #include "lowering/layout/rule_sources.h"
 
@@ -98,44 +101,87 @@ class Targets {
     const Value& value = program_.at(id);
     const auto [region, variable, pin] = rule_sources_.of(id);
     const Layout& layout = *region;
-    const std::string what = describe(program_, id);
-    LayoutQuery query{.mesh = layout_.mesh,
-                      .layout = layout.name,
-                      .rules = layout.rules_for(variable == nullptr ? "" : *variable),
-                      .span = value.span,
-                      .what = what};
     if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
         kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
-      targets_[at(id)] = held(value.type.shape, query, kept->second);
+      const std::string what = describe(program_, id);
+      targets_[at(id)] =
+          held(value.type.shape, query_of(value, layout, layout.rules_for(*variable), what),
+               kept->second);
       open_[at(id)].resize(value.type.shape.rank());
       return;
     }
-    std::vector<Rule> pinned;
+    Layout::Rules rules = layout.rules_for(variable == nullptr ? "" : *variable);
     if (pin != nullptr) {
-      pinned = rules_of(*pin, layout_.mesh);
-      check_conditions(*pin, pinned);
-      agrees(value, pinned, query.rules, layout);
-      Layout::Rules rules{.list = {}, .firm = pinned.size()};
-      std::ranges::transform(pinned, std::back_inserter(rules.list),
-                             [](const Rule& rule) { return &rule; });
-      if (pin->open) {
-        std::ranges::copy(query.rules.list, std::back_inserter(rules.list));
-      }
-      query.rules = std::move(rules);
-      query.pinned = true;
+      place_pinned(id, *pin, std::move(rules), layout);
+      return;
     }
+    const std::vector<std::uint64_t> key = key_of(value, rules);
+    if (const std::optional<Number> known = placed_numbers_.find(key)) {
+      targets_[at(id)] = placed_[*known].target;
+      open_[at(id)] = placed_[*known].open;
+      return;
+    }
+    const std::string what = describe(program_, id);
+    if (place_by(query_of(value, layout, std::move(rules), what), id, layout, nullptr)) {
+      placed_numbers_.number(key);
+      placed_.push_back({.target = targets_[at(id)], .open = open_[at(id)]});
+    }
+  }
+
+  [[nodiscard]] LayoutQuery query_of(const Value& value, const Layout& layout, Layout::Rules rules,
+                                     std::string_view what) const {
+    return {.mesh = layout_.mesh,
+            .layout = layout.name,
+            .rules = std::move(rules),
+            .span = value.span,
+            .what = what};
+  }
+
+  // What the layout of a value without a pin follows from.
+  std::vector<std::uint64_t> key_of(const Value& value, const Layout::Rules& rules) {
+    ContentHash hash;
+    add_shape(value.type.shape, hash);
+    std::vector<std::uint64_t> key = {shapes_.number(hash.value(), value.type.shape),
+                                      value.internal ? 1U : 0U, rules.firm};
+    for (const Rule* rule : rules.list) {
+      key.push_back(reinterpret_cast<std::uintptr_t>(rule));
+    }
+    return key;
+  }
+
+  void place_pinned(ValueId id, const Pin& pin, Layout::Rules rules, const Layout& layout) {
+    const Value& value = program_.at(id);
+    const std::string what = describe(program_, id);
+    const std::vector<Rule> pinned = rules_of(pin, layout_.mesh);
+    check_conditions(pin, pinned);
+    agrees(value, pinned, rules, layout);
+    Layout::Rules both{.list = {}, .firm = pinned.size()};
+    std::ranges::transform(pinned, std::back_inserter(both.list),
+                           [](const Rule& rule) { return &rule; });
+    if (pin.open) {
+      std::ranges::copy(rules.list, std::back_inserter(both.list));
+    }
+    LayoutQuery query = query_of(value, layout, std::move(both), what);
+    query.pinned = true;
+    (void)place_by(query, id, layout, &pin);
+  }
+
+  // False after an error.
+  bool place_by(const LayoutQuery& query, ValueId id, const Layout& layout, const Pin* pin) {
+    const Value& value = program_.at(id);
     remember_open(id, query.rules, pin);
     if (value.internal) {
       targets_[at(id)] = layout_that_fits(value.type.shape, query);
-      return;
+      return true;
     }
     DiagSink found;
     if (std::optional<Target> target = layout_by_rules(value.type.shape, query, found)) {
       targets_[at(id)] = *std::move(target);
-      return;
+      return true;
     }
     ok_ = false;
     report(id, layout, found);
+    return false;
   }
 
   // A pin may split further than a rule, or gather; it may not split otherwise.
@@ -265,6 +311,15 @@ class Targets {
   std::vector<std::vector<ValueId>> readers_;  // per value, unless it leaves the program
   std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
   bool ok_ = true;
+
+  // Of values without a pin, by what they follow from: layers repeat each other's shapes.
+  struct Placed {
+    Target target;
+    std::vector<bool> open;
+  };
+  Numbered<Shape> shapes_;
+  NumberedLists placed_numbers_;
+  std::deque<Placed> placed_;
 };
 
 }  // namespace

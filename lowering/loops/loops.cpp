@@ -118,9 +118,9 @@ void hoist(SpmdProgram& program, bool gather_again) {
 
 LocalCall loop_call(const SpmdProgram& program, ValueId id, std::vector<SpmdId> operands) {
   LocalCall call = unsplit_call(program.source, id);
-  call.loops.resize(call.space.loops.size());
+  call.loops.resize(call.space->loops.size());
   if (!operands.empty()) {
-    call.loops = project(call.space.operands.front(), program.at(operands.front()).layout,
+    call.loops = project(call.space->operands.front(), program.at(operands.front()).layout,
                          call.space, program.mesh);
   }
   call.operands = std::move(operands);

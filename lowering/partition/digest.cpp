@@ -84,7 +84,9 @@ LocalCall digesting(const LocalCall& whole, const DigestMove& move) {
   LocalCall call = whole;
   call.part = CallPart::kDigest;
   call.call.result = move.type;
-  call.space.result = map_of_digest(whole.space, move.loop, /*in_parts=*/true);
+  IterationSpace space = whole.space;
+  space.result = map_of_digest(whole.space, move.loop, /*in_parts=*/true);
+  call.space = std::move(space);
   return call;
 }
 
@@ -92,16 +94,18 @@ LocalCall rest_of(const LocalCall& whole, const DigestMove& move) {
   LocalCall call = whole;
   call.part = CallPart::kRest;
   call.bytes = 0;
+  IterationSpace space = whole.space;
   const bool told_all = move.kind == StepKind::kAllGather;  // and all choose
   if (move.kind != StepKind::kExclusiveScan) {
     call.call.operands.clear();
     call.operands.clear();
-    call.space.operands.clear();
+    space.operands.clear();
   }
   if (told_all) {
     call.loops[move.loop].clear();
   }
-  call.space.operands.push_back(map_of_digest(whole.space, move.loop, !told_all));
+  space.operands.push_back(map_of_digest(whole.space, move.loop, !told_all));
+  call.space = std::move(space);
   call.call.operands.push_back(move.type);
   return call;
 }

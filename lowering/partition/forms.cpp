@@ -7,12 +7,14 @@
 
 namespace mtf {
 
-Forms::Forms(SpmdProgram& out, Resharder& resharder, bool gather_again)
+Forms::Forms(SpmdProgram& out, Resharder& resharder, KnownPlans& known, bool gather_again)
     : out_(out),
       resharder_(resharder),
+      known_(known),
       gather_again_(gather_again),
       forms_(out.source.values.size()),
-      roots_(out.source.values.size()) {
+      roots_(out.source.values.size()),
+      targets_(out.source.values.size()) {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     roots_[i] = {static_cast<std::int32_t>(i)};
   }
@@ -41,10 +43,20 @@ void Forms::pin(ValueId id, SpmdId form) {
 }
 
 SpmdId Forms::add(ValueId id, ValueLayout layout) {
+  const TensorType& type = out_.source.at(root(id)).type;
+  TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
+  const Number number = known_.layout(layout);
+  return add(id, std::move(layout), number, std::move(local));
+}
+
+SpmdId Forms::add(ValueId id, const KnownSplit& made) {
+  return add(id, made.split.result, made.result, made.local);
+}
+
+SpmdId Forms::add(ValueId id, ValueLayout layout, Number number, TensorType local) {
   const ValueId of = root(id);
   const Value& value = out_.source.at(of);
   const bool is_target = layout == target(of);
-  TensorType local{value.type.dtype, local_shape(value.type.shape, layout, out_.mesh)};
   out_.values.push_back({.type = value.type,
                          .layout = std::move(layout),
                          .local = std::move(local),
@@ -55,11 +67,13 @@ SpmdId Forms::add(ValueId id, ValueLayout layout) {
   const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
   forms_[at(holder(id))].push_back(form);
   made_backward_.push_back(backward_);
+  layouts_.push_back(number);
   return form;
 }
 
 SpmdId Forms::add_blocks(ValueId id, const TensorType& type, ValueLayout layout) {
   TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
+  layouts_.push_back(known_.layout(layout));
   out_.values.push_back({.type = type,
                          .layout = std::move(layout),
                          .local = std::move(local),
@@ -104,18 +118,54 @@ SpmdId Forms::find(ValueId id, const ValueLayout& layout) const {
   return found == of(id).end() ? SpmdId{} : *found;
 }
 
+SpmdId Forms::find(ValueId id, Number layout) const {
+  const auto found = std::ranges::find_if(
+      of(id), [&](SpmdId form) { return layouts_[mtf::at(form)] == layout && is_there(id, form); });
+  return found == of(id).end() ? SpmdId{} : *found;
+}
+
+bool Forms::is_copy(ValueId operand, SpmdId form) const {
+  const ValueLayout& layout = out_.at(form).layout;
+  return layout.partial.empty() && layout.reach.empty() && is_there(operand, form);
+}
+
 std::vector<std::vector<ValueLayout>> Forms::copies_of(const Value& value) const {
   std::vector<std::vector<ValueLayout>> found;
   for (const ValueId operand : value.operands) {
     found.emplace_back();
     for (const SpmdId form : of(operand)) {
-      const ValueLayout& layout = out_.at(form).layout;
-      if (layout.partial.empty() && layout.reach.empty() && is_there(operand, form)) {
-        found.back().push_back(layout);
+      if (is_copy(operand, form)) {
+        found.back().push_back(out_.at(form).layout);
       }
     }
   }
   return found;
+}
+
+Number Forms::target_number(ValueId id) {
+  std::optional<Number>& number = targets_[at(id)];
+  if (!number) {
+    number = known_.target(out_.target(id));
+  }
+  return *number;
+}
+
+void Forms::add_problem(ValueId id, std::vector<std::uint64_t>& problem) {
+  const Value& value = out_.source.at(id);
+  problem.push_back(target_number(id));
+  for (const ValueId operand : value.operands) {
+    const OpDef* op = out_.source.at(operand).op;
+    problem.push_back(target_number(operand));
+    problem.push_back(op != nullptr && op->alias ? 1 : 0);
+    const std::size_t count = problem.size();
+    problem.push_back(0);
+    for (const SpmdId form : of(operand)) {
+      if (is_copy(operand, form)) {
+        problem.push_back(layouts_[mtf::at(form)]);
+        ++problem[count];
+      }
+    }
+  }
 }
 
 SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "lowering/known/known_plans.h"
 #include "lowering/reshard/reshard.h"
 #include "lowering/spmd.h"
 
@@ -16,7 +18,7 @@ namespace mtf {
 class Forms {
  public:
   // `gather_again`: what is gathered forward is not kept for the backward pass.
-  Forms(SpmdProgram& out, Resharder& resharder, bool gather_again);
+  Forms(SpmdProgram& out, Resharder& resharder, KnownPlans& known, bool gather_again);
 
   // Goes on to the next value of the source, of the forward or the backward pass.
   void enter(ValueId id);
@@ -32,6 +34,8 @@ class Forms {
   [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
 
   SpmdId add(ValueId id, ValueLayout layout);
+  // As a plain split leaves it.
+  SpmdId add(ValueId id, const KnownSplit& made);
   // Sums of blocks on the way to the value, which are no form of it.
   SpmdId add_blocks(ValueId id, const TensorType& type, ValueLayout layout);
   void add_made(ValueId id, SpmdId form);  // that is a form of its root
@@ -43,8 +47,11 @@ class Forms {
   [[nodiscard]] const std::vector<SpmdId>& of(ValueId id) const { return forms_[at(holder(id))]; }
   // Invalid: there is none.
   [[nodiscard]] SpmdId find(ValueId id, const ValueLayout& layout) const;
+  [[nodiscard]] SpmdId find(ValueId id, Number layout) const;
   // The layouts that each operand is whole in.
   [[nodiscard]] std::vector<std::vector<ValueLayout>> copies_of(const Value& value) const;
+  // All of the operation's operands and result that its split depends on.
+  void add_problem(ValueId id, std::vector<std::uint64_t>& problem);
   // The form from which `to` is reached with the fewest elements received. Invalid: they are gone.
   [[nodiscard]] SpmdId nearest(ValueId id, const ValueLayout& to) const;
   // The form from which what the call moves is sent with the fewest elements received. Forms that
@@ -60,15 +67,21 @@ class Forms {
 
  private:
   [[nodiscard]] std::string name_of(ValueId id) const;
+  [[nodiscard]] bool is_copy(ValueId operand, SpmdId form) const;
+  Number target_number(ValueId id);
+  SpmdId add(ValueId id, ValueLayout layout, Number number, TensorType local);
 
   SpmdProgram& out_;
   Resharder& resharder_;
+  KnownPlans& known_;
   bool gather_again_;
   bool backward_ = false;
   std::vector<std::vector<SpmdId>> forms_;                    // per value that holds its own
   std::vector<ValueId> roots_;                                // per value
   std::vector<ValueId> holders_;                              // per value, whose forms are its own
   std::vector<bool> made_backward_;                           // per form
+  std::vector<Number> layouts_;                               // per form
+  std::vector<std::optional<Number>> targets_;                // per value, once one asked
   std::unordered_map<std::int32_t, const Input*> arguments_;  // that are no variables, by value
 };
 

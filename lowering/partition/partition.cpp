@@ -27,7 +27,7 @@ class Partitioner {
         source_(out.source),
         plans_(plans),
         adds_(plans.plan_for.exact ? &adds : nullptr),
-        forms_(out, plans.resharder, gather_again),
+        forms_(out, plans.resharder, plans.known, gather_again),
         makers_(out.source.values.size(), -1) {}
 
   void run() {
@@ -140,29 +140,19 @@ class Partitioner {
   }
 
   // What is computed from scalars, as a constant or a broadcast of one, is computed a second time
-  // rather than moved. Invalid: it is not of this kind, or the kernel cannot split it so.
+  // rather than moved. Invalid: it cannot be made so.
   SpmdId made_again(ValueId id, const ValueLayout& to) {
-    if (!is_made_of_scalars(source_, id)) {
+    std::optional<LocalCall> local = made_of_scalars(out_, id, to);
+    if (!local) {
       return {};
     }
-    const Value& value = source_.at(id);
-    LocalCall local = unsplit_call(source_, id);
-    local.loops = project(local.space.result, to, local.space, out_.mesh);
-    std::optional<ValueLayout> made =
-        layout_from_loops(local.space.result, local.loops, local.space, out_.mesh);
-    if (made && can_hold(*made, to.where)) {
-      made->where = to.where;
-    }
-    if (!made || *made != to) {
-      return {};
-    }
-    for (const ValueId operand : value.operands) {
-      local.operands.push_back(in_layout(operand, replicated({}), {.user = id}));
+    for (const ValueId operand : source_.at(id).operands) {
+      local->operands.push_back(in_layout(operand, replicated({}), {.user = id}));
     }
     Step step;
-    local.result = forms_.add(id, to);
-    step.flops = flops_of(out_, local);
-    step.calls.push_back(std::move(local));
+    local->result = forms_.add(id, to);
+    step.flops = flops_of(out_, *local);
+    step.calls.push_back(*std::move(local));
     out_.steps.push_back(std::move(step));
     return out_.steps.back().calls.front().result;
   }
@@ -222,26 +212,38 @@ class Partitioner {
   }
 
   void operation(ValueId id) {
-    const Value& value = source_.at(id);
-    LocalCall local = unsplit_call(source_, id);
-    const std::optional<LoopSplit> passing =
-        passing_split(out_, forms_, value, local.space, plans_.plan_for.exact);
-    if (!passing && !local.space.moved.empty() && send_elements(id, local)) {
-      return;
+    UnsplitCall call = known_call(plans_, source_, id);
+    LocalCall& local = call.local;
+    if (const std::optional<LoopSplit> passing =
+            passing_split(out_, forms_, source_.at(id), local.space, plans_.plan_for.exact)) {
+      read_operands(local, *passing);
+      finish(id, std::move(local), *passing);
+    } else if (local.space->moved.empty() || !send_elements(id, local)) {
+      KnownSplit fresh;
+      const KnownSplit& known = split_by_rules(plans_, out_, forms_, call, adds_, fresh);
+      read_operands(local, known.split, known.operands);
+      const LoopSplit& split = known.split;
+      if (known.is_plain || !(sum_in_stages(id, local, split) || by_digest(id, local, split) ||
+                              serve(id, local, split))) {
+        finish(id, std::move(local), split, known.is_plain ? &known : nullptr);
+      }
     }
-    const LoopSplit split =
-        passing ? *passing : split_by_rules(plans_, out_, forms_, local, id, adds_);
+  }
+
+  // `layouts`: the numbers of those that it needs. Empty: unknown.
+  void read_operands(LocalCall& local, const LoopSplit& split,
+                     std::span<const Number> layouts = {}) {
+    const Value& value = source_.at(local.origin);
+    local.operands.reserve(value.operands.size());
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
-      local.operands.push_back(
-          in_layout(value.operands[i], split.operands[i], {.user = id, .operand = i}));
+      const SpmdId form = layouts.empty() ? SpmdId{} : forms_.find(value.operands[i], layouts[i]);
+      local.operands.push_back(form.valid() ? form
+                                            : in_layout(value.operands[i], split.operands[i],
+                                                        {.user = local.origin, .operand = i}));
     }
     local.loops = split.loops;
     local.bytes = split.bytes;
     local.otherwise = split.otherwise;
-    if (passing || !(sum_in_stages(id, local, split) || by_digest(id, local, split) ||
-                     serve(id, local, split))) {
-      finish(id, std::move(local), split);
-    }
   }
 
   // Ranks tell each other of their parts of a dim. False: each has all of it.
@@ -258,7 +260,7 @@ class Partitioner {
     step.from = first.result;
     step.to = forms_.add_blocks(id, move->type, move->told);
     step.axes = move->axes;
-    step.combine = whole.space.combine;
+    step.combine = whole.space->combine;
     step.need = {.user = id};
     add_kernel(id, std::move(first), split);
     explain(step);
@@ -313,18 +315,11 @@ class Partitioner {
     }
     to = target(id);
     to.where.clear();
-    local.loops = project(local.space.result, to, local.space, out_.mesh);
-    const auto whole =
-        layout_from_loops(local.space.operands.front(), local.loops, local.space, out_.mesh);
-    const Forms::Source source = forms_.nearest_source(operand, local, to);
-    if (!source.form.valid()) {
+    const SpmdId from = source_of_elements(plans_, out_, forms_, local, to);
+    if (!from.valid()) {
       return false;
     }
-    const SpmdValue& nearest = out_.at(forms_.nearest(operand, *whole));
-    if (plans_.resharder.received(nearest.type.shape, nearest.layout, *whole) <= source.received) {
-      return false;
-    }
-    local.operands = {source.form};
+    local.operands = {from};
     local.result = forms_.add(id, to);
     Step step;
     step.kind = StepKind::kHaloExchange;
@@ -350,28 +345,32 @@ class Partitioner {
       }
       read = call.result = forms_.add_blocks(id, call.call.result, stage.made);
       add_kernel(id, std::move(call), made);
-      read = reshard(id, read, stage.read, local.space.combine, {.user = id});
+      read = reshard(id, read, stage.read, local.space->combine, {.user = id});
     }
     return !sum.stages.empty();
   }
 
-  // Emits the kernel, and at once the reduction of a max, min or product.
-  void finish(ValueId id, LocalCall local, const LoopSplit& split) {
-    const Combine combine = local.space.combine;
+  // Emits the kernel, and at once the reduction of a max, min or product. `known`: what is known of
+  // a plain split.
+  void finish(ValueId id, LocalCall local, const LoopSplit& split,
+              const KnownSplit* known = nullptr) {
+    const Combine combine = local.space->combine;
     if (!local.call.op->effect) {
-      local.result = forms_.add(id, split.result);
+      local.result = known == nullptr ? forms_.add(id, split.result) : forms_.add(id, *known);
     }
     const SpmdId result = local.result;
-    add_kernel(id, std::move(local), split);
+    add_kernel(id, std::move(local), split,
+               known == nullptr ? std::nullopt : std::optional(known->flops));
     if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
       const SpmdId done = reshard(id, result, target(id), combine, {.user = id});
       forms_.replace_all(id, done);  // what the ranks had on the way is of no other use
     }
   }
 
-  void add_kernel(ValueId id, LocalCall local, const LoopSplit& split) {
+  void add_kernel(ValueId id, LocalCall local, const LoopSplit& split,
+                  std::optional<double> flops = {}) {
     Step step;
-    step.flops = flops_of(out_, local);
+    step.flops = flops ? *flops : flops_of(out_, local);
     if (split.chosen) {
       step.reasons = {
           {.kind = ReasonKind::kCheapest, .span = local.call.span, .call = local.origin}};

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "ir/loops/loop.h"
+#include "lowering/partition/digest.h"
+#include "lowering/partition/stages.h"
+#include "lowering/reshard/serve.h"
 
 namespace mtf {
 namespace {
@@ -58,22 +61,91 @@ std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& 
   return split;
 }
 
-LoopSplit split_by_rules(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
-                         const LocalCall& local, ValueId id, const OpDef* adds) {
+UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id) {
+  const Value& value = source.at(id);
+  if (value.operands.empty()) {
+    return {.local = unsplit_call(source, id)};
+  }
+  const Number number = plans.known.call(source, id);
+  const KnownCall& known = plans.known[number];
+  UnsplitCall call{.local = {}, .number = number};
+  call.local.call = {.op = value.op,
+                     .operands = known.operands,
+                     .args = value.args,
+                     .result = known.result,
+                     .span = value.span,
+                     .operand_spans = {}};
+  call.local.origin = id;
+  call.local.space = known.space;
+  return call;
+}
+
+namespace {
+
+LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
+                   const LocalCall& local, const OpDef* adds) {
+  const ValueId id = local.origin;
   const Value& value = program.source.at(id);
   std::vector<ValueLayout> operands;
   for (const ValueId operand : value.operands) {
     operands.push_back(forms.target(operand));
   }
-  return plans.splits.choose({.call = local.call,
-                              .space = local.space,
-                              .operands = operands,
-                              .result = forms.target(id),
-                              .firm = firm_layouts(program, id),
-                              .copies = forms.copies_of(value),
-                              .pinned = pinned_operands(program.source, value),
-                              .adds = adds,
-                              .price_only = plans.plan_for.price_only});
+  return choose_split({.call = local.call,
+                       .space = local.space,
+                       .operands = operands,
+                       .result = forms.target(id),
+                       .firm = firm_layouts(program, id),
+                       .copies = forms.copies_of(value),
+                       .pinned = pinned_operands(program.source, value),
+                       .adds = adds,
+                       .price_only = plans.plan_for.price_only},
+                      plans.resharder, plans.mesh);
+}
+
+KnownSplit split_from(MeshPlans& plans, LoopSplit split, const LocalCall& local,
+                      const ValueLayout& wanted, const OpDef* adds) {
+  KnownSplit known{.split = std::move(split)};
+  const std::vector<Axes>& loops = known.split.loops;
+  const StagedSum stages = in_stages({.call = local.call, .space = local.space, .loops = loops},
+                                     adds, wanted, plans.resharder, plans.mesh);
+  known.is_plain = stages.stages.empty() && !local.call.op->effect &&
+                   !digest_move(local.call, local.space, loops, plans.mesh) &&
+                   served_axes(local.space, loops, plans.mesh).empty();
+  known.result = plans.known.layout(known.split.result);
+  for (const ValueLayout& operand : known.split.operands) {
+    known.operands.push_back(plans.known.layout(operand));
+  }
+  if (!known.is_plain) {
+    return known;
+  }
+  const auto here = [&](const TensorType& type, const ValueLayout& layout) {
+    return TensorType{type.dtype, local_shape(type.shape, layout, plans.mesh)};
+  };
+  OpCall call = local.call;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    call.operands[i] = here(call.operands[i], known.split.operands[i]);
+  }
+  call.result = known.local = here(call.result, known.split.result);
+  known.flops = call.op->flops == nullptr ? 0 : call.op->flops(call);
+  return known;
+}
+
+}  // namespace
+
+const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program, Forms& forms,
+                                 const UnsplitCall& call, const OpDef* adds, KnownSplit& fresh) {
+  const ValueId id = call.local.origin;
+  const auto find = [&] {
+    return split_from(plans, searched(plans, program, forms, call.local, adds), call.local,
+                      forms.target(id), adds);
+  };
+  if (!call.number) {
+    fresh = find();
+    return fresh;
+  }
+  std::vector<std::uint64_t> problem = {*call.number};
+  forms.add_problem(id, problem);
+  return plans.known.split(problem, find);
 }
 
 bool is_made_of_scalars(const Program& source, ValueId id) {
@@ -82,6 +154,37 @@ bool is_made_of_scalars(const Program& source, ValueId id) {
          std::ranges::all_of(value.operands, [&source](ValueId operand) {
            return source.at(operand).type.shape.rank() == 0;
          });
+}
+
+std::optional<LocalCall> made_of_scalars(const SpmdProgram& program, ValueId id,
+                                         const ValueLayout& to) {
+  if (!is_made_of_scalars(program.source, id)) {
+    return std::nullopt;
+  }
+  LocalCall local = unsplit_call(program.source, id);
+  local.loops = project(local.space->result, to, local.space, program.mesh);
+  std::optional<ValueLayout> made =
+      layout_from_loops(local.space->result, local.loops, local.space, program.mesh);
+  if (made && can_hold(*made, to.where)) {
+    made->where = to.where;
+  }
+  return made == to ? std::optional(std::move(local)) : std::nullopt;
+}
+
+SpmdId source_of_elements(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
+                          LocalCall& local, const ValueLayout& to) {
+  const ValueId operand = program.source.at(local.origin).operands.front();
+  local.loops = project(local.space->result, to, local.space, program.mesh);
+  const auto whole =
+      layout_from_loops(local.space->operands.front(), local.loops, local.space, program.mesh);
+  const Forms::Source source = forms.nearest_source(operand, local, to);
+  if (!source.form.valid()) {
+    return {};
+  }
+  const SpmdValue& nearest = program.at(forms.nearest(operand, *whole));
+  const std::int64_t gathered =
+      plans.resharder.received(nearest.type.shape, nearest.layout, *whole);
+  return gathered <= source.received ? SpmdId{} : source.form;
 }
 
 }  // namespace mtf

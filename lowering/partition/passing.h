@@ -16,11 +16,29 @@ namespace mtf {
                                                      const Value& value,
                                                      const IterationSpace& space, bool exact);
 
-[[nodiscard]] LoopSplit split_by_rules(MeshPlans& plans, const SpmdProgram& program,
-                                       const Forms& forms, const LocalCall& local, ValueId id,
-                                       const OpDef* adds);
+// The operation of a value, yet without operands, result and loops.
+struct UnsplitCall {
+  LocalCall local;
+  std::optional<Number> number = {};  // of equal ones (lowering/known/)
+};
+[[nodiscard]] UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id);
+
+// Found once for all operations of that number between equal layouts; without a number in `fresh`.
+[[nodiscard]] const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program,
+                                               Forms& forms, const UnsplitCall& call,
+                                               const OpDef* adds, KnownSplit& fresh);
 
 // Whether it is computed from scalars alone, if from anything; what a loop carries is not.
 [[nodiscard]] bool is_made_of_scalars(const Program& source, ValueId id);
+// How such a value is made in a layout, yet without operands and result. nullopt: it is not of this
+// kind, or the kernel cannot split it so.
+[[nodiscard]] std::optional<LocalCall> made_of_scalars(const SpmdProgram& program, ValueId id,
+                                                       const ValueLayout& to);
+
+// Of an operation that moves elements, the form of its operand that they are best sent from to
+// where the result is to have them; sets the loops. Invalid: to gather the operand moves no more.
+[[nodiscard]] SpmdId source_of_elements(MeshPlans& plans, const SpmdProgram& program,
+                                        const Forms& forms, LocalCall& local,
+                                        const ValueLayout& to);
 
 }  // namespace mtf

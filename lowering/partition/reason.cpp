@@ -59,7 +59,7 @@ std::vector<Reason> reduced(const SpmdProgram& program, std::span<const std::int
   const LocalCall* call = maker(program.at(step.from).origin);
   while (call != nullptr) {
     for (std::size_t l = 0; l < call->loops.size(); ++l) {
-      const LoopDim& loop = call->space.loops[l];
+      const LoopDim& loop = call->space->loops[l];
       if (loop.role == DimRole::kReduced && overlaps(call->loops[l])) {
         reasons.push_back(
             {.kind = ReasonKind::kReduced,
@@ -152,7 +152,7 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
   const SpmdValue& from = program.at(step.from);
   std::vector<Reason> reasons;
   for (const MovedDim& read : reads_of(call.space)) {
-    const bool is_moved = std::ranges::find(call.space.moved, read) != call.space.moved.end();
+    const bool is_moved = std::ranges::find(call.space->moved, read) != call.space->moved.end();
     const Axes& had = from.layout.dims[read.dim];
     const Axes has = read.to ? program.at(step.to).layout.dims[*read.to] : Axes();
     if (had.empty() || (!is_moved && had == has)) {
@@ -174,7 +174,7 @@ std::vector<Reason> served(const SpmdProgram& program, const Step& step) {
   const LocalCall& call = step.calls.front();
   const SpmdValue& from = program.at(step.from);
   std::vector<Reason> reasons;
-  for (const ServedDim& served : call.space.served) {
+  for (const ServedDim& served : call.space->served) {
     const std::string& dim = from.type.shape[served.dim].name;
     const Axes& had = from.layout.dims[served.dim];
     if (program.mesh.size_of(had) > 1) {
@@ -194,7 +194,7 @@ std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_
   const std::int32_t made = makers[static_cast<std::size_t>(step.need.user.index)];
   const LocalCall& call = program.steps[static_cast<std::size_t>(made)].calls.front();
   const std::size_t loop = digested_loop(call.space);
-  const LoopDim& dim = call.space.loops[loop];
+  const LoopDim& dim = call.space->loops[loop];
   return {{.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
                    : dim.role == DimRole::kSorted ? ReasonKind::kSorted
                                                   : ReasonKind::kSelected,

@@ -1,74 +1,8 @@
 #include "lowering/partition/split.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace mtf {
-namespace {
-
-class Hash {
- public:
-  void add(std::size_t part) { value_ = (value_ ^ part) * 0x9E37'79B9'7F4A'7C15U; }
-  void add(const ValueLayout& layout) {
-    for (const Axes& axes : layout.dims) {
-      for (const AxisId axis : axes) {
-        add(axis + std::size_t{1});
-      }
-      add(std::size_t{0});
-    }
-    add(layout.partial.size());
-  }
-  [[nodiscard]] std::size_t value() const { return value_ ^ (value_ >> 29U); }
-
- private:
-  std::size_t value_ = 0;
-};
-
-std::size_t hash_of(const SplitProblem& problem) {
-  Hash hash;
-  hash.add(reinterpret_cast<std::uintptr_t>(problem.call.op));
-  for (const TensorType& operand : problem.call.operands) {
-    for (const Dim& dim : operand.shape.dims()) {
-      hash.add(static_cast<std::size_t>(dim.size));
-    }
-  }
-  for (const ValueLayout& layout : problem.operands) {
-    hash.add(layout);
-  }
-  hash.add(problem.result);
-  return hash.value();
-}
-
-}  // namespace
-
-bool SplitChooser::Chosen::solves(const SplitProblem& problem) const {
-  return call.op == problem.call.op && call.operands == problem.call.operands &&
-         call.result == problem.call.result && std::ranges::equal(operands, problem.operands) &&
-         result == problem.result && firm == problem.firm && copies == problem.copies &&
-         pinned == problem.pinned && call.args == problem.call.args;
-}
-
-LoopSplit SplitChooser::choose(const SplitProblem& problem) {
-  if (problem.operands.empty()) {  // its arguments may be all the numbers of a tensor
-    return choose_split(problem, resharder_, mesh_);
-  }
-  std::vector<Chosen>& alike = chosen_[hash_of(problem)];
-  const auto found =
-      std::ranges::find_if(alike, [&](const Chosen& chosen) { return chosen.solves(problem); });
-  if (found != alike.end()) {
-    return found->split;
-  }
-  return alike
-      .emplace_back(Chosen{.call = problem.call,
-                           .operands = {problem.operands.begin(), problem.operands.end()},
-                           .result = problem.result,
-                           .firm = problem.firm,
-                           .copies = problem.copies,
-                           .pinned = problem.pinned,
-                           .split = choose_split(problem, resharder_, mesh_)})
-      .split;
-}
-
 std::vector<bool> pinned_operands(const Program& program, const Value& value) {
   std::vector<bool> pinned;
   for (const ValueId operand : value.operands) {

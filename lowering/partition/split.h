@@ -14,7 +14,6 @@
 
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "lowering/reshard/reshard.h"
@@ -64,32 +63,6 @@ struct SplitProblem {
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
                                      const Mesh& mesh);
-
-// The same, remembered: layers of a model repeat each other's problems. All of them with one
-// `adds`, and one `price_only`.
-class SplitChooser {
- public:
-  SplitChooser(Resharder& resharder, const Mesh& mesh) : resharder_(resharder), mesh_(mesh) {}
-
-  [[nodiscard]] LoopSplit choose(const SplitProblem& problem);
-
- private:
-  struct Chosen {
-    OpCall call;
-    std::vector<ValueLayout> operands;
-    ValueLayout result;
-    std::vector<ValueLayout> firm;
-    std::vector<std::vector<ValueLayout>> copies;
-    std::vector<bool> pinned;
-    LoopSplit split;
-
-    [[nodiscard]] bool solves(const SplitProblem& problem) const;
-  };
-
-  Resharder& resharder_;
-  const Mesh& mesh_;
-  std::unordered_map<std::size_t, std::vector<Chosen>> chosen_;
-};
 
 // For each operand, whether it is what `@` says.
 [[nodiscard]] std::vector<bool> pinned_operands(const Program& program, const Value& value);

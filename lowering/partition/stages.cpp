@@ -216,7 +216,7 @@ LocalCall call_of(const SumStage& stage, const LocalCall& whole, SpmdId read) {
   call.space = stage.sum.space;
   call.loops = stage.sum.loops;
   call.otherwise = stage.sum.otherwise;
-  call.by_loops = std::ranges::any_of(call.space.operands, [](const DimMap& map) {
+  call.by_loops = std::ranges::any_of(call.space->operands, [](const DimMap& map) {
     return std::ranges::any_of(map, [](const auto& loops) { return loops.size() > 1; });
   });
   if (read.valid()) {

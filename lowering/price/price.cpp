@@ -28,15 +28,15 @@ bool reads(const DimMap& map, std::size_t loop) {
 // Of one part of a call, and of one rank.
 double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
   const auto own =
-      static_cast<double>(mesh.longest_part(call.space.loops[loop].size, call.loops[loop]));
+      static_cast<double>(mesh.longest_part(call.space->loops[loop].size, call.loops[loop]));
   return loop == call.stream.loop ? own / static_cast<double>(call.stream.parts) : own;
 }
 
 // Of a served loop, one index of each place.
 double volume(const LocalCall& call, const Mesh& mesh) {
   double result = 1;
-  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
-    result *= call.space.loops[i].role == DimRole::kServed ? 1 : extent(call, i, mesh);
+  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
+    result *= call.space->loops[i].role == DimRole::kServed ? 1 : extent(call, i, mesh);
   }
   return result;
 }
@@ -47,10 +47,10 @@ bool is_product(const LocalCall& call) {
 
 Sides sides_of(const LocalCall& call, const Mesh& mesh) {
   Sides sides;
-  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
-    const bool left = reads(call.space.operands[0], i);
-    const bool right = reads(call.space.operands[1], i);
-    const bool kept = call.space.loops[i].role != DimRole::kReduced;
+  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
+    const bool left = reads(call.space->operands[0], i);
+    const bool right = reads(call.space->operands[1], i);
+    const bool kept = call.space->loops[i].role != DimRole::kReduced;
     double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
     side *= extent(call, i, mesh);
   }
@@ -158,8 +158,8 @@ std::int64_t passes(const LocalCall& call, const DimMap& map) {
 
 // Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.
 std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, std::size_t operand) {
-  const std::int64_t whole =
-      program.at(call.operands[operand]).local.bytes() * passes(call, call.space.operands[operand]);
+  const std::int64_t whole = program.at(call.operands[operand]).local.bytes() *
+                             passes(call, call.space->operands[operand]);
   const bool picks = call.call.op->flops == nullptr && call.result.valid();
   return picks ? std::min(whole, program.at(call.result).local.bytes()) : whole;
 }
@@ -180,7 +180,7 @@ double bytes_touched(const SpmdProgram& program, const Step& step) {
       const SpmdValue& result = program.at(call.result);
       made.insert(call.result.index);
       touched[call.result.index] =
-          result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space.result);
+          result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space->result);
     }
   }
   return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const auto& part) {

@@ -108,10 +108,10 @@ class Collector {
       }
       Term term{.coefficient = 1, .dims = {}, .axes = {}};
       double points = 1;
-      for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
-        take_dim(term, call.space.loops[i].name, call.space.loops[i].size);
+      for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
+        take_dim(term, call.space->loops[i].name, call.space->loops[i].size);
         take_axes(term, call.loops[i]);
-        points *= static_cast<double>(call.space.loops[i].size);
+        points *= static_cast<double>(call.space->loops[i].size);
       }
       term.coefficient *= flops / points;
       add(sum, term);

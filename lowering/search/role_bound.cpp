@@ -112,7 +112,7 @@ class RoleBound::Reader {
     const LocalCall call = unsplit_call(program_, id);
     Operation operation;
     double volume = 1;
-    for (const LoopDim& loop : call.space.loops) {
+    for (const LoopDim& loop : call.space->loops) {
       if (loop.role != DimRole::kReduced && loop.role != DimRole::kKept) {
         return;
       }
@@ -126,9 +126,9 @@ class RoleBound::Reader {
                           ? std::min(2 * volume, volume * of_element * bound_.flops_rate_)
                           : 2 * volume;
     for (std::size_t o = 0; o < value.operands.size(); ++o) {
-      operation.tensors.push_back(tensor(value.operands[o], &call.space.operands[o]));
+      operation.tensors.push_back(tensor(value.operands[o], &call.space->operands[o]));
     }
-    operation.tensors.push_back(tensor(id, &call.space.result));
+    operation.tensors.push_back(tensor(id, &call.space->result));
     operation.stays_partial = partial_.may_be(number);
     bound_.add(std::move(operation));
   }

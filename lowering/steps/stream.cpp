@@ -101,7 +101,7 @@ class Streamer {
   std::vector<std::size_t> cut(LocalCall& call, std::size_t at_step) {
     std::optional<Choice> best;
     const std::vector<Gathered> gathered = gathered_for(call, at_step);
-    for (std::size_t loop = 0; loop < call.space.loops.size() && !gathered.empty(); ++loop) {
+    for (std::size_t loop = 0; loop < call.space->loops.size() && !gathered.empty(); ++loop) {
       std::optional<Choice> choice = along(call, loop, gathered);
       if (choice && (!best || best->rank() < choice->rank())) {
         best = std::move(choice);
@@ -126,7 +126,7 @@ class Streamer {
   // that wait for others.
   [[nodiscard]] std::optional<Choice> along(const LocalCall& call, std::size_t loop,
                                             std::span<const Gathered> gathered) const {
-    const bool summed = call.space.loops[loop].role == DimRole::kReduced;
+    const bool summed = call.space->loops[loop].role == DimRole::kReduced;
     std::optional<Choice> best;
     for (std::int64_t parts = parts_of(call, loop); parts > 1; parts = summed ? parts / 2 : 1) {
       std::optional<Choice> choice = in_parts(call, loop, parts, gathered);
@@ -151,9 +151,9 @@ class Streamer {
     Choice choice{.loop = loop,
                   .parts = parts,
                   .passing = {},
-                  .kept = call.space.loops[loop].role == DimRole::kKept};
+                  .kept = call.space->loops[loop].role == DimRole::kKept};
     for (const Gathered& one : gathered) {
-      const std::optional<std::size_t> dim = dim_of(call.space.operands[one.operand], loop);
+      const std::optional<std::size_t> dim = dim_of(call.space->operands[one.operand], loop);
       if (!dim) {
         continue;
       }
@@ -185,13 +185,13 @@ class Streamer {
   // Into how many parts a rank may cut its share of the loop: of a sum, whose bits are to stay,
   // into subtrees of its canonical tree.
   [[nodiscard]] std::int64_t parts_of(const LocalCall& call, std::size_t loop) const {
-    const LoopDim& dim = call.space.loops[loop];
+    const LoopDim& dim = call.space->loops[loop];
     const std::int64_t extent = program_.mesh.longest_part(dim.size, call.loops[loop]);
     const std::int64_t most = std::min(most_, extent);
     if (dim.role == DimRole::kKept) {
       return most;
     }
-    if (dim.role != DimRole::kReduced || call.space.combine != Combine::kSum) {
+    if (dim.role != DimRole::kReduced || call.space->combine != Combine::kSum) {
       return 1;
     }
     if (!keeps_bits(call)) {
@@ -211,7 +211,7 @@ class Streamer {
   [[nodiscard]] bool keeps_bits(const LocalCall& call) const {
     const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
     for (std::size_t l = 0; l < blocks.size() && program_.mesh.uneven; ++l) {
-      if (call.space.loops[l].role == DimRole::kReduced &&
+      if (call.space->loops[l].role == DimRole::kReduced &&
           blocks[l] % program_.mesh.size_of(call.loops[l]) != 0) {
         return false;
       }
@@ -228,7 +228,7 @@ class Streamer {
     call.stream = {.parts = choice.parts, .loop = choice.loop, .starts = {}, .partials = {}};
     std::vector<std::size_t> gathers;
     for (const Gathered& one : choice.passing) {
-      const std::size_t dim = dim_of(call.space.operands[one.operand], choice.loop).value();
+      const std::size_t dim = dim_of(call.space->operands[one.operand], choice.loop).value();
       SpmdValue& value = program_.at(call.operands[one.operand]);
       value.pieces = choice.parts;
       value.cut = dim;
@@ -273,7 +273,7 @@ class Streamer {
     if (stream.parts == most_) {
       return StreamLimit::kNone;
     }
-    if (call.space.loops[stream.loop].role == DimRole::kKept) {
+    if (call.space->loops[stream.loop].role == DimRole::kKept) {
       return StreamLimit::kSlice;
     }
     return stream.parts < parts_of(call, stream.loop) ? StreamLimit::kMemory : StreamLimit::kBits;
@@ -299,7 +299,7 @@ class Streamer {
       reason.limit = StreamLimit::kNoGain;
     } else {
       reason.limit = StreamLimit::kReadByParts;
-      reason.dim = reader->space.loops[reader->stream.loop].name;
+      reason.dim = reader->space->loops[reader->stream.loop].name;
     }
     return reason;
   }

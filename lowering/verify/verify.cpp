@@ -197,7 +197,7 @@ class Verifier {
     const SpmdValue& to = program_.at(step.to);
     const bool is_of_value = step.calls.size() == 1 && step.kind == StepKind::kHaloExchange &&
                              value.op == call.call.op && call.operands == std::vector{step.from} &&
-                             call.result == step.to && !call.space.moved.empty();
+                             call.result == step.to && !call.space->moved.empty();
     if (!is_of_value) {
       return report("is not the operation of its value");
     }
@@ -211,7 +211,7 @@ class Verifier {
     const Volume volume = volume_of(program_, step);
     require(step.elements == volume.elements && step.received == volume.received,
             "does not count what it moves");
-    const auto made = layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+    const auto made = layout_from_loops(call.space->result, call.loops, call.space, program_.mesh);
     require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
@@ -239,7 +239,7 @@ class Verifier {
                           : digest_move(made->call, made->space, made->loops, program_.mesh);
     require(move && step.kind == move->kind && step.axes == move->axes &&
                 from.layout == move->made && program_.at(step.to).layout == move->told &&
-                step.combine == made->space.combine,
+                step.combine == made->space->combine,
             "does not bring digests where they are read");
   }
 
@@ -276,7 +276,7 @@ class Verifier {
   void call(const LocalCall& call) {
     const Value& value = source_.at(call.origin);
     const bool is_of_value = adds_blocks(call) || (value.op == call.call.op && has_operands(call));
-    if (call.loops.size() != call.space.loops.size() || !is_of_value) {
+    if (call.loops.size() != call.space->loops.size() || !is_of_value) {
       return report("is not the operation of its value");
     }
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -308,7 +308,7 @@ class Verifier {
   void loops(const LocalCall& call) {
     std::vector<char> used(program_.mesh.axes.size(), 0);
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
-      const LoopDim& loop = call.space.loops[l];
+      const LoopDim& loop = call.space->loops[l];
       for (const AxisId axis : call.loops[l]) {
         require(used[axis]++ == 0, "splits two loops over one axis");
       }
@@ -340,7 +340,7 @@ class Verifier {
       return;
     }
     std::optional<ValueLayout> made =
-        layout_from_loops(call.space.result, call.loops, call.space, program_.mesh);
+        layout_from_loops(call.space->result, call.loops, call.space, program_.mesh);
     if (!made) {
       return report("has loops that give its result no layout");
     }
@@ -352,7 +352,7 @@ class Verifier {
       *made = served_layout(*made, program_.at(call.result).layout);
     }
     require(*made == program_.at(call.result).layout, "leaves a result that its loops do not make");
-    combine_[at(call.result)] = call.space.combine;
+    combine_[at(call.result)] = call.space->combine;
   }
 
   // The sums that the operands wait for: all for the same ones, or one of them is read unfinished.
@@ -363,7 +363,7 @@ class Verifier {
       const SpmdId operand = call.operands[i];
       const Axes& of_operand = program_.at(operand).layout.partial;
       require(of_operand.empty() || (linear && combine_[at(operand)] == Combine::kSum &&
-                                     call.space.combine == Combine::kSum),
+                                     call.space->combine == Combine::kSum),
               "reads a sum that is still partial");
       require(i == 0 || of_operand == partial, "reads sums that are partial over different axes");
       partial = of_operand;

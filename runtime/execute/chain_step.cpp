@@ -132,7 +132,7 @@ class ChainSketch {
     pass.inputs.push_back(place_of(from));
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
       LoopShare& share = pass.shares.emplace_back(share_on(program_.mesh, call, l, rank_));
-      const std::optional<std::size_t> dim = dim_of(call.space.result, l);
+      const std::optional<std::size_t> dim = dim_of(call.space->result, l);
       if (dim && *dim < extents_.size()) {
         share.extent = band_shape(call.result)[*dim].size;
       }
@@ -221,10 +221,10 @@ class ChainSketch {
   [[nodiscard]] static std::vector<std::int64_t> strides_along(const LocalCall& call,
                                                                std::size_t operand,
                                                                const Shape& shape) {
-    const DimMap& map = call.space.operands[operand];
+    const DimMap& map = call.space->operands[operand];
     const std::vector<std::int64_t> strides = strides_of(shape);
     std::vector<std::int64_t> along;
-    for (const auto& loops : call.space.result) {
+    for (const auto& loops : call.space->result) {
       const auto found = std::ranges::find(map, loops);
       along.push_back(found == map.end() ? 0
                                          : strides[static_cast<std::size_t>(found - map.begin())]);

@@ -57,7 +57,7 @@ bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t ran
 
 LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
   const Axes& axes = call.loops[loop];
-  const Interval part = mesh.part_of(call.space.loops[loop].size, axes, rank);
+  const Interval part = mesh.part_of(call.space->loops[loop].size, axes, rank);
   return {.parts = mesh.size_of(axes),
           .index = mesh.index_along(rank, axes),
           .offset = part.begin,

@@ -75,7 +75,7 @@ void StreamStep::plan_operand(Part& part, const SpmdProgram& program, std::size_
   Place& place = part.places.emplace_back(Place{.value = id, .bytes = 0});
   if (passing == passing_.end()) {
     const Slice whole = slice_on(program, id, now.rank);
-    const Slice box = cut(whole, call_->space.operands[operand], now.part);
+    const Slice box = cut(whole, call_->space->operands[operand], now.part);
     part.in.push_back(view_in(value, box, whole, place.bytes));
     return;
   }
@@ -115,12 +115,12 @@ void StreamStep::plan(Part& part, const SpmdProgram& program, const PrepareConte
   for (std::size_t l = 0; l < call_->loops.size(); ++l) {
     part.shares.push_back(share_of(program.mesh, l, now));
   }
-  const bool summed = call_->space.loops[stream.loop].role == DimRole::kReduced;
+  const bool summed = call_->space->loops[stream.loop].role == DimRole::kReduced;
   part.out.value = stream.partials.empty()
                        ? call_->result
                        : sum_at(std::popcount(static_cast<std::uint64_t>(time / 2)));
   const Slice whole = slice_on(program, call_->result, rank);
-  TensorView out = view_in(program.at(call_->result), cut(whole, call_->space.result, now.part),
+  TensorView out = view_in(program.at(call_->result), cut(whole, call_->space->result, now.part),
                            whole, part.out.bytes);
   part.call = std::make_unique<KernelCall>(
       KernelCall{.call = call_->call,

@@ -14,7 +14,7 @@ constexpr std::int64_t kMostWays = 16;
 
 // What an operation without arithmetic reduces (the rows that `gather` picks) is no sum.
 bool adds_floats(const LocalCall& call) {
-  return call.space.combine != Combine::kMax && call.space.combine != Combine::kMin &&
+  return call.space->combine != Combine::kMax && call.space->combine != Combine::kMin &&
          !call.call.op->effect && call.call.op->flops != nullptr &&
          is_float(call.call.result.dtype);
 }
@@ -38,9 +38,9 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
   }
   const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
   const auto ending = [&](std::size_t loop, const std::string& reason) {
-    const bool product = call.space.combine == Combine::kProd;
-    const bool scan = call.space.loops[loop].role == DimRole::kScanned;
-    return Ending{.text = call.space.loops[loop].name +
+    const bool product = call.space->combine == Combine::kProd;
+    const bool scan = call.space->loops[loop].role == DimRole::kScanned;
+    return Ending{.text = call.space->loops[loop].name +
                           (scan      ? " is scanned"
                            : product ? " is multiplied up"
                                      : " is summed") +
@@ -51,7 +51,7 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
   std::size_t innermost = 0;  // of the loops that are split
   for (std::size_t l = 0; l < call.loops.size(); ++l) {
     const std::int64_t ways = mesh.size_of(call.loops[l]);
-    const DimRole role = call.space.loops[l].role;
+    const DimRole role = call.space->loops[l].role;
     if ((role != DimRole::kReduced && role != DimRole::kScanned) || ways == 1) {
       continue;
     }
@@ -65,7 +65,7 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
   return carrying.empty()
              ? std::nullopt
              : std::optional(ending(
-                   innermost, ", inside the sum over " + call.space.loops[carrying.back()].name));
+                   innermost, ", inside the sum over " + call.space->loops[carrying.back()].name));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string_view word(InputKind kind) {
 
 // Whether it multiplies several operands and sums.
 bool is_product(const LocalCall& call) {
-  return call.operands.size() > 1 && std::ranges::any_of(call.space.loops, [](const auto& loop) {
+  return call.operands.size() > 1 && std::ranges::any_of(call.space->loops, [](const auto& loop) {
            return loop.role == DimRole::kReduced;
          });
 }

@@ -54,7 +54,7 @@ std::string_view role_text(DimRole role) {
 std::string loops_text(const LocalCall& call, const Mesh& mesh) {
   std::string text;
   for (std::size_t i = 0; i < call.loops.size(); ++i) {
-    const LoopDim& loop = call.space.loops[i];
+    const LoopDim& loop = call.space->loops[i];
     text += text.empty() ? "" : ", ";
     text += loop.name;
     text += role_text(loop.role);

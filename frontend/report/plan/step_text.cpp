@@ -74,12 +74,12 @@ std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& st
 
 std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
   std::vector<std::string> dims;
-  for (std::size_t i = 0; i < call.space.loops.size(); ++i) {
+  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
     const Axes& axes = call.loops[i];
     const bool wanted = over == nullptr ||
                         std::ranges::any_of(axes, [over](AxisId axis) { return has(*over, axis); });
-    if (call.space.loops[i].role == DimRole::kReduced && wanted) {
-      dims.push_back(call.space.loops[i].name);
+    if (call.space->loops[i].role == DimRole::kReduced && wanted) {
+      dims.push_back(call.space->loops[i].name);
     }
   }
   return dims;

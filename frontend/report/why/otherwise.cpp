@@ -79,11 +79,11 @@ std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& st
                                       const LocalCall& call) {
   const SpmdValue& from = program.at(call.operands.front());
   std::vector<Axes> loops = call.loops;
-  if (call.space.digest) {
+  if (call.space->digest) {
     loops[digested_loop(call.space)].clear();
   }
   const auto whole =
-      layout_from_loops(call.space.operands.front(), loops, call.space, program.mesh);
+      layout_from_loops(call.space->operands.front(), loops, call.space, program.mesh);
   if (!whole) {
     return std::nullopt;
   }

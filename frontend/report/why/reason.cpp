@@ -102,7 +102,7 @@ std::string choice_text(const SpmdProgram& program, const LocalCall& call) {
 
 std::string parts_text(const LocalCall& call, StreamLimit limit) {
   std::string text = "in " + std::to_string(call.stream.parts) + " parts of " +
-                     call.space.loops[call.stream.loop].name;
+                     call.space->loops[call.stream.loop].name;
   switch (limit) {
     case StreamLimit::kSlice:
       return text + ", all that a rank has";

@@ -103,7 +103,7 @@ class CollectiveQuestion {
     const LocalCall* call = tracer_.first_maker(step_.from);
     for (std::size_t hops = 0; call != nullptr && hops < program_.values.size(); ++hops) {
       const std::optional<std::size_t> loop = loop_with(*call, axis);
-      if (loop && call->space.loops[*loop].role == DimRole::kReduced) {
+      if (loop && call->space->loops[*loop].role == DimRole::kReduced) {
         return call;
       }
       if (call->operands.empty()) {
@@ -118,7 +118,7 @@ class CollectiveQuestion {
     for (const AxisId axis : step_.axes) {
       if (const LocalCall* call = reducer(axis)) {
         const std::size_t loop = *loop_with(*call, axis);
-        const std::string& what = call->space.loops[loop].name;
+        const std::string& what = call->space->loops[loop].name;
         add(why_.had, "", tracer_.of_loop(*call, loop, axis),
             op_in_backticks(*call) + " splits " + what + " over " + name(axis), call->call.span);
         choice_of(*call);
@@ -207,13 +207,13 @@ class CollectiveQuestion {
     const std::string op = op_in_backticks(user);
     if (const std::optional<std::size_t> loop = loop_with(user, axis)) {
       const std::string text =
-          op + " splits " + user.space.loops[*loop].name + " over " + name(axis);
+          op + " splits " + user.space->loops[*loop].name + " over " + name(axis);
       add(why_.wanted, text + ": ", tracer_.of_loop(user, *loop, axis), text, user.call.span);
       return;
     }
-    const DimMap& map = user.space.operands[step_.need.operand];
+    const DimMap& map = user.space->operands[step_.need.operand];
     const bool whole = d < map.size() && std::ranges::any_of(map[d], [&](std::size_t loop) {
-                         return !may_split(user.space.loops[loop].role);
+                         return !may_split(user.space->loops[loop].role);
                        });
     why_.wanted.push_back(
         {.text = whole
@@ -262,7 +262,7 @@ class CollectiveQuestion {
 
   void told(const LocalCall& call) {
     const std::size_t loop = digested_loop(call.space);
-    const LoopDim& along = call.space.loops[loop];
+    const LoopDim& along = call.space->loops[loop];
     const std::string op = op_in_backticks(call);
     for (const AxisId axis : call.loops[loop]) {
       add(why_.had, "", tracer_.of_loop(call, loop, axis),

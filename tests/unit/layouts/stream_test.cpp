@@ -130,7 +130,7 @@ void note(const SpmdProgram& program, Streamed& streamed) {
   for (const Step& step : program.steps) {
     for (const LocalCall& call : step.calls) {
       if (call.stream.parts > 1) {
-        const bool kept = call.space.loops[call.stream.loop].role == DimRole::kKept;
+        const bool kept = call.space->loops[call.stream.loop].role == DimRole::kKept;
         ++(kept ? streamed.kept : streamed.summed);
         streamed.waiting += call.stream.partials.empty() ? 0 : 1;
       }

@@ -1,0 +1,100 @@
+#include "lowering/known/known_plans.h"
+
+#include <bit>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "ir/support/match.h"
+
+namespace mtf {
+namespace {
+
+// A part of what tells arguments apart is enough for a hash.
+void add_argument(const ArgValue& value, ContentHash& hash) {
+  hash.add(value.index());
+  match(
+      value, [](std::monostate) {}, [&](std::int64_t v) { hash.add(static_cast<std::size_t>(v)); },
+      [&](double v) { hash.add(v == 0 ? 0 : std::bit_cast<std::size_t>(v)); },
+      [&](bool v) { hash.add(v ? 1 : 0); },
+      [&](const std::string& v) { hash.add(std::hash<std::string>()(v)); },
+      [&](const std::vector<Dim>& v) {
+        for (const Dim& dim : v) {
+          hash.add(std::hash<std::string>()(dim.name));
+        }
+      },
+      [&](const Shape& v) { add_shape(v, hash); },
+      [&](DType v) { hash.add(static_cast<std::size_t>(v)); },
+      [&](const std::vector<double>& v) { hash.add(v.size()); },
+      [&](const Pin& v) { hash.add(v.rules.size()); });
+}
+
+void add_axes(const Axes& axes, ContentHash& hash) {
+  std::size_t part = axes.size();
+  for (const AxisId axis : axes) {
+    part = part * (kMaxAxes + 1) + axis + 1;
+  }
+  hash.add(part);
+}
+
+}  // namespace
+
+Number KnownPlans::type(const TensorType& type) {
+  ContentHash hash;
+  hash.add(static_cast<std::size_t>(type.dtype));
+  add_shape(type.shape, hash);
+  return types_.number(hash.value(), type);
+}
+
+Number KnownPlans::args(const OpArgs& args) {
+  ContentHash hash;
+  for (const auto& [name, value] : args.entries()) {
+    add_argument(value, hash);
+  }
+  return args_.number(hash.value(), args);
+}
+
+Number KnownPlans::call(const Program& program, ValueId id) {
+  const Value& value = program.at(id);
+  scratch_ = {reinterpret_cast<std::uintptr_t>(value.op), args(value.args), type(value.type)};
+  for (const ValueId operand : value.operands) {
+    scratch_.push_back(type(program.at(operand).type));
+  }
+  if (const std::optional<Number> known = call_numbers_.find(scratch_)) {
+    return *known;
+  }
+  OpCall call = call_of(program, id);
+  SharedSpace space = value.op->space(call);
+  calls_.push_back({.operands = std::move(call.operands),
+                    .result = std::move(call.result),
+                    .space = std::move(space)});
+  return call_numbers_.number(scratch_);
+}
+
+Number KnownPlans::layout(const ValueLayout& layout) {
+  ContentHash hash;
+  for (const Axes& axes : layout.dims) {
+    add_axes(axes, hash);
+  }
+  add_axes(layout.partial, hash);
+  hash.add(layout.where.size());
+  hash.add(layout.reach.size());
+  return layouts_.number(hash.value(), layout);
+}
+
+Number KnownPlans::target(const Target& target) {
+  scratch_ = {layout(target.layout)};
+  scratch_.insert(scratch_.end(), target.firm.begin(), target.firm.end());
+  return targets_.number(scratch_);
+}
+
+const KnownSplit& KnownPlans::split(const std::vector<std::uint64_t>& problem,
+                                    const std::function<KnownSplit()>& find) {
+  if (const std::optional<Number> known = problems_.find(problem)) {
+    return splits_[*known];
+  }
+  splits_.push_back(find());
+  return splits_[problems_.number(problem)];
+}
+
+}  // namespace mtf

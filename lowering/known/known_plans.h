@@ -1,0 +1,68 @@
+// Operations by their content, and how each is split under the layouts around it.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "lowering/known/numbered.h"
+#include "lowering/partition/split.h"
+
+namespace mtf {
+
+// A call with its types, of no value in particular.
+struct KnownCall {
+  std::vector<TensorType> operands;
+  TensorType result;
+  SharedSpace space;
+};
+
+// How a call is split between layouts.
+struct KnownSplit {
+  LoopSplit split;
+  // One kernel does it all: no stage or digest before it, and nobody serves others.
+  bool is_plain = false;
+  // Of a plain one.
+  Number result = 0;             // the number of the layout that the kernel leaves
+  std::vector<Number> operands;  // … of those that it reads
+  TensorType local;              // of the result, on one rank
+  double flops = 0;              // on one rank
+};
+
+// All for one mesh, one `adds`, and one use of the plans.
+class KnownPlans {
+ public:
+  // The number of a value's call. What only its own arguments tell apart (-0.0 and 0.0) is equal.
+  // requires: it has operands, as without them its arguments may be all the numbers of a tensor.
+  [[nodiscard]] Number call(const Program& program, ValueId id);
+  [[nodiscard]] const KnownCall& operator[](Number call) const { return calls_[call]; }
+
+  [[nodiscard]] Number layout(const ValueLayout& layout);
+  // Equal also in which of its axes are firm.
+  [[nodiscard]] Number target(const Target& target);
+
+  // By all that it follows from; made by `find` if it is new.
+  const KnownSplit& split(const std::vector<std::uint64_t>& problem,
+                          const std::function<KnownSplit()>& find);
+  // That were ever looked for.
+  [[nodiscard]] std::size_t splits() const { return splits_.size(); }
+
+ private:
+  Number type(const TensorType& type);
+  Number args(const OpArgs& args);
+
+  Numbered<TensorType> types_;
+  Numbered<OpArgs> args_;
+  NumberedLists call_numbers_;
+  std::deque<KnownCall> calls_;  // by number
+  Numbered<ValueLayout> layouts_;
+  NumberedLists targets_;
+  NumberedLists problems_;
+  std::deque<KnownSplit> splits_;  // by the number of the problem
+  std::vector<std::uint64_t> scratch_;
+};
+
+}  // namespace mtf
