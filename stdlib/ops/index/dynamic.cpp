@@ -225,8 +225,8 @@ std::optional<ValueId> update_expand(Builder& b, const OpCall& call,
   if (has_dims) {
     part = gathered(b, part, std::move(places), std::move(over));
   }
-  const ValueId result = b.emit("where", {inside, part, operands[0]});
-  return b.emit(Algebra::kTranspose, {result}, to_shape(call.result.shape));
+  const ValueId everywhere = b.emit(Algebra::kBroadcast, {inside}, to_shape(call.result.shape));
+  return b.emit("where", {everywhere, part, operands[0]});
 }
 
 OpParam position_param() {
