@@ -29,6 +29,7 @@ std::int64_t rules_in(const LayoutCandidate& candidate) {
   for (const DimSet set : candidate.variables) {
     count += set == kAsRules ? 0 : __builtin_popcountll(set);
   }
+  count += std::ssize(candidate.groups);
   return count + std::int64_t{3} * __builtin_popcountll(candidate.rest);
 }
 

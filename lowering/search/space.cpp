@@ -85,6 +85,9 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
     find_neighbours(program);
   }
   find_choices();
+  if (may_vary_variables()) {
+    find_groups(programs);
+  }
 }
 
 std::optional<std::size_t> SearchSpace::find(std::string_view dim) const {
@@ -236,6 +239,12 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
                               .rest = rest});
     }
   }
+  for (std::size_t i = candidate.groups.size(); i-- > 0;) {  // the smaller ones go first
+    VariableRules block = block_of(candidate, candidate.groups[i]);
+    if (!block.rules.empty()) {
+      layout.variables.push_back(std::move(block));
+    }
+  }
   if (!params.rules.empty()) {
     layout.variables.push_back(std::move(params));
   }
@@ -312,12 +321,13 @@ bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
       return false;
     }
   }
-  return true;
+  return std::ranges::all_of(candidate.groups,
+                             [&](const GroupAxes& own) { return fits(candidate, own); });
 }
 
 bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
   const auto all = [](const LayoutCandidate& c) {
-    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream);
+    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream, c.groups);
   };
   return all(a) < all(b);
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ir/layout/layout.h"
@@ -31,6 +32,17 @@ inline constexpr DimSet kAsRules = ~DimSet{0};
   return DimSet{1} << dim;
 }
 
+// What the variables of a group do other than all others.
+struct GroupAxes {
+  std::size_t group = 0;     // of SearchSpace::groups()
+  std::vector<DimSet> axes;  // per axis, the dims that it splits, or kAsRules: as of all others
+
+  friend bool operator==(const GroupAxes&, const GroupAxes&) = default;
+  friend bool operator<(const GroupAxes& a, const GroupAxes& b) {
+    return std::tie(a.group, a.axes) < std::tie(b.group, b.axes);
+  }
+};
+
 // One layout of the space.
 struct LayoutCandidate {
   std::size_t mesh = 0;           // of SearchSpace::meshes()
@@ -39,6 +51,7 @@ struct LayoutCandidate {
   DimSet rest = 0;                // the dims with a `*`
   bool again = false;             // `gather = again`
   std::int64_t stream = 1;
+  std::vector<GroupAxes> groups = {};  // by number, each once
 
   friend bool operator==(const LayoutCandidate&, const LayoutCandidate&) = default;
   friend bool operator<(const LayoutCandidate& a, const LayoutCandidate& b);
@@ -83,6 +96,14 @@ class SearchSpace {
 
   // Whether the rules exclude each other, as far as the names of dims tell.
   [[nodiscard]] bool is_consistent(const LayoutCandidate& candidate) const;
+  // Variables that may have rules of their own, by a glob: the larger groups first.
+  struct Group {
+    std::string glob;
+    DimSet dims = 0;             // of all of them
+    std::vector<DimSet> shapes;  // of each
+  };
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+
   // Whether the candidate says more than the rules of dims.
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
 
@@ -100,6 +121,12 @@ class SearchSpace {
                                                 AxisId axis) const;
   [[nodiscard]] DimSet set_of(const Shape& shape) const;
   [[nodiscard]] Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim) const;
+  [[nodiscard]] Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
+                                std::size_t dim) const;
+  [[nodiscard]] VariableRules block_of(const LayoutCandidate& candidate,
+                                       const GroupAxes& own) const;
+  [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;
+  void find_groups(std::span<const Program> programs);
   [[nodiscard]] bool splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const;
   [[nodiscard]] bool shares_well(const LayoutCandidate& candidate, AxisId axis) const;
 
@@ -111,6 +138,7 @@ class SearchSpace {
   std::vector<DimSet> apart_in_variables_;               // per dim
   std::vector<DimSet> variable_dims_;                    // of each shape of a variable
   std::vector<std::vector<std::vector<Axes>>> choices_;  // per mesh and dim
+  std::vector<Group> groups_;
   bool has_variables_ = false;
 };
 

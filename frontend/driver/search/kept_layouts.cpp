@@ -49,8 +49,9 @@ std::string kept_text(const KeptLayout& kept) {
     text += rule.where.empty() ? rule_text("rule", rule, layout.mesh) : "";
   }
   for (const VariableRules& block : layout.variables) {
-    for (const Rule& rule : block.glob.empty() ? block.rules : std::vector<Rule>()) {
-      text += rule_text("param", rule, layout.mesh);
+    text += block.glob.empty() ? "" : "at " + block.glob + "\n";
+    for (const Rule& rule : block.rules) {
+      text += rule_text(block.glob.empty() ? "param" : "own", rule, layout.mesh);
     }
   }
   text += layout.gather_again ? "again\n" : "";
@@ -70,8 +71,12 @@ class Reading {
     std::istringstream words(line);
     std::string kind;
     words >> kind;
-    if (kind == "rule" || kind == "param") {
-      return add_rule(kind == "rule", words);
+    if (kind == "rule" || kind == "param" || kind == "own") {
+      return add_rule(kind, words);
+    }
+    if (kind == "at") {
+      blocks_.push_back({.glob = line.substr(kind.size() + 1), .rules = {}, .span = {}});
+      return true;
     }
     if (kind == "says") {
       kept_.says = line.substr(kind.size() + 1);
@@ -83,6 +88,13 @@ class Reading {
   }
 
   std::optional<KeptLayout> result() {
+    for (VariableRules& block : blocks_) {
+      const bool is_known = std::ranges::find(searched_.variables, block.glob,
+                                              &VariableRules::glob) != searched_.variables.end();
+      if (!is_known) {
+        kept_.layout.variables.push_back(std::move(block));
+      }
+    }
     const bool has_own = std::ranges::any_of(
         searched_.variables, [](const VariableRules& block) { return block.glob.empty(); });
     if (!params_.rules.empty() && !has_own) {
@@ -93,13 +105,15 @@ class Reading {
   }
 
  private:
-  bool add_rule(bool of_all, std::istringstream& words) {
+  bool add_rule(std::string_view kind, std::istringstream& words) {
     std::optional<Rule> rule = read_rule(words, searched_);
-    if (!rule) {
+    if (!rule || (kind == "own" && blocks_.empty())) {
       return false;
     }
     const auto& fixed = searched_.rules;
-    if (!of_all) {
+    if (kind == "own") {
+      blocks_.back().rules.push_back(*std::move(rule));
+    } else if (kind == "param") {
       params_.rules.push_back(*std::move(rule));
     } else if (std::ranges::find(fixed, rule->dim, &Rule::dim) == fixed.end()) {
       kept_.layout.rules.push_back(*std::move(rule));
@@ -109,6 +123,7 @@ class Reading {
 
   const Layout& searched_;
   KeptLayout kept_;
+  std::vector<VariableRules> blocks_;  // by globs
   VariableRules params_;
 };
 

@@ -150,17 +150,20 @@ SearchReport Searching::report() {
 }
 
 // What was planned by samples is proven for them; the bound holds for the whole.
-SearchProof Searching::proof(const Priced& whole) const {
+SearchProof Searching::proof(const Priced& whole) {
   constexpr double kSame = 1e-6;
   const double value = value_of(whole, goal_.objective);
   const double sampled = value_of(*result_.best, goal_.objective);
   const bool agrees = std::abs(value - sampled) <= kSame * value;
-  const bool is_whole = result_.is_proven && agrees;
-  return {.gap = is_whole || value <= result_.bound ? 0
-                 : result_.bound <= 0               ? std::numeric_limits<double>::infinity()
-                                                    : value / result_.bound - 1,
+  const bool is_searched = answer_.groups.empty();  // by branch and bound
+  const bool is_whole = result_.is_proven && agrees && is_searched;
+  const double bound = is_searched ? result_.bound : least_of_all();
+  return {.gap = is_whole || value <= bound ? 0
+                 : bound <= 0               ? std::numeric_limits<double>::infinity()
+                                            : value / bound - 1,
           .is_whole = is_whole,
-          .reaches = agrees ? result_.proven : std::nullopt};
+          .reaches = agrees && is_searched ? result_.proven : std::nullopt,
+          .leaves_groups = is_searched && !space_.groups().empty()};
 }
 
 std::string Searching::summary() {

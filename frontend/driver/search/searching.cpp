@@ -61,14 +61,24 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
   goal_.work = static_cast<std::int64_t>(budget * kValuesPerSecond);
 }
 
-double Searching::least_memory() {
+double Searching::least_by_roles(
+    const std::function<double(RoleBound& bound, const Partial& nothing)>& part) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
-    const RoleBound bound(space_, m, pricer_.programs(m), pricer_.hardware(m), goal_.objective);
-    const Partial nothing{.candidate = space_.unsplit(m), .decided = 0};
-    least = std::min(least, bound.least_memory(nothing));
+    RoleBound bound(space_, m, pricer_.programs(m), pricer_.hardware(m), goal_.objective);
+    least = std::min(least, part(bound, {.candidate = space_.unsplit(m), .decided = 0}));
   }
   return least;
+}
+
+double Searching::least_memory() {
+  return least_by_roles(
+      [](const RoleBound& bound, const Partial& nothing) { return bound.least_memory(nothing); });
+}
+
+double Searching::least_of_all() {
+  return least_by_roles(
+      [](RoleBound& bound, const Partial& nothing) { return bound.least(nothing); });
 }
 
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
@@ -94,6 +104,7 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   for (int round = 0; round < kMostRounds && improve(); ++round) {
     answer_ = search.simplest(pricer_.price(answer_));
   }
+  give_groups_rules();
   return answer_;
 }
 

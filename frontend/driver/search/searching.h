@@ -48,7 +48,14 @@ class Searching {
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();
-  [[nodiscard]] SearchProof proof(const Priced& whole) const;
+  // Rules of single variables, which make the answer better.
+  void give_groups_rules();
+  [[nodiscard]] bool change_groups(std::int64_t most);
+  [[nodiscard]] bool pays(const Priced& other, const Priced& now) const;
+  [[nodiscard]] SearchProof proof(const Priced& whole);
+  [[nodiscard]] double least_by_roles(
+      const std::function<double(RoleBound& bound, const Partial& nothing)>& part);
+  [[nodiscard]] double least_of_all();  // of the objective, whatever the layout says
   // The answer with one dim elsewhere, and the best that were looked at.
   [[nodiscard]] std::vector<LayoutCandidate> rivals();
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.

@@ -34,9 +34,11 @@ class Wordings {
       : program_(program), whole_(whole), mesh_(mesh), is_exact_(exact) {
     const Layout& fixed = program.limits().fixed;
     first_rule_ = fixed.rules.size();
-    rules_ = whole.rules.size() - first_rule_;
-    has_params_ = whole.variables.size() > fixed.variables.size();
-    count_ = rules_ + (has_params_ ? whole.variables.back().rules.size() : 0);
+    first_block_ = fixed.variables.size();
+    count_ = whole.rules.size() - first_rule_;
+    for (std::size_t block = first_block_; block < whole.variables.size(); ++block) {
+      count_ += whole.variables[block].rules.size();
+    }
     hardware_ = program.hardware(whole.mesh);
     wanted_ = figures(whole);
   }
@@ -85,20 +87,19 @@ class Wordings {
   [[nodiscard]] Layout with(const std::vector<char>& kept) const {
     Layout layout = whole_;
     layout.infer = true;
-    layout.rules.resize(first_rule_);
-    for (std::size_t i = 0; i < rules_; ++i) {
-      if (kept[i] != 0) {
-        layout.rules.push_back(whole_.rules[first_rule_ + i]);
-      }
-    }
-    if (has_params_) {
-      std::vector<Rule>& own = layout.variables.back().rules;
-      own.clear();
-      for (std::size_t i = rules_; i < count_; ++i) {
-        if (kept[i] != 0) {
-          own.push_back(whole_.variables.back().rules[i - rules_]);
+    auto next = kept.begin();
+    const auto thin = [&next](std::vector<Rule>& rules, std::size_t first) {
+      std::vector<Rule> left(rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(first));
+      for (std::size_t i = first; i < rules.size(); ++i) {
+        if (*next++ != 0) {
+          left.push_back(rules[i]);
         }
       }
+      rules = std::move(left);
+    };
+    thin(layout.rules, first_rule_);
+    for (std::size_t block = first_block_; block < layout.variables.size(); ++block) {
+      thin(layout.variables[block].rules, 0);
     }
     return layout;
   }
@@ -130,9 +131,8 @@ class Wordings {
   std::size_t mesh_;
   bool is_exact_;
   std::size_t first_rule_ = 0;
-  std::size_t rules_ = 0;
+  std::size_t first_block_ = 0;
   std::size_t count_ = 0;  // of rules that may be left out, those of variables last
-  bool has_params_ = false;
   Hardware hardware_;
   std::optional<Figures> wanted_;
   PlanCache cache_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWidest = 100;
 
-// "rows", "(rows, cols)", "(rows, *)", "*"; "" for no axis that splits anything.
+// "rows", "(rows, cols)", "(rows, *)", "*", "()"; "" for axes that split nothing.
 std::string axes_text(const Rule& rule, const Mesh& mesh) {
   std::vector<std::string> words;
   for (const AxisId axis : rule.axes) {
@@ -20,8 +20,11 @@ std::string axes_text(const Rule& rule, const Mesh& mesh) {
   if (rule.rest) {
     words.emplace_back("*");
   }
-  if (words.size() < 2) {
-    return words.empty() ? "" : words.front();
+  if (words.empty()) {
+    return rule.axes.empty() ? "()" : "";  // said to be whole; split by axes of one rank
+  }
+  if (words.size() == 1) {
+    return words.front();
   }
   std::string text;
   for (const std::string& word : words) {

@@ -25,6 +25,7 @@ struct SearchProof {
   double gap = 0;  // by how much that may be better, as a share of it; infinite: nobody knows
   bool is_whole = false;           // by all others, and not by the bound alone
   std::optional<Reaches> reaches;  // nothing that says no more than this is better
+  bool leaves_groups = false;      // … and has no rules of single variables, by `at`
 };
 // "proven", "at most 44 % less is possible"
 [[nodiscard]] std::string gap_text(const SearchProof& proof);

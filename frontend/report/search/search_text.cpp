@@ -100,6 +100,24 @@ std::string moved_text(const SearchReport& report) {
                       : "\nwhat moves\n" + in_columns(rows, {.gap = 3, .right = {1, 2, 3}});
 }
 
+std::string claim_text(const SearchProof& proof) {
+  if (proof.is_whole) {
+    return std::string("0 %: proven, no layout ") + (proof.leaves_groups ? "without `at` " : "") +
+           "has less";
+  }
+  if (proof.gap == 0) {
+    return "0 %: proven, the bound says that no layout can have less";
+  }
+  std::string text = gap_text(proof);
+  text += std::isfinite(proof.gap) ? ": no layout gets below the bound by roles" : "";
+  if (proof.reaches) {
+    const bool leaves_params = *proof.reaches == Reaches::kRules;
+    text += std::string("; without `*`") + (leaves_params ? " and `params`" : "") +
+            (proof.leaves_groups ? " and `at`" : "") + ", nothing is better";
+  }
+  return text;
+}
+
 std::string proof_text(const SearchReport& report) {
   const std::string counts =
       count_text(static_cast<std::int64_t>(report.priced), "layout") + " planned, " +
@@ -107,22 +125,7 @@ std::string proof_text(const SearchReport& report) {
       (report.meshes > 1
            ? ", on " + count_text(static_cast<std::int64_t>(report.meshes)) + " shapes of the mesh"
            : "");
-  const SearchProof& proof = report.proof;
-  std::string text;
-  if (proof.is_whole) {
-    text = "0 %: proven, no layout has less";
-  } else if (proof.gap == 0) {
-    text = "0 %: proven, the bound says that no layout can have less";
-  } else {
-    text = gap_text(proof);
-    text += std::isfinite(proof.gap) ? ": no layout gets below the bound by roles" : "";
-    if (proof.reaches) {
-      text += *proof.reaches == Reaches::kVariables
-                  ? "; without `*`, nothing is better"
-                  : "; without `*` and `params`, nothing is better";
-    }
-  }
-  return "\n" + text + " (" + counts + ")\n";
+  return "\n" + claim_text(report.proof) + " (" + counts + ")\n";
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+#include "lowering/search/groups.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ir/layout/layout.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kMostGroups = 24;
+
+using Params = std::map<std::string, Shape>;  // by path
+
+// "layer_12/w" -> "layer_*/w"
+std::string without_numbers_in(std::string_view path) {
+  std::string glob;
+  for (const char c : path) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
+      glob += c;
+    } else if (glob.empty() || glob.back() != '*') {
+      glob += '*';
+    }
+  }
+  return glob;
+}
+
+// Globs that may name the path with others.
+std::vector<std::string> globs_for(std::string_view path) {
+  std::vector<std::string> globs = {std::string(path), without_numbers_in(path)};
+  const std::size_t last = path.rfind('/');
+  if (last != std::string_view::npos) {
+    globs.push_back("*" + without_numbers_in(path.substr(last)));
+  }
+  for (std::size_t end = path.find('/'); end != std::string_view::npos;
+       end = path.find('/', end + 1)) {
+    globs.emplace_back(path.substr(0, end));
+    globs.emplace_back(path.substr(0, end));
+    globs.push_back(without_numbers_in(path.substr(0, end)));
+  }
+  return globs;
+}
+
+std::vector<std::string> named(const Params& params, const std::string& glob) {
+  const VariableRules block{.glob = glob, .rules = {}, .span = {}};
+  std::vector<std::string> paths;
+  for (const auto& [path, shape] : params) {
+    if (block.names(path)) {
+      paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+Params params_of(std::span<const Program> programs) {
+  Params params;
+  for (const Program& program : programs) {
+    for (const Input& input : program.inputs) {
+      if (input.kind == InputKind::kParam) {
+        params.emplace(input.name, program.at(input.value).type.shape);
+      }
+    }
+  }
+  return params;
+}
+
+}  // namespace
+
+std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
+  const Params params = params_of(programs);
+  std::set<std::string> globs;
+  for (const auto& [path, shape] : params) {
+    std::ranges::copy(globs_for(path), std::inserter(globs, globs.end()));
+  }
+  std::map<std::vector<std::string>, std::string> shortest;  // by what they name
+  for (const std::string& glob : globs) {
+    const auto [found, is_new] = shortest.emplace(named(params, glob), glob);
+    if (glob.size() < found->second.size()) {
+      found->second = glob;
+    }
+  }
+  std::vector<std::pair<std::vector<std::string>, std::string>> order(shortest.begin(),
+                                                                      shortest.end());
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::vector<VariableGroup> groups;
+  for (const auto& [paths, glob] : order) {
+    if (paths.size() == params.size() || groups.size() == kMostGroups) {
+      continue;
+    }
+    groups.push_back({.glob = glob, .shapes = {}});
+    for (const std::string& path : paths) {
+      groups.back().shapes.push_back(params.at(path));
+    }
+  }
+  return groups;
+}
+
+}  // namespace mtf

@@ -1,0 +1,24 @@
+// Variables that a layout can name together, by a glob.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace mtf {
+
+// Of the params that the glob names, and no others, the shapes.
+struct VariableGroup {
+  std::string glob;  // "layer_*/w", "*/bias", "embed"
+  std::vector<Shape> shapes;
+};
+
+// Groups of some params, and not of all: those whose paths are alike but for numbers, that end
+// alike, or that begin alike, and single ones. Of globs that name the same the shortest; the
+// largest groups first.
+[[nodiscard]] std::vector<VariableGroup> variable_groups(std::span<const Program> programs);
+
+}  // namespace mtf

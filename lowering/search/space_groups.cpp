@@ -1,0 +1,77 @@
+// Rules of groups of variables, in the space of layouts.
+
+#include <algorithm>
+
+#include "lowering/search/groups.h"
+#include "lowering/search/space.h"
+
+namespace mtf {
+
+void SearchSpace::find_groups(std::span<const Program> programs) {
+  for (const VariableGroup& group : variable_groups(programs)) {
+    Group found{.glob = group.glob, .dims = 0, .shapes = {}};
+    for (const Shape& shape : group.shapes) {
+      found.shapes.push_back(set_of(shape));
+      found.dims |= found.shapes.back();
+    }
+    if (found.dims != 0) {
+      groups_.push_back(std::move(found));
+    }
+  }
+}
+
+// As all variables have them where the group is not told otherwise, then what comes to it.
+Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
+                             std::size_t dim) const {
+  Axes list;
+  for (const AxisId axis : variable_axes(candidate, dim)) {
+    if (own.axes[axis] == kAsRules || mtf::has(own.axes[axis], dim)) {
+      list.push_back(axis);
+    }
+  }
+  for (std::size_t a = 0; a < axes(); ++a) {
+    const DimSet dims = own.axes[a];
+    if (dims != kAsRules && mtf::has(dims, dim) && !mtf::has(list, static_cast<AxisId>(a))) {
+      list.push_back(static_cast<AxisId>(a));
+    }
+  }
+  return list;
+}
+
+// Rules for the dims that are not as those of all variables.
+VariableRules SearchSpace::block_of(const LayoutCandidate& candidate, const GroupAxes& own) const {
+  const Group& group = groups_[own.group];
+  VariableRules block{.glob = group.glob, .rules = {}, .span = limits_.fixed.span};
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    Axes list = mtf::has(group.dims, d) ? group_axes(candidate, own, d) : Axes();
+    if (mtf::has(group.dims, d) && list != variable_axes(candidate, d)) {
+      const bool rest = mtf::has(candidate.rest, d) && !list.empty();
+      block.rules.push_back(
+          {.dim = dims_[d], .axes = std::move(list), .span = block.span, .rest = rest});
+    }
+  }
+  return block;
+}
+
+// Whether no variable of the group would be split twice over an axis, and all sizes divide.
+bool SearchSpace::fits(const LayoutCandidate& candidate, const GroupAxes& own) const {
+  const Mesh& mesh = limits_.meshes[candidate.mesh];
+  const Group& group = groups_[own.group];
+  for (const DimSet axis : own.axes) {
+    const bool is_split_twice = std::ranges::any_of(group.shapes, [axis](DimSet dims) {
+      const DimSet both = axis == kAsRules ? 0 : dims & axis;
+      return (both & (both - 1)) != 0;
+    });
+    if (is_split_twice) {
+      return false;
+    }
+  }
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    if (mtf::has(group.dims, d) && !splits_all(mesh, d, group_axes(candidate, own, d))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace mtf

@@ -1,0 +1,65 @@
+"""Rules of single variables: where the memory holds some of them whole, no other choice of these is much faster."""
+
+import itertools
+import sys
+
+from programs import mtf
+
+PROGRAM = """dim batch = 960, io = {io}, hidden = {hidden}
+mesh grid = [x: {ranks}]
+layout data on grid {{ batch -> x }}
+let slow = hardware_profile(flops = 1e12, memory_bandwidth = 1e11, latency = 1e-6, bandwidth = 1e9)
+fn dense(x, from: dim, to: dim) {{
+  param w : f32[from, to] = normal(stddev = 0.1)
+  return einsum(x, w -> shape(x) - [from] + [to])
+}}
+model net(x: f32[batch, io]) -> f32[batch, io] {{
+  var y = x
+  for i in 0..2 {{
+    let up = dense(y, io, hidden) as "up_{{i}}"
+    y = dense(relu(up), hidden, io) as "down_{{i}}"
+  }}
+  return y
+}}
+"""
+VARIABLES = ("up_0", "down_0", "up_1", "down_1")
+
+
+def check(binary, io, hidden, ranks, share):
+    text = PROGRAM.format(io=io, hidden=hidden, ranks=ranks)
+    words = ["--hardware", "slow", "--json"]
+    declared = ""
+    for i, rules in enumerate(itertools.product(("", "io -> x", "hidden -> x"), repeat=len(VARIABLES))):
+        blocks = "; ".join(f'at "net/{name}/w" {{ {rule} }}' for name, rule in zip(VARIABLES, rules) if rule)
+        declared += f"layout l{i} on grid {{ batch -> x; {blocks} }}\n"
+    _, costs, _ = mtf(binary, "cost", "-", "net", *words, text=text + declared)
+    legal = [row for row in costs["layouts"] if row["legal"]]
+    smallest = min(row["totals"]["peak_bytes"] for row in legal)
+    memory = int(smallest + share * (max(row["totals"]["peak_bytes"] for row in legal) - smallest))
+    least = min(row["seconds"] for row in legal if row["totals"]["peak_bytes"] <= memory)
+    status, found, errors = mtf(binary, "search", "-", "net", "--layout", "data", "--over", "params", "--memory",
+                                str(memory), "--budget", "4", *words, text=text)
+    assert status == 0, errors
+    best = found["best"]
+    assert best["peak_bytes"] <= memory and best["seconds"] <= 1.1 * least, (memory, best, least)
+    # Declared in the program, it costs what was promised.
+    source = best["source"].replace("layout data", "layout again")
+    _, costs, _ = mtf(binary, "cost", "-", "net", "--layout", "again", *words, text=text + source + "\n")
+    row = costs["layouts"][0]
+    assert abs(row["seconds"] - best["seconds"]) <= 1e-9 * row["seconds"], (row, best)
+    assert row["totals"]["peak_bytes"] == best["peak_bytes"], (row, best)
+    print(f"{share:4} of the memory between: {best['seconds'] / least:.3f} of the least time, {best['source']}")
+    return [block["glob"] for block in best["variables"] if block["glob"]]
+
+
+def main():
+    globs = []
+    for io, hidden, ranks in ((64, 4096, 4), (60, 2700, 6)):
+        for share in (1, 0.8, 0.6, 0.4, 0.2, 0):
+            globs += check(sys.argv[1], io, hidden, ranks, share)
+    assert globs
+    print("rules of", ", ".join(sorted(set(globs))))
+
+
+if __name__ == "__main__":
+    main()
