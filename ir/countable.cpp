@@ -1,6 +1,7 @@
 #include "ir/countable.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace mtf {
 namespace {
@@ -13,10 +14,13 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 58;
 
 bool check_countable(const Program& program, DiagSink& diags) {
   std::int64_t left = kMostBytes;
+  std::vector<std::int64_t> bytes_of_value;
+  bytes_of_value.reserve(program.values.size());
   for (const Value& value : program.values) {
     std::int64_t bytes = std::min(value.type.bytes(), kMostBytes);
+    bytes_of_value.push_back(bytes);
     for (const ValueId operand : value.operands) {
-      bytes = std::min(bytes + std::min(program.at(operand).type.bytes(), kMostBytes), kMostBytes);
+      bytes = std::min(bytes + bytes_of_value[at(operand)], kMostBytes);
     }
     if (bytes >= left) {
       diags.error(

@@ -164,10 +164,10 @@ class Placed {
     std::int64_t best = -1;
     std::int64_t best_gap = std::numeric_limits<std::int64_t>::max();
     for (const Used& used : by_place) {
-      // Without a branch, which nobody could foretell.
-      const bool meets = (static_cast<unsigned>(used.last >= block.first) &
-                          static_cast<unsigned>(block.last >= used.first)) != 0;
-      const std::int64_t gap = (meets ? used.begin : -1) - end;
+      // All bits, or none; without a branch, which nobody could foretell.
+      const std::int64_t misses =
+          ((std::int64_t{used.last} - block.first) | (std::int64_t{block.last} - used.first)) >> 63;
+      const std::int64_t gap = (used.begin | misses) - end;
       if (gap >= need && gap < best_gap) {
         best = end;
         best_gap = gap;
@@ -175,7 +175,7 @@ class Placed {
           break;
         }
       }
-      end = std::max(end, meets ? used.end : 0);
+      end = std::max(end, used.end & ~misses);
     }
     return best < 0 ? end : best;
   }

@@ -110,13 +110,30 @@ double slice_seconds(const SpmdProgram& program, const Step& step, const Hardwar
   return hardware.overhead + memory_seconds(2 * bytes, hardware);
 }
 
+// Of the group of rank 0 along the axes, those of a lower number than the limit.
+std::int64_t members_below(const Mesh& mesh, const Axes& axes, std::int64_t limit) {
+  std::int64_t left = mesh.size_of(axes);  // that are at the limit's coordinates so far
+  if (limit >= mesh.ranks()) {
+    return left;
+  }
+  const std::vector<std::int64_t> at = mesh.coordinates(limit);
+  std::int64_t below = 0;
+  for (std::size_t a = 0; a < at.size(); ++a) {
+    if (has(axes, static_cast<AxisId>(a))) {
+      left /= mesh.axes[a].size;
+      below += at[a] * left;
+    } else if (at[a] > 0) {
+      return below + left;
+    }
+  }
+  return below;
+}
+
 // The link that a group's ring goes through. Where it leaves the machine, as many of its ranks as
 // are on one share their parts of that machine's link.
 Link link_of(const Mesh& mesh, const Axes& axes, const Hardware& hardware) {
-  const std::vector<std::int64_t> group = mesh.group_of(0, axes);
-  const auto here = std::ranges::count_if(
-      group, [&hardware](std::int64_t rank) { return rank < hardware.near_ranks; });
-  if (here == std::ssize(group)) {
+  const std::int64_t here = members_below(mesh, axes, hardware.near_ranks);
+  if (here == mesh.size_of(axes)) {
     return hardware.near;
   }
   Link link = hardware.link;

@@ -4,7 +4,6 @@
 #include "frontend/report/plan/fold.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,30 +17,47 @@ constexpr std::size_t kMostCandidates = 64;  // distances tried from one line
 constexpr std::size_t kMostLabels = 2;
 
 bool is_digit(char letter) {
-  return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+  return letter >= '0' && letter <= '9';
+}
+
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
 
 bool is_of_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '%' ||
-         letter == '.' || letter == '/' || static_cast<unsigned char>(letter) >= 0x80;
+  return is_letter(letter) || is_digit(letter) || letter == '_' || letter == '%' || letter == '.' ||
+         letter == '/' || static_cast<unsigned char>(letter) >= 0x80;
 }
 
 // "layer_#/w" of "layer_12/w", "centred" of "centred.2".
-std::string without_numbers(std::string_view name) {
+void add_without_numbers(std::string_view name, std::string& text) {
   const std::size_t dot = name.rfind('.');
   if (dot != std::string_view::npos &&
       std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), is_digit)) {
     name = name.substr(0, dot);
   }
-  std::string text;
+  bool in_number = false;
   for (const char letter : name) {
     if (!is_digit(letter)) {
       text += letter;
-    } else if (!text.ends_with('#')) {
+    } else if (!in_number) {
       text += '#';
     }
+    in_number = is_digit(letter) || letter == '#';
   }
-  return text;
+}
+
+// Layers may be written one below the other: "(net.mtf:20)" is "(net.mtf:#)".
+void add_without_places(std::string_view why, std::string& text) {
+  while (!why.empty()) {
+    const std::size_t place = std::min(why.find(':'), why.size() - 1);
+    text += why.substr(0, place + 1);
+    why.remove_prefix(place + 1);
+    if (text.ends_with(':') && !why.empty() && is_digit(why.front())) {
+      text += '#';
+      why.remove_prefix(std::min(why.find_first_not_of("0123456789"), why.size()));
+    }
+  }
 }
 
 // Goes through the words of a text: names, and others.
@@ -121,18 +137,28 @@ class Folder {
 
   // What a line says but for the names of values, which are put into `names_in_`.
   std::string key(const PlanLine& line) {
-    std::string text = std::to_string(static_cast<int>(line.kind)) + "\n" +
-                       without_numbers(line.name) + "\n" + line.type + "\n" + line.partial + "\n" +
-                       line.amount + "\n";
+    std::string text;
+    text.reserve(line.name.size() + line.type.size() + line.partial.size() + line.amount.size() +
+                 line.op.size() + line.why.size() + 8);
+    text += static_cast<char>('0' + static_cast<int>(line.kind));
+    text += '\n';
+    add_without_numbers(line.name, text);
+    for (const std::string* part : {&line.type, &line.partial, &line.amount}) {
+      text += '\n';
+      text += *part;
+    }
+    text += '\n';
     names_in_.back().push_back(numbers_.at(line.name));
     if (line.kind == LineKind::kInput) {
-      return text + without_numbers(line.op) + "\n" + line.why;
+      add_without_numbers(line.op, text);
+      return text + "\n" + line.why;
     }
     if (line.kind == LineKind::kStep && line.op.find(" <- ") != std::string::npos) {
       return text + line.op;  // what a loop hands on is told of each
     }
     for_each_word(line.op, [&](std::string_view word) {
-      const auto name = numbers_.find(word);
+      const bool may_be_name = word.size() > 1 || is_of_word(word.front());
+      const auto name = may_be_name ? numbers_.find(word) : numbers_.end();
       if (name == numbers_.end()) {
         text += word;
       } else {
@@ -140,23 +166,8 @@ class Folder {
         names_in_.back().push_back(name->second);
       }
     });
-    return text + "\n" + without_places(line.why);
-  }
-
-  // Layers may be written one below the other: "(net.mtf:20)" is "(net.mtf:#)".
-  static std::string without_places(const std::string& why) {
-    std::string text;
-    for (std::size_t i = 0; i < why.size(); ++i) {
-      const bool in_place = is_digit(why[i]) && !text.empty() && text.ends_with(':');
-      if (!in_place) {
-        text += why[i];
-        continue;
-      }
-      while (i + 1 < why.size() && is_digit(why[i + 1])) {
-        ++i;
-      }
-      text += '#';
-    }
+    text += '\n';
+    add_without_places(line.why, text);
     return text;
   }
 
