@@ -312,7 +312,7 @@ void LayoutSearch::start_locally(std::int64_t share) {
   for (const Priced* start : begun) {
     static_cast<void>(descend(start->candidate, share));
   }
-  Rng random{.state = goal_.seed + 1};
+  Rng random{.state = 1};
   constexpr int kMostStarts = 24;
   for (int i = 0; i < kMostStarts && !is_over(share); ++i) {
     const LayoutCandidate from =

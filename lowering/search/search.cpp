@@ -55,14 +55,6 @@ Merit merit_of(const Priced& priced, const SearchGoal& goal) {
           .rules = rules_in(priced.candidate)};
 }
 
-double SearchResult::gap(const SearchGoal& goal) const {
-  if (best == nullptr || is_proven) {
-    return 0;
-  }
-  const double value = value_of(*best, goal.objective);
-  return value <= bound ? 0 : bound <= 0 ? kInfinite : value / bound - 1;
-}
-
 LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal goal, Told told)
     : space_(space), pricer_(pricer), goal_(goal), told_(std::move(told)) {
   bounds_.resize(space.meshes().size());
@@ -124,7 +116,7 @@ bool LayoutSearch::is_better(const Priced& a, const Priced* b) const {
 }
 
 const Priced& LayoutSearch::priced(const LayoutCandidate& candidate) {
-  const Priced& result = pricer_.price(candidate);
+  const Priced& result = pricer_.price(space_.canonical(candidate));
   if (result.is_legal && is_better(result, result_.best)) {
     result_.best = &result;
   }

@@ -22,7 +22,6 @@ struct SearchGoal {
   Objective objective = Objective::kTime;
   double memory = 0;               // bytes that a rank may hold; 0: any number
   std::int64_t work = 20'000'000;  // values to lower at most
-  std::uint64_t seed = 0;
 };
 
 // Less is better: what does not fit the memory stands behind all that does.
@@ -46,9 +45,6 @@ struct SearchResult {
   // … of those that say no more than this, if any.
   std::optional<Reaches> proven = {};
   std::int64_t bounded = 0;  // partial candidates that the bound was asked of
-
-  // By how much the best there is may be better, as a share of it.
-  [[nodiscard]] double gap(const SearchGoal& goal) const;
 };
 
 class LayoutSearch {

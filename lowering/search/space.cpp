@@ -85,6 +85,7 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
     find_neighbours(program);
   }
   find_choices();
+  find_equal_dims(programs);
   if (may_vary_variables()) {
     find_groups(programs);
   }

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ir/layout/layout.h"
@@ -104,6 +105,16 @@ class SearchSpace {
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
+  // Pairs of dims that play the same part in the programs.
+  [[nodiscard]] std::span<const std::pair<std::size_t, std::size_t>> equal_dims() const {
+    return equal_;
+  }
+  // The candidate with two dims in each other's place.
+  [[nodiscard]] static LayoutCandidate exchange(LayoutCandidate candidate, std::size_t a,
+                                                std::size_t b);
+  // One for all candidates that differ by exchanges of such dims, which cost the same.
+  [[nodiscard]] LayoutCandidate canonical(const LayoutCandidate& candidate) const;
+
   // Whether the candidate says more than the rules of dims.
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
 
@@ -127,6 +138,7 @@ class SearchSpace {
                                        const GroupAxes& own) const;
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;
   void find_groups(std::span<const Program> programs);
+  void find_equal_dims(std::span<const Program> programs);
   [[nodiscard]] bool splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const;
   [[nodiscard]] bool shares_well(const LayoutCandidate& candidate, AxisId axis) const;
 
@@ -139,6 +151,7 @@ class SearchSpace {
   std::vector<DimSet> variable_dims_;                    // of each shape of a variable
   std::vector<std::vector<std::vector<Axes>>> choices_;  // per mesh and dim
   std::vector<Group> groups_;
+  std::vector<std::pair<std::size_t, std::size_t>> equal_;
   bool has_variables_ = false;
 };
 

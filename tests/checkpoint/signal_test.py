@@ -6,10 +6,8 @@ import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 
 try:
     import numpy  # noqa: F401
@@ -17,26 +15,12 @@ except ImportError:
     sys.exit(77)
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "launch"))
 from programs import MTF, TRAIN, checkpoints, fail, line, run  # noqa: E402
+from signalled import interrupted  # noqa: E402
 
 SAID = r"mtf: interrupted after step (\d+) \(call \d+ of `train`\); `run/step_(\d+).safetensors` is saved\n"
 ENDLESS = "steps=1000000000,every=1000000000"
-
-
-def interrupted(folder, command, number):
-    """Status, output and messages of what is sent a signal after its first line."""
-    with open(pathlib.Path(folder, "messages"), "w+", encoding="utf-8") as messages:
-        process = subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE,
-                                   stderr=messages)
-        output = process.stdout.readline()
-        process.send_signal(number)
-        guard = threading.Timer(120, process.kill)
-        guard.start()
-        output += process.stdout.read()
-        process.wait()
-        guard.cancel()
-        messages.seek(0)
-        return process.returncode, output, messages.read()
 
 
 def check(folder, command, number):

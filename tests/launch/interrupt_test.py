@@ -9,11 +9,11 @@ import json
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import signalled  # noqa: E402
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 ENDLESS = pathlib.Path("examples/two_layer.mtf").read_text(encoding="utf-8").replace(
@@ -31,20 +31,7 @@ REPORTS = ["--profile", "--count", "--trace", "out.json", "--steps", "0..3"]
 def interrupted(folder, line, text, *signals):
     """Status, output and messages of what is sent the signals after its first line."""
     pathlib.Path(folder, "case.mtf").write_text(text, encoding="utf-8")
-    with open(pathlib.Path(folder, "messages"), "w+", encoding="utf-8") as messages:
-        process = subprocess.Popen([*line, "case.mtf"], cwd=folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=messages)
-        output = process.stdout.readline()
-        for number in signals:
-            process.send_signal(number)
-            time.sleep(0.5)  # two at once would be one
-        guard = threading.Timer(600, process.kill)
-        guard.start()
-        output += process.stdout.read()
-        process.wait()
-        guard.cancel()
-        messages.seek(0)
-        return process.returncode, output, messages.read()
+    return signalled.interrupted(folder, [*line, "case.mtf"], *signals)
 
 
 def fail(line, what, messages):

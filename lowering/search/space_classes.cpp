@@ -1,0 +1,185 @@
+// Dims that play the same part: with their names exchanged the programs are the same. What
+// exchanges two of them in a candidate costs the same, and only one of the two is planned.
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "lowering/search/space.h"
+
+namespace mtf {
+namespace {
+
+struct Names {
+  std::string a;
+  std::string b;
+};
+
+// With each of two names, where it stands as a whole word, in the place of the other.
+std::string exchanged(const std::string& text, const Names& names) {
+  std::string result;
+  std::string word;
+  const auto flush = [&] {
+    result += word == names.a ? names.b : word == names.b ? names.a : word;
+    word.clear();
+  };
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    flush();
+    result += c;
+  }
+  flush();
+  return result;
+}
+
+// Numbers for texts: the same for the same.
+class Numbers {
+ public:
+  int of(const std::string& text) {
+    return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+// What a value is by itself, whatever variables are called.
+std::string kind_of(const Program& program, std::size_t i, const Names& names) {
+  const Value& value = program.values[i];
+  std::string text = value.op == nullptr ? "input" : std::string(value.op->name);
+  text += "(" + to_string(value.args) + ") " + to_string(value.type);
+  text = exchanged(text, names);
+  text += value.internal ? " internal" : "";
+  text += value.backward ? " backward" : "";
+  text += value.variable.empty() ? "" : " variable";
+  return text + " " + std::to_string(value.region) + " " + std::to_string(value.recompute.block);
+}
+
+// Each value also by what it is made of and what is made of it.
+std::vector<int> finer(const Program& program, const std::vector<int>& parts, Numbers& numbers) {
+  std::vector<std::string> texts;
+  std::vector<std::vector<int>> readers(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    texts.push_back("of " + std::to_string(parts[i]));
+    int place = 0;
+    for (const ValueId operand : program.values[i].operands) {
+      texts.back() += "," + std::to_string(parts[at(operand)]);
+      readers[at(operand)].push_back(
+          numbers.of(std::to_string(parts[i]) + " at " + std::to_string(place++)));
+    }
+  }
+  std::vector<int> result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::ranges::sort(readers[i]);
+    for (const int reader : readers[i]) {
+      texts[i] += ";" + std::to_string(reader);
+    }
+    result.push_back(numbers.of(texts[i]));
+  }
+  return result;
+}
+
+// Variables, what updates them, and results are told apart from other values.
+void mark_ends(const Program& program, std::vector<int>& parts, Numbers& numbers) {
+  const auto mark = [&](ValueId id, const std::string& text) {
+    parts[at(id)] = numbers.of(std::to_string(parts[at(id)]) + text);
+  };
+  for (const Input& input : program.inputs) {
+    mark(input.value, " input " + std::to_string(static_cast<int>(input.kind)));
+  }
+  for (const Update& update : program.updates) {
+    mark(update.value, " new " + std::to_string(parts[at(program.inputs[update.input].value)]));
+  }
+  for (const ValueId output : program.outputs) {
+    mark(output, " output");
+  }
+}
+
+// The values of a program, some steps around each. Sorted: which is which does not matter.
+std::vector<int> parts_of(const Program& program, const Names& names, Numbers& numbers) {
+  constexpr int kSteps = 4;
+  std::vector<int> parts;
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    parts.push_back(numbers.of(kind_of(program, i, names)));
+  }
+  mark_ends(program, parts, numbers);
+  for (int step = 0; step < kSteps; ++step) {
+    parts = finer(program, parts, numbers);
+  }
+  std::ranges::sort(parts);
+  return parts;
+}
+
+bool plays_the_same_part(std::span<const Program> programs, const Names& names) {
+  return std::ranges::all_of(programs, [&names](const Program& program) {
+    Numbers numbers;
+    return parts_of(program, {}, numbers) == parts_of(program, names, numbers);
+  });
+}
+
+// The values that have the dim.
+std::size_t uses_of(std::span<const Program> programs, const std::string& dim) {
+  std::size_t count = 0;
+  for (const Program& program : programs) {
+    count += static_cast<std::size_t>(std::ranges::count_if(
+        program.values, [&dim](const Value& value) { return value.type.shape.find(dim); }));
+  }
+  return count;
+}
+
+DimSet exchanged(DimSet dims, std::size_t a, std::size_t b) {
+  const DimSet left = dims & ~(only(a) | only(b));
+  return dims == kAsRules ? dims
+                          : left | (has(dims, a) ? only(b) : 0) | (has(dims, b) ? only(a) : 0);
+}
+
+}  // namespace
+
+void SearchSpace::find_equal_dims(std::span<const Program> programs) {
+  std::vector<std::size_t> uses;
+  for (const std::string& dim : dims_) {
+    uses.push_back(uses_of(programs, dim));
+  }
+  for (std::size_t a = 0; a < dims_.size(); ++a) {
+    for (std::size_t b = a + 1; b < dims_.size(); ++b) {
+      const bool may_be =
+          !is_fixed(a) && !is_fixed(b) && sizes_[a] == sizes_[b] && uses[a] == uses[b];
+      if (may_be && plays_the_same_part(programs, {.a = dims_[a], .b = dims_[b]})) {
+        equal_.emplace_back(a, b);
+      }
+    }
+  }
+}
+
+LayoutCandidate SearchSpace::exchange(LayoutCandidate candidate, std::size_t a, std::size_t b) {
+  std::swap(candidate.rules[a], candidate.rules[b]);
+  for (DimSet& dims : candidate.variables) {
+    dims = exchanged(dims, a, b);
+  }
+  return candidate;
+}
+
+// Of `*` the order of the rules decides; of groups the names of variables.
+LayoutCandidate SearchSpace::canonical(const LayoutCandidate& candidate) const {
+  LayoutCandidate least = candidate;
+  bool is_least = !candidate.groups.empty();
+  while (!is_least) {
+    is_least = true;
+    for (const auto& [a, b] : equal_) {
+      const bool may_be = !mtf::has(least.rest, a) && !mtf::has(least.rest, b);
+      LayoutCandidate other = may_be ? exchange(least, a, b) : least;
+      if (other < least) {
+        least = std::move(other);
+        is_least = false;
+      }
+    }
+  }
+  return least;
+}
+
+}  // namespace mtf

@@ -1,0 +1,58 @@
+"""Dims that play the same part are searched up to exchange: fewer layouts are planned, and the answer is as good."""
+
+import sys
+
+from programs import all_layouts, mtf
+
+# Two towers that share nothing but the dims c and h.
+PROGRAM = """dim a = {a}, b = {b}, c = 12, h = 48
+mesh g = [r: 2, s: 3]
+fn f(x: f32[a, c], y: f32[b, c]) {{
+  param w : f32[c, h] = normal(stddev = 0.1)
+  param v : f32[c, h] = normal(stddev = 0.1)
+  return sum({one}(einsum(x, w -> [a, h])), over = a), sum({other}(einsum(y, v -> [b, h])), over = b)
+}}
+"""
+NAMES = ["a", "b", "c", "h"]
+
+
+def planned(binary, **sizes):
+    text = PROGRAM.format(**sizes)
+    status, found, errors = mtf(binary, "search", "-", "--over", "none", "--json", text=text)
+    assert status == 0 and found["proven"], (found, errors)
+    return found, text
+
+
+def check_costs(binary, found, text):
+    """What exchanges a and b costs the same, and nothing costs less than the answer."""
+    exchange = str.maketrans("ab", "ba")
+    layouts = list(all_layouts(NAMES))
+    costs = {}
+    for first in range(0, len(layouts), 300):
+        part = layouts[first:first + 300]
+        declared = "".join(f"layout l{i} on g {{ {rules} }}\n" for i, rules in enumerate(part))
+        _, answer, _ = mtf(binary, "cost", "-", "f", "--json", text=text + declared)
+        for rules, row in zip(part, answer["layouts"]):
+            if row["legal"]:
+                costs[rules] = (row["seconds"], row["totals"]["peak_bytes"])
+    assert costs
+    for rules, cost in costs.items():
+        other = "; ".join(sorted(rules.translate(exchange).split("; "))).strip()
+        assert abs(costs[other][0] - cost[0]) <= 1e-12 and costs[other][1] == cost[1], (rules, other)
+    least = min(seconds for seconds, _ in costs.values())
+    assert abs(found["best"]["seconds"] - least) <= 1e-9 * least, (found["best"], least)
+
+
+def main():
+    binary = sys.argv[1]
+    equal, text = planned(binary, a=24, b=24, one="square", other="square")
+    check_costs(binary, equal, text)
+    # Another size, or another operation, and they are two dims again.
+    sizes, _ = planned(binary, a=24, b=48, one="square", other="square")
+    operations, _ = planned(binary, a=24, b=24, one="square", other="exp")
+    assert equal["priced"] < min(sizes["priced"], operations["priced"]), (equal["priced"], sizes["priced"])
+    print(f"{equal['priced']} layouts planned; {sizes['priced']} and {operations['priced']} of dims that differ")
+
+
+if __name__ == "__main__":
+    main()
