@@ -33,9 +33,9 @@ ValueId Recording::argument(std::string name, const Tensor& tensor) {
 }
 
 VariableUse& Recording::use(const std::shared_ptr<VariableRecord>& variable) {
-  const auto found = std::ranges::find(variables_, variable, &VariableUse::variable);
-  if (found != variables_.end()) {
-    return *found;
+  const auto [place, is_new] = places_.try_emplace(variable.get(), variables_.size());
+  if (!is_new) {
+    return variables_[place->second];
   }
   const mtf::Variable& declared = variable->variable;
   const ValueId value = builder.input(declared.trained ? InputKind::kParam : InputKind::kState,

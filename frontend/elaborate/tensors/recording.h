@@ -72,7 +72,7 @@ class Recording {
   // The variable as of now.
   ValueId read(const std::shared_ptr<VariableRecord>& variable);
   void assign(const std::shared_ptr<VariableRecord>& variable, ValueId value);
-  [[nodiscard]] std::vector<VariableUse>& variables() { return variables_; }
+  [[nodiscard]] const std::vector<VariableUse>& variables() const { return variables_; }
   [[nodiscard]] const std::vector<TensorHandle>& arguments() const { return arguments_; }
   // Place of a handle among the arguments, if it was captured.
   [[nodiscard]] std::optional<std::size_t> slot_of(const TensorHandle& handle) const;
@@ -92,6 +92,7 @@ class Recording {
   std::vector<ValueId> argument_values_;
   std::unordered_map<const DeviceTensor*, std::size_t> captured_;  // slots
   std::vector<VariableUse> variables_;
+  std::unordered_map<const VariableRecord*, std::size_t> places_;  // in variables_
 };
 
 // A function that was built for one signature.
