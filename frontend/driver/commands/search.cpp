@@ -70,6 +70,7 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searchi
   const bool is_shown = explained &&
                         (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
                         take_answer(workspace, file, program, searching, report, take);
+  add_recomputed(workspace, program, searching, report);
   end_progress();
   if (is_shown) {
     show(workspace, report, search_text(report) + *explained + sensitivity, search_json,

@@ -25,6 +25,11 @@ struct Fitted {
 // error.
 [[nodiscard]] std::optional<ScaleReport> scaled(Workspace& workspace, SearchedProgram& program);
 
+// What the program would take under the answer without each of its `recompute` blocks. The programs
+// are built anew: nothing is to be searched behind it.
+void add_recomputed(const Workspace& workspace, SearchedProgram& program, Searching& searching,
+                    SearchReport& report);
+
 // `--sensitivity`: the best layout where a figure of the hardware is some times what it is.
 [[nodiscard]] std::string sensitivity_text(Workspace& workspace, SearchedProgram& program,
                                            Searching& searching);

@@ -38,6 +38,47 @@ void set_sizes(std::vector<ast::Sized>& dims, const DimSizes& sizes) {
   }
 }
 
+// The blocks inside of a statement.
+template <typename Stmt, typename Visit>
+void visit_blocks(Stmt& statement, const Visit& visit) {
+  std::visit(
+      [&visit](auto& node) {
+        if constexpr (requires { node.body.statements; }) {
+          visit(node.body);
+        } else if constexpr (requires { node.branches; }) {
+          for (auto& branch : node.branches) {
+            visit(branch.body);
+          }
+          if (node.otherwise) {
+            visit(*node.otherwise);
+          }
+        }
+      },
+      statement.node);
+}
+
+// `recompute` blocks, the outer ones first.
+template <typename Stmt, typename Visit>
+void visit_recomputed(Stmt& statement, const Visit& visit) {
+  if (std::holds_alternative<ast::Recompute>(statement.node)) {
+    visit(statement);
+  }
+  visit_blocks(statement, [&visit](auto& block) {
+    for (auto& inner : block.statements) {
+      visit_recomputed(inner, visit);
+    }
+  });
+}
+
+// The block becomes one of `if true`.
+void keep(ast::Stmt& block) {
+  ast::Branch branch{.condition = {.span = block.span, .node = ast::Bool{.value = true}},
+                     .body = std::move(std::get<ast::Recompute>(block.node).body)};
+  ast::If always;
+  always.branches.push_back(std::move(branch));
+  block.node = std::move(always);
+}
+
 // Of the axes that the declared mesh has.
 std::string sizes_text(const Mesh& mesh, const Mesh& declared) {
   std::string text;
@@ -119,6 +160,20 @@ void SearchedProgram::set_ranks(std::int64_t ranks) {
   if (unsplit_->session.follows_layout()) {
     programs_.clear();
   }
+}
+
+std::vector<SourceSpan> SearchedProgram::recomputed() const {
+  std::vector<SourceSpan> blocks;
+  for (const ast::Stmt& statement : tree().statements) {
+    visit_recomputed(statement,
+                     [&blocks](const ast::Stmt& block) { blocks.push_back(block.span); });
+  }
+  return blocks;
+}
+
+void SearchedProgram::set_kept(std::optional<SourceSpan> block) {
+  kept_ = block;
+  programs_.clear();
 }
 
 void SearchedProgram::set_size(std::string_view dim, std::int64_t size) {
@@ -229,6 +284,13 @@ void SearchedProgram::keep_contracts(const Unit& unit, std::size_t entry) {
 // With the sizes of dims that are wanted.
 std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
   std::optional<ast::File> tree = parse_program(workspace_, file_, diags);
+  for (std::size_t i = 0; tree && kept_ && i < tree->statements.size(); ++i) {
+    visit_recomputed(tree->statements[i], [this](ast::Stmt& block) {
+      if (block.span == *kept_) {
+        keep(block);
+      }
+    });
+  }
   if (tree && !sizes_.empty()) {
     for (ast::Stmt& statement : tree->statements) {
       if (auto* declared = std::get_if<ast::Dims>(&statement.node)) {

@@ -31,6 +31,9 @@ class SearchedProgram {
   void set_ranks(std::int64_t ranks);
   // … and about a program that declares a dim of this size.
   void set_size(std::string_view dim, std::int64_t size);
+  // The `recompute` blocks of the file, and the one whose values are kept from here on.
+  [[nodiscard]] std::vector<SourceSpan> recomputed() const;
+  void set_kept(std::optional<SourceSpan> block);
   // Of a dim that the file declares; nullopt after an error: it declares none of that name.
   [[nodiscard]] std::optional<std::int64_t> declared_size(std::string_view dim,
                                                           DiagSink& diags) const;
@@ -72,7 +75,8 @@ class SearchedProgram {
   std::vector<std::string> entries_;
   SpaceLimits limits_;
   Mesh declared_;
-  bool is_resized_ = false;                               // the declared mesh has other sizes
+  bool is_resized_ = false;  // the declared mesh has other sizes
+  std::optional<SourceSpan> kept_;
   DimSizes sizes_;                                        // of dims that are declared otherwise
   std::map<std::size_t, std::vector<Program>> programs_;  // by mesh; of one where all are alike
   std::vector<std::vector<Contract>> contracts_;          // by entry

@@ -63,6 +63,16 @@ std::string search_json(const SearchReport& report) {
                      {"seconds", one.seconds},
                      {"why", one.why}});
   }
+  Json recomputed = Json::array();
+  for (const RecomputedBlock& block : report.recomputed) {
+    Json one = {{"place", block.place}, {"possible", block.is_possible}};
+    if (block.is_possible) {
+      one["seconds"] = block.seconds;
+      one["peak_bytes"] = block.peak_bytes;
+      one["fits"] = block.fits;
+    }
+    recomputed.push_back(std::move(one));
+  }
   Json points = Json::array();
   for (const CandidatePoint& point : report.points) {
     points.push_back(Json::array({point.seconds, point.peak_bytes, point.fits}));
@@ -82,6 +92,7 @@ std::string search_json(const SearchReport& report) {
                {"meshes", report.meshes},
                {"dims", std::move(dims)},
                {"moved", std::move(moved)},
+               {"recompute", std::move(recomputed)},
                {"candidates", std::move(points)}}) +
          "\n";
 }

@@ -56,6 +56,15 @@ struct CandidatePoint {
   bool fits = true;
 };
 
+// A `recompute` block, and what the program takes under the answer without it.
+struct RecomputedBlock {
+  std::string place;  // "net.mtf:12"
+  bool is_possible = false;
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  bool fits = false;
+};
+
 struct SearchReport {
   std::vector<std::string> entries;
   std::string hardware;
@@ -70,6 +79,7 @@ struct SearchReport {
   std::size_t legal = 0;
   std::vector<DimChoice> dims;
   std::vector<MovedFor> moved;
+  std::vector<RecomputedBlock> recomputed;
   std::vector<CandidatePoint> points;
   // The answer in as few words as it takes, and what becomes of that: "written into net.mtf".
   std::string wording;

@@ -100,6 +100,24 @@ std::string moved_text(const SearchReport& report) {
                       : "\nwhat moves\n" + in_columns(rows, {.gap = 3, .right = {1, 2, 3}});
 }
 
+std::string recomputed_text(const SearchReport& report) {
+  const Priced& best = report.front[report.best].priced;
+  std::vector<Row> rows;
+  for (const RecomputedBlock& block : report.recomputed) {
+    if (!block.is_possible) {
+      rows.push_back({block.place, "without it there is no plan"});
+      continue;
+    }
+    const std::string time = change_text(best.seconds, block.seconds);
+    const std::string memory =
+        change_text(static_cast<double>(best.peak_bytes), static_cast<double>(block.peak_bytes));
+    rows.push_back({block.place, "without it " + seconds_text(block.seconds) + " (" + time + "), " +
+                                     bytes_text(block.peak_bytes) + " (" + memory + ")" +
+                                     (block.fits ? "" : ", which does not fit")});
+  }
+  return rows.empty() ? "" : "\nrecompute\n" + in_columns(rows, {.gap = 3, .widest = 100});
+}
+
 std::string claim_text(const SearchProof& proof) {
   if (proof.is_whole) {
     return std::string("0 %: proven, no layout ") + (proof.leaves_groups ? "without `at` " : "") +
@@ -168,7 +186,7 @@ std::string search_text(const SearchReport& report) {
     text += "\nnothing that was looked at fits: this one needs " +
             bytes_text(best.priced.peak_bytes) + "\n";
   }
-  text += dims_text(report) + moved_text(report) + proof_text(report);
+  text += dims_text(report) + moved_text(report) + recomputed_text(report) + proof_text(report);
   return report.taken.empty() ? text
                               : text + "\n" + report.taken + ":\n" + indented(report.wording);
 }

@@ -1,0 +1,51 @@
+// What each `recompute { … }` of the file is worth under the answer: the program without it,
+// planned.
+
+#include <algorithm>
+#include <utility>
+
+#include "frontend/driver/search/questions.h"
+#include "lowering/price/price.h"
+#include "stdlib/ops/table.h"
+
+namespace mtf {
+namespace {
+
+// Nothing after an error.
+std::optional<Priced> planned(SearchedProgram& program, const Layout& layout, std::size_t mesh,
+                              bool exact) {
+  Priced result{.candidate = {}, .is_legal = true, .obstacle = {}};
+  const std::span<const Program> programs = program.programs(mesh);
+  const Hardware hardware = program.hardware(layout.mesh);
+  for (std::size_t entry = 0; entry < programs.size(); ++entry) {
+    DiagSink diags;
+    const auto plan =
+        lower_simplified(programs[entry], layout, op_table(), diags, {.exact = exact});
+    if (!plan || !program.refusal(entry, *plan).empty()) {
+      return std::nullopt;
+    }
+    result.seconds += price(*plan, hardware).seconds();
+    result.peak_bytes = std::max(result.peak_bytes, plan->totals.peak_bytes);
+  }
+  return programs.empty() ? std::nullopt : std::optional(std::move(result));
+}
+
+}  // namespace
+
+void add_recomputed(const Workspace& workspace, SearchedProgram& program, Searching& searching,
+                    SearchReport& report) {
+  const Layout layout = searching.answer();
+  for (const SourceSpan place : program.recomputed()) {
+    program.set_kept(place);
+    const std::optional<Priced> without =
+        planned(program, layout, searching.candidate().mesh, !workspace.options.fast);
+    report.recomputed.push_back({.place = workspace.sources.short_place(place),
+                                 .is_possible = without.has_value(),
+                                 .seconds = without ? without->seconds : 0,
+                                 .peak_bytes = without ? without->peak_bytes : 0,
+                                 .fits = without && merit_of(*without, searching.goal()).fits()});
+  }
+  program.set_kept(std::nullopt);
+}
+
+}  // namespace mtf
