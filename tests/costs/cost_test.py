@@ -220,7 +220,8 @@ def published():
             check(f"{cells[0]}: {cell} in {row}", re.search(rf"  {cell}( |$)", row) is None, False)
         table = cost(path, "train_step", "--layout", layout)
         seconds[layout] = table["layouts"][0]["seconds"]
-    check("the README's rows", list(seconds), ["data_and_model", "two_way", "experts", "one_d", "two_d", "three_d"])
+    check("the README's rows", list(seconds), ["data_and_model", "two_way", "experts", "one_d", "two_d", "three_d",
+                                               "model_parallel", "fully_sharded"])
     if not seconds["one_d"] > seconds["two_d"] > seconds["three_d"]:
         failures.append(f"the order of the schemes: {seconds}")
 

@@ -15,13 +15,6 @@ import runs
 
 MTF = sys.argv[1]
 TOLERANCE = 1e-5
-# One step of training: more of them make much of little. Adam's first is as long for a gradient that is
-# nothing but rounding, so that of the language model has a small rate.
-SETTINGS = {"examples/mnist.mtf": ("--set", "epochs=1,data=nowhere"),
-            "examples/transformer_lm.mtf": ("--set", "steps=1,every=1,tested=1,sampled=24,lr=0.00001"),
-            "examples/translate.mtf": ("--set", "steps=1,every=1,tested=16"),
-            "examples/moe_lm.mtf": ("--set", "steps=1,every=1"),
-            "examples/resnet.mtf": ("--set", "steps=1,every=1,tested=16")}
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 failures = []
 
@@ -38,7 +31,7 @@ def close(a, b):
 for path in sorted(glob.glob("examples/**/*.mtf", recursive=True)):
     if subprocess.run([MTF, "check", path], capture_output=True).returncode != 0:
         continue
-    settings = SETTINGS.get(path, ())
+    settings = runs.ONE_STEP.get(path, ())
     verdict = subprocess.run([MTF, "verify", "--fast", *settings, path],
                              capture_output=True, text=True, timeout=1200)
     if verdict.returncode != 0 or "does not fit" in verdict.stdout:

@@ -15,6 +15,14 @@ ISAS = ("portable", "avx2", "avx512")  # at most what the machine has is used
 
 Run = collections.namedtuple("Run", "layout mesh isa ranks")  # ranks 0: simulated
 
+# One step of training: more of them make much of little. Adam's first is as long for a gradient that is
+# nothing but rounding, so that of the language model has a small rate.
+ONE_STEP = {"examples/mnist.mtf": ("--set", "epochs=1,data=nowhere"),
+            "examples/transformer_lm.mtf": ("--set", "steps=1,every=1,tested=1,sampled=24,lr=0.00001"),
+            "examples/translate.mtf": ("--set", "steps=1,every=1,tested=16"),
+            "examples/moe_lm.mtf": ("--set", "steps=1,every=1"),
+            "examples/resnet.mtf": ("--set", "steps=1,every=1,tested=16")}
+
 
 def meshes_and_layouts(path):
     """{layout: [axis, …] of its mesh}, as the file declares them."""
