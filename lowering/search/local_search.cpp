@@ -187,20 +187,26 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
 
 LayoutCandidate LayoutSearch::simplest(const Priced& priced) {
   const Priced* here = &priced;
-  const auto better = [this, &here]() -> const Priced* {
-    for (const LayoutCandidate& candidate : shorter(here->candidate)) {
-      if (candidate == here->candidate || !space_.is_consistent(candidate)) {
-        continue;
-      }
-      const Priced& other = pricer_.price(candidate);
-      if (other.is_legal && is_better(other, here)) {
-        return &other;
-      }
-    }
-    return nullptr;
+  const auto is_worse = [this, &here](const LayoutCandidate& candidate) {
+    constexpr double kRounding = 1e-9;
+    const bool fits = merit_of(*here, goal_).fits();
+    const double value =
+        fits ? value_of(*here, goal_.objective) : static_cast<double>(here->peak_bytes);
+    return promise(candidate, fits) > value * (1 + kRounding);
   };
-  while (const Priced* next = better()) {
-    here = next;
+  // Each thing that is said is left out once, or as long as that makes it better.
+  std::vector<LayoutCandidate> fewer = shorter(here->candidate);
+  for (std::size_t i = 0; i < fewer.size();) {
+    const LayoutCandidate& candidate = fewer[i];
+    const bool may_be =
+        candidate != here->candidate && space_.is_consistent(candidate) && !is_worse(candidate);
+    const Priced* other = may_be ? &pricer_.price(candidate) : nullptr;
+    if (other != nullptr && other->is_legal && is_better(*other, here)) {
+      here = other;
+      fewer = shorter(here->candidate);
+    } else {
+      ++i;
+    }
   }
   return here->candidate;
 }

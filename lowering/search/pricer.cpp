@@ -62,6 +62,19 @@ const Priced& Pricer::price_whole(const LayoutCandidate& candidate) {
   return whole_.emplace(candidate, priced(candidate, entries)).first->second;
 }
 
+Priced Pricer::least_whole(const Priced& priced) {
+  if (samples(priced.candidate.mesh).owned.empty()) {
+    return priced;
+  }
+  if (const auto found = whole_.find(priced.candidate); found != whole_.end()) {
+    return found->second;
+  }
+  constexpr double kNear = 0.97;
+  Priced least = priced;
+  least.peak_bytes = static_cast<std::int64_t>(static_cast<double>(priced.peak_bytes) * kNear);
+  return least;
+}
+
 Priced Pricer::priced(const LayoutCandidate& candidate,
                       std::span<const std::vector<Sample>> entries) {
   Priced result{.candidate = candidate, .is_legal = false, .obstacle = {}};

@@ -49,6 +49,8 @@ class Pricer {
   // By the plans of the whole programs, as they would be run. What a few layers say of the time is
   // that; of the peak memory it is near.
   const Priced& price_whole(const LayoutCandidate& candidate);
+  // What a plan of the whole may say at best: that, where there is one.
+  [[nodiscard]] Priced least_whole(const Priced& priced);
   // Every candidate so far.
   [[nodiscard]] const std::map<LayoutCandidate, Priced>& known() const { return known_; }
   // Values that were lowered: what the work so far is measured in.

@@ -30,6 +30,12 @@ Mesh with_axes(Mesh mesh, std::size_t count) {
   return mesh;
 }
 
+// Axes that split anything.
+std::size_t splitting(const Mesh& mesh) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(mesh.axes, [](const MeshAxis& axis) { return axis.size > 1; }));
+}
+
 void set_sizes(std::vector<ast::Sized>& dims, const DimSizes& sizes) {
   for (ast::Sized& dim : dims) {
     if (const auto wanted = sizes.find(dim.name.text); wanted != sizes.end()) {
@@ -150,9 +156,10 @@ void SearchedProgram::set_ranks(std::int64_t ranks) {
   Mesh mesh = declared_;
   if (is_resized_) {
     mesh.name = mesh.name.empty() ? "mesh" : mesh.name;
-    mesh =
-        with_axes(mesh, asked.axes > 0 ? asked.axes : std::max<std::size_t>(2, mesh.axes.size()));
-    limits_.meshes = meshes_of(mesh, ranks);
+    const std::size_t axes =
+        asked.axes > 0 ? asked.axes : std::max<std::size_t>(2, mesh.axes.size());
+    limits_.meshes = meshes_of(with_axes(mesh, axes), ranks);
+    std::erase_if(limits_.meshes, [axes](const Mesh& shape) { return splitting(shape) > axes; });
   } else {
     limits_.meshes = {mesh};
   }

@@ -100,7 +100,7 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
     static_cast<void>(pricer_.price(hint));
   }
   answer_ = search.simplest(*result_.best);
-  constexpr int kMostRounds = 8;
+  constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds && improve(); ++round) {
     answer_ = search.simplest(pricer_.price(answer_));
   }
@@ -108,40 +108,31 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   return answer_;
 }
 
-std::vector<LayoutCandidate> Searching::rivals() {
-  constexpr std::size_t kMost = 5;
-  price_runners_up();
-  std::vector<const Priced*> known;
-  for (const auto& [candidate, priced] : pricer_.known()) {
-    if (priced.is_legal && candidate != answer_) {
-      known.push_back(&priced);
-    }
-  }
-  const auto better = [this](const Priced* a, const Priced* b) {
-    return merit_of(*a, goal_) < merit_of(*b, goal_);
-  };
-  const std::size_t count = std::min(known.size(), kMost);
-  std::ranges::partial_sort(known, known.begin() + static_cast<std::ptrdiff_t>(count), better);
-  std::vector<LayoutCandidate> result;
-  for (std::size_t i = 0; i < count; ++i) {
-    result.push_back(known[i]->candidate);
-  }
-  return result;
-}
-
 bool Searching::improve() {
-  Merit best = merit_of(pricer_.price_whole(answer_), goal_);
-  bool improved = false;
-  for (const LayoutCandidate& candidate : rivals()) {
-    const Priced& whole = pricer_.price_whole(candidate);
-    const Merit merit = merit_of(whole, goal_);
-    if (whole.is_legal && merit < best) {
-      best = merit;
-      answer_ = candidate;
-      improved = true;
+  constexpr std::size_t kMost = 3;
+  for (std::size_t d = 0; d < space_.dims().size(); ++d) {
+    static_cast<void>(runner_up(d));
+  }
+  const Merit here = merit_of(pricer_.price_whole(answer_), goal_);
+  std::vector<std::pair<Merit, LayoutCandidate>> hopeful;
+  for (const auto& [candidate, priced] : pricer_.known()) {
+    const Merit merit = merit_of(pricer_.least_whole(priced), goal_);
+    if (merit < here) {
+      hopeful.emplace_back(merit, candidate);
     }
   }
-  return improved;
+  const std::size_t count = std::min(hopeful.size(), kMost);
+  std::ranges::partial_sort(hopeful, hopeful.begin() + static_cast<std::ptrdiff_t>(count),
+                            [](const auto& a, const auto& b) { return a.first < b.first; });
+  Merit best = here;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Merit merit = merit_of(pricer_.price_whole(hopeful[i].second), goal_);
+    if (merit < best) {
+      best = merit;
+      answer_ = hopeful[i].second;
+    }
+  }
+  return best < here;
 }
 
 std::string Searching::place_text(const LayoutCandidate& candidate, std::size_t dim) const {
@@ -165,32 +156,47 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
 }
 
 // The answer with the dim over other axes.
-std::vector<LayoutCandidate> Searching::elsewhere(std::size_t dim) const {
-  std::vector<LayoutCandidate> others;
+Partial Searching::whole_of(const LayoutCandidate& candidate) const {
+  return {.candidate = candidate, .decided = 2 * space_.dims().size() + space_.axes()};
+}
+
+RoleBound& Searching::bound_here() {
+  if (bound_ == nullptr || bound_mesh_ != answer_.mesh) {
+    bound_mesh_ = answer_.mesh;
+    bound_ = std::make_unique<RoleBound>(space_, bound_mesh_, pricer_.programs(bound_mesh_),
+                                         pricer_.hardware(bound_mesh_), goal_.objective);
+  }
+  return *bound_;
+}
+
+// What would cost least by its roles goes first.
+std::vector<std::pair<double, LayoutCandidate>> Searching::elsewhere(std::size_t dim) {
+  std::vector<std::pair<double, LayoutCandidate>> others;
   const Axes& here = answer_.rules[dim];
   for (const Axes& axes : space_.choices(answer_.mesh, dim)) {
     const bool is_same = axes.size() == here.size() &&
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     LayoutCandidate other = moved(dim, axes);
     if (!is_same && space_.is_consistent(other)) {
-      others.push_back(std::move(other));
+      const double least = bound_here().least(whole_of(other));
+      others.emplace_back(least, std::move(other));
     }
   }
+  std::ranges::stable_sort(others, {}, &std::pair<double, LayoutCandidate>::first);
   return others;
 }
 
-void Searching::price_runners_up() {
-  for (std::size_t d = 0; d < space_.dims().size(); ++d) {
-    for (const LayoutCandidate& other : elsewhere(d)) {
-      static_cast<void>(pricer_.price(other));
-    }
-  }
-}
-
-// The cheapest of these; null: there is none.
+// The cheapest of these; null: there is none. What cannot be it is not planned.
 const Priced* Searching::runner_up(std::size_t dim) {
   const Priced* next = nullptr;
-  for (const LayoutCandidate& other : elsewhere(dim)) {
+  for (const auto& [least, other] : elsewhere(dim)) {
+    const bool fits = next != nullptr && merit_of(*next, goal_).fits();
+    const bool is_worse = fits ? least >= value_of(*next, goal_.objective)
+                               : next != nullptr && bound_here().least_memory(whole_of(other)) >=
+                                                        static_cast<double>(next->peak_bytes);
+    if (is_worse) {
+      continue;
+    }
     const Priced& priced = pricer_.price(other);
     const bool is_better = next == nullptr || merit_of(priced, goal_) < merit_of(*next, goal_);
     next = priced.is_legal && is_better ? &priced : next;

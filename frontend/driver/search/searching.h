@@ -56,12 +56,11 @@ class Searching {
   [[nodiscard]] double least_by_roles(
       const std::function<double(RoleBound& bound, const Partial& nothing)>& part);
   [[nodiscard]] double least_of_all();  // of the objective, whatever the layout says
-  // The answer with one dim elsewhere, and the best that were looked at.
-  [[nodiscard]] std::vector<LayoutCandidate> rivals();
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
-  [[nodiscard]] std::vector<LayoutCandidate> elsewhere(std::size_t dim) const;
-  void price_runners_up();
+  [[nodiscard]] Partial whole_of(const LayoutCandidate& candidate) const;
+  [[nodiscard]] RoleBound& bound_here();  // on the mesh of the answer
+  [[nodiscard]] std::vector<std::pair<double, LayoutCandidate>> elsewhere(std::size_t dim);
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
   void add_moved(SearchReport& report);
   [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
@@ -75,6 +74,8 @@ class Searching {
   std::vector<LayoutCandidate> hints_;
   LayoutCandidate answer_;
   double useful_flops_ = 0;
+  std::unique_ptr<RoleBound> bound_;  // once asked
+  std::size_t bound_mesh_ = 0;
 };
 
 }  // namespace mtf
