@@ -1,0 +1,130 @@
+"""Whether a search finds the layout that is fastest when it is run: all legal layouts of three small
+programs on this machine, each measured under mpirun, beside the one that is found after `mtf calibrate`.
+
+Rules of dims by names on one axis, and on four ranks on two axes; the layouts of equal plans are measured once.
+"""
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+
+MLP = ("""\
+import optim
+dim batch = 512, io = 512, hidden = 2048
+fn step(x: f32[batch, io]) {
+  param w : f32[io, hidden] = normal(stddev = 0.03)
+  param v : f32[hidden, io] = normal(stddev = 0.03)
+  let loss = mean(square(einsum(relu(einsum(x, w -> [batch, hidden])), v -> shape(x)) - x))
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+let x = normal([batch, io], seed = 1)
+for i in 0..STEPS { let loss = step(x) }
+""", ["batch", "io", "hidden"])
+
+GPT = ("""\
+import nn
+import optim
+import transformer
+dim batch = 8, length = 64, width = 256, inner = 1024, heads = 4, head = 64, vocab = 512
+fn layer(x) {
+  return transformer.layer(x, length, width, inner, heads, head, causal = true)
+}
+fn step(tokens: i32[batch, length]) {
+  let h = transformer.stack_of(nn.embedding(tokens, vocab, width), layer, 2)
+  let logits = nn.dense(h, width, vocab, bias = false) as "classes"
+  let loss = mean(nn.softmax_cross_entropy(logits, tokens, vocab))
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+let tokens = cast(range(batch), i32) + cast(range(length), i32)
+for i in 0..STEPS { let loss = step(tokens) }
+""", ["batch", "length", "width", "inner", "heads", "vocab"])
+
+CONVOLUTION = ("""\
+import nn
+import optim
+dim batch = 16, rows = 32, cols = 32, colors = 3, first = 32, second = 32, classes = 10
+fn step(x: f32[batch, rows, cols, colors]) {
+  param k : f32[taps_rows: 3, taps_cols: 3, colors, first] = normal(stddev = 0.1)
+  param l : f32[taps_rows: 3, taps_cols: 3, first, second] = normal(stddev = 0.1)
+  let h = relu(conv(x, k -> [rows, cols, first], window = [rows, cols],
+                    taps = [taps_rows, taps_cols], padding = "same"))
+  let y = relu(conv(h, l -> [rows, cols, second], window = [rows, cols],
+                    taps = [taps_rows, taps_cols], padding = "same"))
+  let loss = mean(square(y))
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+let x = normal([batch, rows, cols, colors], seed = 1)
+for i in 0..STEPS { let loss = step(x) }
+""", ["batch", "rows", "cols", "first", "second"])
+
+PROGRAMS = {"MLP": MLP, "GPT": GPT, "convolution": CONVOLUTION}
+MESHES = {2: ("mesh m = [x: 2] of this_machine\n", ["", "x"]),
+          4: ("mesh m = [x: 2, y: 2] of this_machine\n", ["", "x", "y", "(x, y)"])}
+CHUNK = 200
+MPI = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def mtf(binary, *words, text):
+    done = subprocess.run([binary, *words], input=text, capture_output=True, text=True, check=False)
+    if not done.stdout:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def legal(binary, text, dims, axes):
+    """{what a plan does: the rules of a layout that makes it}, each with its predicted seconds."""
+    all_rules = ["; ".join(f"{dim} -> {axis}" for dim, axis in zip(dims, picked) if axis)
+                 for picked in itertools.product(axes, repeat=len(dims))]
+    plans = {}
+    for first in range(0, len(all_rules), CHUNK):
+        chunk = all_rules[first:first + CHUNK]
+        declared = "".join(f"layout l{i} on m {{ {rules} }}\n" for i, rules in enumerate(chunk))
+        for row in mtf(binary, "cost", "-", "step", "--json", text=text + declared)["layouts"]:
+            if row["legal"]:
+                key = json.dumps([row["seconds"], row["totals"]])
+                plans.setdefault(key, (row["seconds"], chunk[int(row["layout"][1:])]))
+    return sorted(plans.values())
+
+
+def step_seconds(binary, folder, text, source, ranks, steps, repeats):
+    """Of a long run less a short one, the median of several."""
+    times = []
+    for _ in range(repeats):
+        pair = []
+        for count in (2, 2 + steps):
+            path = os.path.join(folder, "found.mtf")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace("STEPS", str(count)) + source)
+            words = ["mpirun", "--oversubscribe", "-n", str(ranks), binary, "run", path,
+                     "--layout", "found"]
+            before = os.times().elapsed
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=MPI)
+            pair.append(os.times().elapsed - before)
+        times.append((pair[1] - pair[0]) / steps)
+    return statistics.median(times)
+
+
+def bench(binary, folder, fastest=12, steps=20):
+    """Measures the layouts that are predicted to be fastest, and so that predictions may be wrong,
+    as many spread over the others."""
+    subprocess.run([binary, "calibrate"], check=True, stdout=subprocess.DEVNULL)
+    print("program       ranks  layouts  measured    fastest      found   found / fastest")
+    for (name, (body, dims)), ranks in itertools.product(PROGRAMS.items(), MESHES):
+        mesh, axes = MESHES[ranks]
+        text = mesh + body
+        plans = legal(binary, text.replace("STEPS", "1"), dims, axes)
+        spread = plans[:fastest] + plans[fastest::max(1, len(plans) // fastest)]
+        found = mtf(binary, "search", "-", "step", "--json", text=text.replace("STEPS", "1"))["best"]["source"]
+        sources = [f"layout found on m {{ {rules} }}\n" for _, rules in spread]
+        first = [(step_seconds(binary, folder, text, source, ranks, steps, 1), source) for source in sources]
+        near = [source for seconds, source in sorted(first) if seconds <= 1.3 * min(first)[0]][:5]
+        times = {source: step_seconds(binary, folder, text, source + "\n", ranks, steps, 5)
+                 for source in [*near, found]}
+        best = min(times[source] for source in near)
+        print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {best * 1e3:6.1f} ms  {times[found] * 1e3:6.1f} ms"
+              f"  {times[found] / min(best, times[found]):8.2f}      {' '.join(found.split())}", flush=True)
