@@ -9,6 +9,7 @@ import json
 import os
 import statistics
 import subprocess
+import time
 
 MLP = ("""\
 import optim
@@ -50,9 +51,9 @@ dim batch = 16, rows = 32, cols = 32, colors = 3, first = 32, second = 32, class
 fn step(x: f32[batch, rows, cols, colors]) {
   param k : f32[taps_rows: 3, taps_cols: 3, colors, first] = normal(stddev = 0.1)
   param l : f32[taps_rows: 3, taps_cols: 3, first, second] = normal(stddev = 0.1)
-  let h = relu(conv(x, k -> [rows, cols, first], window = [rows, cols],
+  let h = relu(conv(x, k -> [batch, rows, cols, first], window = [rows, cols],
                     taps = [taps_rows, taps_cols], padding = "same"))
-  let y = relu(conv(h, l -> [rows, cols, second], window = [rows, cols],
+  let y = relu(conv(h, l -> [batch, rows, cols, second], window = [rows, cols],
                     taps = [taps_rows, taps_cols], padding = "same"))
   let loss = mean(square(y))
   minimize loss with optim.sgd(lr = 0.1)
@@ -63,8 +64,9 @@ for i in 0..STEPS { let loss = step(x) }
 """, ["batch", "rows", "cols", "first", "second"])
 
 PROGRAMS = {"MLP": MLP, "GPT": GPT, "convolution": CONVOLUTION}
-MESHES = {2: ("mesh m = [x: 2] of this_machine\n", ["", "x"]),
-          4: ("mesh m = [x: 2, y: 2] of this_machine\n", ["", "x", "y", "(x, y)"])}
+MESHES = {2: ("mesh m = [x: 2]\n", ["", "x"]),
+          4: ("mesh m = [x: 2, y: 2]\n", ["", "x", "y", "(x, y)"])}
+HARDWARE = ["--hardware", "this_machine"]
 CHUNK = 200
 MPI = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
@@ -76,7 +78,11 @@ def mtf(binary, *words, text):
     return json.loads(done.stdout)
 
 
-def legal(binary, text, dims, axes):
+def with_layouts(mesh, layouts, body, steps):
+    return mesh + layouts + body.replace("STEPS", str(steps))
+
+
+def legal(binary, mesh, body, dims, axes):
     """{what a plan does: the rules of a layout that makes it}, each with its predicted seconds."""
     all_rules = ["; ".join(f"{dim} -> {axis}" for dim, axis in zip(dims, picked) if axis)
                  for picked in itertools.product(axes, repeat=len(dims))]
@@ -84,14 +90,14 @@ def legal(binary, text, dims, axes):
     for first in range(0, len(all_rules), CHUNK):
         chunk = all_rules[first:first + CHUNK]
         declared = "".join(f"layout l{i} on m {{ {rules} }}\n" for i, rules in enumerate(chunk))
-        for row in mtf(binary, "cost", "-", "step", "--json", text=text + declared)["layouts"]:
+        for row in mtf(binary, "cost", "-", "step", *HARDWARE, "--json", text=with_layouts(mesh, declared, body, 1))["layouts"]:
             if row["legal"]:
                 key = json.dumps([row["seconds"], row["totals"]])
                 plans.setdefault(key, (row["seconds"], chunk[int(row["layout"][1:])]))
     return sorted(plans.values())
 
 
-def step_seconds(binary, folder, text, source, ranks, steps, repeats):
+def step_seconds(binary, folder, mesh, source, body, ranks, steps, repeats):
     """Of a long run less a short one, the median of several."""
     times = []
     for _ in range(repeats):
@@ -99,12 +105,12 @@ def step_seconds(binary, folder, text, source, ranks, steps, repeats):
         for count in (2, 2 + steps):
             path = os.path.join(folder, "found.mtf")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(text.replace("STEPS", str(count)) + source)
+                file.write(with_layouts(mesh, source + "\n", body, count))
             words = ["mpirun", "--oversubscribe", "-n", str(ranks), binary, "run", path,
                      "--layout", "found"]
-            before = os.times().elapsed
-            subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=MPI)
-            pair.append(os.times().elapsed - before)
+            before = time.perf_counter()
+            subprocess.run(words, check=True, capture_output=True, env=MPI)
+            pair.append(time.perf_counter() - before)
         times.append((pair[1] - pair[0]) / steps)
     return statistics.median(times)
 
@@ -112,19 +118,24 @@ def step_seconds(binary, folder, text, source, ranks, steps, repeats):
 def bench(binary, folder, fastest=12, steps=20):
     """Measures the layouts that are predicted to be fastest, and so that predictions may be wrong,
     as many spread over the others."""
-    subprocess.run([binary, "calibrate"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([binary, "calibrate"], check=True, capture_output=True)
     print("program       ranks  layouts  measured    fastest      found   found / fastest")
     for (name, (body, dims)), ranks in itertools.product(PROGRAMS.items(), MESHES):
         mesh, axes = MESHES[ranks]
-        text = mesh + body
-        plans = legal(binary, text.replace("STEPS", "1"), dims, axes)
+        plans = legal(binary, mesh, body, dims, axes)
         spread = plans[:fastest] + plans[fastest::max(1, len(plans) // fastest)]
-        found = mtf(binary, "search", "-", "step", "--json", text=text.replace("STEPS", "1"))["best"]["source"]
-        sources = [f"layout found on m {{ {rules} }}\n" for _, rules in spread]
-        first = [(step_seconds(binary, folder, text, source, ranks, steps, 1), source) for source in sources]
-        near = [source for seconds, source in sorted(first) if seconds <= 1.3 * min(first)[0]][:5]
-        times = {source: step_seconds(binary, folder, text, source + "\n", ranks, steps, 5)
-                 for source in [*near, found]}
+        result = mtf(binary, "search", "-", "step", *HARDWARE, "--json",
+                     text=with_layouts(mesh, "", body, 1))
+        found = result["best"]["source"]
+
+        def measured(source, repeats):
+            return step_seconds(binary, folder, mesh, source, body, ranks, steps, repeats)
+
+        sources = [f"layout found on m {{ {rules} }}" for _, rules in spread]
+        first = sorted((measured(source, 1), source) for source in sources)
+        near = [source for seconds, source in first if seconds <= 1.3 * first[0][0]][:5]
+        times = {source: measured(source, 5) for source in [*near, found]}
         best = min(times[source] for source in near)
-        print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {best * 1e3:6.1f} ms  {times[found] * 1e3:6.1f} ms"
-              f"  {times[found] / min(best, times[found]):8.2f}      {' '.join(found.split())}", flush=True)
+        print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {best * 1e3:6.1f} ms"
+              f"  {times[found] * 1e3:6.1f} ms  {times[found] / best:8.2f}      "
+              f"{' '.join(found.split())}", flush=True)
