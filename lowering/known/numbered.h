@@ -95,4 +95,14 @@ class NumberedLists {
   Numbered<std::vector<std::uint64_t>> lists_;
 };
 
+class NumberedTexts {
+ public:
+  Number number(const std::string& text) {
+    return texts_.number(std::hash<std::string>()(text), text);
+  }
+
+ private:
+  Numbered<std::string> texts_;
+};
+
 }  // namespace mtf

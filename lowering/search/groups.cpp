@@ -15,31 +15,17 @@ constexpr std::size_t kMostGroups = 24;
 
 using Params = std::map<std::string, Shape>;  // by path
 
-// "layer_12/w" -> "layer_*/w"
-std::string without_numbers_in(std::string_view path) {
-  std::string glob;
-  for (const char c : path) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
-      glob += c;
-    } else if (glob.empty() || glob.back() != '*') {
-      glob += '*';
-    }
-  }
-  return glob;
-}
-
 // Globs that may name the path with others.
 std::vector<std::string> globs_for(std::string_view path) {
-  std::vector<std::string> globs = {std::string(path), without_numbers_in(path)};
+  std::vector<std::string> globs = {std::string(path), without_numbers(path)};
   const std::size_t last = path.rfind('/');
   if (last != std::string_view::npos) {
-    globs.push_back("*" + without_numbers_in(path.substr(last)));
+    globs.push_back("*" + without_numbers(path.substr(last)));
   }
   for (std::size_t end = path.find('/'); end != std::string_view::npos;
        end = path.find('/', end + 1)) {
     globs.emplace_back(path.substr(0, end));
-    globs.emplace_back(path.substr(0, end));
-    globs.push_back(without_numbers_in(path.substr(0, end)));
+    globs.push_back(without_numbers(path.substr(0, end)));
   }
   return globs;
 }
@@ -68,6 +54,18 @@ Params params_of(std::span<const Program> programs) {
 }
 
 }  // namespace
+
+std::string without_numbers(std::string_view path) {
+  std::string glob;
+  for (const char c : path) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
+      glob += c;
+    } else if (glob.empty() || glob.back() != '*') {
+      glob += '*';
+    }
+  }
+  return glob;
+}
 
 std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
   const Params params = params_of(programs);

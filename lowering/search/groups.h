@@ -4,11 +4,15 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/program.h"
 
 namespace mtf {
+
+// "layer_12/w" -> "layer_*/w": the same of all layers.
+[[nodiscard]] std::string without_numbers(std::string_view path);
 
 // Of the params that the glob names, and no others, the shapes.
 struct VariableGroup {

@@ -1,47 +1,34 @@
 #include "lowering/search/layer_kinds.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "lowering/search/groups.h"
 
 namespace mtf {
 namespace {
 
 constexpr int kRounds = 2;
 
-// "layer_12/w" and "layer_13/w" are the same variable of two layers.
-std::string without_numbers(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!is_digit) {
-      text += c;
-    } else if (text.empty() || text.back() != '#') {
-      text += '#';
-    }
-  }
-  return text;
-}
-
-std::string text_of(const std::string& word, int kind, const std::vector<int>& others) {
+std::string text_of(const std::string& word, Number kind, const std::vector<Number>& others) {
   std::string text = word + std::to_string(kind);
-  for (const int other : others) {
+  for (const Number other : others) {
     text += "," + std::to_string(other);
   }
   return text;
 }
 
-void add_steps(const Program& program, const std::vector<int>& kinds,
+void add_steps(const Program& program, const std::vector<Number>& kinds,
                LayerKinds::Pattern& pattern) {
-  std::map<int, std::int64_t> seen;
+  std::map<Number, std::int64_t> seen;
   std::vector<std::int64_t> place(kinds.size());  // among those of its kind
-  std::map<std::array<int, 3>, std::int64_t> last;
+  std::map<std::array<Number, 3>, std::int64_t> last;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     place[i] = seen[kinds[i]]++;
     const std::vector<ValueId>& operands = program.values[i].operands;
     for (std::size_t o = 0; o < operands.size(); ++o) {
       const std::size_t operand = at(operands[o]);
-      const std::array<int, 3> joint = {kinds[i], static_cast<int>(o), kinds[operand]};
+      const std::array<Number, 3> joint = {kinds[i], static_cast<Number>(o), kinds[operand]};
       const auto [before, is_first] = last.try_emplace(joint, place[operand]);
       if (!is_first) {
         const std::int64_t step = place[operand] - std::exchange(before->second, place[operand]);
@@ -54,17 +41,13 @@ void add_steps(const Program& program, const std::vector<int>& kinds,
 
 }  // namespace
 
-int LayerKinds::number(const std::string& text) {
-  return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
-}
-
-std::vector<int> LayerKinds::alone(const Program& program) {
+std::vector<Number> LayerKinds::alone(const Program& program) {
   std::vector<std::string> inputs(program.values.size());
   for (const Input& input : program.inputs) {
     inputs[at(input.value)] =
         std::to_string(static_cast<int>(input.kind)) + without_numbers(input.name);
   }
-  std::vector<int> kinds;
+  std::vector<Number> kinds;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const Value& value = program.values[i];
     std::string text = value.op == nullptr ? "input " + inputs[i]
@@ -73,29 +56,29 @@ std::vector<int> LayerKinds::alone(const Program& program) {
     text += value.internal ? " internal" : "";
     text += value.backward ? " backward" : "";
     text += std::to_string(value.region);
-    kinds.push_back(number(text));
+    kinds.push_back(numbers_.number(text));
   }
   return kinds;
 }
 
-std::vector<int> LayerKinds::of(const Program& program) {
-  std::vector<int> kinds = alone(program);
+std::vector<Number> LayerKinds::of(const Program& program) {
+  std::vector<Number> kinds = alone(program);
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<int> finer;
+    std::vector<Number> finer;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      std::vector<int> operands;
+      std::vector<Number> operands;
       for (const ValueId operand : program.values[i].operands) {
         operands.push_back(kinds[at(operand)]);
       }
-      finer.push_back(number(text_of("of ", kinds[i], operands)));
+      finer.push_back(numbers_.number(text_of("of ", kinds[i], operands)));
     }
     kinds = std::move(finer);
   }
   return kinds;
 }
 
-void LayerKinds::count(const Program& program, const std::vector<int>& kinds, Pattern& pattern) {
-  std::vector<std::vector<int>> readers(kinds.size());
+void LayerKinds::count(const Program& program, const std::vector<Number>& kinds, Pattern& pattern) {
+  std::vector<std::vector<Number>> readers(kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     for (const ValueId operand : program.values[i].operands) {
       readers[at(operand)].push_back(kinds[i]);
@@ -105,12 +88,12 @@ void LayerKinds::count(const Program& program, const std::vector<int>& kinds, Pa
     // A constant is read once by each layer.
     std::ranges::sort(readers[i]);
     readers[i].erase(std::unique(readers[i].begin(), readers[i].end()), readers[i].end());
-    ++pattern.counts[number(text_of("read ", kinds[i], readers[i]))];
+    ++pattern.counts[numbers_.number(text_of("read ", kinds[i], readers[i]))];
   }
 }
 
 LayerKinds::Pattern LayerKinds::pattern(const Program& program) {
-  const std::vector<int> kinds = of(program);
+  const std::vector<Number> kinds = of(program);
   Pattern result;
   count(program, kinds, result);
   add_steps(program, kinds, result);
@@ -124,7 +107,7 @@ bool repeats(const LayerKinds::Pattern& whole, const LayerKinds::Pattern& more,
     return found == pattern.counts.end() ? 0 : found->second;
   };
   const auto fits = [&](const auto& counted) {
-    const int kind = counted.first;
+    const Number kind = counted.first;
     const std::int64_t layer = count(more, kind) - count(fewer, kind);
     return count(whole, kind) == count(more, kind) + further * layer;
   };

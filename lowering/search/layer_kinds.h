@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "lowering/known/numbered.h"
 
 namespace mtf {
 
@@ -16,24 +17,23 @@ namespace mtf {
 // are alike, two steps back, whatever number a layer has in their names.
 class LayerKinds {
  public:
-  [[nodiscard]] std::vector<int> of(const Program& program);
+  [[nodiscard]] std::vector<Number> of(const Program& program);
   // By what they do, whatever they do it with.
-  [[nodiscard]] std::vector<int> alone(const Program& program);
+  [[nodiscard]] std::vector<Number> alone(const Program& program);
 
   // How many values there are of each kind that are read alike; and which of its kind each operand
   // is: from one reader to the next of that kind it is so many further on.
   struct Pattern {
-    std::map<int, std::int64_t> counts;
-    std::map<std::array<int, 3>, std::int64_t> steps;  // by reader, place and operand
+    std::map<Number, std::int64_t> counts;
+    std::map<std::array<Number, 3>, std::int64_t> steps;  // by reader, place and operand
   };
   static constexpr std::int64_t kUneven = std::int64_t{1} << 40U;
   [[nodiscard]] Pattern pattern(const Program& program);
 
  private:
-  [[nodiscard]] int number(const std::string& text);
-  void count(const Program& program, const std::vector<int>& kinds, Pattern& pattern);
+  void count(const Program& program, const std::vector<Number>& kinds, Pattern& pattern);
 
-  std::map<std::string, int> numbers_;
+  NumberedTexts numbers_;
 };
 
 // Whether the whole is `more`, and the difference between the two so many times again.

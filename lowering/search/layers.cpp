@@ -29,8 +29,8 @@ struct Run {
 };
 
 // The distances at which most values come again.
-std::vector<std::size_t> likely_periods(const std::vector<int>& kinds) {
-  std::map<int, std::size_t> last;
+std::vector<std::size_t> likely_periods(const std::vector<Number>& kinds) {
+  std::map<Number, std::size_t> last;
   std::map<std::size_t, std::size_t> counts;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto [found, is_new] = last.try_emplace(kinds[i], i);
@@ -53,7 +53,7 @@ std::vector<std::size_t> likely_periods(const std::vector<int>& kinds) {
 }
 
 // Stretches of values that come again at a distance.
-void add_runs(const std::vector<int>& kinds, std::size_t period, std::vector<Run>& runs) {
+void add_runs(const std::vector<Number>& kinds, std::size_t period, std::vector<Run>& runs) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i + period <= kinds.size(); ++i) {
     if (i + period < kinds.size() && kinds[i] == kinds[i + period]) {
@@ -68,7 +68,7 @@ void add_runs(const std::vector<int>& kinds, std::size_t period, std::vector<Run
 }
 
 // The first repetitions have other values behind them, so they are of other kinds.
-void extend(Run& run, const std::vector<Run>& runs, const std::vector<int>& alone) {
+void extend(Run& run, const std::vector<Run>& runs, const std::vector<Number>& alone) {
   std::size_t least = 0;
   for (const Run& other : runs) {
     least = other.begin < run.begin ? std::max(least, other.end) : least;
@@ -79,7 +79,7 @@ void extend(Run& run, const std::vector<Run>& runs, const std::vector<int>& alon
 }
 
 // Runs that do not overlap, the longest first.
-std::vector<Run> runs_of(const std::vector<int>& kinds, const std::vector<int>& alone) {
+std::vector<Run> runs_of(const std::vector<Number>& kinds, const std::vector<Number>& alone) {
   std::vector<Run> all;
   for (const std::size_t period : likely_periods(kinds)) {
     add_runs(kinds, period, all);

@@ -123,8 +123,8 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
 
 // What a candidate has at least of what is wanted: while the memory does not hold it, of memory.
 double LayoutSearch::promise(const LayoutCandidate& candidate, bool fits) {
-  const Partial whole{.candidate = candidate, .decided = decisions()};
-  RoleBound& bound = bound_on(candidate.mesh);
+  const Partial whole = bounds_.whole(candidate);
+  RoleBound& bound = bounds_.on(candidate.mesh);
   return fits ? bound.least(whole) : bound.least_memory(whole);
 }
 

@@ -55,9 +55,9 @@ Merit merit_of(const Priced& priced, const SearchGoal& goal) {
           .rules = rules_in(priced.candidate)};
 }
 
-LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal goal, Told told)
-    : space_(space), pricer_(pricer), goal_(goal), told_(std::move(told)) {
-  bounds_.resize(space.meshes().size());
+LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, RoleBounds& bounds,
+                           SearchGoal goal, Told told)
+    : space_(space), pricer_(pricer), bounds_(bounds), goal_(goal), told_(std::move(told)) {
   for (std::size_t m = 0; m < space.meshes().size(); ++m) {
     sets_.emplace_back();
     variable_sets_.emplace_back();
@@ -72,14 +72,6 @@ LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal 
   }
 }
 
-RoleBound& LayoutSearch::bound_on(std::size_t mesh) {
-  if (bounds_[mesh] == nullptr) {
-    bounds_[mesh] = std::make_unique<RoleBound>(space_, mesh, pricer_.programs(mesh),
-                                                pricer_.hardware(mesh), goal_.objective);
-  }
-  return *bounds_[mesh];
-}
-
 SearchResult LayoutSearch::run() {
   start_locally(goal_.work / 4 * 3);
   const Reaches all = space_.limits().rest          ? Reaches::kRest
@@ -88,22 +80,12 @@ SearchResult LayoutSearch::run() {
   for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
     if (reaches <= all && adds && !branch(reaches)) {
-      result_.bound = reaches == all ? result_.bound : least_of_all(all);
+      result_.bound = reaches == all ? result_.bound : bounds_.least_of_all(all);
       return result_;
     }
   }
   result_.is_proven = result_.best != nullptr;
   return result_;
-}
-
-// Of all candidates, when nothing is decided.
-double LayoutSearch::least_of_all(Reaches reaches) {
-  double least = kInfinite;
-  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
-    const Partial nothing{.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches};
-    least = std::min(least, bound_on(m).least(nothing));
-  }
-  return least;
 }
 
 bool LayoutSearch::is_better(const Priced& a, const Priced* b) const {
@@ -121,7 +103,7 @@ const Priced& LayoutSearch::priced(const LayoutCandidate& candidate) {
     result_.best = &result;
   }
   if (told_) {
-    told_(result_.best, pricer_.work());
+    told_(pricer_.work());
   }
   return result;
 }
@@ -152,10 +134,6 @@ const Priced* LayoutSearch::consider(const LayoutCandidate& candidate) {
     also(16);
   }
   return best;
-}
-
-std::size_t LayoutSearch::decisions() const {
-  return 2 * space_.dims().size() + space_.axes();
 }
 
 // ---- branch and bound -------------------------------------------------------------------------
@@ -226,7 +204,7 @@ struct LayoutSearch::Later {
 };
 
 void LayoutSearch::add_open(Open& open, Partial partial) {
-  RoleBound& bound = bound_on(partial.candidate.mesh);
+  RoleBound& bound = bounds_.on(partial.candidate.mesh);
   ++result_.bounded;
   const double least = bound.least(partial);
   const bool fits = goal_.memory <= 0 || bound.least_memory(partial) <= goal_.memory;
@@ -240,7 +218,7 @@ bool LayoutSearch::branch(Reaches reaches) {
   const std::size_t dims = space_.dims().size();
   const std::size_t last = reaches == Reaches::kRules       ? dims
                            : reaches == Reaches::kVariables ? dims + space_.axes()
-                                                            : decisions();
+                                                            : bounds_.decisions();
   Open open;
   for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
     add_open(open, {.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches});

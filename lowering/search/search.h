@@ -8,13 +8,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lowering/search/pricer.h"
-#include "lowering/search/role_bound.h"
+#include "lowering/search/role_bounds.h"
 
 namespace mtf {
 
@@ -49,10 +48,11 @@ struct SearchResult {
 
 class LayoutSearch {
  public:
-  // `told`: asked now and then, with the best so far, or null.
-  using Told = std::function<void(const Priced* best, std::int64_t work)>;
+  // `told`: asked now and then, with the work so far.
+  using Told = std::function<void(std::int64_t work)>;
 
-  LayoutSearch(const SearchSpace& space, Pricer& pricer, SearchGoal goal, Told told = {});
+  LayoutSearch(const SearchSpace& space, Pricer& pricer, RoleBounds& bounds, SearchGoal goal,
+               Told told = {});
 
   [[nodiscard]] SearchResult run();
   // One that costs no more than this, and says no more than it has to.
@@ -67,8 +67,6 @@ class LayoutSearch {
   const Priced* consider(const LayoutCandidate& candidate);
   const Priced& priced(const LayoutCandidate& candidate);
   [[nodiscard]] bool is_better(const Priced& a, const Priced* b) const;
-  [[nodiscard]] RoleBound& bound_on(std::size_t mesh);
-  [[nodiscard]] double least_of_all(Reaches reaches);
   [[nodiscard]] bool is_over(std::int64_t share) const { return pricer_.work() >= share; }
 
   // ---- local search ----
@@ -101,13 +99,12 @@ class LayoutSearch {
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
   [[nodiscard]] bool is_closed(double least) const;
   [[nodiscard]] std::vector<LayoutCandidate> choices(const Partial& partial) const;
-  [[nodiscard]] std::size_t decisions() const;
 
   const SearchSpace& space_;
   Pricer& pricer_;
+  RoleBounds& bounds_;
   SearchGoal goal_;
   Told told_;
-  std::vector<std::unique_ptr<RoleBound>> bounds_;               // per mesh, once asked
   std::vector<std::vector<std::vector<DimSet>>> sets_;           // per mesh and axis
   std::vector<std::vector<std::vector<DimSet>>> variable_sets_;  // per mesh and axis
   SearchResult result_;

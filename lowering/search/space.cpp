@@ -201,22 +201,25 @@ LayoutCandidate SearchSpace::unsplit(std::size_t mesh) const {
   return candidate;
 }
 
-// As the rules have them where they are not told otherwise, then what comes to it.
-Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t dim) const {
+// Those of the rules where they are not told otherwise, then what comes to them.
+Axes SearchSpace::axes_under(const Axes& ruled, const std::vector<DimSet>& own, std::size_t dim) {
   Axes list;
-  for (const AxisId axis : candidate.rules[dim]) {
-    const DimSet own = candidate.variables[axis];
-    if (own == kAsRules || mtf::has(own, dim)) {
+  for (const AxisId axis : ruled) {
+    if (own[axis] == kAsRules || mtf::has(own[axis], dim)) {
       list.push_back(axis);
     }
   }
-  for (std::size_t a = 0; a < axes(); ++a) {
-    const DimSet own = candidate.variables[a];
-    if (own != kAsRules && mtf::has(own, dim) && !mtf::has(list, static_cast<AxisId>(a))) {
-      list.push_back(static_cast<AxisId>(a));
+  for (std::size_t a = 0; a < own.size(); ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    if (own[a] != kAsRules && mtf::has(own[a], dim) && !mtf::has(list, axis)) {
+      list.push_back(axis);
     }
   }
   return list;
+}
+
+Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t dim) const {
+  return axes_under(candidate.rules[dim], candidate.variables, dim);
 }
 
 Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
@@ -291,6 +294,14 @@ std::vector<DimSet> SearchSpace::variable_sets(std::size_t mesh, AxisId axis) co
   return sets;
 }
 
+// Whether an axis on these dims splits a tensor of some shape twice.
+bool SearchSpace::splits_twice(const std::vector<DimSet>& shapes, DimSet dims) {
+  return std::ranges::any_of(shapes, [dims](DimSet shape) {
+    const DimSet both = shape & dims;
+    return (both & (both - 1)) != 0;
+  });
+}
+
 // Whether no tensor would be split twice over the axis.
 bool SearchSpace::shares_well(const LayoutCandidate& candidate, AxisId axis) const {
   DimSet split = 0;
@@ -304,10 +315,7 @@ bool SearchSpace::shares_well(const LayoutCandidate& candidate, AxisId axis) con
   }
   const DimSet own = candidate.variables[axis];
   const DimSet of_variables = own == kAsRules ? split : own;
-  return std::ranges::none_of(variable_dims_, [of_variables](DimSet dims) {
-    const DimSet both = dims & of_variables;
-    return (both & (both - 1)) != 0;
-  });
+  return !splits_twice(variable_dims_, of_variables);
 }
 
 bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {

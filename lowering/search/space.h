@@ -131,6 +131,9 @@ class SearchSpace {
   [[nodiscard]] std::vector<DimSet> independent(const std::vector<DimSet>& apart, std::size_t mesh,
                                                 AxisId axis) const;
   [[nodiscard]] DimSet set_of(const Shape& shape) const;
+  [[nodiscard]] static Axes axes_under(const Axes& ruled, const std::vector<DimSet>& own,
+                                       std::size_t dim);
+  [[nodiscard]] static bool splits_twice(const std::vector<DimSet>& shapes, DimSet dims);
   [[nodiscard]] Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim) const;
   [[nodiscard]] Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
                                 std::size_t dim) const;

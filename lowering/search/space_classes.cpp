@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <string>
 #include <utility>
 
+#include "lowering/known/numbered.h"
 #include "lowering/search/space.h"
 
 namespace mtf {
@@ -37,17 +37,6 @@ std::string exchanged(const std::string& text, const Names& names) {
   return result;
 }
 
-// Numbers for texts: the same for the same.
-class Numbers {
- public:
-  int of(const std::string& text) {
-    return numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second;
-  }
-
- private:
-  std::map<std::string, int> numbers_;
-};
-
 // What a value is by itself, whatever variables are called.
 std::string kind_of(const Program& program, std::size_t i, const Names& names) {
   const Value& value = program.values[i];
@@ -61,33 +50,34 @@ std::string kind_of(const Program& program, std::size_t i, const Names& names) {
 }
 
 // Each value also by what it is made of and what is made of it.
-std::vector<int> finer(const Program& program, const std::vector<int>& parts, Numbers& numbers) {
+std::vector<Number> finer(const Program& program, const std::vector<Number>& parts,
+                          NumberedTexts& numbers) {
   std::vector<std::string> texts;
-  std::vector<std::vector<int>> readers(parts.size());
+  std::vector<std::vector<Number>> readers(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     texts.push_back("of " + std::to_string(parts[i]));
     int place = 0;
     for (const ValueId operand : program.values[i].operands) {
       texts.back() += "," + std::to_string(parts[at(operand)]);
       readers[at(operand)].push_back(
-          numbers.of(std::to_string(parts[i]) + " at " + std::to_string(place++)));
+          numbers.number(std::to_string(parts[i]) + " at " + std::to_string(place++)));
     }
   }
-  std::vector<int> result;
+  std::vector<Number> result;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::ranges::sort(readers[i]);
-    for (const int reader : readers[i]) {
+    for (const Number reader : readers[i]) {
       texts[i] += ";" + std::to_string(reader);
     }
-    result.push_back(numbers.of(texts[i]));
+    result.push_back(numbers.number(texts[i]));
   }
   return result;
 }
 
 // Variables, what updates them, and results are told apart from other values.
-void mark_ends(const Program& program, std::vector<int>& parts, Numbers& numbers) {
+void mark_ends(const Program& program, std::vector<Number>& parts, NumberedTexts& numbers) {
   const auto mark = [&](ValueId id, const std::string& text) {
-    parts[at(id)] = numbers.of(std::to_string(parts[at(id)]) + text);
+    parts[at(id)] = numbers.number(std::to_string(parts[at(id)]) + text);
   };
   for (const Input& input : program.inputs) {
     mark(input.value, " input " + std::to_string(static_cast<int>(input.kind)));
@@ -101,11 +91,11 @@ void mark_ends(const Program& program, std::vector<int>& parts, Numbers& numbers
 }
 
 // The values of a program, some steps around each. Sorted: which is which does not matter.
-std::vector<int> parts_of(const Program& program, const Names& names, Numbers& numbers) {
+std::vector<Number> parts_of(const Program& program, const Names& names, NumberedTexts& numbers) {
   constexpr int kSteps = 4;
-  std::vector<int> parts;
+  std::vector<Number> parts;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
-    parts.push_back(numbers.of(kind_of(program, i, names)));
+    parts.push_back(numbers.number(kind_of(program, i, names)));
   }
   mark_ends(program, parts, numbers);
   for (int step = 0; step < kSteps; ++step) {
@@ -117,7 +107,7 @@ std::vector<int> parts_of(const Program& program, const Names& names, Numbers& n
 
 bool plays_the_same_part(std::span<const Program> programs, const Names& names) {
   return std::ranges::all_of(programs, [&names](const Program& program) {
-    Numbers numbers;
+    NumberedTexts numbers;
     return parts_of(program, {}, numbers) == parts_of(program, names, numbers);
   });
 }

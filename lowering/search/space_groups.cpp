@@ -23,19 +23,7 @@ void SearchSpace::find_groups(std::span<const Program> programs) {
 // As all variables have them where the group is not told otherwise, then what comes to it.
 Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
                              std::size_t dim) const {
-  Axes list;
-  for (const AxisId axis : variable_axes(candidate, dim)) {
-    if (own.axes[axis] == kAsRules || mtf::has(own.axes[axis], dim)) {
-      list.push_back(axis);
-    }
-  }
-  for (std::size_t a = 0; a < axes(); ++a) {
-    const DimSet dims = own.axes[a];
-    if (dims != kAsRules && mtf::has(dims, dim) && !mtf::has(list, static_cast<AxisId>(a))) {
-      list.push_back(static_cast<AxisId>(a));
-    }
-  }
-  return list;
+  return axes_under(variable_axes(candidate, dim), own.axes, dim);
 }
 
 // Rules for the dims that are not as those of all variables.
@@ -58,11 +46,7 @@ bool SearchSpace::fits(const LayoutCandidate& candidate, const GroupAxes& own) c
   const Mesh& mesh = limits_.meshes[candidate.mesh];
   const Group& group = groups_[own.group];
   for (const DimSet axis : own.axes) {
-    const bool is_split_twice = std::ranges::any_of(group.shapes, [axis](DimSet dims) {
-      const DimSet both = axis == kAsRules ? 0 : dims & axis;
-      return (both & (both - 1)) != 0;
-    });
-    if (is_split_twice) {
+    if (axis != kAsRules && splits_twice(group.shapes, axis)) {
       return false;
     }
   }

@@ -53,7 +53,8 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
       space_(program.programs(0), program.limits()),
       pricer_(
           space_, [&program](std::size_t mesh) { return program.programs(mesh); },
-          pricing(workspace, program, changed)) {
+          pricing(workspace, program, changed)),
+      bounds_(space_, pricer_, objective_of(workspace.options.search.objective)) {
   const SearchOptions& asked = workspace.options.search;
   goal_.objective = objective_of(asked.objective);
   goal_.memory =
@@ -61,28 +62,8 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
   goal_.work = static_cast<std::int64_t>(budget * kValuesPerSecond);
 }
 
-double Searching::least_by_roles(
-    const std::function<double(RoleBound& bound, const Partial& nothing)>& part) {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
-    RoleBound bound(space_, m, pricer_.programs(m), pricer_.hardware(m), goal_.objective);
-    least = std::min(least, part(bound, {.candidate = space_.unsplit(m), .decided = 0}));
-  }
-  return least;
-}
-
-double Searching::least_memory() {
-  return least_by_roles(
-      [](const RoleBound& bound, const Partial& nothing) { return bound.least_memory(nothing); });
-}
-
-double Searching::least_of_all() {
-  return least_by_roles(
-      [](RoleBound& bound, const Partial& nothing) { return bound.least(nothing); });
-}
-
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
-  LayoutSearch search(space_, pricer_, goal_, [this](const Priced* /*best*/, std::int64_t work) {
+  LayoutSearch search(space_, pricer_, bounds_, goal_, [this](std::int64_t work) {
     if (workspace_.in_session) {  // elsewhere a signal ends the process, or all ranks together
       throw_if_interrupted();
     }
@@ -155,21 +136,7 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
   return other;
 }
 
-// The answer with the dim over other axes.
-Partial Searching::whole_of(const LayoutCandidate& candidate) const {
-  return {.candidate = candidate, .decided = 2 * space_.dims().size() + space_.axes()};
-}
-
-RoleBound& Searching::bound_here() {
-  if (bound_ == nullptr || bound_mesh_ != answer_.mesh) {
-    bound_mesh_ = answer_.mesh;
-    bound_ = std::make_unique<RoleBound>(space_, bound_mesh_, pricer_.programs(bound_mesh_),
-                                         pricer_.hardware(bound_mesh_), goal_.objective);
-  }
-  return *bound_;
-}
-
-// What would cost least by its roles goes first.
+// The answer with the dim over other axes. What would cost least by its roles goes first.
 std::vector<std::pair<double, LayoutCandidate>> Searching::elsewhere(std::size_t dim) {
   std::vector<std::pair<double, LayoutCandidate>> others;
   const Axes& here = answer_.rules[dim];
@@ -178,7 +145,7 @@ std::vector<std::pair<double, LayoutCandidate>> Searching::elsewhere(std::size_t
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     LayoutCandidate other = moved(dim, axes);
     if (!is_same && space_.is_consistent(other)) {
-      const double least = bound_here().least(whole_of(other));
+      const double least = bounds_.on(other.mesh).least(bounds_.whole(other));
       others.emplace_back(least, std::move(other));
     }
   }
@@ -191,9 +158,10 @@ const Priced* Searching::runner_up(std::size_t dim) {
   const Priced* next = nullptr;
   for (const auto& [least, other] : elsewhere(dim)) {
     const bool fits = next != nullptr && merit_of(*next, goal_).fits();
-    const bool is_worse = fits ? least >= value_of(*next, goal_.objective)
-                               : next != nullptr && bound_here().least_memory(whole_of(other)) >=
-                                                        static_cast<double>(next->peak_bytes);
+    const bool is_worse =
+        fits ? least >= value_of(*next, goal_.objective)
+             : next != nullptr && bounds_.on(other.mesh).least_memory(bounds_.whole(other)) >=
+                                      static_cast<double>(next->peak_bytes);
     if (is_worse) {
       continue;
     }

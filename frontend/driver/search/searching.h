@@ -31,7 +31,7 @@ class Searching {
   [[nodiscard]] FoundLayout found() { return found(answer_); }
   [[nodiscard]] SearchProof proof() { return proof(whole()); }
   // Bytes that a rank has at least, whatever the layout, by the roles of dims alone.
-  [[nodiscard]] double least_memory();
+  [[nodiscard]] double least_memory() { return bounds_.least_memory(); }
   [[nodiscard]] const LayoutCandidate& candidate() const { return answer_; }
   [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
   // The answer in as few rules as give the same figures, where others may follow from them.
@@ -53,13 +53,8 @@ class Searching {
   [[nodiscard]] bool change_groups(std::int64_t most);
   [[nodiscard]] bool pays(const Priced& other, const Priced& now) const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
-  [[nodiscard]] double least_by_roles(
-      const std::function<double(RoleBound& bound, const Partial& nothing)>& part);
-  [[nodiscard]] double least_of_all();  // of the objective, whatever the layout says
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
-  [[nodiscard]] Partial whole_of(const LayoutCandidate& candidate) const;
-  [[nodiscard]] RoleBound& bound_here();  // on the mesh of the answer
   [[nodiscard]] std::vector<std::pair<double, LayoutCandidate>> elsewhere(std::size_t dim);
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
   void add_moved(SearchReport& report);
@@ -69,13 +64,12 @@ class Searching {
   SearchedProgram& program_;
   SearchSpace space_;
   Pricer pricer_;
+  RoleBounds bounds_;
   SearchGoal goal_;
   SearchResult result_;
   std::vector<LayoutCandidate> hints_;
   LayoutCandidate answer_;
   double useful_flops_ = 0;
-  std::unique_ptr<RoleBound> bound_;  // once asked
-  std::size_t bound_mesh_ = 0;
 };
 
 }  // namespace mtf

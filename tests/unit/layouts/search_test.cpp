@@ -111,7 +111,8 @@ TEST_CASE("what is found is the best of all layouts by rules") {
     if (problem.space.dims().size() > 5) {
       continue;
     }
-    LayoutSearch search(problem.space, problem.pricer, {});
+    RoleBounds bounds(problem.space, problem.pricer, Objective::kTime);
+    LayoutSearch search(problem.space, problem.pricer, bounds, {});
     const SearchResult result = search.run();
     REQUIRE(result.best != nullptr);
     CHECK(result.is_proven);
