@@ -102,7 +102,7 @@ LayerKinds::Pattern LayerKinds::pattern(const Program& program) {
 
 bool repeats(const LayerKinds::Pattern& whole, const LayerKinds::Pattern& more,
              const LayerKinds::Pattern& fewer, std::int64_t further) {
-  const auto count = [](const LayerKinds::Pattern& pattern, int kind) {
+  const auto count = [](const LayerKinds::Pattern& pattern, Number kind) {
     const auto found = pattern.counts.find(kind);
     return found == pattern.counts.end() ? 0 : found->second;
   };

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 #include <utility>
 
 namespace mtf {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // To ten digits: what is added up in another order is the same.
 double rounded(double value) {

@@ -218,7 +218,7 @@ Axes SearchSpace::axes_under(const Axes& ruled, const std::vector<DimSet>& own, 
   return list;
 }
 
-Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t dim) const {
+Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t dim) {
   return axes_under(candidate.rules[dim], candidate.variables, dim);
 }
 

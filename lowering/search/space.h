@@ -134,9 +134,9 @@ class SearchSpace {
   [[nodiscard]] static Axes axes_under(const Axes& ruled, const std::vector<DimSet>& own,
                                        std::size_t dim);
   [[nodiscard]] static bool splits_twice(const std::vector<DimSet>& shapes, DimSet dims);
-  [[nodiscard]] Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim) const;
-  [[nodiscard]] Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
-                                std::size_t dim) const;
+  [[nodiscard]] static Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim);
+  [[nodiscard]] static Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
+                                       std::size_t dim);
   [[nodiscard]] VariableRules block_of(const LayoutCandidate& candidate,
                                        const GroupAxes& own) const;
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;

@@ -22,7 +22,7 @@ void SearchSpace::find_groups(std::span<const Program> programs) {
 
 // As all variables have them where the group is not told otherwise, then what comes to it.
 Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
-                             std::size_t dim) const {
+                             std::size_t dim) {
   return axes_under(variable_axes(candidate, dim), own.axes, dim);
 }
 
