@@ -11,6 +11,7 @@
 
 #include "runtime/kernels/thread_team.h"
 #include "runtime/products/gemm_block.h"
+#include "runtime/products/gemm_pairs.h"
 #include "runtime/products/gemm_scratch.h"
 #include "runtime/products/gemm_thin.h"
 
@@ -132,12 +133,26 @@ void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T
   }
 }
 
+template <typename T>
+void run_pairs_share(const GemmWork<T>& work, const Share& share, const Tensors<T, T>& tensors) {
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  T* scratch = reinterpret_cast<T*>(thread_scratch(pairs_scratch(work.chain) * size));
+  run_pairs(work.plan, work.chain,
+            PairsBlock<T>{.batch = share.batch, .a = tensors.a, .b = tensors.b, .out = tensors.out},
+            scratch);
+}
+
 template <typename T, typename S>
 void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensors) {
   constexpr bool kIsStored = std::is_same_v<T, S>;
   const GemmPlan& plan = work.plan;
   if (share.rows.extent <= 0 || share.cols.extent <= 0) {
     return;
+  }
+  if constexpr (kIsStored) {
+    if (is_pairs(plan)) {
+      return run_pairs_share(work, share, tensors);
+    }
   }
   if (is_thin(plan, share.rows, share.cols) && (kIsStored || has_long_rows(plan, share.cols))) {
     return run_thin_share(work, share, tensors);

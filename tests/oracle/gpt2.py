@@ -29,7 +29,7 @@ dim d_model = width, d_ff = 4 * width, heads = head_count, head = width // head_
 mesh line = [ranks: 2]
 layout one   on line { }
 layout data  on line { batch -> ranks }
-layout model on line { vocab, d_ff, heads -> ranks }
+layout split on line uneven { vocab, d_ff, heads -> ranks }
 
 model gpt(ids: i32[batch, length]) {
   param table : f32[vocab, d_model] = normal(stddev = 0.02)

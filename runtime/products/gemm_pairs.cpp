@@ -1,0 +1,207 @@
+// Where batches lie side by side, a page of them at a time goes down the inner indices, so that
+// memory sees long runs; where inner indices do, a few batches at a time are turned in registers.
+// The chain of each element is the canonical one, so nothing shows in the bits.
+
+#include "runtime/products/gemm_pairs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "runtime/products/gemm_turn.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kPage = 1024;      // batches of a piece
+constexpr std::int64_t kShortRun = 8;     // batches side by side; fewer are not worth it
+constexpr std::int64_t kTurnedPage = 16;  // batches of a piece that is turned
+constexpr std::size_t kAtOnce = 8;        // inner indices per visit to the sums
+
+bool has_long_batches(const GemmPlan& plan) {
+  return plan.a_batch.run(0) >= kShortRun && plan.b_batch.run(0) >= kShortRun;
+}
+
+bool has_long_inner(const GemmPlan& plan) {
+  return plan.a_inner.even && plan.a_inner.step == 1 && plan.b_inner.even && plan.b_inner.step == 1;
+}
+
+// Some batches: all of the chain.
+template <typename T>
+struct PairsPiece {
+  const GemmPlan& plan;
+  const PairsBlock<T>& block;
+  Interval batch;
+  T* places;  // of the stack, each a page
+};
+
+template <typename T>
+using Lines = std::array<const T*, kAtOnce>;
+
+template <typename T>
+void add_lines(const Lines<T>& a, const Lines<T>& b, std::int64_t batches, T* __restrict sums) {
+  for (std::int64_t j = 0; j < batches; ++j) {
+    T sum = sums[j];
+    for (std::size_t k = 0; k < kAtOnce; ++k) {
+      sum = std::fma(a[k][j], b[k][j], sum);
+    }
+    sums[j] = sum;
+  }
+}
+
+template <typename T>
+void add_line(const T* a, const T* b, std::int64_t batches, T* __restrict sums) {
+  for (std::int64_t j = 0; j < batches; ++j) {
+    sums[j] = std::fma(a[j], b[j], sums[j]);
+  }
+}
+
+// Inner indices `indices`, whose batches lie side by side.
+template <typename T>
+void add_side_by_side(const PairsPiece<T>& piece, Interval indices, T* sums) {
+  const GemmPlan& plan = piece.plan;
+  const T* a = piece.block.a + plan.a_batch.at(piece.batch.begin);
+  const T* b = piece.block.b + plan.b_batch.at(piece.batch.begin);
+  std::int64_t k = indices.begin;
+  for (; k + static_cast<std::int64_t>(kAtOnce) <= indices.end(); k += kAtOnce) {
+    Lines<T> lines_of_a;
+    Lines<T> lines_of_b;
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+      lines_of_a[i] = a + plan.a_inner.at(k + static_cast<std::int64_t>(i));
+      lines_of_b[i] = b + plan.b_inner.at(k + static_cast<std::int64_t>(i));
+    }
+    add_lines(lines_of_a, lines_of_b, piece.batch.extent, sums);
+  }
+  for (; k < indices.end(); ++k) {
+    add_line(a + plan.a_inner.at(k), b + plan.b_inner.at(k), piece.batch.extent, sums);
+  }
+}
+
+template <typename T>
+using TurnedLines = std::array<const T*, static_cast<std::size_t>(kTurnedPage)>;
+
+// Where the batches of a piece begin, the last one again where there are no more.
+template <typename T>
+TurnedLines<T> lines_of(const T* begin, const Offsets& offsets, Interval batch) {
+  TurnedLines<T> lines;
+  for (std::int64_t j = 0; j < kTurnedPage; ++j) {
+    lines[static_cast<std::size_t>(j)] =
+        begin + offsets.at(batch.begin + std::min(j, batch.extent - 1));
+  }
+  return lines;
+}
+
+// Inner indices that lie side by side.
+template <typename T>
+void add_turned(const PairsPiece<T>& piece, Interval indices, T* sums) {
+  using Lanes = Turn<T>;
+  constexpr std::int64_t kGroups = kTurnedPage / Lanes::kLanes;
+  const TurnedLines<T> a = lines_of(piece.block.a + indices.begin, piece.plan.a_batch, piece.batch);
+  const TurnedLines<T> b = lines_of(piece.block.b + indices.begin, piece.plan.b_batch, piece.batch);
+  typename Lanes::Reg acc[kGroups];
+  for (std::int64_t g = 0; g < kGroups; ++g) {
+    acc[g] = Lanes::load(sums + g * Lanes::kLanes);
+  }
+  std::int64_t k = 0;
+  for (; k + kTurned <= indices.extent; k += kTurned) {
+#pragma GCC unroll 8
+    for (std::int64_t g = 0; g < kGroups; ++g) {
+      typename Lanes::Reg left[kTurned];
+      typename Lanes::Reg right[kTurned];
+      Lanes::turn(a.data() + g * Lanes::kLanes, k, left);
+      Lanes::turn(b.data() + g * Lanes::kLanes, k, right);
+#pragma GCC unroll 4
+      for (std::int64_t i = 0; i < kTurned; ++i) {
+        acc[g] = Lanes::fma(left[i], right[i], acc[g]);
+      }
+    }
+  }
+  for (std::int64_t g = 0; g < kGroups; ++g) {
+    Lanes::store(sums + g * Lanes::kLanes, acc[g]);
+  }
+  for (; k < indices.extent; ++k) {
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      sums[j] = std::fma(a[j][k], b[j][k], sums[j]);
+    }
+  }
+}
+
+template <typename T>
+void add_pairs(const PairsPiece<T>& piece, Interval indices, T* sums) {
+  if (has_long_batches(piece.plan)) {
+    add_side_by_side(piece, indices, sums);
+  } else {
+    add_turned(piece, indices, sums);
+  }
+}
+
+template <typename T>
+void run_pairs_part(const PairsPiece<T>& piece, const Chain& chain, const ChainPanel& panel,
+                    const ChainPart& part) {
+  const std::int64_t sums_of_piece = std::max(piece.batch.extent, kTurnedPage);
+  for (int leaf = 0; leaf < chain.leaves; ++leaf) {
+    T* const sums = piece.places + (part.depth + leaf) * kPage;
+    if (!part.resumes) {
+      std::fill_n(sums, sums_of_piece, T(0));
+    }
+    const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
+    add_pairs(piece, from_to(begin, begin + part.length), sums);
+  }
+  for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
+    const T* right = piece.places + d * kPage;
+    T* left = piece.places + (d - 1) * kPage;
+    for (std::int64_t j = 0; j < piece.batch.extent; ++j) {
+      left[j] += right[j];
+    }
+  }
+}
+
+// How many batches, from the n-th on, make a piece.
+std::int64_t piece_at(const GemmPlan& plan, std::int64_t n) {
+  return has_long_batches(plan) ? std::min({plan.a_batch.run(n), plan.b_batch.run(n), kPage})
+                                : kTurnedPage;
+}
+
+template <typename T>
+void run(const GemmPlan& plan, const Chain& chain, const PairsBlock<T>& block, T* scratch) {
+  for (std::int64_t n = block.batch.begin; n < block.batch.end();) {
+    const PairsPiece<T> piece = {
+        .plan = plan,
+        .block = block,
+        .batch = from_to(n, std::min(n + piece_at(plan, n), block.batch.end())),
+        .places = scratch};
+    for (const ChainPanel& panel : chain.panels) {
+      for (std::size_t p = panel.first_part; p < panel.last_part; ++p) {
+        run_pairs_part(piece, chain, panel, chain.parts[p]);
+      }
+    }
+    for (std::int64_t j = 0; j < piece.batch.extent; ++j) {
+      T& to = block.out[plan.out_batch.at(n + j)];
+      to = plan.accumulate ? to + scratch[j] : scratch[j];
+    }
+    n = piece.batch.end();
+  }
+}
+
+}  // namespace
+
+bool is_pairs(const GemmPlan& plan) {
+  return plan.rows() == 1 && plan.cols() == 1 && plan.inner() > 0 && plan.batches() > 1 &&
+         (has_long_batches(plan) || has_long_inner(plan));
+}
+
+std::int64_t pairs_scratch(const Chain& chain) {
+  return (chain.max_depth + chain.leaves) * kPage;
+}
+
+void run_pairs(const GemmPlan& plan, const Chain& chain, const PairsBlock<float>& block,
+               float* scratch) {
+  run(plan, chain, block, scratch);
+}
+
+void run_pairs(const GemmPlan& plan, const Chain& chain, const PairsBlock<double>& block,
+               double* scratch) {
+  run(plan, chain, block, scratch);
+}
+
+}  // namespace mtf

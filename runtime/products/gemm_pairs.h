@@ -1,0 +1,30 @@
+// Products of one row and one column: for each batch, two vectors multiplied element by element and
+// summed, as of the gradient of a norm's scale. Batches are the lanes.
+
+#pragma once
+
+#include "runtime/products/gemm_block.h"
+
+namespace mtf {
+
+// Whether `run_pairs` serves a product: batches, or inner indices, lie side by side on both sides.
+[[nodiscard]] bool is_pairs(const GemmPlan& plan);
+
+// Elements of scratch that run_pairs needs.
+[[nodiscard]] std::int64_t pairs_scratch(const Chain& chain);
+
+// Of some batches; `a`, `b` and `out` are those of the whole product.
+template <typename T>
+struct PairsBlock {
+  Interval batch;
+  const T* a = nullptr;
+  const T* b = nullptr;
+  T* out = nullptr;
+};
+
+void run_pairs(const GemmPlan& plan, const Chain& chain, const PairsBlock<float>& block,
+               float* scratch);
+void run_pairs(const GemmPlan& plan, const Chain& chain, const PairsBlock<double>& block,
+               double* scratch);
+
+}  // namespace mtf

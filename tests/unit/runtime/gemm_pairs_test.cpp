@@ -1,0 +1,60 @@
+// Products of one row and one column in many batches: vectors multiplied element by element.
+
+#include <algorithm>
+#include <array>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/products/gemm.h"
+#include "tests/unit/runtime/gemm_reference.h"
+
+namespace mtf {
+namespace {
+
+std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+GemmDim inner_dim(std::mt19937& random) {
+  const std::int64_t blocks = std::int64_t{1} << pick(random, 0, 3);
+  return {.extent = blocks * pick(random, 1, 9), .blocks = blocks};
+}
+
+// Vectors of two dims, either of which, or the batch, lies side by side.
+Gemm vector_products(std::int64_t batches, std::mt19937& random) {
+  Gemm gemm = {.batch = {{.extent = batches, .out = pick(random, 1, 3)}},
+               .inner = {inner_dim(random), inner_dim(random)},
+               .accumulate = pick(random, 0, 3) == 0};
+  for (const auto side : {&GemmDim::a, &GemmDim::b}) {
+    std::array<GemmDim*, 3> dims = {gemm.batch.data(), gemm.inner.data(), &gemm.inner[1]};
+    std::ranges::shuffle(dims, random);
+    std::int64_t stride = 1;
+    for (GemmDim* dim : dims) {
+      dim->*side = stride;
+      stride *= dim->extent;
+    }
+  }
+  return gemm;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("vectors multiplied element by element have the bits of their definition",
+                   "[gemm]", float, double) {
+  std::mt19937 random(12);
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t batches = i % 10 == 0 ? pick(random, 1000, 1100) : pick(random, 1, 40);
+    const Gemm gemm = vector_products(batches, random);
+    const std::int64_t elements = batches * gemm.inner[0].extent * gemm.inner[1].extent;
+    const auto a = random_values<TestType>(elements, random);
+    const auto b = random_values<TestType>(elements, random);
+    auto found = random_values<TestType>(batches * gemm.batch[0].out, random);
+    auto expected = found;
+    reference_gemm(gemm, a.data(), b.data(), expected.data());
+    mtf::gemm(gemm, a.data(), b.data(), found.data(), {.isa = widest_isa(), .threads = 1});
+    INFO("product " << i << " of " << batches << " vectors");
+    REQUIRE(same_bits<TestType>(found, expected));
+  }
+}
+
+}  // namespace mtf
