@@ -18,28 +18,18 @@ std::string text_of(const std::string& word, Number kind, const std::vector<Numb
   return text;
 }
 
-void add_steps(const Program& program, const std::vector<Number>& kinds,
-               LayerKinds::Pattern& pattern) {
-  std::map<Number, std::int64_t> seen;
-  std::vector<std::int64_t> place(kinds.size());  // among those of its kind
-  std::map<std::array<Number, 3>, std::int64_t> last;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    place[i] = seen[kinds[i]]++;
-    const std::vector<ValueId>& operands = program.values[i].operands;
-    for (std::size_t o = 0; o < operands.size(); ++o) {
-      const std::size_t operand = at(operands[o]);
-      const std::array<Number, 3> joint = {kinds[i], static_cast<Number>(o), kinds[operand]};
-      const auto [before, is_first] = last.try_emplace(joint, place[operand]);
-      if (!is_first) {
-        const std::int64_t step = place[operand] - std::exchange(before->second, place[operand]);
-        const auto [known, is_new] = pattern.steps.try_emplace(joint, step);
-        known->second = known->second == step ? step : LayerKinds::kUneven;
-      }
-    }
+}  // namespace
+
+LayerKinds::LayerKinds(const Program& whole) {
+  for (const Value& value : whole.values) {
+    largest_ = std::max(largest_, value.type.bytes());
   }
 }
 
-}  // namespace
+bool LayerKinds::is_minor(const Value& value) const {
+  constexpr std::int64_t kMinor = 100'000;
+  return value.op != nullptr && value.type.bytes() < largest_ / kMinor;
+}
 
 std::vector<Number> LayerKinds::alone(const Program& program) {
   std::vector<std::string> inputs(program.values.size());
@@ -66,6 +56,10 @@ std::vector<Number> LayerKinds::of(const Program& program) {
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Number> finer;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (is_minor(program.values[i])) {
+        finer.push_back(kinds[i]);
+        continue;
+      }
       std::vector<Number> operands;
       for (const ValueId operand : program.values[i].operands) {
         operands.push_back(kinds[at(operand)]);
@@ -88,7 +82,34 @@ void LayerKinds::count(const Program& program, const std::vector<Number>& kinds,
     // A constant is read once by each layer.
     std::ranges::sort(readers[i]);
     readers[i].erase(std::unique(readers[i].begin(), readers[i].end()), readers[i].end());
+    if (is_minor(program.values[i])) {
+      readers[i].clear();
+    }
     ++pattern.counts[numbers_.number(text_of("read ", kinds[i], readers[i]))];
+  }
+}
+
+void LayerKinds::add_steps(const Program& program, const std::vector<Number>& kinds,
+                           Pattern& pattern) const {
+  std::map<Number, std::int64_t> seen;
+  std::vector<std::int64_t> place(kinds.size());  // among those of its kind
+  std::map<std::array<Number, 3>, std::int64_t> last;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    place[i] = seen[kinds[i]]++;
+    const std::vector<ValueId>& operands = program.values[i].operands;
+    for (std::size_t o = 0; o < operands.size(); ++o) {
+      const std::size_t operand = at(operands[o]);
+      if (is_minor(program.values[i]) || is_minor(program.values[operand])) {
+        continue;
+      }
+      const std::array<Number, 3> joint = {kinds[i], static_cast<Number>(o), kinds[operand]};
+      const auto [before, is_first] = last.try_emplace(joint, place[operand]);
+      if (!is_first) {
+        const std::int64_t step = place[operand] - std::exchange(before->second, place[operand]);
+        const auto [known, is_new] = pattern.steps.try_emplace(joint, step);
+        known->second = known->second == step ? step : kUneven;
+      }
+    }
   }
 }
 

@@ -13,10 +13,15 @@
 
 namespace mtf {
 
-// Kinds of values, of one program or of several: alike are values that do the same with values that
-// are alike, two steps back, whatever number a layer has in their names.
+// Kinds of values, of a program and of what is cut out of it: alike are values that do the same with
+// values that are alike, two steps back, whatever number a layer has in their names.
+//
+// Minor values, so small beside the largest one that they cost nothing to speak of (the losses of
+// layers, added up one after the other), are alike if they do the same, whatever they do it with.
 class LayerKinds {
  public:
+  explicit LayerKinds(const Program& whole);
+
   [[nodiscard]] std::vector<Number> of(const Program& program);
   // By what they do, whatever they do it with.
   [[nodiscard]] std::vector<Number> alone(const Program& program);
@@ -31,9 +36,12 @@ class LayerKinds {
   [[nodiscard]] Pattern pattern(const Program& program);
 
  private:
+  [[nodiscard]] bool is_minor(const Value& value) const;
   void count(const Program& program, const std::vector<Number>& kinds, Pattern& pattern);
+  void add_steps(const Program& program, const std::vector<Number>& kinds, Pattern& pattern) const;
 
   NumberedTexts numbers_;
+  std::int64_t largest_ = 0;  // bytes of a value
 };
 
 // Whether the whole is `more`, and the difference between the two so many times again.

@@ -282,7 +282,7 @@ class Shortener {
 }  // namespace
 
 std::optional<LayerSamples> layer_samples(const Program& program) {
-  LayerKinds kinds;
+  LayerKinds kinds(program);
   const std::vector<Run> runs = program.values.size() < kSmall
                                     ? std::vector<Run>()
                                     : runs_of(kinds.of(program), kinds.alone(program));
