@@ -128,14 +128,33 @@ double LayoutSearch::promise(const LayoutCandidate& candidate, bool fits) {
   return fits ? bound.least(whole) : bound.least_memory(whole);
 }
 
+// Where its plan gathers, how else it may.
+void LayoutSearch::add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const {
+  if (!space_.limits().passes || !from.gathers) {
+    return;
+  }
+  moves.push_back(from.candidate);
+  moves.back().again ^= true;
+  for (const std::int64_t pieces : {1, 4, 16}) {
+    if (pieces != from.candidate.stream && may_stream(from)) {
+      moves.push_back(from.candidate);
+      moves.back().stream = pieces;
+      moves.back().again = moves.back().again || pieces > 1;
+    }
+  }
+}
+
 // The first change that makes it better, the most promising ones first.
 const Priced* LayoutSearch::step(const Priced& from, std::int64_t share) {
   const bool fits = merit_of(from, goal_).fits();
   const double reached = !from.is_legal ? std::numeric_limits<double>::infinity()
                          : fits         ? value_of(from, goal_.objective)
                                         : static_cast<double>(from.peak_bytes);
+  std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
+  add_pass_moves(from, candidates);
   std::vector<std::pair<double, LayoutCandidate>> moves;
-  for (LayoutCandidate& moved : neighbours(from.candidate)) {
+  moves.reserve(candidates.size());
+  for (LayoutCandidate& moved : candidates) {
     moves.emplace_back(promise(moved, fits), std::move(moved));
   }
   std::ranges::stable_sort(moves, {}, &std::pair<double, LayoutCandidate>::first);
@@ -143,9 +162,9 @@ const Priced* LayoutSearch::step(const Priced& from, std::int64_t share) {
     if (least >= reached || is_over(share)) {
       return nullptr;
     }
-    const Priced* next = consider(moved);
-    if (next->is_legal && is_better(*next, &from)) {
-      return next;
+    const Priced& next = priced(moved);
+    if (next.is_legal && is_better(next, &from)) {
+      return &next;
     }
   }
   return nullptr;
@@ -185,7 +204,7 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   return fewer;
 }
 
-LayoutCandidate LayoutSearch::simplest(const Priced& priced) {
+LayoutCandidate LayoutSearch::simplest(const Priced& priced, std::int64_t most) {
   const Priced* here = &priced;
   const auto is_worse = [this, &here](const LayoutCandidate& candidate) {
     constexpr double kRounding = 1e-9;
@@ -198,8 +217,8 @@ LayoutCandidate LayoutSearch::simplest(const Priced& priced) {
   std::vector<LayoutCandidate> fewer = shorter(here->candidate);
   for (std::size_t i = 0; i < fewer.size();) {
     const LayoutCandidate& candidate = fewer[i];
-    const bool may_be =
-        candidate != here->candidate && space_.is_consistent(candidate) && !is_worse(candidate);
+    const bool may_be = candidate != here->candidate && space_.is_consistent(candidate) &&
+                        (!is_over(most) || pricer_.knows(candidate)) && !is_worse(candidate);
     const Priced* other = may_be ? &pricer_.price(candidate) : nullptr;
     if (other != nullptr && other->is_legal && is_better(*other, here)) {
       here = other;
@@ -307,7 +326,7 @@ void LayoutSearch::start_locally(std::int64_t share) {
   std::vector<const Priced*> begun;
   for (const LayoutCandidate& candidate : by_promise(starts(even))) {
     if (begun.empty() || !is_over(share / 3)) {
-      begun.push_back(consider(candidate));
+      begun.push_back(&priced(candidate));
     }
   }
   std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {

@@ -11,8 +11,8 @@
 
 #include "ir/layout/hardware.h"
 #include "lowering/plan_cache.h"
-#include "lowering/search/layers.h"
-#include "lowering/search/space.h"
+#include "lowering/search/layers/layers.h"
+#include "lowering/search/space/space.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
@@ -46,6 +46,9 @@ class Pricer {
 
   // Each candidate is priced once; where layers repeat each other, by plans of a few of them.
   const Priced& price(const LayoutCandidate& candidate);
+  [[nodiscard]] bool knows(const LayoutCandidate& candidate) const {
+    return known_.contains(candidate);
+  }
   // By the plans of the whole programs, as they would be run. What a few layers say of the time is
   // that; of the peak memory it is near.
   const Priced& price_whole(const LayoutCandidate& candidate);

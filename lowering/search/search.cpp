@@ -105,14 +105,19 @@ const Priced& LayoutSearch::priced(const LayoutCandidate& candidate) {
   return result;
 }
 
+// In pieces it takes less memory, and less time where gathers go on behind products.
+bool LayoutSearch::may_stream(const Priced& priced) const {
+  return pricer_.hardware(priced.candidate.mesh).overlap > 0 || !merit_of(priced, goal_).fits() ||
+         goal_.objective == Objective::kMemory;
+}
+
 // The candidate, and where its plans gather, how else they may: the best of these.
 const Priced* LayoutSearch::consider(const LayoutCandidate& candidate) {
   const Priced* best = &priced(candidate);
   if (!space_.limits().passes || !best->is_legal || !best->gathers) {
     return best;
   }
-  // To gather again takes longer, and less memory; in pieces, less memory, and less time where
-  // gathers go on behind products.
+  // To gather again takes longer, and less memory.
   const bool fits = merit_of(*best, goal_).fits();
   const bool is_fast = goal_.objective == Objective::kTime && fits;
   const auto also = [&](std::int64_t pieces) {
@@ -125,8 +130,7 @@ const Priced* LayoutSearch::consider(const LayoutCandidate& candidate) {
   if (!is_fast && goal_.objective != Objective::kBytes) {
     also(1);
   }
-  if (pricer_.hardware(candidate.mesh).overlap > 0 || !merit_of(*best, goal_).fits() ||
-      goal_.objective == Objective::kMemory) {
+  if (may_stream(*best)) {
     also(4);
     also(16);
   }

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/search/bound/role_bounds.h"
 #include "lowering/search/pricer.h"
-#include "lowering/search/role_bounds.h"
 
 namespace mtf {
 
@@ -55,8 +55,9 @@ class LayoutSearch {
                Told told = {});
 
   [[nodiscard]] SearchResult run();
-  // One that costs no more than this, and says no more than it has to.
-  [[nodiscard]] LayoutCandidate simplest(const Priced& priced);
+  // One that costs no more than this, and says no more than it has to, as far as so much work in
+  // all shows it.
+  [[nodiscard]] LayoutCandidate simplest(const Priced& priced, std::int64_t most);
 
  private:
   struct Rng {
@@ -64,6 +65,8 @@ class LayoutSearch {
     std::size_t below(std::size_t n);
   };
 
+  // Whether what it gathers had better pass in pieces, perhaps.
+  [[nodiscard]] bool may_stream(const Priced& priced) const;
   const Priced* consider(const LayoutCandidate& candidate);
   const Priced& priced(const LayoutCandidate& candidate);
   [[nodiscard]] bool is_better(const Priced& a, const Priced* b) const;
@@ -84,6 +87,7 @@ class LayoutSearch {
   [[nodiscard]] std::vector<LayoutCandidate> neighbours(const LayoutCandidate& candidate) const;
   void add_mesh_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_axis_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const;
   void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate, Rng& random) const;
 

@@ -69,7 +69,7 @@ bool Searching::change_groups(std::int64_t most) {
 
 void Searching::give_groups_rules() {
   constexpr int kMostPasses = 3;
-  const std::int64_t most = pricer_.work() + goal_.work / 4;
+  const std::int64_t most = all_work_;
   const LayoutCandidate before = answer_;
   for (int pass = 0; pass < kMostPasses && change_groups(most); ++pass) {
   }

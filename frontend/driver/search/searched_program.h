@@ -12,7 +12,7 @@
 
 #include "frontend/driver/devices/checked.h"
 #include "lowering/search/pricer.h"
-#include "lowering/search/space.h"
+#include "lowering/search/space/space.h"
 
 namespace mtf {
 

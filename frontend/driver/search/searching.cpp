@@ -59,7 +59,8 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
   goal_.objective = objective_of(asked.objective);
   goal_.memory =
       asked.memory > 0 ? static_cast<double>(asked.memory) : pricer_.hardware(0).capacity;
-  goal_.work = static_cast<std::int64_t>(budget * kValuesPerSecond);
+  all_work_ = static_cast<std::int64_t>(budget * kValuesPerSecond);
+  goal_.work = all_work_ / 5 * 3;
 }
 
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
@@ -80,10 +81,11 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   for (const LayoutCandidate& hint : hints_) {
     static_cast<void>(pricer_.price(hint));
   }
-  answer_ = search.simplest(*result_.best);
+  answer_ = search.simplest(*result_.best, all_work_);
   constexpr int kMostRounds = 3;
-  for (int round = 0; round < kMostRounds && improve(); ++round) {
-    answer_ = search.simplest(pricer_.price(answer_));
+  const auto is_left = [&](int round) { return round == 0 || pricer_.work() < all_work_; };
+  for (int round = 0; round < kMostRounds && is_left(round) && improve(); ++round) {
+    answer_ = search.simplest(pricer_.price(answer_), all_work_);
   }
   give_groups_rules();
   return answer_;
@@ -162,7 +164,8 @@ const Priced* Searching::runner_up(std::size_t dim) {
         fits ? least >= value_of(*next, goal_.objective)
              : next != nullptr && bounds_.on(other.mesh).least_memory(bounds_.whole(other)) >=
                                       static_cast<double>(next->peak_bytes);
-    if (is_worse) {
+    const bool is_left = next != nullptr && pricer_.work() >= all_work_ && !pricer_.knows(other);
+    if (is_worse || is_left) {
       continue;
     }
     const Priced& priced = pricer_.price(other);

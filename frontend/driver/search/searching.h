@@ -56,6 +56,7 @@ class Searching {
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
   [[nodiscard]] std::vector<std::pair<double, LayoutCandidate>> elsewhere(std::size_t dim);
+  // Of what is left to plan, not more than there is work for, but one.
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
   void add_moved(SearchReport& report);
   [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
@@ -66,6 +67,7 @@ class Searching {
   Pricer pricer_;
   RoleBounds bounds_;
   SearchGoal goal_;
+  std::int64_t all_work_ = 0;  // of the search and of what comes behind it
   SearchResult result_;
   std::vector<LayoutCandidate> hints_;
   LayoutCandidate answer_;

@@ -1,6 +1,6 @@
 // Layers that repeat each other are priced by a few of them: that is what all of them cost.
 
-#include "lowering/search/layers.h"
+#include "lowering/search/layers/layers.h"
 
 #include <cmath>
 #include <random>

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/rewrite/rewrite.h"
-#include "lowering/search/role_bound.h"
+#include "lowering/search/bound/role_bound.h"
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/layouts/programs/generate.h"
@@ -68,7 +68,8 @@ LayoutCandidate drawn(const SearchSpace& space, std::mt19937_64& random) {
 
 // All beginnings of a candidate, and itself, promise no more than it keeps.
 void check_bound(Problem& problem, const Priced& priced, Objective objective) {
-  RoleBound bound(problem.space, 0, problem.programs, problem.pricer.hardware(0), objective);
+  const RoleOperations operations(problem.space, problem.programs);
+  RoleBound bound(problem.space, 0, operations, problem.pricer.hardware(0), objective);
   const double value = value_of(priced, objective);
   double before = 0;
   const std::size_t last = 2 * problem.space.dims().size() + problem.space.axes();

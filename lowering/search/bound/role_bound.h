@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "ir/layout/hardware.h"
-#include "lowering/search/space.h"
+#include "lowering/search/bound/role_operations.h"
+#include "lowering/search/space/space.h"
 
 namespace mtf {
 
@@ -34,7 +34,8 @@ struct Partial {
 
 class RoleBound {
  public:
-  RoleBound(const SearchSpace& space, std::size_t mesh, std::span<const Program> programs,
+  // `operations` outlives it.
+  RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
             const Hardware& hardware, Objective objective);
 
   // In the unit of the objective.
@@ -46,40 +47,28 @@ class RoleBound {
   static constexpr std::int32_t kNowhere = -1;
   static constexpr std::int32_t kUnknown = -2;
 
-  struct Tensor {
-    std::vector<std::int32_t> dims;   // of the space, by dim; -1: one that cannot be split
-    std::vector<std::int32_t> loops;  // by dim; -1: made of several
-    double bytes = 0;
-    bool is_open = false;      // its layout may be another than the rules say
-    bool is_variable = false;  // and its rules those of the variables
-    double readers = 1;        // that may share what is gathered; 0: of what is not counted
-  };
-  // An operation, and how often it is done.
-  struct Operation {
-    std::vector<Tensor> tensors;  // operands, then the result
-    std::vector<double> loops;    // sizes
-    std::vector<char> reduced;    // per loop
-    double flops = 0;             // of a product
-    double seconds = 0;           // of its elements, on one rank
-    bool stays_partial = false;   // what it sums may be brought together elsewhere
+  // An operation on this mesh's hardware, on one rank, and how often it is done.
+  struct Work {
+    const RoleOperation* operation = nullptr;
+    double flops = 0;    // of a product
+    double seconds = 0;  // of its elements
     double count = 1;
   };
   // Where an axis is in one tensor of an operation: a dim, kNowhere or kUnknown.
   using Places = std::vector<std::vector<std::int32_t>>;  // per axis and tensor
 
-  class Reader;  // of a program, into operations
-
-  void add(Operation operation);
+  void add(const RoleOperation& operation, double count);
   [[nodiscard]] static std::int32_t ruled_place(const LayoutCandidate& candidate,
-                                                const Tensor& tensor, AxisId axis);
-  [[nodiscard]] Places places_of(const Partial& partial, const Operation& operation) const;
-  [[nodiscard]] std::int32_t place(const Partial& partial, const Tensor& tensor, AxisId axis) const;
-  [[nodiscard]] double least(const Operation& operation, const Places& places) const;
-  [[nodiscard]] double cost(const Operation& operation, const Places& places,
+                                                const RoleTensor& tensor, AxisId axis);
+  [[nodiscard]] Places places_of(const Partial& partial, const RoleOperation& operation) const;
+  [[nodiscard]] std::int32_t place(const Partial& partial, const RoleTensor& tensor,
+                                   AxisId axis) const;
+  [[nodiscard]] double least(const Work& work, const Places& places) const;
+  [[nodiscard]] double cost(const Work& work, const Places& places,
                             const std::vector<std::int32_t>& loops) const;
-  [[nodiscard]] double summing(const Operation& operation, const Places& places,
+  [[nodiscard]] double summing(const RoleOperation& operation, const Places& places,
                                const std::vector<std::int32_t>& loops) const;
-  [[nodiscard]] double gathering(const Tensor& tensor, std::size_t number, const Places& places,
+  [[nodiscard]] double gathering(const RoleTensor& tensor, std::size_t number, const Places& places,
                                  const std::vector<std::int32_t>& loops) const;
   [[nodiscard]] double moving(double bytes, double messages) const;
 
@@ -87,13 +76,11 @@ class RoleBound {
   const Mesh& mesh_;
   Hardware hardware_;
   Objective objective_;
-  bool is_free_ = false;  // `infer`: dims without a rule may be anywhere
+  std::span<const RoleTensor> inputs_;
   double flops_rate_ = 0;
   double bandwidth_ = 0;
   double latency_ = 0;
-  std::vector<Operation> operations_;
-  std::map<std::string, std::size_t> numbers_;        // of operations that are alike
-  std::vector<Tensor> inputs_;                        // with what they take in memory
+  std::vector<Work> works_;
   std::vector<std::map<Places, double>> remembered_;  // per operation
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lowering/known/numbered.h"
-#include "lowering/search/space.h"
+#include "lowering/search/space/space.h"
 
 namespace mtf {
 namespace {

@@ -1,9 +1,9 @@
-#include "lowering/search/layer_kinds.h"
+#include "lowering/search/layers/layer_kinds.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "lowering/search/groups.h"
+#include "lowering/search/space/groups.h"
 
 namespace mtf {
 namespace {

@@ -1,4 +1,4 @@
-#include "lowering/search/groups.h"
+#include "lowering/search/space/groups.h"
 
 #include <algorithm>
 #include <cctype>

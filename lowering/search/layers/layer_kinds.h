@@ -13,8 +13,8 @@
 
 namespace mtf {
 
-// Kinds of values, of a program and of what is cut out of it: alike are values that do the same with
-// values that are alike, two steps back, whatever number a layer has in their names.
+// Kinds of values, of a program and of what is cut out of it: alike are values that do the same
+// with values that are alike, two steps back, whatever number a layer has in their names.
 //
 // Minor values, so small beside the largest one that they cost nothing to speak of (the losses of
 // layers, added up one after the other), are alike if they do the same, whatever they do it with.

@@ -1,4 +1,4 @@
-#include "lowering/search/layers.h"
+#include "lowering/search/layers/layers.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/search/layer_kinds.h"
+#include "lowering/search/layers/layer_kinds.h"
 
 namespace mtf {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lowering/search/groups.h"
-#include "lowering/search/space.h"
+#include "lowering/search/space/groups.h"
+#include "lowering/search/space/space.h"
 
 namespace mtf {
 

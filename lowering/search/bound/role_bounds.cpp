@@ -1,7 +1,8 @@
-#include "lowering/search/role_bounds.h"
+#include "lowering/search/bound/role_bounds.h"
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace mtf {
@@ -11,8 +12,10 @@ RoleBounds::RoleBounds(const SearchSpace& space, const Pricer& pricer, Objective
 
 RoleBound& RoleBounds::on(std::size_t mesh) {
   if (bounds_[mesh] == nullptr) {
-    bounds_[mesh] = std::make_unique<RoleBound>(space_, mesh, pricer_.programs(mesh),
-                                                pricer_.hardware(mesh), objective_);
+    const std::span<const Program> programs = pricer_.programs(mesh);
+    const auto known = operations_.try_emplace(programs.data(), space_, programs).first;
+    bounds_[mesh] = std::make_unique<RoleBound>(space_, mesh, known->second, pricer_.hardware(mesh),
+                                                objective_);
   }
   return *bounds_[mesh];
 }

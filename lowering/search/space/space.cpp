@@ -1,4 +1,4 @@
-#include "lowering/search/space.h"
+#include "lowering/search/space/space.h"
 
 #include <algorithm>
 #include <map>

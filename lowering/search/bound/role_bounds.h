@@ -2,11 +2,12 @@
 
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
+#include "lowering/search/bound/role_bound.h"
 #include "lowering/search/pricer.h"
-#include "lowering/search/role_bound.h"
 
 namespace mtf {
 
@@ -27,7 +28,8 @@ class RoleBounds {
   const SearchSpace& space_;
   const Pricer& pricer_;
   Objective objective_;
-  std::vector<std::unique_ptr<RoleBound>> bounds_;  // per mesh
+  std::map<const Program*, RoleOperations> operations_;  // by the first entry on a mesh
+  std::vector<std::unique_ptr<RoleBound>> bounds_;       // per mesh
 };
 
 }  // namespace mtf
