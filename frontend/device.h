@@ -102,6 +102,11 @@ class Device {
   // One line of the program's output.
   virtual void print(std::string_view line) = 0;
 
+  // A number of the program's own about its training, for who follows it; without a step it is of
+  // the last one.
+  virtual void metric(std::string_view /*name*/, double /*value*/,
+                      std::optional<std::int64_t> /*step*/) {}
+
   // Writes every variable, or gives those that exist, and those that are declared later, what a
   // file has. Collective. False: an error, the same on all ranks, and nothing has changed. In a
   // check a path may be empty: nobody knows it.

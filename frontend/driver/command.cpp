@@ -46,6 +46,8 @@ int execute(const Options& options) {
       return fmt_command(options);
     case Command::kCompletion:
       return completion_command(options);
+    case Command::kWatch:
+      return watch_command(options);
     case Command::kMan:
       break;
   }

@@ -36,6 +36,7 @@ struct Workspace;
 [[nodiscard]] int doc_command(const Options& options);
 [[nodiscard]] int fmt_command(const Options& options);
 [[nodiscard]] int completion_command(const Options& options);
+[[nodiscard]] int watch_command(const Options& options);
 
 // What some of them do with the program at hand; a session of `mtf repl` calls them, too.
 [[nodiscard]] Outcome check_outcome(Workspace& workspace);

@@ -31,7 +31,8 @@ enum class Command : std::uint8_t {
   kFmt,
   kDoc,
   kCompletion,
-  kMan
+  kMan,
+  kWatch
 };
 enum class Emit : std::uint8_t { kAst, kIr, kGrad, kSharded, kSpmd };
 enum class ColorChoice : std::uint8_t { kAuto, kAlways, kNever };
@@ -78,6 +79,9 @@ struct Options {
   std::string trace;             // the file to write; empty: none
   std::int64_t steps_begin = 0;  // that the trace has: of each entry and statement, from 0
   std::int64_t steps_end = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::string> metrics;  // files and folders that are written
+  bool once = false;                 // of `watch`: draw what there is, and end
+  std::string plot;                  // … into this file
   std::string settings;
   std::string hardware;
   std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has

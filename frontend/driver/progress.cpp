@@ -52,6 +52,7 @@ void ProgressLine::at(std::string_view what, std::int64_t done, std::int64_t of,
   const bool is_over = of > 0 && done >= of;
   parts_.erase(is_over ? part : part + 1, parts_.end());
   if (parts_.empty()) {
+    note_.clear();
     if (is_shown_) {
       clear(now);
     }
@@ -72,6 +73,7 @@ void ProgressLine::clear(Time now) {
 
 void ProgressLine::end(Time now) {
   parts_.clear();
+  note_.clear();
   clear(now);
 }
 
@@ -94,6 +96,7 @@ std::string ProgressLine::text(Time now, std::size_t columns) const {
     text += (text.empty() ? "" : ", ") + part.what + " " + count_text(part.done) +
             (part.of == 0 ? "" : " of " + count_text(part.of));
   }
+  text += note_.empty() ? "" : ", " + note_;
   const std::size_t room = columns < 2 ? 1 : columns - 1;  // behind the last column it would wrap
   if (parts_.front().of > 0) {
     const double share = fraction();
@@ -175,6 +178,12 @@ Progress::~Progress() {
 void progress_at(std::string_view what, std::int64_t done, std::int64_t of) {
   if (shown() != nullptr) {
     shown()->line.at(what, done, of, std::chrono::steady_clock::now());
+  }
+}
+
+void note_progress(std::string text) {
+  if (shown() != nullptr) {
+    shown()->line.note(std::move(text));
   }
 }
 

@@ -28,6 +28,8 @@ class ProgressLine {
   // So many parts `of` them are done of something, inside of what was not done before; 0: nobody
   // knows of how many. Once it is all done, it is over.
   void at(std::string_view what, std::int64_t done, std::int64_t of, Time now);
+  // What is said of the work, as long as any goes on.
+  void note(std::string text) { note_ = std::move(text); }
   // Leaves the screen to others for a while.
   void clear(Time now);
   // Nothing is under way any more.
@@ -45,8 +47,9 @@ class ProgressLine {
 
   Screen screen_;
   std::vector<Part> parts_;  // the outermost first
-  Time since_;               // when the outermost began
-  Time told_;                // when it came on last
+  std::string note_;
+  Time since_;  // when the outermost began
+  Time told_;   // when it came on last
   Time written_;
   bool is_shown_ = false;
 };
@@ -67,6 +70,8 @@ class Progress {
 };
 
 void progress_at(std::string_view what, std::int64_t done, std::int64_t of);
+// Behind how far it is: what else there is to say.
+void note_progress(std::string text);
 // For `ask_at_stop_points`.
 void planning_at(std::int64_t done, std::int64_t of);
 // Before something is written that a terminal shows.

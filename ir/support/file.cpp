@@ -97,14 +97,17 @@ TemporaryFolder::~TemporaryFolder() {
   }
 }
 
-std::string append_line(const std::string& path, std::string_view line) {
+namespace {
+
+// `is_line`: it ends, and so does one before it that was left open.
+std::string append_to(const std::string& path, std::string_view bytes, bool is_line) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) {
     return why();
   }
   struct stat status {};
   std::string problem;
-  std::string text(line);
+  std::string text(bytes);
   if (::fstat(file, &status) != 0) {
     problem = why();
   } else if (!S_ISREG(status.st_mode)) {
@@ -112,11 +115,23 @@ std::string append_line(const std::string& path, std::string_view line) {
   } else {
     char last = '\n';
     const bool is_known = status.st_size == 0 || ::pread(file, &last, 1, status.st_size - 1) == 1;
-    text = (is_known && last != '\n' ? "\n" : "") + text + "\n";  // a line that was left open ends
+    if (is_line) {
+      text = (is_known && last != '\n' ? "\n" : "") + text + "\n";
+    }
     problem = write_at_end(file, text, status.st_size);
   }
   const bool is_closed = ::close(file) == 0;
   return problem.empty() && !is_closed ? why() : problem;
+}
+
+}  // namespace
+
+std::string append_line(const std::string& path, std::string_view line) {
+  return append_to(path, line, /*is_line=*/true);
+}
+
+std::string append_bytes(const std::string& path, std::string_view bytes) {
+  return append_to(path, bytes, /*is_line=*/false);
 }
 
 PlainFile::PlainFile(const std::string& path) {

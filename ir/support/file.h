@@ -52,6 +52,7 @@ class TemporaryFolder {
 // A line at the end of the file, which is made if it is not there: all of it or nothing. Returns ""
 // or what went wrong.
 [[nodiscard]] std::string append_line(const std::string& path, std::string_view line);
+[[nodiscard]] std::string append_bytes(const std::string& path, std::string_view bytes);
 
 // A file that is open for reading; closed when it goes.
 class PlainFile {

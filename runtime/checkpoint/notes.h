@@ -10,6 +10,7 @@ inline constexpr std::string_view kFormat = "format";
 inline constexpr std::string_view kOurs = "mtf";
 inline constexpr std::string_view kSeed = "seed";
 inline constexpr std::string_view kDraws = "draws";
+inline constexpr std::string_view kSteps = "steps";  // taken by each entry that trains
 inline constexpr std::string_view kDims = "dims";
 inline constexpr std::string_view kChunk = "chunk_bytes";
 inline constexpr std::string_view kSums = "xxh64";              // of the chunks, 16 digits each

@@ -206,6 +206,12 @@ void CheckpointFile::read_notes(const SafetensorsHeader& header) {
   }
   notes_->seed = number_of<std::uint64_t>(note(header, notes::kSeed)).value_or(0);
   notes_->draws = number_of<std::uint64_t>(note(header, notes::kDraws)).value_or(0);
+  JsonReader steps(note(header, notes::kSteps));
+  static_cast<void>(steps.object([&](const std::string& entry) {
+    const std::optional<std::int64_t> taken = steps.whole();
+    notes_->steps[entry] = taken.value_or(0);
+    return taken.has_value();
+  }));
   JsonReader reader(note(header, notes::kDims));
   static_cast<void>(reader.object([&](const std::string& name) {
     std::vector<std::string>& dims = notes_->dims[name];

@@ -28,6 +28,7 @@ using ConvertElements = void (*)(DType from, DType to, const void* data, std::si
 struct CheckpointNotes {
   std::uint64_t seed = 0;
   std::uint64_t draws = 0;                               // where the random stream is
+  std::map<std::string, std::int64_t> steps;             // taken by each entry that trains
   std::map<std::string, std::vector<std::string>> dims;  // of each tensor, their names
 };
 

@@ -116,7 +116,18 @@ class CheckpointWriter {
     note(notes::kSeed, std::to_string(plan_.seed));
     note(notes::kDraws, std::to_string(plan_.draws));
     note(notes::kDims, dims + "}");
+    if (!plan_.steps.empty()) {
+      note(notes::kSteps, steps_text());
+    }
     return header;
+  }
+
+  [[nodiscard]] std::string steps_text() const {
+    std::string text;
+    for (const auto& [entry, steps] : plan_.steps) {
+      text += (text.empty() ? "{" : ",") + json_string(entry) + ":" + std::to_string(steps);
+    }
+    return text + "}";
   }
 
   // A name that all ranks write to.

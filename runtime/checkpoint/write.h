@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 
@@ -21,10 +22,11 @@ struct NamedTensor {
 
 struct CheckpointPlan {
   std::string path;
-  std::int64_t part_bytes = 5'000'000'000;  // of tensors in one file
-  std::int64_t keep = 0;                    // of its siblings, this one included; 0: all
-  std::uint64_t seed = 0;                   // of the random stream
-  std::uint64_t draws = 0;                  // its place
+  std::int64_t part_bytes = 5'000'000'000;         // of tensors in one file
+  std::int64_t keep = 0;                           // of its siblings, this one included; 0: all
+  std::uint64_t seed = 0;                          // of the random stream
+  std::uint64_t draws = 0;                         // its place
+  std::map<std::string, std::int64_t> steps = {};  // taken by each entry that trains
 };
 
 // Collective. "" or why it failed, the same on all processes.

@@ -142,6 +142,9 @@ struct Executor::State {
       }
       timed(rank, [&] { step.call->call.op->kernel(*here.call); });
     }
+    if (step.call->call.op->primitive == Primitive::kCheckFinite && options.watched) {
+      tell_watched(*prepared.program, *step.call, step.ranks.front().in.front(), options.watched);
+    }
     reports.call = nullptr;
   }
 

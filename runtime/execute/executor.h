@@ -28,6 +28,9 @@ struct RandomStream {
   std::uint64_t draws = 0;
 };
 
+// Takes the value of a scalar, and which it is of the program as it was lowered.
+using WatchedScalar = std::function<void(const Program&, ValueId, double)>;
+
 struct ExecutorOptions {
   bool exact = true;
   bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
@@ -35,6 +38,7 @@ struct ExecutorOptions {
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
+  WatchedScalar watched = {};                    // told of each scalar that is checked to be finite
   std::function<void(double)> before_trip = {};  // of so many flops; may throw, on all ranks alike
 };
 

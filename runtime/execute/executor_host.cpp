@@ -98,6 +98,18 @@ std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector
   return diag;
 }
 
+void tell_watched(const SpmdProgram& program, const LocalCall& call, const TensorView& x,
+                  const std::function<void(const Program&, ValueId, double)>& watched) {
+  if (x.shape.rank() > 0) {
+    return;
+  }
+  with_stored(x.dtype, [&](auto number) {
+    std::memcpy(&number, x.data, sizeof(number));
+    watched(program.source, program.source.at(call.origin).operands.front(),
+            static_cast<double>(number));
+  });
+}
+
 std::string encode(const Diag& diag) {
   std::string bytes;
   put(bytes, diag.kind);

@@ -58,6 +58,10 @@ class RankHost final : public KernelHost {
 [[nodiscard]] std::optional<Diag> agreed_failure(Communicator& communicator,
                                                  const std::vector<RankHost>& hosts);
 
+// Tells of the operand of a call, if it is a scalar.
+void tell_watched(const SpmdProgram& program, const LocalCall& call, const TensorView& x,
+                  const std::function<void(const Program&, ValueId, double)>& watched);
+
 [[nodiscard]] std::string encode(const Diag& diag);
 [[nodiscard]] Diag decode(std::string_view text);  // requires: from `encode`
 

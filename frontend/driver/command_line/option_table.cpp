@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "frontend/driver/command_line/tables.h"
+#include "frontend/driver/metrics/metrics_file.h"
 #include "ir/support/units.h"
 
 namespace mtf {
@@ -19,6 +20,7 @@ constexpr unsigned kDiff = bit(Command::kDiff);
 constexpr unsigned kWhy = bit(Command::kWhy);
 constexpr unsigned kPicture = bit(Command::kShow);
 constexpr unsigned kRepl = bit(Command::kRepl);
+constexpr unsigned kWatch = bit(Command::kWatch);
 constexpr unsigned kSearch = bit(Command::kSearch);
 constexpr unsigned kExecuting = kRun | kRepl | bit(Command::kVerify);
 constexpr unsigned kShowing = kRun | bit(Command::kCheck) | kPlan;
@@ -219,6 +221,11 @@ bool set_nan(Options& options, std::string_view text) {
   return text == "error" || text == "warn";
 }
 
+bool add_metrics(Options& options, std::string_view text) {
+  options.metrics.emplace_back(text);
+  return is_metrics_path(text);
+}
+
 bool set_emit(Options& options, std::string_view text) {
   constexpr std::array kPhases =
       std::to_array<std::string_view>({"ast", "ir", "grad", "sharded", "spmd"});
@@ -294,9 +301,10 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      kPlan, set_depth, Offer::kChoices, "1 2 3 4"},
     {"--all", "", "", "of a plan: repeated blocks as often as they are there", kPlan,
      set_flag<&Options::all>},
-    {"--width", "", "N", "columns of the output, instead of the terminal's", kPlan | kPicture,
-     set_width},
-    {"--ascii", "", "", "no lines but of `+`, `-` and `|`", kPicture, set_flag<&Options::ascii>},
+    {"--width", "", "N", "columns of the output, instead of the terminal's",
+     kPlan | kPicture | kWatch, set_width},
+    {"--ascii", "", "", "no lines but of `+`, `-` and `|`", kPicture | kWatch,
+     set_flag<&Options::ascii>},
     {"--script", "", "FILE", "read the file as if it were typed, with an echo: a transcript", kRepl,
      set_text<&Options::script>, Offer::kFiles},
     {"--count", "", "", "report what each rank computed, sent and held", kRun,
@@ -307,6 +315,12 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_text<&Options::trace>, Offer::kFiles},
     {"--steps", "", "A..B", "steps of each entry that the trace has, from 0 and without B: 10..20",
      kRun, set_steps},
+    {"--metrics", "", "FILE",
+     "write what each step of training says: x.jsonl, x.csv, or a folder x/ for TensorBoard", kRun,
+     add_metrics, Offer::kFiles},
+    {"--once", "", "", "draw what there is, and end", kWatch, set_flag<&Options::once>},
+    {"--plot", "", "FILE", "write the curves as a picture, an SVG", kWatch,
+     set_text<&Options::plot>, Offer::kFiles},
     {"--nan", "", "WHAT",
      "what a loss does that is not finite: warn, or error, which stops all ranks", kRun, set_nan,
      Offer::kChoices, "warn error"},

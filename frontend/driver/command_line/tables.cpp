@@ -67,6 +67,12 @@ constexpr std::array kOneFile = {kFile};
 constexpr std::array kFileAndEntry = {kFile, kEntry};
 constexpr std::array kFileAndLayouts = {kFile, kLayout, kLayout, kEntry};
 constexpr std::array kFileAndValue = {kFile, kValue, kEntry};
+constexpr WordDef kMetrics{.name = "FILE",
+                           .missing = "which file? x.jsonl or x.csv, as `--metrics` writes it",
+                           .offer = Offer::kFiles,
+                           .choices = "",
+                           .take = take_text<&Options::file>};
+constexpr std::array kOneMetrics = {kMetrics};
 constexpr WordDef kModule{.name = "MODULE[.NAME]",
                           .missing = "",
                           .offer = Offer::kModules,
@@ -152,6 +158,14 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
      {{{"mtf verify examples/two_layer.mtf", "every layout gives the same bits"},
        {"mtf verify examples/two_layer.mtf --fast --layout both",
         "how far sums in any order are from them"}}}},
+    {"watch",
+     Command::kWatch,
+     kOneMetrics,
+     "draw the curves of a run that `--metrics` writes, while it goes on",
+     {{{"mtf run examples/two_layer.mtf --metrics two_layer.jsonl && mtf watch --once "
+        "two_layer.jsonl",
+        "of a run that has ended"},
+       {"mtf watch --once --plot two_layer.svg two_layer.jsonl", "and as a picture"}}}},
     {"ops",
      Command::kOps,
      kOneOperation,

@@ -14,6 +14,7 @@
 #include "frontend/driver/hardware_option.h"
 #include "frontend/driver/launch.h"
 #include "frontend/driver/mesh_size.h"
+#include "frontend/driver/metrics/metrics_log.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/search/automatic.h"
 #include "frontend/parse/parse.h"
@@ -125,21 +126,28 @@ std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tre
   return std::nullopt;
 }
 
-void warn_of_run(Workspace& workspace, const DiagSink& diags, bool first_rank) {
+void warn_of_run(Workspace& workspace, const DiagSink& diags, const Communicator* world) {
+  const bool first_rank = world == nullptr || world->has_first_rank();
   if (first_rank && diags.ok() && !diags.diags().empty()) {
     warn(workspace, diags);
   }
 }
 
+// Of the ranks of this process together; 0: nobody has measured.
+double peak_flops(const Options& options, Session& session, Communicator* world) {
+  const std::optional<HardwareChoice> hardware =
+      session.hardware(options.hardware.empty() ? "this_machine" : options.hardware);
+  return hardware ? hardware->for_ranks(world == nullptr ? 1 : world->ranks()).flops : 0;
+}
+
 Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   const Options& options = workspace.options;
-  const bool first_rank = world == nullptr || world->has_first_rank();
   DiagSink diags;
-  const auto show_warnings = [&] { warn_of_run(workspace, diags, first_rank); };
   const bool is_timed = options.profile || !options.trace.empty();
   Interruption interruption;
   Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
                     {.begin = options.steps_begin, .end = options.steps_end});
+  MetricsLog metrics(options.metrics);
   ExecuteDevice device({.ops = op_table(),
                         .exact = !options.fast,
                         .nan_is_error = options.nan_is_error,
@@ -148,7 +156,9 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
                         .count = options.count,
                         .check_plan = plans_are_to_be_checked(),
                         .print = [&](std::string_view line) { say_line(workspace, line); },
-                        .after_run = show_warnings,
+                        .after_run = [&] { warn_of_run(workspace, diags, world); },
+                        .trained = [&](const TrainedStep& step) { metrics.trained(step); },
+                        .noted = [&](const NotedMetric& metric) { metrics.noted(metric); },
                         .timeline = is_timed ? &timeline : nullptr,
                         .interruption = &interruption,
                         .ends_saved = true},
@@ -160,12 +170,15 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
     host.before_statement = host_interruption(device);
   }
   Session session(std::move(host), workspace.sources, device, diags);
+  metrics.set_peak(peak_flops(options, session, world));
+  const auto failed = [&] {
+    if (is_timed && world == nullptr) {  // other ranks may be elsewhere
+      report_times(workspace, timeline, device, session, diags);
+    }
+  };
   const std::optional<Interrupted> interrupted =
-      run_until_interrupted(session, *std::move(tree), [&] {
-        if (is_timed && world == nullptr) {  // other ranks may be elsewhere
-          report_times(workspace, timeline, device, session, diags);
-        }
-      });
+      run_until_interrupted(session, *std::move(tree), failed);
+  metrics.report(diags);
   if (diags.ok() && options.count && device.communicator() != nullptr) {
     say_counts(workspace, device);
   }
@@ -185,11 +198,22 @@ bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {
                           : check_mesh_size(chosen, session.layouts(), world->ranks(), diags);
 }
 
-// The first rank will write it; all of them refuse to run if it cannot.
-bool can_trace(const Options& options, Communicator* world, DiagSink& diags) {
+std::optional<Diag> obstacle_to_reports(const Options& options) {
+  for (const std::string& path : options.metrics) {
+    const MetricsFile file(path);
+    const std::string problem = file.obstacle();
+    if (!problem.empty()) {
+      return Diag{.kind = DiagKind::kFile,
+                  .text = in_backticks(file.path()) + " cannot take metrics: " + problem};
+    }
+  }
+  return options.trace.empty() ? std::nullopt : trace_obstacle(options.trace);
+}
+
+// The first rank will write them; all of them refuse to run if it cannot.
+bool can_report(const Options& options, Communicator* world, DiagSink& diags) {
   const bool first_rank = world == nullptr || world->has_first_rank();
-  const std::optional<Diag> obstacle =
-      options.trace.empty() || !first_rank ? std::nullopt : trace_obstacle(options.trace);
+  const std::optional<Diag> obstacle = first_rank ? obstacle_to_reports(options) : std::nullopt;
   if (obstacle) {
     diags.add(*obstacle);
   }
@@ -197,7 +221,7 @@ bool can_trace(const Options& options, Communicator* world, DiagSink& diags) {
     return !obstacle;
   }
   if (!obstacle) {
-    diags.error(DiagKind::kFile, {}, "rank 0 cannot write the trace");
+    diags.error(DiagKind::kFile, {}, "rank 0 cannot write what is to be reported");
   }
   return false;
 }
@@ -223,7 +247,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
     }
     if (!knows_hardware(workspace, program->session) ||
         !fits_ranks(program->session, world, workspace.diags) ||
-        !can_trace(workspace.options, world, workspace.diags)) {
+        !can_report(workspace.options, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
   }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <stdexcept>
 
 #include "frontend/driver/devices/memory_check.h"
 #include "frontend/driver/devices/mover.h"
@@ -15,7 +14,6 @@
 #include "frontend/driver/mesh_size.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
-#include "runtime/execute/count.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -85,6 +83,9 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
       options_.interruption->before_run(*communicator_, flops, expects_save_);
     };
   }
+  executor.watched = [this](const Program& program, ValueId loss, double value) {
+    note_loss(program.at(loss).name, value);
+  };
   if (options_.timeline != nullptr) {
     options_.timeline->start(*communicator_);
     executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };
@@ -287,6 +288,8 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     options_.interruption->before_run(*communicator_, compiled.program.totals.flops, expects_save_);
   }
   DiagSink found;
+  losses_.clear();
+  const std::int64_t begin = nanoseconds_now();
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
   }
@@ -301,22 +304,12 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (!outputs) {
     return std::nullopt;
   }
-  const std::span<const Counted> counted = executor_->counted();
-  for (const Counted& one : counted) {
-    const std::string difference =
-        options_.check_plan ? difference_from_plan(compiled.program, one) : "";
-    if (!difference.empty()) {
-      throw std::logic_error("`" + std::string(entry) +
-                             "` did not do what its plan says: " + difference);
-    }
-  }
-  if (options_.count) {
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      count_run(counts_[i], entry, counted[i].totals, compiled.program.totals);
-    }
-  }
+  count(compiled.program, entry);
   if (options_.after_run) {
     options_.after_run();
+  }
+  if (!entry.empty() && !losses_.empty() && !compiled.program.updates.empty()) {
+    count_step(compiled.program, static_cast<double>(nanoseconds_now() - begin) * 1e-9);
   }
   last_step_ = step.empty() ? last_step_ : step;
   ++runs_;

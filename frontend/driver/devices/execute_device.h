@@ -27,6 +27,24 @@
 
 namespace mtf {
 
+// A run of an entry that minimizes something.
+struct TrainedStep {
+  std::string_view entry;
+  std::int64_t number = 0;  // of this entry, from 0, also across a `restore`
+  std::vector<std::pair<std::string, double>> losses;
+  double seconds = 0;
+  double flops = 0;  // of all local ranks
+  const Program& program;
+};
+
+// metric(name, value)
+struct NotedMetric {
+  std::string_view entry;  // that trained last; may be empty
+  std::int64_t step = 0;
+  std::string_view name;
+  double value = 0;
+};
+
 struct ExecuteOptions {
   OpTable ops;
   bool exact = true;
@@ -41,6 +59,8 @@ struct ExecuteOptions {
   // Each value that an entry, or a statement (""), has given.
   std::function<void(std::string_view, HostTensor)> observe_result = {};
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
+  std::function<void(const TrainedStep&)> trained = {};  // on the first rank
+  std::function<void(const NotedMetric&)> noted = {};    // on the first rank
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run
   bool ends_saved = false;       // an interrupted run goes on to where it saves
@@ -69,6 +89,7 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override;
+  void metric(std::string_view name, double value, std::optional<std::int64_t> step) override;
   bool save(const SaveRequest& request, DiagSink& diags) override;
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
   void expect_save(bool expected) override { expects_save_ = options_.ends_saved && expected; }
@@ -116,6 +137,7 @@ class ExecuteDevice final : public HoldingDevice {
     HeldLayouts held;
     std::map<std::string, RankTensor> old;
     RandomStream stream;
+    std::map<std::string, std::int64_t> steps;
     std::vector<Restored> restored;
   };
 
@@ -154,6 +176,12 @@ class ExecuteDevice final : public HoldingDevice {
                                                  std::span<RankTensor* const> updated,
                                                  DiagSink& diags);
   [[nodiscard]] HostTensor whole(const RankTensor& tensor);
+  // What a program has done, as it was counted.
+  void count(const SpmdProgram& program, std::string_view entry);
+  void take_notes(const CheckpointFile& file);
+  // An entry that minimizes something has run.
+  void count_step(const SpmdProgram& program, double seconds);
+  void note_loss(const std::string& name, double value);
   // Does some work between runs, and takes its time if anybody asks.
   template <typename F>
   auto timed(HostWork work, F&& f) {
@@ -180,6 +208,9 @@ class ExecuteDevice final : public HoldingDevice {
   std::map<std::string, Variable> known_;                    // ever declared; without programs
   std::vector<RankCounts> counts_;
   std::string last_step_;
+  std::map<std::string, std::int64_t> steps_;           // taken by each entry that trains
+  std::string trains_;                                  // the entry that trained last
+  std::vector<std::pair<std::string, double>> losses_;  // of the run in progress
   std::uint64_t runs_ = 0;
   bool expects_save_ = false;  // soon
   std::optional<Undo> undo_;

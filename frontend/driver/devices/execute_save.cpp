@@ -29,7 +29,8 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
   CheckpointPlan plan{.path = place_of(request.path),
                       .keep = request.keep,
                       .seed = stream.seed,
-                      .draws = stream.draws};
+                      .draws = stream.draws,
+                      .steps = steps_};
   plan.part_bytes = request.part_bytes > 0 ? request.part_bytes : plan.part_bytes;
   std::vector<NamedTensor> tensors;
   for (const auto& [path, tensor] : variables_) {
@@ -123,6 +124,14 @@ std::vector<Variable> ExecuteDevice::known_variables() const {
   return variables;
 }
 
+void ExecuteDevice::take_notes(const CheckpointFile& file) {
+  if (const std::optional<CheckpointNotes>& notes = file.notes()) {
+    executor_->set_stream({.seed = notes->seed, .draws = notes->draws});
+    steps_ = notes->steps;
+    trains_ = steps_.size() == 1 ? steps_.begin()->first : "";
+  }
+}
+
 bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   std::optional<Restored> restored = opened(request, diags);
   if (!restored) {
@@ -148,9 +157,7 @@ bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   }
   if (request.globs.empty()) {
     restored_.clear();
-    if (const std::optional<CheckpointNotes>& notes = restored->file->notes()) {
-      executor_->set_stream({.seed = notes->seed, .draws = notes->draws});
-    }
+    take_notes(*restored->file);
   }
   restored_.push_back(*std::move(restored));
   return true;

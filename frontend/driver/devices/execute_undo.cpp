@@ -12,6 +12,7 @@ void ExecuteDevice::begin() {
                .held = held_,
                .old = {},
                .stream = executor_->stream(),
+               .steps = steps_,
                .restored = restored_};
 }
 
@@ -44,6 +45,7 @@ void ExecuteDevice::undo() {
     variables_.insert_or_assign(path, std::move(value));
   }
   executor_->set_stream(undo->stream);
+  steps_ = std::move(undo->steps);
   restored_ = std::move(undo->restored);
 }
 

@@ -151,6 +151,9 @@ fn clipped(x) {
 let x = const([io], [1, 2, 3])
 print grad(sum(3 * clipped(x)), x)
 )"},
+    {"metric", "metric(\"name\", x, step = n)",
+     "at top level a number, or scalar tensor, of the step that was taken last: for `--metrics`",
+     "metric(\"validation\", 1.5)\n"},
     {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
     {"setting", "setting(\"name\", 1)",
      "what `--set name=TEXT` says, or the second argument, whose kind it has",

@@ -54,6 +54,11 @@ void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts,
 // exists(path), read_text(path) and setting(name, otherwise), in outside.cpp.
 [[nodiscard]] Value read_text_call(Context& c, const HostFn& self, const ast::Call& call,
                                    SourceSpan span);
+// At top level a number, or a scalar tensor that every rank has; unknown after an error.
+[[nodiscard]] Operand number_here(Context& c, const HostFn& self, const ast::Expr& expr);
+// metric(name, x, step), in metric.cpp.
+[[nodiscard]] Value metric_call(Context& c, const HostFn& self, const ast::Call& call,
+                                SourceSpan span);
 [[nodiscard]] Value exists_call(Context& c, const HostFn& self, const ast::Call& call,
                                 SourceSpan span);
 [[nodiscard]] Value setting_call(Context& c, const HostFn& self, const ast::Call& call,

@@ -129,6 +129,14 @@ Operand host_argument(Context& c, const HostFn& self, const ast::Call& call, Sou
   return x;
 }
 
+}  // namespace
+
+Operand number_here(Context& c, const HostFn& self, const ast::Expr& expr) {
+  return evaluate_here(c, self, expr);
+}
+
+namespace {
+
 Values characters_of(std::string_view text) {
   Values items;
   while (!text.empty()) {

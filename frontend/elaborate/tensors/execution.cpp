@@ -48,6 +48,12 @@ void Execution::print(std::string_view line) {
   }
 }
 
+void Execution::metric(std::string_view name, double value, std::optional<std::int64_t> step) {
+  if (!checks_only()) {
+    device_.metric(name, value, step);
+  }
+}
+
 bool Execution::save(const SaveRequest& request) {
   if (is_dry()) {
     return true;

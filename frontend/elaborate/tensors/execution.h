@@ -30,6 +30,7 @@ class Execution {
   [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
       const Unit& unit, std::span<const TensorHandle> arguments);
   void print(std::string_view line);
+  void metric(std::string_view name, double value, std::optional<std::int64_t> step);
   // False after an error. A check saves nothing, and remembers what the program would.
   [[nodiscard]] bool save(const SaveRequest& request);
   [[nodiscard]] bool restore(const RestoreRequest& request);

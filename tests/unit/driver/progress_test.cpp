@@ -57,6 +57,18 @@ TEST_CASE("work that is short shows nothing, however much was before it") {
   }
 }
 
+TEST_CASE("what is said of the work stands behind how far it is, until it is over") {
+  Watched screen(90);
+  screen.after(0, "epoch", 0, 2);
+  screen.line.note("loss 0.5, 12 tokens/s");
+  CHECK(screen.after(1000, "epoch", 1, 2) ==
+        "\repoch 1 of 2, loss 0.5, 12 tokens/s  [###############---------------]  50 %, 1 s "
+        "left\x1b[K");
+  screen.after(100, "epoch", 2, 2);
+  screen.after(1000, "step", 0, 0);
+  CHECK(screen.after(1000, "step", 2, 0).find("loss") == std::string::npos);
+}
+
 TEST_CASE("short work without a pause is long work") {
   Watched screen(80);
   std::string shown;

@@ -1,0 +1,36 @@
+// The curves of a file of metrics, and pictures of them.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mtf {
+
+struct Curve2d {
+  std::string name;                                     // "loss"; of several entries "entry/loss"
+  std::vector<std::pair<std::int64_t, double>> points;  // steps and values, as they were written
+  bool is_rate = false;                                 // how fast it goes, not how well
+};
+
+struct Curves {
+  std::vector<Curve2d> curves;  // in the order in which they begin
+  std::string problem;          // "" or why there are none
+};
+
+// Of x.jsonl or x.csv. What is not whole is left out, as is what is no number.
+[[nodiscard]] Curves read_curves(const std::string& path);
+
+struct CurveStyle {
+  std::size_t columns = 80;
+  bool ascii = false;
+};
+// A picture of each curve that is no rate, and a line of all last values.
+[[nodiscard]] std::string curves_text(const Curves& curves, const CurveStyle& style);
+// An SVG that needs nothing else.
+[[nodiscard]] std::string curves_svg(const Curves& curves, std::string_view title);
+
+}  // namespace mtf

@@ -1,0 +1,175 @@
+// Curves in characters: of Braille, which have two by four dots each, or one of ASCII for each
+// cell.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "frontend/driver/metrics/curves.h"
+#include "frontend/report/quantity.h"
+#include "ir/support/number.h"
+#include "ir/support/utf8.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::size_t kCurveRows = 12;
+constexpr int kTextDigits = 4;
+
+struct CurveBounds {
+  double left = 0;
+  double right = 0;
+  double bottom = 0;
+  double top = 0;
+};
+
+CurveBounds bounds_of(const Curve2d& curve) {
+  const auto [first, last] = std::ranges::minmax_element(curve.points);
+  const auto by_value = [](const auto& point) { return point.second; };
+  const auto [least, most] = std::ranges::minmax_element(curve.points, {}, by_value);
+  return {.left = static_cast<double>(first->first),
+          .right = static_cast<double>(last->first),
+          .bottom = least->second,
+          .top = most->second};
+}
+
+// Dots that are set, row by row from the top.
+class Canvas {
+ public:
+  Canvas(std::size_t columns, std::size_t rows, bool ascii)
+      : wide_(ascii ? 1 : 2),
+        high_(ascii ? 1 : 4),
+        columns_(columns * wide_),
+        rows_(rows * high_),
+        dots_(columns_ * rows_, false) {}
+
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+
+  // `height`: 0 … 1
+  [[nodiscard]] std::size_t row_at(double height) const {
+    return rows_ - 1 -
+           static_cast<std::size_t>(std::lround(height * static_cast<double>(rows_ - 1)));
+  }
+  void line_down(std::size_t column, std::size_t from, std::size_t to) {
+    for (std::size_t row = std::min(from, to); row <= std::max(from, to); ++row) {
+      dots_[row * columns_ + column] = true;
+    }
+  }
+
+  // A row of characters.
+  [[nodiscard]] std::string text(std::size_t row) const {
+    std::string text;
+    for (std::size_t column = 0; column < columns_; column += wide_) {
+      text += wide_ == 1 ? std::string(1, is_set(row, column) ? '*' : ' ')
+                         : braille(row * high_, column);
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    return text;
+  }
+
+ private:
+  [[nodiscard]] bool is_set(std::size_t row, std::size_t column) const {
+    return dots_[row * columns_ + column];
+  }
+  [[nodiscard]] std::string braille(std::size_t row, std::size_t column) const {
+    constexpr std::array<std::array<unsigned, 2>, 4> kBits = {
+        {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
+    constexpr char32_t kNone = 0x2800;
+    unsigned bits = 0;
+    for (std::size_t r = 0; r < kBits.size(); ++r) {
+      for (std::size_t c = 0; c < 2; ++c) {
+        bits |= is_set(row + r, column + c) ? kBits[r][c] : 0;
+      }
+    }
+    return bits == 0 ? " " : to_utf8(kNone + bits);
+  }
+
+  std::size_t wide_;
+  std::size_t high_;
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<bool> dots_;
+};
+
+// The rows that the points of each column have; `first` below `last` where there is none.
+struct ColumnSpan {
+  std::size_t first = 1;
+  std::size_t last = 0;
+};
+
+std::vector<ColumnSpan> column_spans(const Curve2d& curve, const CurveBounds& bounds,
+                                     const Canvas& canvas) {
+  const double width = std::max(1.0, bounds.right - bounds.left);
+  const double height = bounds.top > bounds.bottom ? bounds.top - bounds.bottom : 1;
+  std::vector<ColumnSpan> spans(canvas.columns());
+  for (const auto& [step, value] : curve.points) {
+    const double across = (static_cast<double>(step) - bounds.left) / width;
+    const auto column =
+        static_cast<std::size_t>(std::lround(across * static_cast<double>(canvas.columns() - 1)));
+    const std::size_t row = canvas.row_at((value - bounds.bottom) / height);
+    ColumnSpan& span = spans[column];
+    const bool is_first = span.first > span.last;
+    span = {.first = is_first ? row : std::min(span.first, row),
+            .last = is_first ? row : std::max(span.last, row)};
+  }
+  return spans;
+}
+
+// A straight line between columns that have points.
+void draw_curve(const Curve2d& curve, const CurveBounds& bounds, Canvas& canvas) {
+  const std::vector<ColumnSpan> spans = column_spans(curve, bounds, canvas);
+  std::optional<std::size_t> before;
+  for (std::size_t column = 0; column < spans.size(); ++column) {
+    if (spans[column].first > spans[column].last) {
+      continue;
+    }
+    for (std::size_t between = before.value_or(column) + 1; between < column; ++between) {
+      const double share =
+          static_cast<double>(between - *before) / static_cast<double>(column - *before);
+      const auto from = static_cast<double>(spans[*before].last);
+      const auto to = static_cast<double>(spans[column].first);
+      const auto row = static_cast<std::size_t>(std::lround(from + share * (to - from)));
+      canvas.line_down(between, row, row);
+    }
+    canvas.line_down(column, spans[column].first, spans[column].last);
+    before = column;
+  }
+}
+
+std::string curve_picture(const Curve2d& curve, const CurveStyle& style) {
+  const CurveBounds bounds = bounds_of(curve);
+  const std::string top = significant(bounds.top, kTextDigits);
+  const std::string bottom = significant(bounds.bottom, kTextDigits);
+  const std::size_t margin = std::max(top.size(), bottom.size());
+  const std::size_t width = std::max<std::size_t>(20, style.columns - 1) - margin - 2;
+  Canvas canvas(width, kCurveRows, style.ascii);
+  draw_curve(curve, bounds, canvas);
+  std::string text = curve.name + "\n";
+  for (std::size_t row = 0; row < kCurveRows; ++row) {
+    const std::string mark = row == 0 ? top : row + 1 == kCurveRows ? bottom : "";
+    text += std::string(margin - mark.size(), ' ') + mark + (style.ascii ? " |" : " │") +
+            canvas.text(row) + "\n";
+  }
+  const std::string left = count_text(static_cast<std::int64_t>(bounds.left));
+  const std::string right = "step " + count_text(static_cast<std::int64_t>(bounds.right));
+  return text + std::string(margin + 2, ' ') + left +
+         std::string(width - std::min(width, left.size() + right.size()), ' ') + right + "\n\n";
+}
+
+}  // namespace
+
+std::string curves_text(const Curves& curves, const CurveStyle& style) {
+  std::string text;
+  std::string last;
+  std::int64_t step = 0;
+  for (const Curve2d& curve : curves.curves) {
+    text += curve.is_rate ? "" : curve_picture(curve, style);
+    step = std::max(step, curve.points.back().first);
+    last += ", " + curve.name + " " + significant(curve.points.back().second, kTextDigits);
+  }
+  return curves.curves.empty() ? "no metrics yet\n"
+                               : text + "step " + count_text(step) + last + "\n";
+}
+
+}  // namespace mtf

@@ -1,0 +1,67 @@
+// `mtf watch`: the curves of a run, drawn anew when its file has grown.
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+#include <unistd.h>
+
+#include "frontend/driver/commands.h"
+#include "frontend/driver/metrics/curves.h"
+#include "frontend/driver/workspace.h"
+#include "ir/support/file.h"
+
+namespace mtf {
+namespace {
+
+// False after an error.
+bool draw_once(Workspace& workspace, bool follows) {
+  const Options& options = workspace.options;
+  const Curves curves = read_curves(options.file);
+  if (!curves.problem.empty()) {
+    workspace.diags.error(DiagKind::kFile, {}, in_backticks(options.file) + " " + curves.problem);
+    return false;
+  }
+  if (!options.plot.empty()) {
+    const std::string problem = write_file(
+        options.plot, [&](std::ostream& out) { out << curves_svg(curves, options.file); });
+    if (!problem.empty()) {
+      workspace.diags.error(DiagKind::kFile, {},
+                            in_backticks(options.plot) + " cannot be written: " + problem);
+      return false;
+    }
+  }
+  const std::string text = curves_text(
+      curves, {.columns = options.width.value_or(output_columns()), .ascii = options.ascii});
+  std::fputs(((follows ? "\x1b[H\x1b[J" : "") + text).c_str(), stdout);
+  std::fflush(stdout);
+  return true;
+}
+
+Outcome watch(Workspace& workspace) {
+  const bool follows = !workspace.options.once && isatty(STDOUT_FILENO) == 1;
+  std::uintmax_t drawn = 0;
+  bool is_drawn = false;
+  while (true) {  // a follower ends by a signal
+    std::error_code ignored;
+    const std::uintmax_t size = std::filesystem::file_size(workspace.options.file, ignored);
+    if ((!is_drawn || size != drawn) && !draw_once(workspace, follows)) {
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (!follows) {
+      return {};
+    }
+    is_drawn = true;
+    drawn = size;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+}
+
+}  // namespace
+
+int watch_command(const Options& options) {
+  return run_alone(options, watch);
+}
+
+}  // namespace mtf

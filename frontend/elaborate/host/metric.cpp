@@ -1,0 +1,84 @@
+// metric(name, x): a number for who follows the training, at the step that was taken last.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/host/operators.h"
+#include "frontend/elaborate/tensors/units.h"
+
+namespace mtf::host {
+namespace {
+
+// What the files have of every record.
+constexpr auto kTaken = std::to_array<std::string_view>({"step", "entry", "time"});
+
+bool is_metric_name(std::string_view name) {
+  constexpr std::string_view kSigns = "_-./ ";
+  return !name.empty() && std::ranges::find(kTaken, name) == kTaken.end() &&
+         std::ranges::all_of(name, [&](char letter) {
+           return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                  kSigns.find(letter) != std::string_view::npos;
+         });
+}
+
+// False after an error.
+bool has_name(Reporter& report, const Operand& name) {
+  const auto* text = name.value.get<std::string>();
+  const bool is_name = text != nullptr && is_metric_name(*text);
+  if (!is_name && !is_unknown(name.value)) {
+    report.error(DiagKind::kBadArgument, name.span,
+                 text == nullptr
+                     ? "the name of a `metric` is a string; this is " + kind_of(name.value)
+                     : "`" + *text +
+                           "` is no name of a metric: it has letters, digits, `_`, `-`, `.`, `/` "
+                           "and blanks, and is not `step`, `entry` or `time`");
+  }
+  return is_name;
+}
+
+std::optional<double> number_in(Context& c, const HostFn& self, const Operand& x) {
+  if (const auto* tensor = x.value.get<Tensor>()) {
+    return c.execution.checks_only() ? std::nullopt : c.execution.scalar(tensor->handle);
+  }
+  const std::optional<double> number = as_real(x.value);
+  if (!number) {
+    static_cast<void>(wrong_argument(c.report, self, x, "a number or a scalar tensor"));
+  }
+  return number;
+}
+
+}  // namespace
+
+Value metric_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const std::vector<Formal> formals{
+      {.name = "name"}, {.name = "x"}, {.name = "step", .required = false}};
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
+  if (!bound) {
+    return unknown();
+  }
+  const ast::Expr& written = *(*bound)[0].front();
+  const Operand name{.value = evaluate(c, written), .span = written.span};
+  const Operand x = number_here(c, self, *(*bound)[1].front());
+  std::optional<double> step;
+  if (!(*bound)[2].empty()) {
+    const Operand given = number_here(c, self, *(*bound)[2].front());
+    step = number_in(c, self, given);
+    if (step && (*step < 0 || *step != static_cast<double>(static_cast<std::int64_t>(*step)))) {
+      c.report.error(DiagKind::kBadArgument, given.span,
+                     "a step is a whole number from 0 on; this is " + to_text(*step));
+      return unknown();
+    }
+  }
+  const std::optional<double> number = number_in(c, self, x);
+  if (has_name(c.report, name) && number) {
+    c.execution.metric(*name.value.get<std::string>(), *number,
+                       step ? std::optional(static_cast<std::int64_t>(*step)) : std::nullopt);
+  }
+  return nothing();
+}
+
+}  // namespace mtf::host

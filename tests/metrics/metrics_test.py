@@ -1,0 +1,288 @@
+#!/usr/bin/python3
+"""`--metrics` and `mtf watch`: what files of metrics hold, by the rules of their formats alone; that a run
+which is resumed has no step twice; that one rank writes; what a terminal shows."""
+
+import csv
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from terminal import on_terminal  # noqa: E402
+
+MTF = str(pathlib.Path(sys.argv[1]).resolve())
+STEPS = 12
+TRAIN = """\
+import optim
+dim batch = 8, length = 4, vocab = 8, d = 16
+mesh line = [r: 2]
+layout split on line { batch -> r }
+model net(ids: i32[batch, length]) {
+  param table : f32[vocab, d] = normal(stddev = 0.3)
+  param out : f32[d, vocab] = normal(stddev = 0.3)
+  return einsum(gather(table, ids, over = vocab), out -> [batch, length, vocab])
+}
+fn train(ids: i32[batch, length]) {
+  let scores = log_softmax(net(ids), over = vocab)
+  let loss = -mean(sum(scores * one_hot(ids, vocab), over = vocab))
+  minimize loss with optim.adam(lr = 0.01)
+  return loss
+}
+option steps = 12
+option stop = 1000
+state step : i32[] = zeros
+if exists("s.safetensors") { restore "s.safetensors" }
+let ids = integers([batch, length], low = 0, high = 8, seed = 7)
+while step < steps {
+  let loss = train(ids)
+  print "{loss:.9g}"
+  step <- step + 1
+  if int(step) % 4 == 0 { metric("valid/loss", 2 * loss) }
+  if int(step) % 4 == 0 { save "s.safetensors" }
+  assert step != stop, "stopped"
+}
+"""
+FILES = ["m.jsonl", "m.csv", "tb/"]
+EVENTS = "tb/events.out.tfevents.mtf"
+
+
+def fail(what, *texts):
+    sys.exit("\n".join([what, *map(str, texts)]))
+
+
+def run(folder, *words, status=0, ranks=0):
+    launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks else []
+    done = subprocess.run([*launcher, MTF, *words], cwd=folder, capture_output=True, text=True, timeout=600,
+                          check=False)
+    if done.returncode != status:
+        fail(f"{words}: status {done.returncode}", done.stdout, done.stderr)
+    return done
+
+
+def train(folder, *own, status=0, ranks=0):
+    """The losses that are printed."""
+    words = [word for name in FILES for word in ("--metrics", name)]
+    behind = ["--", *own] if own else []
+    done = run(folder, "run", "train.mtf", "--layout", "split", *words, *behind, status=status, ranks=ranks)
+    return [float(line) for line in done.stdout.splitlines()]
+
+
+# ---- the formats, read by their rules ----------------------------------------------------------------
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data):
+    crc = crc32c(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def fields(message):
+    """(number, wire type, value) of a message of protocol buffers."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            value = varint()
+        else:
+            size = {1: 8, 5: 4}.get(kind) or varint()
+            value = message[at:at + size]
+            at += size
+        yield key >> 3, kind, value
+
+
+def events(path):
+    """[(step, tag, value)], and the version that the file begins with."""
+    data = pathlib.Path(path).read_bytes()
+    found, version = [], None
+    while data:
+        size, check = struct.unpack("<QI", data[:12])
+        message = data[12:12 + size]
+        if check != masked(data[:8]) or struct.unpack("<I", data[12 + size:16 + size])[0] != masked(message):
+            fail("a checksum is wrong")
+        data = data[16 + size:]
+        step = 0
+        for number, _, value in fields(message):
+            if number == 1 and struct.unpack("<d", value)[0] < 1.7e9:
+                fail("the wall time is none")
+            if number == 2:
+                step = value
+            if number == 3:
+                version = value.decode()
+            if number == 5:
+                for _, _, one in fields(value):
+                    parts = {n: v for n, _, v in fields(one)}
+                    found.append((step, parts[1].decode(), struct.unpack("<f", parts[2])[0]))
+    return found, version
+
+
+def series(folder):
+    """{name: [(step, value)]} as each of the three files has it."""
+    lines, table, board = {}, {}, {}
+    for line in pathlib.Path(folder, "m.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        for name, value in record.items():
+            if name not in ("step", "entry", "time"):
+                lines.setdefault(f"{record['entry']}/{name}", []).append((record["step"], value))
+    with open(pathlib.Path(folder, "m.csv"), encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for name, value in row.items():
+                if name not in ("step", "entry", "time") and value != "":
+                    table.setdefault(f"{row['entry']}/{name}", []).append((int(row["step"]), float(value)))
+    found, version = events(pathlib.Path(folder, EVENTS))
+    if version != "brain.Event:2":
+        fail("the version of the event file", version)
+    for step, tag, value in found:
+        board.setdefault(tag, []).append((step, value))
+    if lines != table or lines.keys() != board.keys():
+        fail("the files differ", lines, table, board)
+    for name, points in lines.items():
+        narrow = [(step, struct.unpack("<f", struct.pack("<f", value))[0]) for step, value in points]
+        if narrow != board[name]:
+            fail(f"the event file has another {name}", narrow, board[name])
+    return lines
+
+
+def check_series(what, found, losses):
+    narrow = [struct.unpack("<f", struct.pack("<f", loss))[0] for loss in losses]
+    steps = list(range(STEPS))
+    read = [struct.unpack("<f", struct.pack("<f", value))[0] for _, value in found["train/loss"]]
+    if [step for step, _ in found["train/loss"]] != steps or read != narrow:
+        fail(f"{what}: the loss", found["train/loss"], losses)
+    if [step for step, _ in found["train/valid/loss"]] != [3, 7, 11]:
+        fail(f"{what}: the steps of a metric", found["train/valid/loss"])
+    for step, value in found["train/valid/loss"]:
+        if abs(value - 2 * losses[step]) > 1e-6:
+            fail(f"{what}: a metric", step, value)
+    rates = found["train/tokens_per_second"]
+    for (step, rate), (_, seconds) in zip(rates, found["train/seconds"], strict=True):
+        if abs(rate * seconds / 32 - 1) > 1e-4:  # 8 examples of 4 tokens
+            fail(f"{what}: tokens per second at step {step}", rate, seconds)
+
+
+# ---- the tests ----------------------------------------------------------------------------------------
+
+def check_resumed(folder, ranks):
+    unbroken = train(folder, ranks=ranks)
+    whole = series(folder)
+    check_series("an unbroken run", whole, unbroken)
+    pathlib.Path(folder, "s.safetensors").unlink()
+    first = train(folder, "--stop", "7", status=1, ranks=ranks)  # begins again: nothing is left of the first
+    if [step for step, _ in series(folder)["train/loss"]] != list(range(7)):
+        fail("a run from the beginning goes on with what an earlier one wrote")
+    for name, torn in [("m.jsonl", b'{"step":99,"los'), ("m.csv", b"99,tra"), (EVENTS, b"\x18\x00\x00\x00")]:
+        with open(pathlib.Path(folder, name), "ab") as file:
+            file.write(torn)  # a record that was not finished
+    rest = train(folder, ranks=ranks)
+    if first[:4] + rest != unbroken:
+        fail("the resumed run", first, rest, unbroken)
+    check_series("a resumed run", series(folder), unbroken)
+    pathlib.Path(folder, "s.safetensors").unlink()
+
+
+def check_wrong(folder):
+    for words, status, wanted in [
+            (["--metrics", "m.txt"], 2, "`m.txt` is not a value of `--metrics`"),
+            (["--metrics", "train.mtf/"], 1, "cannot take metrics: Not a directory"),
+            (["--metrics", "other.csv"], 1, "`other.csv` cannot take metrics: it is no file of metrics"),
+            (["--metrics", "other.jsonl"], 1, "it is no file of metrics"),
+            (["--metrics", "folder.csv"], 1, "`folder.csv` cannot take metrics: Is a directory")]:
+        pathlib.Path(folder, "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+        pathlib.Path(folder, "other.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+        pathlib.Path(folder, "folder.csv").mkdir(exist_ok=True)
+        for ranks in (0, 2):
+            done = run(folder, "run", "train.mtf", "--layout", "split", *words, status=status, ranks=ranks)
+            if wanted not in done.stderr or done.stdout:
+                fail(f"{words} says", done.stdout, done.stderr)
+        if pathlib.Path(folder, "other.csv").read_text(encoding="utf-8") != "a,b\n1,2\n":
+            fail("a file of somebody else was written to")
+    for name, wanted in [("gone.jsonl", "cannot be opened"), ("other.csv", "has no column `step`")]:
+        done = run(folder, "watch", "--once", name, status=1)
+        if wanted not in done.stderr:
+            fail(f"mtf watch {name} says", done.stderr)
+    if run(folder, "watch", "--once", "other.jsonl").stdout != "no metrics yet\n":
+        fail("a file without metrics is drawn")
+
+
+def check_watch(folder):
+    train(folder)
+    pictures = [run(folder, "watch", "--once", "--width", "60", name).stdout for name in ("m.jsonl", "m.csv")]
+    if pictures[0] != pictures[1] or not pictures[0].startswith("loss\n") or "valid/loss\n" not in pictures[0]:
+        fail("the curves", *pictures)
+    plain = run(folder, "watch", "--once", "--ascii", "--width", "60", "--plot", "m.svg", "m.jsonl").stdout
+    rows = [line for line in plain.splitlines() if "|" in line]
+    if not plain.isascii() or len(rows) != 24 or "*" not in rows[0] or not rows[11].endswith("*"):
+        fail("a curve in ASCII that goes down", plain)
+    if any(len(line) > 60 for line in plain.splitlines()[:-1]):
+        fail("wider than it was to be", plain)
+    tree = xml.etree.ElementTree.parse(pathlib.Path(folder, "m.svg"))
+    lines = tree.findall("{http://www.w3.org/2000/svg}polyline")
+    if [len(line.get("points").split()) for line in lines] != [STEPS, 3]:
+        fail("the polylines of the SVG")
+    follow(folder)
+
+
+def follow(folder):
+    """On a terminal it draws what is added, until it is interrupted."""
+    path = pathlib.Path(folder, "grows.jsonl")
+    path.write_text('{"step":0,"loss":4}\n{"step":1,"loss":2}\n', encoding="utf-8")
+    master, end = pty.openpty()
+    with subprocess.Popen([MTF, "watch", str(path)], stdin=subprocess.DEVNULL, stdout=end, stderr=end) as process:
+        os.close(end)
+        shown = b""
+        for last, added in [(b"step 1, loss 2", '{"step":7,"loss":1.5}\n{"step":8,"lo'), (b"step 7, loss 1.5", None)]:
+            while last not in shown:
+                shown += os.read(master, 65536)
+            if added:
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write(added)
+        process.terminate()
+    os.close(master)
+
+
+def check_progress(folder):
+    pathlib.Path(folder, "s.safetensors").unlink()
+    pathlib.Path(folder, "long.mtf").write_text(
+        TRAIN.replace("steps = 12", "steps = 600").replace("batch = 8", "batch = 512")
+        .replace("d = 16", "d = 512").replace("  print \"{loss:.9g}\"\n", ""), encoding="utf-8")
+    shown = on_terminal([MTF, "run", "long.mtf", "--layout", "split"], columns=120, cwd=folder,
+                        env=dict(os.environ, TERM="xterm"), status=0)
+    if not re.search(r"turn \d+, loss -?\d\S*, [\d,]+ tokens/s", shown):
+        fail("the progress line", repr(shown[-400:]))
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    pathlib.Path(scratch, "train.mtf").write_text(TRAIN, encoding="utf-8")
+    if crc32c(b"123456789") != 0xE3069283:
+        fail("the checksum of this test")
+    check_resumed(scratch, 0)
+    check_resumed(scratch, 2)
+    check_wrong(scratch)
+    check_watch(scratch)
+    check_progress(scratch)
