@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kTileElements = 1024;
 constexpr std::int64_t kTurnedRows = 16;
 constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kNearBytes = 1 << 20;  // that a near cache may have from before
 
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -56,6 +57,7 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
     choose_tile();
     find_lone();
     place_scratch();
+    prefetches_ = row_group_ == 1 && bytes_in_place() > kNearBytes;
   }
 }
 
@@ -166,8 +168,25 @@ std::vector<std::size_t> TilePass::last_uses() const {
   return last_use;
 }
 
+// Of all operands that are read where they are.
+std::int64_t TilePass::bytes_in_place() const {
+  std::int64_t bytes = 0;
+  for (const Input& input : inputs_) {
+    bytes += input.access == Access::kInPlace ? volume_ * input.width : 0;
+  }
+  return bytes;
+}
+
+// No place is larger than it has to be: places a page apart would displace one another.
 void TilePass::place_scratch() {
-  const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * 8);
+  std::int64_t width = 1;
+  for (const Input& input : inputs_) {
+    width = std::max(width, input.width);
+  }
+  for (const Stage& stage : stages_) {
+    width = std::max(width, stage.width);
+  }
+  const std::int64_t tile = aligned(tile_rows_ * tile_columns_ * width);
   for (Input& input : inputs_) {
     if (input.access > Access::kLone) {
       input.place = scratch_bytes_;

@@ -90,6 +90,7 @@ class TilePass {
   void choose_tile();
   [[nodiscard]] Access access_of(const Input& input) const;
   void find_lone();
+  [[nodiscard]] std::int64_t bytes_in_place() const;
   void place_scratch();
   void place_results(std::int64_t tile);
   [[nodiscard]] std::vector<std::size_t> last_uses() const;
@@ -100,6 +101,7 @@ class TilePass {
                  std::byte* place) const;
   void load_turned(const Input& input, const std::byte* data, const Tile& tile,
                    std::byte* place) const;
+  void prefetch_next(std::span<const void* const> inputs, std::int64_t next, std::size_t s) const;
   void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch) const;
   void start(std::span<void* const> outputs, TileScratch& scratch) const;
 
@@ -110,6 +112,7 @@ class TilePass {
   std::int64_t tile_rows_ = 1;  // more than one: whole rows
   std::int64_t tile_columns_ = 1;
   std::int64_t row_group_ = 1;
+  bool prefetches_ = false;  // the next tile's operands, which no near cache has
   std::int64_t scratch_bytes_ = 0;
 };
 

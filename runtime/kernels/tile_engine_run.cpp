@@ -9,6 +9,8 @@
 namespace mtf {
 namespace {
 
+constexpr std::int64_t kLine = 64;  // bytes of a line of the caches
+
 // Calls f(T{}) with an unsigned type of that many bytes.
 template <typename F>
 void with_width(std::int64_t width, F&& f) {
@@ -123,6 +125,29 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
   return place + (tile.row - tile.group_row) * tile.columns * input.width;
 }
 
+// Asks for what the tile that begins at `next` reads, a part before each stage, so that it comes
+// while this tile is in work: tiles are too short for the hardware to see a stream. Inlined, as a
+// function that does nothing else has no effect that a compiler would keep.
+[[gnu::always_inline]] inline void TilePass::prefetch_next(std::span<const void* const> inputs,
+                                                           std::int64_t next, std::size_t s) const {
+  if (!prefetches_) {
+    return;
+  }
+  const auto stages = static_cast<std::int64_t>(stages_.size());
+  const auto part = static_cast<std::int64_t>(s);
+  const std::int64_t size = std::min(tile_rows_ * tile_columns_, volume_ - next);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].access != Access::kInPlace) {
+      continue;
+    }
+    const std::byte* from = static_cast<const std::byte*>(inputs[i]) + next * inputs_[i].width;
+    const std::int64_t lines = (size * inputs_[i].width + kLine - 1) / kLine;
+    for (std::int64_t line = part * lines / stages; line < (part + 1) * lines / stages; ++line) {
+      __builtin_prefetch(from + line * kLine);
+    }
+  }
+}
+
 void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
                         TileScratch& scratch) const {
   std::byte* memory = scratch.memory.data();
@@ -141,6 +166,7 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
     std::byte* output = scratch.outputs[s];
     const bool direct = output != nullptr && !overlaps_any(output, inputs);
     scratch.results[s] = direct ? output + begin * stage.width : memory + stage.place;
+    prefetch_next(inputs, begin + tile.size(), s);
     run_stage(stage.spec, stage.dtypes, scratch.operands, scratch.results[s],
               static_cast<std::size_t>(tile.size()));
   }
