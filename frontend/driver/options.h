@@ -106,7 +106,8 @@ struct Options {
   bool strict = false;  // a warning is an error
   bool profile = false;
   bool nan_is_error = false;
-  bool exact = false;  // said so; it is the default
+  bool check_nan = false;  // of everything that is computed
+  bool exact = false;      // said so; it is the default
   bool fast = false;
   bool locked = false;  // no layout is searched anew
   bool verbose = false;

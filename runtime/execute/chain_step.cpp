@@ -10,6 +10,7 @@
 #include "lowering/memory/arena.h"
 #include "lowering/steps/bands.h"
 #include "runtime/execute/executor_program.h"
+#include "runtime/execute/finite/finite_watch.h"
 
 namespace mtf {
 
@@ -145,8 +146,15 @@ class ChainSketch {
                                                         .exact = context_.exact,
                                                         .host = context_.hosts[index_],
                                                         .notes = std::make_shared<KernelNotes>()});
-    pass.outputs.push_back(place_of_result(call.result));
+    add_output(pass, call);
     return pass;
+  }
+
+  void add_output(ChainStep::Pass& pass, const LocalCall& call) {
+    pass.outputs.push_back(place_of_result(call.result));
+    if (context_.watched) {
+      pass.made.emplace_back(&call, band_shape(call.result));
+    }
   }
 
   [[nodiscard]] TensorView view_of(SpmdId id) const {
@@ -186,7 +194,7 @@ class ChainSketch {
       }
       made.push_back(call.result);
       if (stage.stored) {
-        pass.outputs.push_back(place_of_result(call.result));
+        add_output(pass, call);
       }
     }
     std::vector<std::int64_t> extents;
@@ -209,10 +217,10 @@ class ChainSketch {
                   .isa = context_.hosts[index_].cpu().isa};
     stage.spreads = call.call.op->spreads;
     stage.widened = is_widened(call.call);
-    stage.stored =
-        result.home != Home::kNone || std::ranges::any_of(later, [&call](const LocalCall& other) {
-          return std::ranges::find(other.operands, call.result) != other.operands.end();
-        });
+    stage.stored = context_.watched || result.home != Home::kNone ||
+                   std::ranges::any_of(later, [&call](const LocalCall& other) {
+                     return std::ranges::find(other.operands, call.result) != other.operands.end();
+                   });
     return stage;
   }
 
@@ -281,6 +289,9 @@ void ChainStep::run_band(std::vector<Pass>& passes, const PreparedProgram& prepa
       pass.in.front().data = address(pass.inputs.front());
       pass.call->out.data = scratch.outs.front();
       pass.call->call.op->kernel(*pass.call);
+    }
+    for (std::size_t i = 0; scratch.watch != nullptr && i < pass.made.size(); ++i) {
+      scratch.watch->made(rank, *pass.made[i].first, scratch.outs[i], pass.made[i].second, at);
     }
   }
 }

@@ -17,6 +17,7 @@ namespace mtf {
 
 struct PrepareContext;  // runtime/execute/executor_program.h
 struct PreparedProgram;
+class FiniteWatch;
 
 // What chains work in, shared by all those of an executor.
 struct ChainScratch {
@@ -24,6 +25,7 @@ struct ChainScratch {
   Buffer between;                // what one pass over a band leaves to others
   std::vector<const void*> ins;  // of the pass in progress
   std::vector<void*> outs;
+  FiniteWatch* watch = nullptr;  // null: nobody looks
 };
 
 class ChainStep {
@@ -48,6 +50,7 @@ class ChainStep {
     std::vector<LoopShare> shares;
     std::vector<Place> inputs;
     std::vector<Place> outputs;
+    std::vector<std::pair<const LocalCall*, Shape>> made;  // of each output, if it is looked at
   };
   // The slices of one rank, or of all local ones.
   struct OnRank {

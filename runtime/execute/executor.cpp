@@ -12,6 +12,7 @@
 #include "ir/support/match.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_program.h"
+#include "runtime/execute/finite/finite_watch.h"
 #include "runtime/kernels/cpu.h"
 #include "runtime/ranks/world.h"
 
@@ -35,6 +36,10 @@ struct Executor::State {
     arenas.resize(hosts.size());
     staging.pool = &pool;
     chains.tiles.pool = &pool;
+    if (options.check_finite) {
+      watch = std::make_unique<FiniteWatch>(communicator, hosts);
+    }
+    chains.watch = watch.get();
   }
 
   Communicator& communicator;
@@ -45,7 +50,8 @@ struct Executor::State {
   std::vector<Buffer> arenas;   // grown to the largest program
   Staging staging;
   ChainScratch chains;
-  std::vector<const void*> ins;  // of the step in progress
+  std::unique_ptr<FiniteWatch> watch;  // null: nobody looks
+  std::vector<const void*> ins;        // of the step in progress
   std::vector<void*> outs;
   std::vector<const void*> indices;  // rank by rank
   std::vector<Traffic> before;       // it began
@@ -229,7 +235,9 @@ struct Executor::State {
       ++counted.times[step_number];
       counted.totals.flops += step.flops;
     }
+    ++reports.moment;
     const bool is_mark = std::holds_alternative<LoopStep>(step.body);
+    const std::size_t number = step_number;
     if (is_mark && step.effect && !all_well(diags)) {
       return false;
     }
@@ -239,6 +247,9 @@ struct Executor::State {
         [&](const MoveStep& body) { move(prepared, body); },
         [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
         [&](const LoopStep& body) { step_number = loop(prepared, body); });
+    if (watch != nullptr) {
+      watch->done(prepared, number);
+    }
     return is_mark || !step.effect || all_well(diags);
   }
 
@@ -290,19 +301,6 @@ struct Executor::State {
     }
     return true;
   }
-
-  void update_variables(const PreparedProgram& prepared,
-                        std::span<RankTensor* const> updated) const {
-    for (std::size_t i = 0; i < updated.size(); ++i) {
-      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const Buffer& variable = updated[i]->parts[rank];
-        const void* value = prepared.at(rank, prepared.program->updates[i].value);
-        if (value != variable.data()) {
-          std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
-        }
-      }
-    }
-  }
 };
 
 void Executor::State::check_agreement(const Group& group, StepKind kind, std::uint64_t hash) {
@@ -342,7 +340,8 @@ Executable Executor::prepare(const SpmdProgram& program) {
   assert(program.mesh.ranks() == state_->communicator.ranks());
   return Executable(prepare_program(program, {.communicator = state_->communicator,
                                               .hosts = state_->hosts,
-                                              .exact = state_->options.exact}));
+                                              .exact = state_->options.exact,
+                                              .watched = state_->watch != nullptr}));
 }
 
 std::optional<std::vector<RankTensor>> Executor::run(const Executable& executable,
@@ -363,6 +362,9 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   for (Counted& counted : prepared.counted) {
     clear(counted);
   }
+  if (state.watch != nullptr) {
+    state.watch->begin(prepared);
+  }
   for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
     if (!state.do_step(prepared, prepared.steps[state.step_number], diags)) {
       return std::nullopt;
@@ -371,7 +373,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   if (prepared.may_fail && !state.all_well(diags)) {
     return std::nullopt;
   }
-  state.update_variables(prepared, updated);
+  update_variables(prepared, updated);
   count_memory(prepared, inputs, outputs);
   state.reports.execution += prepared.draws ? 1 : 0;
   return outputs;

@@ -34,6 +34,7 @@ using WatchedScalar = std::function<void(const Program&, ValueId, double)>;
 struct ExecutorOptions {
   bool exact = true;
   bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
+  bool check_finite = false;  // the first value that is not finite stops all ranks
   std::uint64_t seed = 0;
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only

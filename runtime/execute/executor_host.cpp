@@ -58,8 +58,13 @@ void RankHost::print(std::string_view line) {
 }
 
 void RankHost::fail(DiagKind kind, std::string text) {
+  fail(reports_.diag(kind, Severity::kError, std::move(text)));
+}
+
+void RankHost::fail(Diag diag) {
   if (!failure_) {
-    failure_ = reports_.diag(kind, Severity::kError, std::move(text));
+    failure_ = std::move(diag);
+    failed_at_ = reports_.moment;
   }
 }
 
@@ -85,11 +90,18 @@ std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector
   std::vector<std::string> mine;
   mine.reserve(hosts.size());
   for (const RankHost& host : hosts) {
-    mine.push_back(host.failure() ? encode(*host.failure()) : "");
+    std::string& one = mine.emplace_back();
+    if (host.failure()) {
+      put(one, host.failed_at());
+      one += encode(*host.failure());
+    }
   }
   const std::vector<std::string> all = communicator.share(mine);
-  const auto first = std::ranges::find_if(all, [](const std::string& one) { return !one.empty(); });
-  Diag diag = decode(*first);
+  const auto moment_of = [](std::string_view one) {
+    return one.empty() ? UINT64_MAX : take<std::uint64_t>(one);
+  };
+  const auto first = std::ranges::min_element(all, {}, moment_of);
+  Diag diag = decode(std::string_view(*first).substr(sizeof(std::uint64_t)));
   if (std::ranges::count(all, *first) != static_cast<std::ptrdiff_t>(all.size())) {
     diag.notes.push_back({.span = {},
                           .text = "on rank " + std::to_string(first - all.begin()) + " of " +

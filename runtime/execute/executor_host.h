@@ -25,6 +25,7 @@ struct Reports {
   std::function<void(std::string_view)> print;
   const SpmdProgram* program = nullptr;
   const LocalCall* call = nullptr;
+  std::uint64_t moment = 0;    // counts steps; the same on all ranks
   std::vector<Diag> warnings;  // of rank 0, not yet handed on
   std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t>> warned;  // kinds and places
 
@@ -39,6 +40,7 @@ class RankHost final : public KernelHost {
 
   void print(std::string_view line) override;
   void fail(DiagKind kind, std::string text) override;  // the first one counts
+  void fail(Diag diag);
   void warn(DiagKind kind, std::string text) override;
   [[nodiscard]] std::uint64_t seed() const override { return reports_.seed; }
   [[nodiscard]] std::uint64_t execution() const override { return reports_.execution; }
@@ -46,15 +48,18 @@ class RankHost final : public KernelHost {
   [[nodiscard]] Cpu cpu() const override { return reports_.cpu; }
 
   [[nodiscard]] const std::optional<Diag>& failure() const { return failure_; }
+  [[nodiscard]] std::uint64_t failed_at() const { return failed_at_; }
   void forget_failure() { failure_.reset(); }
 
  private:
   Reports& reports_;
   std::int64_t rank_;
   std::optional<Diag> failure_;
+  std::uint64_t failed_at_ = 0;  // the moment
 };
 
-// The failure of the lowest rank that has one, or nullopt. Collective; alike on all ranks.
+// The failure of the earliest step, there of the lowest rank that has one, or nullopt. Collective;
+// alike on all ranks.
 [[nodiscard]] std::optional<Diag> agreed_failure(Communicator& communicator,
                                                  const std::vector<RankHost>& hosts);
 

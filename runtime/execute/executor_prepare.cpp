@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -223,6 +224,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   auto prepared = std::make_unique<PreparedProgram>();
   prepared->program = &program;
   prepared->arena_bytes = reached_arena(program);
+  prepared->may_fail = context.watched;
   Totals totals;
   for (std::size_t number = 0; number < program.steps.size(); ++number) {
     PreparedStep ready = prepare_step(program, number, totals, context);
@@ -245,6 +247,18 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   }
   prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));
   return prepared;
+}
+
+void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated) {
+  for (std::size_t i = 0; i < updated.size(); ++i) {
+    for (std::size_t rank = 0; rank < prepared.data.size(); ++rank) {
+      const Buffer& variable = updated[i]->parts[rank];
+      const void* value = prepared.at(rank, prepared.program->updates[i].value);
+      if (value != variable.data()) {
+        std::memcpy(variable.data(), value, static_cast<std::size_t>(variable.bytes()));
+      }
+    }
+  }
 }
 
 void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,

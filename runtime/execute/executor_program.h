@@ -66,6 +66,7 @@ struct PrepareContext {
   Communicator& communicator;
   std::vector<RankHost>& hosts;  // one per local rank
   bool exact = true;
+  bool watched = false;  // everything that is computed is looked at
 };
 
 // A rank's share of a loop.
@@ -74,6 +75,9 @@ struct PrepareContext {
 
 [[nodiscard]] std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
                                                                const PrepareContext& context);
+
+// At the end of a run variables take their values.
+void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated);
 
 // Bytes that each local rank holds for a run; a tensor that is two inputs counts as two, as in the
 // plan.

@@ -140,6 +140,21 @@ double peak_flops(const Options& options, Session& session, Communicator* world)
   return hardware ? hardware->for_ranks(world == nullptr ? 1 : world->ranks()).flops : 0;
 }
 
+ExecuteOptions asked_of_device(const Options& options) {
+  return {.ops = op_table(),
+          .exact = !options.fast,
+          .nan_is_error = options.nan_is_error || options.check_nan,
+          .check_finite = options.check_nan,
+          .seed = options.seed,
+          .max_memory = options.max_memory,
+          .count = options.count,
+          .check_plan = plans_are_to_be_checked(),
+          .print = {},
+          .after_run = {},
+          .observe = {},
+          .ends_saved = true};
+}
+
 Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   const Options& options = workspace.options;
   DiagSink diags;
@@ -148,21 +163,14 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
                     {.begin = options.steps_begin, .end = options.steps_end});
   MetricsLog metrics(options.metrics);
-  ExecuteDevice device({.ops = op_table(),
-                        .exact = !options.fast,
-                        .nan_is_error = options.nan_is_error,
-                        .seed = options.seed,
-                        .max_memory = options.max_memory,
-                        .count = options.count,
-                        .check_plan = plans_are_to_be_checked(),
-                        .print = [&](std::string_view line) { say_line(workspace, line); },
-                        .after_run = [&] { warn_of_run(workspace, diags, world); },
-                        .trained = [&](const TrainedStep& step) { metrics.trained(step); },
-                        .noted = [&](const NotedMetric& metric) { metrics.noted(metric); },
-                        .timeline = is_timed ? &timeline : nullptr,
-                        .interruption = &interruption,
-                        .ends_saved = true},
-                       world);
+  ExecuteOptions running = asked_of_device(options);
+  running.print = [&](std::string_view line) { say_line(workspace, line); };
+  running.after_run = [&] { warn_of_run(workspace, diags, world); };
+  running.trained = [&](const TrainedStep& step) { metrics.trained(step); };
+  running.noted = [&](const NotedMetric& metric) { metrics.noted(metric); };
+  running.timeline = is_timed ? &timeline : nullptr;
+  running.interruption = &interruption;
+  ExecuteDevice device(std::move(running), world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   ElaborateOptions host = elaborate_options(options);
   host.search = automatic(workspace, file);

@@ -76,6 +76,7 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   }
   ExecutorOptions executor{.exact = options_.exact,
                            .nan_is_error = options_.nan_is_error,
+                           .check_finite = options_.check_finite,
                            .seed = options_.seed,
                            .print = options_.print};
   if (options_.interruption != nullptr) {

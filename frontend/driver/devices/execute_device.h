@@ -49,6 +49,7 @@ struct ExecuteOptions {
   OpTable ops;
   bool exact = true;
   bool nan_is_error = false;  // of a loss
+  bool check_finite = false;  // everything that is computed
   std::uint64_t seed = 0;
   std::uint64_t max_memory = 0;  // MiB on this machine; 0: nine tenths of what is available
   bool count = false;
