@@ -1,6 +1,7 @@
 #include "lowering/loops/loops.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lowering/partition/split.h"
@@ -21,6 +22,32 @@ bool may_go_out(const Step& step, bool gather_again) {
     const OpDef& op = *call.call.op;
     return op.effect || op.random || op.file != FileUse::kNone || op.primitive == Primitive::kCarry;
   });
+}
+
+// The step of a loop whose kernel makes `id`.
+std::optional<std::size_t> made_in(const SpmdProgram& program, const LoopSteps& loop, SpmdId id) {
+  for (std::size_t s = loop.begin; s < loop.end; ++s) {
+    if (std::ranges::find(program.steps[s].calls, id, &LocalCall::result) !=
+        program.steps[s].calls.end()) {
+      return s;
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether the rest of a trip, behind the step `made`, reads what `id` was before it takes its next
+// value.
+bool is_read_behind(const SpmdProgram& program, const LoopSteps& loop, SpmdId id,
+                    std::size_t made) {
+  for (std::size_t s = loop.begin; s < loop.end; ++s) {
+    const Step& step = program.steps[s];
+    const bool takes = is_call_of(step, Primitive::kNext) && step.calls.front().operands[0] == id;
+    const std::vector<SpmdId> read = read_by(step);
+    if (!takes && done_at(program, s) > made && std::ranges::find(read, id) != read.end()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 class Trip {
@@ -83,6 +110,26 @@ std::vector<LoopSteps> loops_of(const SpmdProgram& program) {
     }
   }
   return loops;
+}
+
+std::vector<SpmdId> carried_by(const SpmdProgram& program) {
+  std::vector<SpmdId> carried(program.values.size());
+  std::vector<char> seen(program.steps.size());  // of an inner loop
+  for (const LoopSteps& loop : loops_of(program)) {
+    for (std::size_t s = loop.begin; s < loop.end; ++s) {
+      const Step& step = program.steps[s];
+      if (!is_call_of(step, Primitive::kNext) || std::exchange(seen[s], 1) != 0) {
+        continue;
+      }
+      const SpmdId to = step.calls.front().operands[0];
+      const SpmdId from = step.calls.front().operands[1];
+      const std::optional<std::size_t> made = made_in(program, loop, from);
+      if (made && !carried[at(from)].valid() && !is_read_behind(program, loop, to, *made)) {
+        carried[at(from)] = to;
+      }
+    }
+  }
+  return carried;
 }
 
 std::vector<std::size_t> segments_of(const SpmdProgram& program) {

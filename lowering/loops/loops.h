@@ -21,6 +21,11 @@ struct LoopSteps {
 // The inner ones before those around them.
 [[nodiscard]] std::vector<LoopSteps> loops_of(const SpmdProgram& program);
 
+// Per value that a trip hands on, what is carried and may be in the same memory: what takes that
+// value for the next trip, if nothing reads in the rest of this one what it was before. The step
+// that makes the value may read it. Invalid: there is none.
+[[nodiscard]] std::vector<SpmdId> carried_by(const SpmdProgram& program);
+
 // Per step, how many marks are before it: steps of one number are done equally often, and none is
 // moved to where the number is another.
 [[nodiscard]] std::vector<std::size_t> segments_of(const SpmdProgram& program);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lowering/loops/loops.h"
 #include "lowering/memory/arena.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/steps/bands.h"
@@ -13,7 +14,11 @@ namespace {
 class Planner {
  public:
   explicit Planner(SpmdProgram& program)
-      : program_(program), lives_(live_ranges_of(program)), block_(program.values.size(), 0) {}
+      : program_(program),
+        lives_(live_ranges_of(program)),
+        carried_(carried_by(program)),
+        lent_(program.values.size(), 0),
+        block_(program.values.size(), 0) {}
 
   bool run(std::int64_t below) {
     for (SpmdValue& value : program_.values) {
@@ -152,7 +157,7 @@ class Planner {
   // Writes over an operand that dies here where it can.
   void take_over_or_new(const Step& step, SpmdId id, std::vector<SpmdId>& dying) {
     SpmdValue& value = program_.at(id);
-    if (value.home != Home::kNone) {
+    if (value.home != Home::kNone || settle_as_carried(step, id)) {
       return;
     }
     for (SpmdId& operand : dying) {
@@ -172,8 +177,27 @@ class Planner {
     take(id);
   }
 
+  // What a trip hands on is made where it is carried, so that nothing has to be copied.
+  bool settle_as_carried(const Step& step, SpmdId id) {
+    const SpmdId carried = carried_[index(id)];
+    if (!carried.valid() || program_.at(carried).local != program_.at(id).local) {
+      return false;
+    }
+    const std::vector<SpmdId> read = read_by(step);
+    const bool is_read = std::ranges::find(read, carried) != read.end();
+    if (program_.at(carried).home == Home::kInput ||
+        (is_read && !may_overwrite(step, carried, id))) {
+      return false;
+    }
+    program_.at(id).home = program_.at(carried).home;
+    program_.at(id).offset = program_.at(carried).offset;
+    block_[index(id)] = block_[index(carried)];
+    lent_[index(id)] = 1;
+    return true;
+  }
+
   void release(SpmdId id) {
-    if (program_.at(id).home == Home::kArena) {
+    if (program_.at(id).home == Home::kArena && lent_[index(id)] == 0) {
       blocks_[block_[index(id)]].last = now_;
     }
   }
@@ -214,6 +238,8 @@ class Planner {
   SpmdProgram& program_;
   LiveRanges lives_;
   std::vector<ArenaBlock> blocks_;
+  std::vector<SpmdId> carried_;     // per value: which it takes the place of
+  std::vector<char> lent_;          // whether it is in the memory of one that stays
   std::vector<std::size_t> block_;  // per value in the arena
   std::int32_t now_ = 0;            // the step
 };

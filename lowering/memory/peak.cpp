@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lowering/loops/loops.h"
 #include "lowering/memory/arena.h"
 #include "lowering/memory/live_ranges.h"
 
@@ -31,7 +32,8 @@ class Replay {
  public:
   explicit Replay(const SpmdProgram& program)
       : program_(program), made_(program.steps.size()), gone_(program.steps.size()) {
-    const LiveRanges lives = live_ranges_of(program);
+    LiveRanges lives = live_ranges_of(program);
+    keep_what_is_carried(lives);
     const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
     for (std::size_t v = 0; v < program.values.size(); ++v) {
       const SpmdId id{static_cast<std::int32_t>(v)};
@@ -39,6 +41,17 @@ class Replay {
         const std::int32_t made = lives.made[v];
         made_[static_cast<std::size_t>(made)].push_back(id);
         gone_[static_cast<std::size_t>(std::clamp(lives.last[v], made, end))].push_back(id);
+      }
+    }
+  }
+
+  // What is handed on where it was made is there as long as what is carried.
+  void keep_what_is_carried(LiveRanges& lives) const {
+    const std::vector<SpmdId> carried = carried_by(program_);
+    for (std::size_t v = 0; v < carried.size(); ++v) {
+      if (carried[v].valid() && program_.values[v].offset == program_.at(carried[v]).offset &&
+          program_.values[v].home == program_.at(carried[v]).home) {
+        lives.last[v] = std::max(lives.last[v], lives.last[at(carried[v])]);
       }
     }
   }
