@@ -102,6 +102,8 @@ class Device {
   // One line of the program's output.
   virtual void print(std::string_view line) = 0;
 
+  // The unit is about to go, and will be made again if it is needed. False: it has to stay.
+  virtual bool forget(const Unit& /*unit*/) { return false; }
   // A number of the program's own about its training, for who follows it; without a step it is of
   // the last one.
   virtual void metric(std::string_view /*name*/, double /*value*/,

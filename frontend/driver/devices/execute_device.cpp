@@ -63,6 +63,11 @@ void ExecuteDevice::forget_compiled() {
   movers_.clear();
 }
 
+bool ExecuteDevice::forget(const Unit& unit) {
+  compiled_.erase(&unit);
+  return true;
+}
+
 bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) {
   layout_ = chosen == nullptr ? one_rank() : *chosen;
   if (communicator_ == nullptr) {

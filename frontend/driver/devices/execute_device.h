@@ -86,6 +86,7 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
+  bool forget(const Unit& unit) override;
   std::optional<double> scalar(const TensorHandle& tensor) override;
   std::optional<HostTensor> value(const TensorHandle& tensor) override;
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;

@@ -29,6 +29,7 @@ class Execution {
   // In a dry run the results have a type and no more.
   [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
       const Unit& unit, std::span<const TensorHandle> arguments);
+  [[nodiscard]] bool forget(const Unit& unit) { return device_.forget(unit); }
   void print(std::string_view line);
   void metric(std::string_view name, double value, std::optional<std::int64_t> step);
   // False after an error. A check saves nothing, and remembers what the program would.

@@ -112,6 +112,12 @@ struct BuiltFunction {
   Value result;  // tensors are outputs or slots
 };
 
+// A statement's, by text and place.
+struct StatementUnit {
+  std::unique_ptr<Unit> unit;
+  std::uint64_t used = 0;  // when it was run last: as so many were before it
+};
+
 class Units {
  public:
   Units(OpTable table, Execution& runs_on, Reporter& reporter);
@@ -123,7 +129,9 @@ class Units {
   std::vector<std::unique_ptr<Recording>> recordings;  // under construction, the innermost last
   std::int32_t frame = -1;                             // in the program of the innermost
   std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
-  std::unordered_map<std::string, std::unique_ptr<Unit>> of_statements;  // by text and place
+  std::unordered_map<std::string, StatementUnit> of_statements;
+  std::uint64_t statements = 0;         // that were run
+  std::size_t most_statements = 4'096;  // that are kept, if the device can forget any
 
   [[nodiscard]] bool at_top_level() const { return recordings.empty(); }
   // requires: not at top level; `evaluate` opens a unit where there is none.

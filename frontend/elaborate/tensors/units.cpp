@@ -20,6 +20,25 @@ Tensor held(TensorHandle handle, const Tensor& from) {
           .whole = from.whole};
 }
 
+// A loop may make another unit at each turn, as of the text of a line: of many, those that were not
+// run for long go.
+void forget_some(Units& units) {
+  const std::size_t before = units.of_statements.size();
+  if (before < units.most_statements) {
+    return;
+  }
+  std::vector<std::uint64_t> used;
+  for (const auto& [key, statement] : units.of_statements) {
+    used.push_back(statement.used);
+  }
+  const auto middle = used.begin() + static_cast<std::ptrdiff_t>(before / 2);
+  std::ranges::nth_element(used, middle);
+  std::erase_if(units.of_statements, [&, limit = *middle](const auto& one) {
+    return one.second.used < limit && units.execution.forget(*one.second.unit);
+  });
+  units.most_statements *= units.of_statements.size() == before ? 2 : 1;
+}
+
 // The same text from the same place is the same unit, in every turn of a loop.
 const Unit& cached(Units& units, std::unique_ptr<Unit> unit) {
   SourceSpan span;
@@ -34,7 +53,15 @@ const Unit& cached(Units& units, std::unique_ptr<Unit> unit) {
   }
   const std::string key = std::to_string(span.file.index) + ":" + std::to_string(span.begin) + ":" +
                           std::to_string(span.end) + regions + "\n" + mtf::to_string(unit->program);
-  return *units.of_statements.try_emplace(key, std::move(unit)).first->second;
+  if (!units.of_statements.contains(key)) {
+    forget_some(units);
+  }
+  StatementUnit& kept = units.of_statements[key];
+  kept.used = ++units.statements;
+  if (kept.unit == nullptr) {
+    kept.unit = std::move(unit);
+  }
+  return *kept.unit;
 }
 
 // Adds the outputs that the values need. A tensor that came in as it is needs none.

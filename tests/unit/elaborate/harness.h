@@ -80,8 +80,17 @@ class Recorder : public Device {
     return "<" + to_string(tensor->type) + ">";
   }
 
+  bool forget(const Unit& unit) override {
+    if (forgets) {
+      forgotten.push_back(&unit);
+    }
+    return forgets;
+  }
+
   void print(std::string_view line) override { lines.emplace_back(line); }
 
+  bool forgets = false;
+  std::vector<const Unit*> forgotten;
   int uses = 0;
   std::string layout;
   std::size_t layouts = 0;

@@ -1,5 +1,7 @@
 // Units: what becomes one program, what is built again, and what is handed over.
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "tests/unit/elaborate/harness.h"
@@ -23,6 +25,20 @@ TEST_CASE("a statement in a loop is built once") {
   bench.run(std::string(kDims) + "var y = x\nfor i in 0..5 { y = y * 2 }\n");
   REQUIRE(bench.device.units.size() == 6);
   CHECK(bench.device.units[1] == bench.device.units[5]);
+}
+
+TEST_CASE("of many statements those go that were not run for long, if the device can forget them") {
+  for (const bool forgets : {true, false}) {
+    Bench bench;
+    bench.device.forgets = forgets;
+    bench.run(std::string(kDims) + "for i in 0..5000 { let a = x + 1; let b = x * i }\n");
+    CHECK(bench.errors().empty());
+    const auto& units = bench.device.units;
+    REQUIRE(units.size() == 10'001);
+    CHECK(units[9'999] == units[1]);
+    CHECK((bench.device.forgotten.size() > 1'000) == forgets);
+    CHECK(std::ranges::find(bench.device.forgotten, units[1]) == bench.device.forgotten.end());
+  }
 }
 
 TEST_CASE("a function is built once per signature") {
