@@ -132,6 +132,15 @@ std::vector<SpmdId> carried_by(const SpmdProgram& program) {
   return carried;
 }
 
+bool hands_on_in_place(const SpmdProgram& program, const Step& step) {
+  if (!is_call_of(step, Primitive::kNext)) {
+    return false;
+  }
+  const SpmdValue& to = program.at(step.calls.front().operands[0]);
+  const SpmdValue& from = program.at(step.calls.front().operands[1]);
+  return to.home != Home::kNone && to.home == from.home && to.offset == from.offset;
+}
+
 std::vector<std::size_t> segments_of(const SpmdProgram& program) {
   std::vector<std::size_t> segments;
   std::size_t marks = 0;

@@ -26,6 +26,9 @@ struct LoopSteps {
 // that makes the value may read it. Invalid: there is none.
 [[nodiscard]] std::vector<SpmdId> carried_by(const SpmdProgram& program);
 
+// Whether the step hands on what was made where it is carried: then there is nothing to do.
+[[nodiscard]] bool hands_on_in_place(const SpmdProgram& program, const Step& step);
+
 // Per step, how many marks are before it: steps of one number are done equally often, and none is
 // moved to where the number is another.
 [[nodiscard]] std::vector<std::size_t> segments_of(const SpmdProgram& program);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "lowering/loops/loops.h"
 #include "lowering/reshard/reshard.h"
 
 namespace mtf {
@@ -184,6 +185,9 @@ std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, std::
 }  // namespace
 
 double bytes_touched(const SpmdProgram& program, const Step& step) {
+  if (hands_on_in_place(program, step)) {
+    return 0;
+  }
   std::set<std::int32_t> made;
   std::map<std::int32_t, std::int64_t> touched;  // bytes, by value
   for (const LocalCall& call : step.calls) {
