@@ -54,6 +54,14 @@ void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts,
 // exists(path), read_text(path) and setting(name, otherwise), in outside.cpp.
 [[nodiscard]] Value read_text_call(Context& c, const HostFn& self, const ast::Call& call,
                                    SourceSpan span);
+// byte_pairs(text, count), encode_pairs(text, pairs) and decode_pairs(tokens, pairs), in
+// byte_pairs.cpp.
+[[nodiscard]] Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
+                                    SourceSpan span);
+[[nodiscard]] Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
+                                      SourceSpan span);
+[[nodiscard]] Value decode_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
+                                      SourceSpan span);
 // At top level a number, or a scalar tensor that every rank has; unknown after an error.
 [[nodiscard]] Operand number_here(Context& c, const HostFn& self, const ast::Expr& expr);
 // metric(name, x, step), in metric.cpp.
