@@ -6,7 +6,10 @@
 #include <cassert>
 #include <iterator>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "ir/rewrite/join.h"
 
@@ -160,26 +163,69 @@ IterationSpace space_by_name(const OpCall& call, DimRole missing, Combine combin
   return space;
 }
 
+namespace {
+
+// The operations of a table by what they are asked for, of several the first.
+class OpIndex {
+ public:
+  explicit OpIndex(OpTable table) : table_(table.begin(), table.end()) {
+    for (const OpDef* op : table) {
+      names_.emplace(op->name, op);
+      symbols_.emplace(op->symbol, op);
+      algebras_.emplace(op->algebra, op);
+      primitives_.emplace(op->primitive, op);
+    }
+  }
+
+  [[nodiscard]] bool is_of(OpTable table) const { return std::ranges::equal(table, table_); }
+  [[nodiscard]] const OpDef* named(std::string_view name) const { return find(names_, name); }
+  [[nodiscard]] const OpDef* spelt(std::string_view symbol) const { return find(symbols_, symbol); }
+  [[nodiscard]] const OpDef* of(Algebra algebra) const { return find(algebras_, algebra); }
+  [[nodiscard]] const OpDef* of(Primitive primitive) const { return find(primitives_, primitive); }
+
+ private:
+  template <typename Ops, typename Key>
+  static const OpDef* find(const Ops& ops, const Key& key) {
+    const auto found = ops.find(key);
+    return found == ops.end() ? nullptr : found->second;
+  }
+
+  std::vector<const OpDef*> table_;
+  std::unordered_map<std::string_view, const OpDef*> names_;
+  std::unordered_map<std::string_view, const OpDef*> symbols_;
+  std::unordered_map<Algebra, const OpDef*> algebras_;
+  std::unordered_map<Primitive, const OpDef*> primitives_;
+};
+
+// There is one table but in tests: that of the last one asked for is kept.
+const OpIndex& index_of(OpTable table) {
+  thread_local OpIndex index(table);
+  if (!index.is_of(table)) {
+    index = OpIndex(table);
+  }
+  return index;
+}
+
+}  // namespace
+
 const OpDef* find_op(OpTable table, std::string_view name) {
-  const auto found = std::ranges::find(table, name, &OpDef::name);
-  return found == table.end() ? nullptr : *found;
+  return index_of(table).named(name);
 }
 
 const OpDef* find_operator(OpTable table, std::string_view symbol) {
-  const auto found = std::ranges::find(table, symbol, &OpDef::symbol);
-  return symbol.empty() || found == table.end() ? nullptr : *found;
+  return symbol.empty() ? nullptr : index_of(table).spelt(symbol);
 }
 
 const OpDef& op_of(OpTable table, Algebra algebra) {
-  const auto found = std::ranges::find(table, algebra, &OpDef::algebra);
-  assert(found != table.end());
-  return **found;
+  const OpDef* op = index_of(table).of(algebra);
+  assert(op != nullptr);
+  return *op;
 }
 
 const OpDef& op_of(OpTable table, Primitive primitive) {
-  const auto found = std::ranges::find(table, primitive, &OpDef::primitive);
-  assert(found != table.end());
-  return **found;
+  const OpDef* op = index_of(table).of(primitive);
+  assert(op != nullptr);
+  return *op;
 }
 
 }  // namespace mtf

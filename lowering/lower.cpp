@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/countable.h"
@@ -21,13 +21,12 @@ namespace {
 
 // The user's names, each on one value only: a second `h` is `h.2`.
 void name_values(SpmdProgram& program) {
-  std::map<std::string, int> uses;
+  std::unordered_map<std::string, int> uses;
   for (SpmdValue& value : program.values) {
     if (value.name.empty()) {
       continue;
     }
-    const int use = ++uses[value.name];
-    if (use > 1) {
+    if (const int use = ++uses[value.name]; use > 1) {
       value.name += "." + std::to_string(use);
     }
   }
@@ -56,8 +55,9 @@ void add_up(SpmdProgram& program) {
   }
 }
 
-std::optional<std::vector<Target>> fitting_targets(const Program& program, const Layout& layout,
-                                                   const HeldLayouts& held, DiagSink& diags) {
+std::optional<std::vector<SharedTarget>> fitting_targets(const Program& program,
+                                                         const Layout& layout,
+                                                         const HeldLayouts& held, DiagSink& diags) {
   return check_countable(program, diags) ? targets_of(program, layout, held, diags) : std::nullopt;
 }
 
@@ -79,7 +79,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   out.source = std::move(program);
   out.mesh = layout.mesh;
   out.layout = layout.name;
-  std::optional<std::vector<Target>> targets = fitting_targets(
+  std::optional<std::vector<SharedTarget>> targets = fitting_targets(
       out.source, layout, options.held == nullptr ? HeldLayouts() : *options.held, diags);
   if (!targets) {
     return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   fuse(out);
   assert(verify(out).empty());
   stream(out, layout.stream, options.exact);
-  if (!options.price_only) {
+  if (!options.price_only || options.named) {
     name_values(out);
   }
   schedule(out);

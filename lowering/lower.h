@@ -23,6 +23,7 @@ struct LowerOptions {
   // For its price, its memory and its totals, which are as always: without reasons, next best
   // splits and names that are each on one value only; and nobody verifies it, so it is not to run.
   bool price_only = false;
+  bool named = false;                 // with `price_only`: with such names all the same
   const HeldLayouts* held = nullptr;  // null: none
   PlanCache* cache = nullptr;  // what lowerings before it found, of any program; null: nothing
 };

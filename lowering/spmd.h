@@ -248,7 +248,7 @@ struct SpmdProgram {
   Program source;  // simplified, global
   Mesh mesh;
   std::string layout;           // name; "" for one rank without rules
-  std::vector<Target> targets;  // per source value, its layout at rest and why
+  std::vector<SharedTarget> targets;  // per source value, its layout at rest and why
   std::vector<SpmdValue> values;
   std::vector<SpmdId> inputs;   // one per source input
   std::vector<SpmdId> outputs;  // one per source output, each with home kOutput of its own number
@@ -261,7 +261,7 @@ struct SpmdProgram {
     return values[static_cast<std::size_t>(id.index)];
   }
   [[nodiscard]] const Target& target(ValueId id) const {
-    return targets[static_cast<std::size_t>(id.index)];
+    return *targets[static_cast<std::size_t>(id.index)];
   }
   [[nodiscard]] SpmdValue& at(SpmdId id) { return values[static_cast<std::size_t>(id.index)]; }
 };

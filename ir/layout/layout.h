@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -156,6 +157,9 @@ struct Target {
 
   [[nodiscard]] ValueLayout firm_layout() const;
 };
+
+// Many values have the same.
+using SharedTarget = std::shared_ptr<const Target>;
 
 [[nodiscard]] Target unsplit(const Shape& shape);
 

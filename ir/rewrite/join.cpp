@@ -182,9 +182,8 @@ bool affordable(const Program& program, const Term& term, const std::vector<Valu
   return volume <= std::max(kSmall, value.type.shape.volume());
 }
 
-// Terms with one key can be joined; "" for what is no sum or contraction of two, or is read
-// elsewhere too. What is computed under another layout of `with layout` is computed apart.
-std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
+// Whether it is a sum or contraction of two that nobody else reads.
+bool may_join(const JoinState& state, const Term& term, const TensorType& sum) {
   const Program& program = state.transfer.from;
   const Value& value = program.at(term.value);
   const bool plain = !term.negated && term.scales.empty();
@@ -192,13 +191,21 @@ std::string key_of(const JoinState& state, const Term& term, const TensorType& s
   // What is narrow is not scaled, or added up, before its sum: that would round it.
   const bool in_time = dtype == sum.dtype || (wide_of(dtype) == sum.dtype && plain &&
                                               value.op->algebra == Algebra::kEinsum);
-  const bool joins = sums_up(value) && value.operands.size() <= 2 &&
-                     state.uses[static_cast<std::size_t>(term.value.index)] == 1 &&
-                     value.type.dtype == sum.dtype && same_dims(value.type.shape, sum.shape) &&
-                     is_float(sum.dtype) && in_time;
-  if (!joins) {
+  return sums_up(value) && value.operands.size() <= 2 &&
+         state.uses[static_cast<std::size_t>(term.value.index)] == 1 &&
+         value.type.dtype == sum.dtype && same_dims(value.type.shape, sum.shape) &&
+         is_float(sum.dtype) && in_time;
+}
+
+// Terms with one key can be joined; "" for those that cannot. What is computed under another layout
+// of `with layout` is computed apart.
+std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
+  if (!may_join(state, term, sum)) {
     return "";
   }
+  const Program& program = state.transfer.from;
+  const Value& value = program.at(term.value);
+  const DType dtype = program.at(value.operands.front()).type.dtype;
   const std::vector<ValueId> factors = sorted_operands(program, term.value);
   std::string key = std::to_string(value.region) + ";" + std::string(to_string(dtype)) + ";";
   bool reduces = false;
@@ -284,16 +291,28 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& ter
   return builder.emit(from.at(terms.front().value).op->name, {total}, args);
 }
 
+// The terms that can be joined with others, by their keys.
+std::map<std::string, std::vector<Term>> groups_of(const JoinState& state,
+                                                   const std::vector<Term>& terms,
+                                                   const TensorType& sum) {
+  std::map<std::string, std::vector<Term>> groups;
+  const auto may = [&](const Term& term) { return may_join(state, term, sum); };
+  if (std::ranges::count_if(terms, may) < 2) {
+    return groups;
+  }
+  for (const Term& term : terms) {
+    groups[key_of(state, term, sum)].push_back(term);
+  }
+  groups.erase("");
+  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  return groups;
+}
+
 // The sum of the terms, those of one key joined where the first of them stood.
 ValueId joined_sum(JoinState& state, ValueId root) {
   const Value& value = state.transfer.from.at(root);
   const std::vector<Term> terms = terms_of(state, root);
-  std::map<std::string, std::vector<Term>> groups;
-  for (const Term& term : terms) {
-    groups[key_of(state, term, value.type)].push_back(term);
-  }
-  groups.erase("");
-  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  const std::map<std::string, std::vector<Term>> groups = groups_of(state, terms, value.type);
   if (groups.empty()) {
     return append(state.transfer, moved_value(state.transfer, root));
   }

@@ -7,13 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "ir/loops/loop.h"
 #include "ir/rewrite/contract.h"
 #include "ir/rewrite/join.h"
+#include "ir/rewrite/share.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {
@@ -137,47 +137,16 @@ bool type_says_all(Algebra kind) {
 
 // ---- what makes values equal ---------------------------------------------------------------
 
-// -0.0 is another number than 0.0, and a NaN the same as a NaN.
-bool same(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
-         (std::isnan(a) && std::isnan(b));
-}
-
-bool same(const ArgValue& a, const ArgValue& b) {
-  if (a.index() != b.index()) {
-    return false;
-  }
-  if (const auto* number = std::get_if<double>(&a)) {
-    return same(*number, std::get<double>(b));
-  }
-  if (const auto* numbers = std::get_if<std::vector<double>>(&a)) {
-    return std::ranges::equal(*numbers, std::get<std::vector<double>>(b),
-                              [](double x, double y) { return same(x, y); });
-  }
-  return a == b;
-}
-
-bool same(const OpArgs& a, const OpArgs& b) {
-  return std::ranges::equal(a.entries(), b.entries(),
-                            [](const OpArgs::Entry& x, const OpArgs::Entry& y) {
-                              return x.first == y.first && same(x.second, y.second);
-                            });
-}
-
 bool same(const Value& a, const Value& b) {
   return a.op == b.op && a.operands == b.operands && a.type == b.type &&
          a.recompute.again == b.recompute.again &&
-         (type_says_all(a.op->algebra) || same(a.args, b.args));
+         (type_says_all(a.op->algebra) || same_arguments(a.args, b.args));
 }
 
 // Of a part of what makes values equal: the operands, and what constants are told apart by.
 std::size_t hash_of(const Value& value) {
   std::size_t hash = std::hash<const OpDef*>()(value.op);
-  const auto add = [&hash](std::size_t part) {
-    constexpr std::size_t kOdd = 0x9E37'79B9'7F4A'7C15U;
-    hash = (hash ^ part) * kOdd;
-    hash ^= hash >> 29U;
-  };
+  const auto add = [&hash](std::size_t part) { mix_hash(hash, part); };
   for (const ValueId operand : value.operands) {
     add(at(operand));
   }
@@ -197,23 +166,63 @@ std::size_t hash_of(const Value& value) {
   return hash;
 }
 
+// Values by their hashes, one place behind the other where those are taken.
+class HashedValues {
+ public:
+  // No more than so many are in it at a time.
+  explicit HashedValues(std::size_t most)
+      : slots_(std::bit_ceil(2 * most + 2)), mask_(slots_.size() - 1) {}
+
+  // The first of the hash for which `is_it` holds; invalid: none.
+  template <typename IsIt>
+  [[nodiscard]] ValueId find(std::size_t hash, const IsIt& is_it) const {
+    for (std::size_t i = hash & mask_; slots_[i].used; i = (i + 1) & mask_) {
+      if (slots_[i].hash == hash && slots_[i].id.valid() && is_it(slots_[i].id)) {
+        return slots_[i].id;
+      }
+    }
+    return {};
+  }
+  void add(std::size_t hash, ValueId id) {
+    std::size_t i = hash & mask_;
+    while (slots_[i].used) {
+      i = (i + 1) & mask_;
+    }
+    slots_[i] = {.hash = hash, .id = id, .used = true};
+  }
+  void remove(std::size_t hash, ValueId id) {
+    for (std::size_t i = hash & mask_; slots_[i].used; i = (i + 1) & mask_) {
+      if (slots_[i].id == id) {
+        slots_[i].id = {};
+        return;
+      }
+    }
+  }
+
+ private:
+  struct Slot {
+    std::size_t hash = 0;
+    ValueId id;  // invalid: it was removed
+    bool used = false;
+  };
+  std::vector<Slot> slots_;
+  std::size_t mask_;
+};
+
 // The values that later ones may be equal to. What a trip of a loop makes is not there behind it.
 class Known {
  public:
-  explicit Known(const Program& program) : program_(program) {
-    known_.reserve(program.values.size());
-  }
+  explicit Known(const Program& program) : program_(program), known_(program.values.size()) {}
 
   // The value that is equal; invalid: there is none, and it will be known by its number.
   ValueId find(const Value& value, ValueId fresh) {
     const std::size_t hash = hash_of(value);
-    const auto [begin, end] = known_.equal_range(hash);
-    for (auto entry = begin; entry != end; ++entry) {
-      if (same(program_.at(entry->second), value)) {
-        return entry->second;
-      }
+    const ValueId equal =
+        known_.find(hash, [&](ValueId id) { return same(program_.at(id), value); });
+    if (equal.valid()) {
+      return equal;
     }
-    known_.emplace(hash, fresh);
+    known_.add(hash, fresh);
     if (!open_.empty()) {
       open_.back().emplace_back(hash, fresh);
     }
@@ -225,17 +234,15 @@ class Known {
       open_.emplace_back();
     } else if (is(value, Primitive::kAgain)) {
       for (const auto& [hash, id] : open_.back()) {
-        const auto [first, last] = known_.equal_range(hash);
-        known_.erase(std::find_if(first, last,
-                                  [made = id](const auto& entry) { return entry.second == made; }));
+        known_.remove(hash, id);
       }
       open_.pop_back();
     }
   }
 
  private:
-  const Program& program_;                               // as far as it is rewritten
-  std::unordered_multimap<std::size_t, ValueId> known_;  // by hash
+  const Program& program_;  // as far as it is rewritten
+  HashedValues known_;
   // Of the loops around, what trips made.
   std::vector<std::vector<std::pair<std::size_t, ValueId>>> open_;
 };
@@ -277,6 +284,7 @@ void merge_equal(Program& program) {
 // the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
   Program clean = without_dead(program);
+  share_contents(clean);
   merge_equal(clean);
   Program contracted = contract(clean, ops);
   drop_dead(contracted);
@@ -284,6 +292,7 @@ Program simplify(const Program& program, OpTable ops) {
   drop_dead(contracted);
   Program joined = join_terms(contracted, ops);
   drop_dead(joined);
+  share_contents(joined);
   return joined;
 }
 

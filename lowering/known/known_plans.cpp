@@ -29,6 +29,16 @@ void add_argument(const ArgValue& value, ContentHash& hash) {
       [&](const Pin& v) { hash.add(v.rules.size()); });
 }
 
+// Not more than a program in which equal things share their memory has.
+template <typename Places>
+void remember(Places& places, typename Places::key_type place, typename Places::mapped_type known) {
+  constexpr std::size_t kMost = std::size_t{1} << 14;
+  if (places.size() >= kMost) {
+    places.clear();
+  }
+  places.insert_or_assign(place, std::move(known));
+}
+
 void add_axes(const Axes& axes, ContentHash& hash) {
   std::size_t part = axes.size();
   for (const AxisId axis : axes) {
@@ -40,18 +50,31 @@ void add_axes(const Axes& axes, ContentHash& hash) {
 }  // namespace
 
 Number KnownPlans::type(const TensorType& type) {
+  const std::uint64_t place = (reinterpret_cast<std::uintptr_t>(type.shape.dims().data()) << 8U) +
+                              static_cast<std::uint64_t>(type.dtype);
+  if (const auto known = type_places_.find(place); known != type_places_.end()) {
+    return known->second.number;
+  }
   ContentHash hash;
   hash.add(static_cast<std::size_t>(type.dtype));
   add_shape(type.shape, hash);
-  return types_.number(hash.value(), type);
+  const Number number = types_.number(hash.value(), type);
+  remember(type_places_, place, {.kept = type, .number = number});
+  return number;
 }
 
 Number KnownPlans::args(const OpArgs& args) {
+  const OpArgs::Entry* place = args.entries().data();
+  if (const auto known = args_places_.find(place); known != args_places_.end()) {
+    return known->second.number;
+  }
   ContentHash hash;
   for (const auto& [name, value] : args.entries()) {
     add_argument(value, hash);
   }
-  return args_.number(hash.value(), args);
+  const Number number = args_.number(hash.value(), args);
+  remember(args_places_, place, {.kept = args, .number = number});
+  return number;
 }
 
 Number KnownPlans::call(const Program& program, ValueId id) {

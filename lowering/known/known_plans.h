@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "lowering/known/numbered.h"
@@ -51,9 +52,18 @@ class KnownPlans {
   [[nodiscard]] std::size_t splits() const { return splits_.size(); }
 
  private:
+  // What shares its memory with something before it is known by that.
+  template <typename T>
+  struct ByPlace {
+    T kept;  // so that nothing else is ever there
+    Number number = 0;
+  };
+
   Number type(const TensorType& type);
   Number args(const OpArgs& args);
 
+  std::unordered_map<std::uint64_t, ByPlace<TensorType>> type_places_;  // and element type
+  std::unordered_map<const OpArgs::Entry*, ByPlace<OpArgs>> args_places_;
   Numbered<TensorType> types_;
   Numbered<OpArgs> args_;
   NumberedLists call_numbers_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <map>
+#include <memory>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/layout/pin_conflict.h"
@@ -27,10 +29,9 @@ class Targets {
         held_(held),
         diags_(diags),
         rule_sources_(program, layout),
-        targets_(program.values.size()),
-        open_(program.values.size()) {}
+        placed_(program.values.size(), std::make_shared<const Placed>()) {}
 
-  std::optional<std::vector<Target>> run() {
+  std::optional<std::vector<SharedTarget>> run() {
     if (!sizes_fit(layout_) || !std::ranges::all_of(program_.regions, [this](const Layout& region) {
           return region.mesh.axes != layout_.mesh.axes || sizes_fit(region);
         })) {
@@ -43,20 +44,53 @@ class Targets {
         place(id);
       }
       if (is(value, Primitive::kCarry)) {  // all ranks go through the trips
-        targets_[i].layout.where.clear();
+        Placed everywhere = *placed_[i];
+        everywhere.target.layout.where.clear();
+        set(id, std::move(everywhere));
       }
     }
     if (!ok_) {
       return std::nullopt;
     }
     move_pins_up();
-    if (layout_.infer) {
-      infer(program_, layout_, open_, targets_);
-    }
-    return std::move(targets_);
+    return layout_.infer ? inferred() : shared();
   }
 
  private:
+  // Where a value is, and which of its dims `infer` may still split.
+  struct Placed {
+    Target target;
+    std::vector<bool> open;
+  };
+
+  void set(ValueId id, Placed placed) {
+    placed_[at(id)] = std::make_shared<const Placed>(std::move(placed));
+  }
+
+  [[nodiscard]] std::vector<SharedTarget> shared() const {
+    std::vector<SharedTarget> targets;
+    targets.reserve(placed_.size());
+    for (const std::shared_ptr<const Placed>& placed : placed_) {
+      targets.emplace_back(placed, &placed->target);
+    }
+    return targets;
+  }
+
+  [[nodiscard]] std::vector<SharedTarget> inferred() const {
+    std::vector<Target> targets;
+    std::vector<std::vector<bool>> open;
+    for (const std::shared_ptr<const Placed>& placed : placed_) {
+      targets.push_back(placed->target);
+      open.push_back(placed->open);
+    }
+    infer(program_, layout_, open, targets);
+    std::vector<SharedTarget> result(targets.size());
+    std::ranges::transform(targets, result.begin(), [](Target& target) {
+      return std::make_shared<const Target>(std::move(target));
+    });
+    return result;
+  }
+
   // ---- conditions ---------------------------------------------------------------------------
 
   // Whether the mesh has the ranks that the conditions name.
@@ -104,28 +138,59 @@ class Targets {
     if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
         kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
       const std::string what = describe(program_, id);
-      targets_[at(id)] =
-          held(value.type.shape, query_of(value, layout, layout.rules_for(*variable), what),
-               kept->second);
-      open_[at(id)].resize(value.type.shape.rank());
+      set(id,
+          {.target = held(value.type.shape,
+                          query_of(value, layout, layout.rules_for(*variable), what), kept->second),
+           .open = std::vector<bool>(value.type.shape.rank())});
+      return;
+    }
+    const bool is_own = variable != nullptr && !layout.variables.empty();
+    if (pin == nullptr && !is_own) {
+      place_plain(id, layout);
       return;
     }
     Layout::Rules rules = layout.rules_for(variable == nullptr ? "" : *variable);
     if (pin != nullptr) {
       place_pinned(id, *pin, std::move(rules), layout);
-      return;
+    } else {
+      place_known(known_[key_of(value, rules)], id, layout, rules);
     }
-    const std::vector<std::uint64_t> key = key_of(value, rules);
-    if (const std::optional<Number> known = placed_numbers_.find(key)) {
-      targets_[at(id)] = placed_[*known].target;
-      open_[at(id)] = placed_[*known].open;
+  }
+
+  // By the layout's rules alone, as most values are.
+  void place_plain(ValueId id, const Layout& layout) {
+    const Value& value = program_.at(id);
+    PlainRules& plain = plain_[&layout];
+    if (!plain.rules) {
+      plain.rules = layout.rules_for("");
+    }
+    const std::size_t key =
+        std::size_t{2} * shape_number(value.type.shape) + (value.internal ? 1 : 0);
+    place_known(plain.known[key], id, layout, *plain.rules);
+  }
+
+  // `known`: of values that are placed alike, once one is.
+  void place_known(std::shared_ptr<const Placed>& known, ValueId id, const Layout& layout,
+                   const Layout::Rules& rules) {
+    if (known != nullptr) {
+      placed_[at(id)] = known;
       return;
     }
     const std::string what = describe(program_, id);
-    if (place_by(query_of(value, layout, std::move(rules), what), id, layout, nullptr)) {
-      placed_numbers_.number(key);
-      placed_.push_back({.target = targets_[at(id)], .open = open_[at(id)]});
+    if (place_by(query_of(program_.at(id), layout, rules, what), id, layout, nullptr)) {
+      known = placed_[at(id)];
     }
+  }
+
+  // Shapes that share their dims are known by where those are.
+  Number shape_number(const Shape& shape) {
+    const auto [found, is_new] = shape_numbers_.try_emplace(shape.dims().data(), Number{0});
+    if (is_new) {
+      ContentHash hash;
+      add_shape(shape, hash);
+      found->second = shapes_.number(hash.value(), shape);
+    }
+    return found->second;
   }
 
   [[nodiscard]] LayoutQuery query_of(const Value& value, const Layout& layout, Layout::Rules rules,
@@ -139,10 +204,8 @@ class Targets {
 
   // What the layout of a value without a pin follows from.
   std::vector<std::uint64_t> key_of(const Value& value, const Layout::Rules& rules) {
-    ContentHash hash;
-    add_shape(value.type.shape, hash);
-    std::vector<std::uint64_t> key = {shapes_.number(hash.value(), value.type.shape),
-                                      value.internal ? 1U : 0U, rules.firm};
+    std::vector<std::uint64_t> key = {shape_number(value.type.shape), value.internal ? 1U : 0U,
+                                      rules.firm};
     for (const Rule* rule : rules.list) {
       key.push_back(reinterpret_cast<std::uintptr_t>(rule));
     }
@@ -169,14 +232,14 @@ class Targets {
   // False after an error.
   bool place_by(const LayoutQuery& query, ValueId id, const Layout& layout, const Pin* pin) {
     const Value& value = program_.at(id);
-    remember_open(id, query.rules, pin);
+    std::vector<bool> open = open_dims(value.type.shape, query.rules, pin);
     if (value.internal) {
-      targets_[at(id)] = layout_that_fits(value.type.shape, query);
+      set(id, {.target = layout_that_fits(value.type.shape, query), .open = std::move(open)});
       return true;
     }
     DiagSink found;
     if (std::optional<Target> target = layout_by_rules(value.type.shape, query, found)) {
-      targets_[at(id)] = *std::move(target);
+      set(id, {.target = *std::move(target), .open = std::move(open)});
       return true;
     }
     ok_ = false;
@@ -221,15 +284,16 @@ class Targets {
   }
 
   // Which dims `infer` may still split: those that no rule names.
-  void remember_open(ValueId id, const Layout::Rules& rules, const Pin* pin) {
-    const Shape& shape = program_.at(id).type.shape;
-    std::vector<bool>& open = open_[at(id)];
+  [[nodiscard]] static std::vector<bool> open_dims(const Shape& shape, const Layout::Rules& rules,
+                                                   const Pin* pin) {
+    std::vector<bool> open;
     for (const Dim& dim : shape.dims()) {
       const bool named = std::ranges::find(rules.list, dim.name, [](const Rule* rule) {
                            return rule->dim;
                          }) != rules.list.end();
       open.push_back(!named && (pin == nullptr || pin->open));
     }
+    return open;
   }
 
   void report(ValueId id, const Layout& layout, const DiagSink& found) {
@@ -253,6 +317,12 @@ class Targets {
   // What only a pin reads is made in its layout; and so is what is computed element by element for
   // it and was not written by the user: the gradient of what lies between two pins.
   void move_pins_up() {
+    const auto is_pinned = [this](const Value& value) {
+      return pin_on(value, layout_.mesh) != nullptr;
+    };
+    if (std::ranges::none_of(program_.values, is_pinned)) {
+      return;
+    }
     find_readers();
     std::vector<char> follows(program_.values.size(), 0);  // what is made in the layout of a pin
     for (std::size_t i = program_.values.size(); i-- > 0;) {
@@ -264,9 +334,7 @@ class Targets {
       }
       const bool is_free = value.op != nullptr && source.variable == nullptr;
       if (is_free && !readers_[i].empty() && may_follow(value, readers_[i], follows)) {
-        const std::size_t pinned = at(readers_[i].front());
-        targets_[i] = targets_[pinned];
-        open_[i] = open_[pinned];
+        placed_[i] = placed_[at(readers_[i].front())];
         follows[i] = 1;
       }
     }
@@ -290,11 +358,11 @@ class Targets {
 
   [[nodiscard]] bool may_follow(const Value& value, const std::vector<ValueId>& readers,
                                 const std::vector<char>& follows) const {
-    const ValueLayout& layout = targets_[at(readers.front())].layout;
+    const ValueLayout& layout = placed_[at(readers.front())]->target.layout;
     return std::ranges::all_of(readers, [&](ValueId reader) {
       const Value& by = program_.at(reader);
       const bool is_pin = by.op->alias;
-      return follows[at(reader)] != 0 && targets_[at(reader)].layout == layout &&
+      return follows[at(reader)] != 0 && placed_[at(reader)]->target.layout == layout &&
              (is_pin
                   ? value.internal || readers.size() == 1
                   : value.internal && by.op->tile != nullptr && by.type.shape == value.type.shape);
@@ -306,26 +374,26 @@ class Targets {
   const HeldLayouts& held_;
   DiagSink& diags_;
   RuleSources rule_sources_;
-  std::vector<Target> targets_;
-  std::vector<std::vector<bool>> open_;        // per value and dim
-  std::vector<std::vector<ValueId>> readers_;  // per value, unless it leaves the program
+  std::vector<std::shared_ptr<const Placed>> placed_;  // per value
+  std::vector<std::vector<ValueId>> readers_;          // per value, unless it leaves the program
   std::set<std::pair<DiagKind, std::vector<std::string>>> reported_;
   bool ok_ = true;
 
   // Of values without a pin, by what they follow from: layers repeat each other's shapes.
-  struct Placed {
-    Target target;
-    std::vector<bool> open;
+  struct PlainRules {
+    std::optional<Layout::Rules> rules;
+    std::unordered_map<std::size_t, std::shared_ptr<const Placed>> known;
   };
+  std::map<const Layout*, PlainRules> plain_;
+  std::map<std::vector<std::uint64_t>, std::shared_ptr<const Placed>> known_;
   Numbered<Shape> shapes_;
-  NumberedLists placed_numbers_;
-  std::deque<Placed> placed_;
+  std::unordered_map<const Dim*, Number> shape_numbers_;
 };
 
 }  // namespace
 
-std::optional<std::vector<Target>> targets_of(const Program& program, const Layout& layout,
-                                              const HeldLayouts& held, DiagSink& diags) {
+std::optional<std::vector<SharedTarget>> targets_of(const Program& program, const Layout& layout,
+                                                    const HeldLayouts& held, DiagSink& diags) {
   return Targets(program, layout, held, diags).run();
 }
 

@@ -21,9 +21,9 @@ using HeldLayouts = std::map<std::string, ValueLayout, std::less<>>;
 
 // One per value, or nullopt after errors. A tensor that shows an illegal layout is reported where
 // it is made, each kind of conflict once.
-[[nodiscard]] std::optional<std::vector<Target>> targets_of(const Program& program,
-                                                            const Layout& layout,
-                                                            const HeldLayouts& held,
-                                                            DiagSink& diags);
+[[nodiscard]] std::optional<std::vector<SharedTarget>> targets_of(const Program& program,
+                                                                  const Layout& layout,
+                                                                  const HeldLayouts& held,
+                                                                  DiagSink& diags);
 
 }  // namespace mtf

@@ -1,7 +1,6 @@
 #include "lowering/loops/loops.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "lowering/partition/split.h"
@@ -22,32 +21,6 @@ bool may_go_out(const Step& step, bool gather_again) {
     const OpDef& op = *call.call.op;
     return op.effect || op.random || op.file != FileUse::kNone || op.primitive == Primitive::kCarry;
   });
-}
-
-// The step of a loop whose kernel makes `id`.
-std::optional<std::size_t> made_in(const SpmdProgram& program, const LoopSteps& loop, SpmdId id) {
-  for (std::size_t s = loop.begin; s < loop.end; ++s) {
-    if (std::ranges::find(program.steps[s].calls, id, &LocalCall::result) !=
-        program.steps[s].calls.end()) {
-      return s;
-    }
-  }
-  return std::nullopt;
-}
-
-// Whether the rest of a trip, behind the step `made`, reads what `id` was before it takes its next
-// value.
-bool is_read_behind(const SpmdProgram& program, const LoopSteps& loop, SpmdId id,
-                    std::size_t made) {
-  for (std::size_t s = loop.begin; s < loop.end; ++s) {
-    const Step& step = program.steps[s];
-    const bool takes = is_call_of(step, Primitive::kNext) && step.calls.front().operands[0] == id;
-    const std::vector<SpmdId> read = read_by(step);
-    if (!takes && done_at(program, s) > made && std::ranges::find(read, id) != read.end()) {
-      return true;
-    }
-  }
-  return false;
 }
 
 class Trip {
@@ -89,6 +62,12 @@ class Trip {
   std::vector<char> made_;  // per value
 };
 
+std::vector<LoopMark> marks_of(const SpmdProgram& program) {
+  std::vector<LoopMark> marks(program.steps.size());
+  std::ranges::transform(program.steps, marks.begin(), loop_mark);
+  return marks;
+}
+
 }  // namespace
 
 LoopMark loop_mark(const Step& step) {
@@ -97,14 +76,13 @@ LoopMark loop_mark(const Step& step) {
                                                : LoopMark::kNone;
 }
 
-std::vector<LoopSteps> loops_of(const SpmdProgram& program) {
+std::vector<LoopSteps> loops_of(std::span<const LoopMark> marks) {
   std::vector<LoopSteps> loops;
   std::vector<std::size_t> open;
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    const LoopMark mark = loop_mark(program.steps[s]);
-    if (mark == LoopMark::kWhile) {
+  for (std::size_t s = 0; s < marks.size(); ++s) {
+    if (marks[s] == LoopMark::kWhile) {
       open.push_back(s);
-    } else if (mark == LoopMark::kEnd && !open.empty()) {
+    } else if (marks[s] == LoopMark::kEnd && !open.empty()) {
       loops.push_back({.begin = open.back(), .end = s});
       open.pop_back();
     }
@@ -112,24 +90,8 @@ std::vector<LoopSteps> loops_of(const SpmdProgram& program) {
   return loops;
 }
 
-std::vector<SpmdId> carried_by(const SpmdProgram& program) {
-  std::vector<SpmdId> carried(program.values.size());
-  std::vector<char> seen(program.steps.size());  // of an inner loop
-  for (const LoopSteps& loop : loops_of(program)) {
-    for (std::size_t s = loop.begin; s < loop.end; ++s) {
-      const Step& step = program.steps[s];
-      if (!is_call_of(step, Primitive::kNext) || std::exchange(seen[s], 1) != 0) {
-        continue;
-      }
-      const SpmdId to = step.calls.front().operands[0];
-      const SpmdId from = step.calls.front().operands[1];
-      const std::optional<std::size_t> made = made_in(program, loop, from);
-      if (made && !carried[at(from)].valid() && !is_read_behind(program, loop, to, *made)) {
-        carried[at(from)] = to;
-      }
-    }
-  }
-  return carried;
+std::vector<LoopSteps> loops_of(const SpmdProgram& program) {
+  return loops_of(marks_of(program));
 }
 
 bool hands_on_in_place(const SpmdProgram& program, const Step& step) {
@@ -141,14 +103,19 @@ bool hands_on_in_place(const SpmdProgram& program, const Step& step) {
   return to.home != Home::kNone && to.home == from.home && to.offset == from.offset;
 }
 
-std::vector<std::size_t> segments_of(const SpmdProgram& program) {
+std::vector<std::size_t> segments_of(std::span<const LoopMark> marks) {
   std::vector<std::size_t> segments;
-  std::size_t marks = 0;
-  for (const Step& step : program.steps) {
-    segments.push_back(marks);
-    marks += loop_mark(step) == LoopMark::kNone ? 0 : 1;
+  segments.reserve(marks.size());
+  std::size_t before = 0;
+  for (const LoopMark mark : marks) {
+    segments.push_back(before);
+    before += mark == LoopMark::kNone ? 0 : 1;
   }
   return segments;
+}
+
+std::vector<std::size_t> segments_of(const SpmdProgram& program) {
+  return segments_of(marks_of(program));
 }
 
 void hoist(SpmdProgram& program, bool gather_again) {

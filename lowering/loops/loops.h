@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lowering/spmd.h"
@@ -19,18 +21,15 @@ struct LoopSteps {
 };
 
 // The inner ones before those around them.
+[[nodiscard]] std::vector<LoopSteps> loops_of(std::span<const LoopMark> marks);  // one per step
 [[nodiscard]] std::vector<LoopSteps> loops_of(const SpmdProgram& program);
-
-// Per value that a trip hands on, what is carried and may be in the same memory: what takes that
-// value for the next trip, if nothing reads in the rest of this one what it was before. The step
-// that makes the value may read it. Invalid: there is none.
-[[nodiscard]] std::vector<SpmdId> carried_by(const SpmdProgram& program);
 
 // Whether the step hands on what was made where it is carried: then there is nothing to do.
 [[nodiscard]] bool hands_on_in_place(const SpmdProgram& program, const Step& step);
 
 // Per step, how many marks are before it: steps of one number are done equally often, and none is
 // moved to where the number is another.
+[[nodiscard]] std::vector<std::size_t> segments_of(std::span<const LoopMark> marks);
 [[nodiscard]] std::vector<std::size_t> segments_of(const SpmdProgram& program);
 
 // What each trip would do alike goes before the loop: moves of what comes from outside, and what is

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <numeric>
+#include <queue>
 #include <set>
 #include <utility>
 #include <vector>
@@ -67,7 +69,7 @@ class Gaps {
   [[nodiscard]] std::int64_t size() const { return size_; }
 
  private:
-  using Sizes = std::map<std::int64_t, std::int64_t>;
+  using Sizes = std::pmr::map<std::int64_t, std::int64_t>;
 
   void add(std::int64_t offset, std::int64_t bytes) {
     gaps_.emplace(offset, bytes);
@@ -78,22 +80,25 @@ class Gaps {
     gaps_.erase(gap);
   }
 
-  Sizes gaps_;                                               // by offset; never two that touch
-  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // the same, with their offsets
+  std::pmr::unsynchronized_pool_resource pool_;  // gaps come and go
+  Sizes gaps_{&pool_};                           // by offset; never two that touch
+  std::pmr::set<std::pair<std::int64_t, std::int64_t>> by_size_{&pool_};  // with their offsets
   std::int64_t size_ = 0;
 };
 
 std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   Gaps gaps;
-  std::multimap<std::int32_t, const ArenaBlock*> ends;
+  const auto ends_later = [](const ArenaBlock* a, const ArenaBlock* b) {
+    return a->last > b->last;
+  };
+  std::priority_queue<const ArenaBlock*, std::vector<const ArenaBlock*>, decltype(ends_later)> used(
+      ends_later);
   for (ArenaBlock& block : blocks) {
-    while (!ends.empty() && ends.begin()->first < block.first) {
-      const ArenaBlock* gone = ends.begin()->second;
-      gaps.give_back(gone->offset, rounded(gone->bytes));
-      ends.erase(ends.begin());
+    for (; !used.empty() && used.top()->last < block.first; used.pop()) {
+      gaps.give_back(used.top()->offset, rounded(used.top()->bytes));
     }
     block.offset = gaps.take(rounded(block.bytes));
-    ends.emplace(block.last, &block);
+    used.push(&block);
   }
   return gaps.size();
 }

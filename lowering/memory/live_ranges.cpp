@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "lowering/loops/loops.h"
-
 namespace mtf {
 namespace {
 
@@ -13,30 +11,6 @@ void read(LiveRanges& lives, SpmdId id, std::int32_t step) {
   lives.last[at(id)] = std::max(lives.last[at(id)], step);
   if (lives.made[at(id)] != step) {
     lives.kept[at(id)] = 1;
-  }
-}
-
-void note(LiveRanges& lives, const SpmdProgram& program, std::size_t s) {
-  const Step& step = program.steps[s];
-  const auto number = static_cast<std::int32_t>(s);
-  if (step.kind != StepKind::kKernel) {
-    const auto done = static_cast<std::int32_t>(done_at(program, s));
-    for (const SpmdId id : read_by(step)) {
-      read(lives, id, done);
-    }
-    lives.made[at(step.to)] = number;
-    return;
-  }
-  for (const LocalCall& call : step.calls) {
-    for (const SpmdId operand : call.operands) {
-      read(lives, operand, number);
-    }
-    for (const SpmdId partial : call.stream.partials) {
-      lives.made[at(partial)] = number;
-    }
-    if (call.result.valid()) {
-      lives.made[at(call.result)] = number;
-    }
   }
 }
 
@@ -53,15 +27,23 @@ void keep_through(LiveRanges& lives, const LoopSteps& loop) {
 
 }  // namespace
 
-LiveRanges live_ranges_of(const SpmdProgram& program) {
+LiveRanges live_ranges_of(const SpmdProgram& program, const StepUses& uses) {
   const std::size_t values = program.values.size();
   LiveRanges lives{.made = std::vector<std::int32_t>(values, -1),
                    .last = std::vector<std::int32_t>(values, -1),
                    .kept = std::vector<char>(values, 0)};
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    note(lives, program, s);
+  for (std::size_t s = 0; s < uses.size(); ++s) {
+    const auto number = static_cast<std::int32_t>(s);
+    const auto done = static_cast<std::int32_t>(uses.done(s));
+    for (const Use& use : uses.of(s)) {
+      if (use.kind == UseKind::kRead) {
+        read(lives, use.value, done);
+      } else {
+        lives.made[at(use.value)] = number;
+      }
+    }
   }
-  for (const LoopSteps& loop : loops_of(program)) {
+  for (const LoopSteps& loop : loops_of(uses.marks())) {
     keep_through(lives, loop);
   }
   for (const SpmdId output : program.outputs) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lowering/spmd.h"
+#include "lowering/memory/step_uses.h"
 
 namespace mtf {
 
@@ -17,6 +17,7 @@ struct LiveRanges {
   std::vector<char> kept;          // read by another step than its own
 };
 
-[[nodiscard]] LiveRanges live_ranges_of(const SpmdProgram& program);
+// Of the steps in the order of `uses`.
+[[nodiscard]] LiveRanges live_ranges_of(const SpmdProgram& program, const StepUses& uses);
 
 }  // namespace mtf

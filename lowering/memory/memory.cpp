@@ -1,10 +1,13 @@
 #include "lowering/memory/memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
 #include <vector>
 
-#include "lowering/loops/loops.h"
 #include "lowering/memory/arena.h"
+#include "lowering/memory/carried.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/steps/bands.h"
 
@@ -13,23 +16,23 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(SpmdProgram& program)
+  Planner(const SpmdProgram& program, const StepUses& uses)
       : program_(program),
-        lives_(live_ranges_of(program)),
-        carried_(carried_by(program)),
+        uses_(uses),
+        lives_(live_ranges_of(program, uses)),
+        carried_(carried_by(program, uses)),
         lent_(program.values.size(), 0),
-        block_(program.values.size(), 0) {}
+        block_(program.values.size(), 0) {
+    plan_.places.resize(program.values.size());
+    blocks_.reserve(uses.size());
+  }
 
-  bool run(std::int64_t below) {
-    for (SpmdValue& value : program_.values) {
-      value.home = Home::kNone;
-      value.offset = 0;
-    }
+  MemoryPlan run(std::int64_t below) {
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       settle(program_.inputs[i], Home::kInput, i);
     }
     for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
-      if (program_.at(program_.outputs[i]).home == Home::kNone) {
+      if (home(program_.outputs[i]) == Home::kNone) {
         settle(program_.outputs[i], Home::kOutput, i);
       }
     }
@@ -39,36 +42,33 @@ class Planner {
     choose_homes();
     const std::int64_t apart = bytes_apart();
     if (apart + most_at_once(blocks_) >= below) {
-      return false;
+      return std::move(plan_);
     }
     set_offsets();
-    program_.totals.peak_bytes = apart + program_.arena_bytes;
-    return program_.totals.peak_bytes < below;
+    plan_.peak_bytes = apart + plan_.arena_bytes;
+    plan_.is_below = plan_.peak_bytes < below;
+    return std::move(plan_);
   }
 
  private:
-  static std::size_t index(SpmdId id) { return static_cast<std::size_t>(id.index); }
-
-  void settle(SpmdId id, Home home, std::size_t which) {
-    program_.at(id).home = home;
-    program_.at(id).offset = static_cast<std::int64_t>(which);
+  [[nodiscard]] Home& home(SpmdId id) { return plan_.places[at(id)].home; }
+  [[nodiscard]] const Step& step(std::size_t number) const {
+    return program_.steps[uses_[number].step];
   }
 
-  // A result that nobody reads still needs a place to be written to, unless it is one of a chain.
-  [[nodiscard]] bool needs_memory(const Step& step, SpmdId id) const {
-    return lives_.kept[index(id)] != 0 || step.calls.size() == 1;
+  void settle(SpmdId id, Home home, std::size_t which) {
+    plan_.places[at(id)] = {.home = home, .offset = static_cast<std::int64_t>(which)};
   }
 
   void update_in_place(const SpmdUpdate& update) {
     const SpmdId old = program_.inputs[update.input];
     const SpmdId fresh = update.value;
-    const SpmdValue& value = program_.at(fresh);
-    const std::int32_t step = lives_.made[index(fresh)];
-    if (value.home != Home::kNone || step < 0 || lives_.last[index(old)] > step ||
-        value.local != program_.at(old).local) {
+    const std::int32_t made = lives_.made[at(fresh)];
+    if (home(fresh) != Home::kNone || made < 0 || lives_.last[at(old)] > made ||
+        program_.at(fresh).local != program_.at(old).local) {
       return;
     }
-    if (may_overwrite(program_.steps[static_cast<std::size_t>(step)], old, fresh)) {
+    if (may_overwrite(step(static_cast<std::size_t>(made)), old, fresh)) {
       settle(fresh, Home::kInput, update.input);
     }
   }
@@ -103,123 +103,118 @@ class Planner {
                      program_.at(call.result).local.shape == program_.at(result).local.shape;
   }
 
-  void choose_homes() {
-    std::vector<std::vector<SpmdId>> dying(program_.steps.size());
-    for (std::size_t v = 0; v < program_.values.size(); ++v) {
-      if (lives_.last[v] >= 0 && lives_.last[v] != kProgramEnd) {
-        dying[static_cast<std::size_t>(lives_.last[v])].push_back({static_cast<std::int32_t>(v)});
+  // Per step, the values that it reads as the last.
+  void find_dying() {
+    dying_begin_.assign(uses_.size() + 1, 0);
+    const auto dies_at = [this](std::size_t value) {
+      return lives_.last[value] == kProgramEnd ? -1 : lives_.last[value];
+    };
+    for (std::size_t v = 0; v < lives_.last.size(); ++v) {
+      if (dies_at(v) >= 0) {
+        ++dying_begin_[static_cast<std::size_t>(dies_at(v)) + 1];
       }
     }
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      Step& step = program_.steps[s];
-      now_ = static_cast<std::int32_t>(s);
-      if (step.kind != StepKind::kKernel) {
-        take(step.to);
-      } else {
-        for (const LocalCall& call : step.calls) {
-          take_results(step, call, dying[s]);
-        }
+    std::partial_sum(dying_begin_.begin(), dying_begin_.end(), dying_begin_.begin());
+    dying_.resize(dying_begin_.back());
+    std::vector<std::size_t> next(dying_begin_.begin(), std::prev(dying_begin_.end()));
+    for (std::size_t v = 0; v < lives_.last.size(); ++v) {
+      if (dies_at(v) >= 0) {
+        dying_[next[static_cast<std::size_t>(dies_at(v))]++] = {static_cast<std::int32_t>(v)};
       }
-      for (const SpmdId value : dying[s]) {
+    }
+  }
+
+  void choose_homes() {
+    find_dying();
+    std::vector<SpmdId> dying;
+    for (std::size_t s = 0; s < uses_.size(); ++s) {
+      now_ = static_cast<std::int32_t>(s);
+      dying.assign(dying_.begin() + static_cast<std::ptrdiff_t>(dying_begin_[s]),
+                   dying_.begin() + static_cast<std::ptrdiff_t>(dying_begin_[s + 1]));
+      for (const Use& use : uses_.of(s)) {
+        take(s, use, dying);
+      }
+      for (const SpmdId value : dying) {
         release(value);
       }
-      release_unread(step, s);
+      for (const Use& use : uses_.of(s)) {
+        const bool unread = use.kind == UseKind::kPartial ||
+                            (use.kind == UseKind::kResult && lives_.last[at(use.value)] < 0 &&
+                             lives_.made[at(use.value)] == now_);
+        if (unread) {
+          release(use.value);
+        }
+      }
     }
   }
 
   void set_offsets() {
-    program_.arena_bytes = mtf::place(blocks_);
-    for (std::size_t v = 0; v < program_.values.size(); ++v) {
-      if (program_.values[v].home == Home::kArena) {
-        program_.values[v].offset = blocks_[block_[v]].offset;
+    plan_.arena_bytes = mtf::place(blocks_);
+    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+      if (plan_.places[v].home == Home::kArena) {
+        plan_.places[v].offset = blocks_[block_[v]].offset;
       }
     }
   }
 
-  void take_results(const Step& step, const LocalCall& call, std::vector<SpmdId>& dying) {
-    if (call.result.valid() && needs_memory(step, call.result)) {
-      take_over_or_new(step, call.result, dying);
-    }
-    for (const SpmdId partial : call.stream.partials) {
-      take(partial);
+  // A result that nobody reads still needs a place to be written to, unless it is one of a chain.
+  void take(std::size_t s, const Use& use, std::vector<SpmdId>& dying) {
+    if (use.kind == UseKind::kPartial || (use.kind == UseKind::kResult && !uses_[s].is_kernel)) {
+      take_new(use.value);
+    } else if (use.kind == UseKind::kResult &&
+               (lives_.kept[at(use.value)] != 0 || uses_[s].is_lone)) {
+      take_over_or_new(s, use.value, dying);
     }
   }
 
-  void take(SpmdId id) {
-    SpmdValue& value = program_.at(id);
-    if (value.home == Home::kNone) {
-      value.home = Home::kArena;
-      block_[index(id)] = blocks_.size();
-      blocks_.push_back({.bytes = value.held_bytes(), .first = now_, .last = kProgramEnd});
+  void take_new(SpmdId id) {
+    if (home(id) == Home::kNone) {
+      home(id) = Home::kArena;
+      block_[at(id)] = blocks_.size();
+      blocks_.push_back({.bytes = uses_.bytes(id).held, .first = now_, .last = kProgramEnd});
     }
   }
 
   // Writes over an operand that dies here where it can.
-  void take_over_or_new(const Step& step, SpmdId id, std::vector<SpmdId>& dying) {
-    SpmdValue& value = program_.at(id);
-    if (value.home != Home::kNone || settle_as_carried(step, id)) {
+  void take_over_or_new(std::size_t s, SpmdId id, std::vector<SpmdId>& dying) {
+    if (home(id) != Home::kNone || settle_as_carried(s, id)) {
       return;
     }
     for (SpmdId& operand : dying) {
-      const SpmdValue& old = program_.at(operand);
-      if (old.home == Home::kArena && operand != id &&
-          lives_.made[index(operand)] != lives_.made[index(id)] &&
-          old.local.bytes() == value.local.bytes() &&
-          bytes_of(old.type.dtype) == bytes_of(value.type.dtype) &&
-          may_overwrite(step, operand, id)) {
-        value.home = Home::kArena;
-        block_[index(id)] = block_[index(operand)];
+      if (home(operand) == Home::kArena && operand != id &&
+          lives_.made[at(operand)] != lives_.made[at(id)] &&
+          uses_.bytes(operand).local == uses_.bytes(id).local &&
+          bytes_of(program_.at(operand).type.dtype) == bytes_of(program_.at(id).type.dtype) &&
+          may_overwrite(step(s), operand, id)) {
+        home(id) = Home::kArena;
+        block_[at(id)] = block_[at(operand)];
         operand = dying.back();
         dying.pop_back();
         return;
       }
     }
-    take(id);
+    take_new(id);
   }
 
   // What a trip hands on is made where it is carried, so that nothing has to be copied.
-  bool settle_as_carried(const Step& step, SpmdId id) {
-    const SpmdId carried = carried_[index(id)];
+  bool settle_as_carried(std::size_t s, SpmdId id) {
+    const SpmdId carried = carried_[at(id)];
     if (!carried.valid() || program_.at(carried).local != program_.at(id).local) {
       return false;
     }
-    const std::vector<SpmdId> read = read_by(step);
-    const bool is_read = std::ranges::find(read, carried) != read.end();
-    if (program_.at(carried).home == Home::kInput ||
-        (is_read && !may_overwrite(step, carried, id))) {
+    if (home(carried) == Home::kInput ||
+        (reads(uses_.of(s), carried) && !may_overwrite(step(s), carried, id))) {
       return false;
     }
-    program_.at(id).home = program_.at(carried).home;
-    program_.at(id).offset = program_.at(carried).offset;
-    block_[index(id)] = block_[index(carried)];
-    lent_[index(id)] = 1;
+    plan_.places[at(id)] = plan_.places[at(carried)];
+    block_[at(id)] = block_[at(carried)];
+    lent_[at(id)] = 1;
     return true;
   }
 
   void release(SpmdId id) {
-    if (program_.at(id).home == Home::kArena && lent_[index(id)] == 0) {
-      blocks_[block_[index(id)]].last = now_;
-    }
-  }
-
-  void release_unread(const Step& step, std::size_t s) {
-    const auto unread = [&](SpmdId id) {
-      return id.valid() && lives_.last[index(id)] < 0 &&
-             lives_.made[index(id)] == static_cast<int>(s);
-    };
-    if (step.kind != StepKind::kKernel) {
-      if (unread(step.to)) {
-        release(step.to);
-      }
-      return;
-    }
-    for (const LocalCall& call : step.calls) {
-      if (unread(call.result)) {
-        release(call.result);
-      }
-      for (const SpmdId partial : call.stream.partials) {
-        release(partial);
-      }
+    if (home(id) == Home::kArena && lent_[at(id)] == 0) {
+      blocks_[block_[at(id)]].last = now_;
     }
   }
 
@@ -227,16 +222,20 @@ class Planner {
   [[nodiscard]] std::int64_t bytes_apart() const {
     std::int64_t bytes = 0;
     for (const SpmdId input : program_.inputs) {
-      bytes += rounded(program_.at(input).local.bytes());
+      bytes += rounded(uses_.bytes(input).local);
     }
     for (const SpmdId output : program_.outputs) {
-      bytes += rounded(program_.at(output).local.bytes());
+      bytes += rounded(uses_.bytes(output).local);
     }
     return bytes;
   }
 
-  SpmdProgram& program_;
+  const SpmdProgram& program_;
+  const StepUses& uses_;
   LiveRanges lives_;
+  MemoryPlan plan_;
+  std::vector<std::size_t> dying_begin_;  // per step, in `dying_`
+  std::vector<SpmdId> dying_;
   std::vector<ArenaBlock> blocks_;
   std::vector<SpmdId> carried_;     // per value: which it takes the place of
   std::vector<char> lent_;          // whether it is in the memory of one that stays
@@ -246,8 +245,8 @@ class Planner {
 
 }  // namespace
 
-bool plan_memory(SpmdProgram& program, std::int64_t below) {
-  return Planner(program).run(below);
+MemoryPlan plan_memory(const SpmdProgram& program, const StepUses& uses, std::int64_t below) {
+  return Planner(program, uses).run(below);
 }
 
 }  // namespace mtf

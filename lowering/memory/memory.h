@@ -4,16 +4,28 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
-#include "lowering/spmd.h"
+#include "lowering/memory/step_uses.h"
 
 namespace mtf {
 
+struct MemoryPlan {
+  struct Place {
+    Home home = Home::kNone;
+    std::int64_t offset = 0;
+  };
+  std::vector<Place> places;  // per value
+  std::int64_t arena_bytes = 0;
+  std::int64_t peak_bytes = 0;
+  bool is_below = false;  // as was asked; otherwise the rest may be anything
+};
+
 // Gives each value that is kept a home: an input's buffer, an output's, or an offset in the arena
 // that is free during the value's life. A variable's update is computed in the variable's own
-// buffer where the old value is not read any more. Sets `arena_bytes` and the totals' peak.
-// False: the peak is `below` or more; then homes and offsets may be any.
-bool plan_memory(SpmdProgram& program,
-                 std::int64_t below = std::numeric_limits<std::int64_t>::max());
+// buffer where the old value is not read any more. The steps are in the order of `uses`.
+// `below`: what the peak is to be less than.
+[[nodiscard]] MemoryPlan plan_memory(const SpmdProgram& program, const StepUses& uses,
+                                     std::int64_t below = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace mtf

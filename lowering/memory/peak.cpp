@@ -4,10 +4,13 @@
 #include "lowering/memory/peak.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
+#include <span>
 
-#include "lowering/loops/loops.h"
 #include "lowering/memory/arena.h"
+#include "lowering/memory/carried.h"
 #include "lowering/memory/live_ranges.h"
 
 namespace mtf {
@@ -27,30 +30,68 @@ HeldAs held_as(InputKind kind) {
   return HeldAs::kState;
 }
 
+// Values by the step at which something happens to them.
+class ByStep {
+ public:
+  explicit ByStep(std::size_t steps) : begin_(steps + 1, 0) {}
+
+  // First all are counted, then all are added.
+  void count(std::size_t step) { ++begin_[step + 1]; }
+  void start() {
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    values_.resize(begin_.back());
+    next_.assign(begin_.begin(), std::prev(begin_.end()));
+  }
+  void add(std::size_t step, SpmdId id) { values_[next_[step]++] = id; }
+
+  [[nodiscard]] std::span<const SpmdId> at(std::size_t step) const {
+    return std::span(values_).subspan(begin_[step], begin_[step + 1] - begin_[step]);
+  }
+
+ private:
+  std::vector<std::size_t> begin_;
+  std::vector<std::size_t> next_;
+  std::vector<SpmdId> values_;
+};
+
 // What is in the arena, by offset.
 class Replay {
  public:
   explicit Replay(const SpmdProgram& program)
-      : program_(program), made_(program.steps.size()), gone_(program.steps.size()) {
-    LiveRanges lives = live_ranges_of(program);
-    keep_what_is_carried(lives);
+      : uses_(program), made_(program.steps.size()), gone_(program.steps.size()) {
+    LiveRanges lives = live_ranges_of(program, uses_);
+    keep_what_is_carried(program, lives);
     const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
-    for (std::size_t v = 0; v < program.values.size(); ++v) {
-      const SpmdId id{static_cast<std::int32_t>(v)};
-      if (program.at(id).home == Home::kArena && program.at(id).held_bytes() > 0) {
-        const std::int32_t made = lives.made[v];
-        made_[static_cast<std::size_t>(made)].push_back(id);
-        gone_[static_cast<std::size_t>(std::clamp(lives.last[v], made, end))].push_back(id);
+    offsets_.resize(program.values.size());
+    const auto each = [&](const auto& body) {
+      for (std::size_t v = 0; v < program.values.size(); ++v) {
+        const SpmdId id{static_cast<std::int32_t>(v)};
+        if (program.values[v].home == Home::kArena && uses_.bytes(id).held > 0) {
+          const std::int32_t made = lives.made[v];
+          body(id, static_cast<std::size_t>(made),
+               static_cast<std::size_t>(std::clamp(lives.last[v], made, end)));
+        }
       }
-    }
+    };
+    each([this](SpmdId /*id*/, std::size_t made, std::size_t gone) {
+      made_.count(made);
+      gone_.count(gone);
+    });
+    made_.start();
+    gone_.start();
+    each([&](SpmdId id, std::size_t made, std::size_t gone) {
+      made_.add(made, id);
+      gone_.add(gone, id);
+      offsets_[mtf::at(id)] = program.at(id).offset;
+    });
   }
 
   // What is handed on where it was made is there as long as what is carried.
-  void keep_what_is_carried(LiveRanges& lives) const {
-    const std::vector<SpmdId> carried = carried_by(program_);
+  void keep_what_is_carried(const SpmdProgram& program, LiveRanges& lives) const {
+    const std::vector<SpmdId> carried = carried_by(program, uses_);
     for (std::size_t v = 0; v < carried.size(); ++v) {
-      if (carried[v].valid() && program_.values[v].offset == program_.at(carried[v]).offset &&
-          program_.values[v].home == program_.at(carried[v]).home) {
+      if (carried[v].valid() && program.values[v].offset == program.at(carried[v]).offset &&
+          program.values[v].home == program.at(carried[v]).home) {
         lives.last[v] = std::max(lives.last[v], lives.last[at(carried[v])]);
       }
     }
@@ -59,34 +100,38 @@ class Replay {
   // To the moment at which a step has its results beside its operands.
   void enter(std::size_t step) {
     if (step > 0) {
-      for (const SpmdId id : gone_[step - 1]) {
-        const auto found = live_.find(program_.at(id).offset);
+      for (const SpmdId id : gone_.at(step - 1)) {
+        const auto found = live_.find(offsets_[mtf::at(id)]);
         if (found != live_.end() && found->second == id) {
-          bytes_ -= rounded(program_.at(id).held_bytes());
+          bytes_ -= rounded(uses_.bytes(id).held);
           live_.erase(found);
         }
       }
     }
-    for (const SpmdId id : made_[step]) {
-      if (live_.insert_or_assign(program_.at(id).offset, id).second) {
-        bytes_ += rounded(program_.at(id).held_bytes());
+    for (const SpmdId id : made_.at(step)) {
+      if (live_.insert_or_assign(offsets_[mtf::at(id)], id).second) {
+        bytes_ += rounded(uses_.bytes(id).held);
       }
     }
+  }
+  void begin_again() {
+    live_.clear();
+    bytes_ = 0;
   }
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::map<std::int64_t, SpmdId>& live() const { return live_; }
 
  private:
-  const SpmdProgram& program_;
-  std::vector<std::vector<SpmdId>> made_;  // per step
-  std::vector<std::vector<SpmdId>> gone_;  // per step, after it
+  StepUses uses_;
+  ByStep made_;
+  ByStep gone_;                        // after the step
+  std::vector<std::int64_t> offsets_;  // per value
   std::map<std::int64_t, SpmdId> live_;
   std::int64_t bytes_ = 0;
 };
 
-std::optional<std::size_t> fullest_step(const SpmdProgram& program) {
-  Replay replay(program);
+std::optional<std::size_t> fullest_step(const SpmdProgram& program, Replay& replay) {
   std::optional<std::size_t> fullest;
   std::int64_t most = 0;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
@@ -106,8 +151,8 @@ void add(const SpmdProgram& program, SpmdId id, HeldAs what, Peak& peak) {
                        .span = program.source.at(program.at(id).origin).span});
 }
 
-void add_arena(const SpmdProgram& program, Peak& peak) {
-  Replay replay(program);
+void add_arena(const SpmdProgram& program, Replay& replay, Peak& peak) {
+  replay.begin_again();
   for (std::size_t s = 0; s <= *peak.step; ++s) {
     replay.enter(s);
   }
@@ -147,7 +192,8 @@ std::string_view to_string(HeldAs what) {
 
 Peak peak_of(const SpmdProgram& program) {
   Peak peak;
-  peak.step = fullest_step(program);
+  Replay replay(program);
+  peak.step = fullest_step(program, replay);
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     add(program, program.inputs[i], held_as(program.source.inputs[i].kind), peak);
   }
@@ -155,7 +201,7 @@ Peak peak_of(const SpmdProgram& program) {
     add(program, output, HeldAs::kOutput, peak);
   }
   if (peak.step) {
-    add_arena(program, peak);
+    add_arena(program, replay, peak);
   }
   std::ranges::stable_sort(peak.held, std::greater<>(), &Held::bytes);
   return peak;

@@ -1,14 +1,15 @@
 #include "lowering/memory/schedule.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
-#include <tuple>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "lowering/loops/loops.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/memory/memory.h"
 
@@ -19,197 +20,250 @@ namespace {
 // behind which an update may wait.
 enum class Early : std::uint8_t { kFreeing, kMoves };
 
-// The place of a step: behind the place of another, or where it was. Compared number by number.
-using Place = std::vector<std::size_t>;
+// The order in which steps go behind others: each has the step that it goes right behind, if it is
+// not where it was, and of those behind one step the first is the one with the least number.
+class Places {
+ public:
+  explicit Places(std::size_t steps) : behind_(steps, kNone), depth_(steps, 0), first_(steps, 0) {}
+
+  void put(std::size_t step, std::size_t behind) {
+    behind_[step] = behind;
+    depth_[step] = depth_[behind] + 1;
+  }
+  void put_first(std::size_t step) { first_[step] = 1; }
+
+  // Whether it comes before the other.
+  [[nodiscard]] bool is_before(std::size_t one, std::size_t other) const {
+    std::size_t a = one;
+    std::size_t b = other;
+    while (depth_[a] > depth_[b]) {
+      a = behind_[a];
+    }
+    while (depth_[b] > depth_[a]) {
+      b = behind_[b];
+    }
+    if (a == b) {
+      return depth_[one] < depth_[other];
+    }
+    while (behind_[a] != behind_[b]) {
+      a = behind_[a];
+      b = behind_[b];
+    }
+    return a < b;
+  }
+
+  // The numbers of the steps in their new order.
+  [[nodiscard]] std::vector<std::size_t> order() const {
+    const std::size_t count = behind_.size();
+    std::vector<std::size_t> order;
+    order.reserve(count);
+    for (std::size_t s = 0; s < count; ++s) {
+      if (first_[s] != 0) {
+        order.push_back(s);
+      }
+    }
+    std::vector<std::size_t> child(count, kNone);    // the first behind each
+    std::vector<std::size_t> sibling(count, kNone);  // the next behind the same
+    for (std::size_t s = count; s-- > 0;) {
+      if (behind_[s] != kNone) {
+        sibling[s] = std::exchange(child[behind_[s]], s);
+      }
+    }
+    for (std::size_t root = 0; root < count; ++root) {
+      if (behind_[root] == kNone && first_[root] == 0) {
+        add_tree(root, child, sibling, order);
+      }
+    }
+    return order;
+  }
+
+ private:
+  // A step and all behind it.
+  void add_tree(std::size_t root, std::span<const std::size_t> child,
+                std::span<const std::size_t> sibling, std::vector<std::size_t>& order) const {
+    std::size_t s = root;
+    while (s != kNone) {
+      order.push_back(s);
+      std::size_t next = child[s];
+      while (next == kNone && s != root) {
+        next = sibling[s];
+        s = behind_[s];
+      }
+      s = next;
+    }
+  }
+
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  std::vector<std::size_t> behind_;
+  std::vector<std::uint32_t> depth_;
+  std::vector<char> first_;  // before all others
+};
 
 class Scheduler {
  public:
-  explicit Scheduler(const SpmdProgram& program)
+  Scheduler(const SpmdProgram& program, const StepUses& uses)
       : program_(program),
-        lives_(live_ranges_of(program)),
-        operands_(program.steps.size()),
-        readers_(program.values.size()),
-        segments_(segments_of(program)) {
-    for (std::size_t s = 0; s < program.steps.size(); ++s) {
-      operands_[s] = operands_of(s);
-      for (const SpmdId id : operands_[s]) {
-        readers_[at(id)].push_back(s);
-      }
-    }
+        uses_(uses),
+        lives_(live_ranges_of(program, uses)),
+        segments_(segments_of(uses.marks())),
+        updated_(program.values.size()),
+        places_(0) {
+    find_readers();
     for (const SpmdUpdate& update : program.updates) {
-      updated_.emplace(update.value.index, program.inputs[update.input]);
+      SpmdId& old = updated_[at(update.value)];
+      old = old.valid() ? old : program.inputs[update.input];
     }
   }
 
   // The numbers of the steps in their new order.
   std::vector<std::size_t> run(Early early) {
     early_ = early;
-    places_.assign(program_.steps.size(), {});
-    for (std::size_t s = 0; s < places_.size(); ++s) {
-      places_[s] = place_of(s);
+    places_ = Places(uses_.size());
+    for (std::size_t s = 0; s < uses_.size(); ++s) {
+      place(s);
     }
-    std::vector<std::size_t> order(places_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {},
-                             [this](std::size_t s) -> const Place& { return places_[s]; });
-    return order;
+    return places_.order();
   }
 
  private:
-  [[nodiscard]] std::vector<SpmdId> operands_of(std::size_t s) const {
-    const Step& step = program_.steps[s];
-    std::vector<SpmdId> ids = read_by(step);
-    std::erase_if(ids, [&](SpmdId id) { return lives_.made[at(id)] == number(s); });
-    return ids;
+  // Whether another step made what the use reads.
+  [[nodiscard]] bool reads(const Use& use, std::size_t s) const {
+    return use.kind == UseKind::kRead && lives_.made[at(use.value)] != number(s);
+  }
+
+  void find_readers() {
+    readers_begin_.assign(program_.values.size() + 1, 0);
+    const auto each = [this](const auto& body) {
+      for (std::size_t s = 0; s < uses_.size(); ++s) {
+        for (const Use& use : uses_.of(s)) {
+          if (reads(use, s)) {
+            body(at(use.value), s);
+          }
+        }
+      }
+    };
+    each([this](std::size_t value, std::size_t /*s*/) { ++readers_begin_[value + 1]; });
+    std::partial_sum(readers_begin_.begin(), readers_begin_.end(), readers_begin_.begin());
+    readers_.resize(readers_begin_.back());
+    std::vector<std::size_t> next(readers_begin_.begin(), std::prev(readers_begin_.end()));
+    each([&](std::size_t value, std::size_t s) { readers_[next[value]++] = s; });
   }
 
   static std::int32_t number(std::size_t s) { return static_cast<std::int32_t>(s); }
 
-  // Whether the step is part of a stream, whose gathers stand right before the product.
-  [[nodiscard]] bool is_streamed(std::size_t s) const {
-    const Step& step = program_.steps[s];
-    return done_at(program_, s) != s ||
-           (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1);
-  }
-
-  [[nodiscard]] static bool has_effect(const Step& step) {
-    return std::ranges::any_of(step.calls,
-                               [](const LocalCall& call) { return call.call.op->effect; });
+  // A stream is left as it is: its gathers stand right before the product.
+  [[nodiscard]] bool stays(std::size_t s) const {
+    return uses_[s].passes || uses_[s].in_pieces || uses_[s].has_effect;
   }
 
   // What doing a step earlier takes.
-  struct Needs {
-    std::vector<std::size_t> before;     // steps that it goes behind
-    std::vector<std::size_t> constants;  // steps that may go anywhere
-    std::int64_t freed = 0;              // bytes
-  };
-
-  [[nodiscard]] Needs needs_of(std::size_t s) const {
-    Needs needs;
-    for (const SpmdId id : operands_[s]) {
-      const std::int32_t maker = lives_.made[at(id)];
-      if (maker >= 0 && is_constant(static_cast<std::size_t>(maker))) {
-        needs.constants.push_back(static_cast<std::size_t>(maker));
+  void find_needs(std::size_t s) {
+    before_.clear();
+    constants_.clear();
+    freed_ = 0;
+    for (const Use& use : uses_.of(s)) {
+      if (!reads(use, s)) {
+        continue;
+      }
+      const std::int32_t maker = lives_.made[at(use.value)];
+      if (maker >= 0 && uses_[static_cast<std::size_t>(maker)].is_constant) {
+        constants_.push_back(static_cast<std::size_t>(maker));
         continue;
       }
       if (maker >= 0) {
-        needs.before.push_back(static_cast<std::size_t>(maker));
+        before_.push_back(static_cast<std::size_t>(maker));
       }
-      if (lives_.last[at(id)] == number(s)) {
-        add_other_readers(id, s, needs.before);
-        needs.freed += maker >= 0 ? program_.at(id).held_bytes() : 0;
+      if (lives_.last[at(use.value)] == number(s)) {
+        add_other_readers(use.value, s);
+        freed_ += maker >= 0 ? uses_.bytes(use.value).held : 0;
       }
     }
-    return needs;
   }
 
-  Place place_of(std::size_t s) {
-    const Step& step = program_.steps[s];
-    if (is_streamed(s) || has_effect(step)) {
-      return {s};
+  // Behind the last of those that it waits for, where that frees memory.
+  void place(std::size_t s) {
+    if (stays(s)) {
+      return;
     }
-    Needs needs = needs_of(s);
-    const std::int64_t taken = taken_by(step, s, needs.before);
-    const bool moves = early_ == Early::kMoves && is_collective(step.kind);
-    if (needs.before.empty() || needs.freed == 0 || taken > needs.freed ||
-        (taken == needs.freed && !moves)) {
-      return {s};
+    find_needs(s);
+    const std::int64_t taken = taken_by(s);
+    const bool moves = early_ == Early::kMoves && uses_[s].is_collective;
+    if (before_.empty() || freed_ == 0 || taken > freed_ || (taken == freed_ && !moves)) {
+      return;
     }
     const std::size_t last = *std::ranges::max_element(
-        needs.before, {}, [this](std::size_t b) -> const Place& { return places_[b]; });
+        before_,
+        [this](std::size_t one, std::size_t other) { return places_.is_before(one, other); });
     if (segments_[last] != segments_[s]) {
-      return {s};
+      return;
     }
-    for (const std::size_t constant : needs.constants) {
-      places_[constant] = {};  // before all others
+    for (const std::size_t constant : constants_) {
+      places_.put_first(constant);
     }
-    Place place = places_[last];
-    place.push_back(s);
-    return place;
+    places_.put(s, last);
   }
 
-  [[nodiscard]] bool is_constant(std::size_t s) const {
-    const Step& step = program_.steps[s];
-    return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-           step.calls.front().call.result.shape.rank() == 0 &&
-           !step.calls.front().call.op->random && !has_effect(step);
-  }
-
-  void add_other_readers(SpmdId id, std::size_t s, std::vector<std::size_t>& before) const {
-    for (const std::size_t reader : readers_[at(id)]) {
-      if (reader < s) {
-        before.push_back(done_at(program_, reader));
+  void add_other_readers(SpmdId id, std::size_t s) {
+    for (std::size_t r = readers_begin_[at(id)]; r < readers_begin_[at(id) + 1]; ++r) {
+      if (readers_[r] < s) {
+        before_.push_back(uses_.done(readers_[r]));
       }
     }
   }
 
   // Bytes of new memory. An update in place takes none, but goes behind all readers of the old.
-  std::int64_t taken_by(const Step& step, std::size_t s, std::vector<std::size_t>& before) const {
-    if (step.kind != StepKind::kKernel) {
-      return program_.at(step.to).held_bytes();
-    }
+  std::int64_t taken_by(std::size_t s) {
     std::int64_t taken = 0;
-    for (const LocalCall& call : step.calls) {
-      if (!call.result.valid() || lives_.kept[at(call.result)] == 0) {
+    for (const Use& use : uses_.of(s)) {
+      if (use.kind != UseKind::kResult || (uses_[s].is_kernel && lives_.kept[at(use.value)] == 0)) {
         continue;
       }
-      const auto update = updated_.find(call.result.index);
-      if (update != updated_.end() && call.call.op->tile != nullptr) {
-        add_other_readers(update->second, s, before);
+      const SpmdId old = updated_[at(use.value)];
+      if (old.valid() && uses_[s].is_kernel && is_element_wise(s, use.value)) {
+        add_other_readers(old, s);
       } else {
-        taken += program_.at(call.result).held_bytes();
+        taken += uses_.bytes(use.value).held;
       }
     }
     return taken;
   }
 
+  // Whether the call of the step that makes it is.
+  [[nodiscard]] bool is_element_wise(std::size_t s, SpmdId result) const {
+    const std::vector<LocalCall>& calls = program_.steps[uses_[s].step].calls;
+    const auto call = std::ranges::find(calls, result, &LocalCall::result);
+    return call != calls.end() && call->call.op->tile != nullptr;
+  }
+
   const SpmdProgram& program_;
+  const StepUses& uses_;
   Early early_ = Early::kFreeing;
   LiveRanges lives_;
-  std::vector<std::vector<SpmdId>> operands_;      // per step, what others made
-  std::vector<std::vector<std::size_t>> readers_;  // per value, the steps that read it
-  std::vector<Place> places_;                      // per step
-  std::vector<std::size_t> segments_;              // per step, of the loops
-  std::map<std::int32_t, SpmdId> updated_;         // of variables: new values, and the old ones
+  std::vector<std::size_t> readers_begin_;  // per value, in `readers_`
+  std::vector<std::size_t> readers_;        // steps that read what others made
+  std::vector<std::size_t> segments_;       // per step, of the loops
+  std::vector<SpmdId> updated_;             // per value: the old one, if it is a variable's new one
+  Places places_;
+  // Of the step that is being placed.
+  std::vector<std::size_t> before_;     // steps that it goes behind
+  std::vector<std::size_t> constants_;  // steps that may go anywhere
+  std::int64_t freed_ = 0;              // bytes
 };
 
-void reorder(SpmdProgram& program, const std::vector<std::size_t>& order) {
+void reorder(SpmdProgram& program, const StepUses& uses) {
   std::vector<Step> steps;
-  steps.reserve(order.size());
-  for (const std::size_t s : order) {
-    steps.push_back(std::move(program.steps[s]));
+  steps.reserve(uses.size());
+  for (const StepUse& use : uses.steps()) {
+    steps.push_back(std::move(program.steps[use.step]));
   }
   program.steps = std::move(steps);
 }
 
-std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
-  std::vector<std::size_t> result(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    result[order[i]] = i;
-  }
-  return result;
-}
-
-// Where values are, and what that takes.
-struct MemoryPlan {
-  std::vector<std::pair<Home, std::int64_t>> places;  // home and offset, per value
-  std::int64_t arena_bytes = 0;
-  std::int64_t peak_bytes = 0;
-};
-
-MemoryPlan memory_plan_of(const SpmdProgram& program) {
-  MemoryPlan plan{
-      .places = {}, .arena_bytes = program.arena_bytes, .peak_bytes = program.totals.peak_bytes};
-  plan.places.reserve(program.values.size());
-  for (const SpmdValue& value : program.values) {
-    plan.places.emplace_back(value.home, value.offset);
-  }
-  return plan;
-}
-
-void restore(SpmdProgram& program, const MemoryPlan& plan) {
+void set_memory(SpmdProgram& program, const MemoryPlan& plan) {
   for (std::size_t v = 0; v < program.values.size(); ++v) {
-    std::tie(program.values[v].home, program.values[v].offset) = plan.places[v];
+    program.values[v].home = plan.places[v].home;
+    program.values[v].offset = plan.places[v].offset;
   }
   program.arena_bytes = plan.arena_bytes;
   program.totals.peak_bytes = plan.peak_bytes;
@@ -218,25 +272,32 @@ void restore(SpmdProgram& program, const MemoryPlan& plan) {
 }  // namespace
 
 void schedule(SpmdProgram& program) {
-  plan_memory(program);
+  StepUses uses(program);
+  MemoryPlan best = plan_memory(program, uses);
   std::optional<Scheduler> scheduler;
+  bool is_moved = false;
   for (const Early early : {Early::kFreeing, Early::kMoves}) {
     if (!scheduler) {
-      scheduler.emplace(program);
+      scheduler.emplace(program, uses);
     }
     const std::vector<std::size_t> order = scheduler->run(early);
     if (std::ranges::is_sorted(order)) {
       continue;
     }
-    const MemoryPlan before = memory_plan_of(program);
-    reorder(program, order);
-    if (plan_memory(program, before.peak_bytes)) {
+    std::vector<StepUse> before = uses.steps();
+    uses.reorder(order);
+    if (MemoryPlan plan = plan_memory(program, uses, best.peak_bytes); plan.is_below) {
+      best = std::move(plan);
+      is_moved = true;
       scheduler.reset();
     } else {
-      reorder(program, inverse(order));
-      restore(program, before);
+      uses.restore(std::move(before));
     }
   }
+  if (is_moved) {
+    reorder(program, uses);
+  }
+  set_memory(program, best);
 }
 
 }  // namespace mtf

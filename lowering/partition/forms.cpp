@@ -13,8 +13,7 @@ Forms::Forms(SpmdProgram& out, Resharder& resharder, KnownPlans& known, bool gat
       known_(known),
       gather_again_(gather_again),
       forms_(out.source.values.size()),
-      roots_(out.source.values.size()),
-      targets_(out.source.values.size()) {
+      roots_(out.source.values.size()) {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     roots_[i] = {static_cast<std::int32_t>(i)};
   }
@@ -143,11 +142,11 @@ std::vector<std::vector<ValueLayout>> Forms::copies_of(const Value& value) const
 }
 
 Number Forms::target_number(ValueId id) {
-  std::optional<Number>& number = targets_[at(id)];
-  if (!number) {
-    number = known_.target(out_.target(id));
+  const auto [number, is_new] = targets_.try_emplace(&out_.target(id), Number{0});
+  if (is_new) {
+    number->second = known_.target(out_.target(id));
   }
-  return *number;
+  return number->second;
 }
 
 void Forms::add_problem(ValueId id, std::vector<std::uint64_t>& problem) {

@@ -81,7 +81,7 @@ class Forms {
   std::vector<ValueId> holders_;                              // per value, whose forms are its own
   std::vector<bool> made_backward_;                           // per form
   std::vector<Number> layouts_;                               // per form
-  std::vector<std::optional<Number>> targets_;                // per value, once one asked
+  std::unordered_map<const Target*, Number> targets_;         // of values that were asked for
   std::unordered_map<std::int32_t, const Input*> arguments_;  // that are no variables, by value
 };
 

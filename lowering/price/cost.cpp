@@ -28,9 +28,11 @@ double Cost::utilization() const {
 std::vector<std::size_t> Cost::slowest(std::size_t count) const {
   std::vector<std::size_t> order(prices.steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(),
-                           [this](std::size_t step) { return prices.steps[step]; });
-  order.resize(std::min(order.size(), count));
+  const auto shown = std::min(order.size(), count);
+  std::ranges::partial_sort(
+      order, order.begin() + static_cast<std::ptrdiff_t>(shown), {},
+      [this](std::size_t step) { return std::pair(-prices.steps[step], step); });
+  order.resize(shown);
   return order;
 }
 

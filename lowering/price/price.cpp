@@ -188,24 +188,34 @@ double bytes_touched(const SpmdProgram& program, const Step& step) {
   if (hands_on_in_place(program, step)) {
     return 0;
   }
-  std::set<std::int32_t> made;
-  std::map<std::int32_t, std::int64_t> touched;  // bytes, by value
+  struct Touched {
+    std::int32_t value = 0;
+    std::int64_t bytes = 0;
+    bool made = false;  // by a call before
+  };
+  std::vector<Touched> touched;
+  touched.reserve(4 * step.calls.size());
+  const auto at = [&touched](SpmdId id) -> Touched& {
+    const auto found = std::ranges::find(touched, id.index, &Touched::value);
+    return found != touched.end() ? *found : touched.emplace_back(Touched{.value = id.index});
+  };
   for (const LocalCall& call : step.calls) {
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      if (!made.contains(call.operands[i].index)) {
-        std::int64_t& most = touched[call.operands[i].index];
-        most = std::max(most, bytes_read(program, call, i));
+      if (Touched& operand = at(call.operands[i]); !operand.made) {
+        operand.bytes = std::max(operand.bytes, bytes_read(program, call, i));
       }
     }
     if (call.result.valid()) {
       const SpmdValue& result = program.at(call.result);
-      made.insert(call.result.index);
-      touched[call.result.index] =
+      Touched& made = at(call.result);
+      made.made = true;
+      made.bytes =
           result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space->result);
     }
   }
-  return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const auto& part) {
-    return sum + static_cast<double>(part.second);
+  std::ranges::sort(touched, {}, &Touched::value);  // sums of large numbers depend on the order
+  return std::accumulate(touched.begin(), touched.end(), 0.0, [](double sum, const Touched& part) {
+    return sum + static_cast<double>(part.bytes);
   });
 }
 

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
+
+#include "lowering/known/numbered.h"
 
 namespace mtf {
 namespace {
@@ -10,7 +15,11 @@ namespace {
 class Collector {
  public:
   explicit Collector(const SpmdProgram& program) : program_(program) {
+    std::unordered_set<const Dim*> seen;  // what shares its dims with others is looked at once
     for (const Value& value : program.source.values) {
+      if (!seen.insert(value.type.shape.dims().data()).second) {
+        continue;
+      }
       for (const Dim& dim : value.type.shape.dims()) {
         std::int64_t& size = sizes_[dim.name];
         size = std::max(size, dim.size);
@@ -26,7 +35,7 @@ class Collector {
       if (step.kind == StepKind::kKernel) {
         add_kernel(step, flops);
       } else if (is_collective(step.kind)) {
-        add(moved[slot_of(program_.totals, step.kind, step.axes)], handed_over(step));
+        add_move(step, moved);
       }
     }
     terms.flops = leading(flops);
@@ -36,7 +45,7 @@ class Collector {
     Sum elements;
     for (const Held& held : peak.held) {
       if (held.value.valid()) {
-        add(elements, of_value(program_.at(held.value)));
+        add_value(program_.at(held.value), elements);
       }
     }
     terms.elements = leading(elements);
@@ -47,7 +56,90 @@ class Collector {
   // The dims and axes of a term to its coefficient.
   using Sum = std::map<std::pair<std::map<std::string, int>, std::map<std::string, int>>, double>;
 
-  static void add(Sum& sum, const Term& term) { sum[{term.dims, term.axes}] += term.coefficient; }
+  // The place of a term in a sum, and what it adds there.
+  struct Share {
+    double* total = nullptr;  // null: nothing
+    double by = 0;
+
+    void add() const {
+      if (total != nullptr) {
+        *total += by;
+      }
+    }
+  };
+  static Share share_of(Sum& sum, const Term& term) {
+    return {.total = &sum[{term.dims, term.axes}], .by = term.coefficient};
+  }
+
+  // Layers repeat each other's calls, moves and values: the share of one is that of its like.
+  template <typename T>
+  class Shares {
+   public:
+    template <typename Alike, typename Find>
+    const Share& of(std::size_t hash, const T& thing, const Alike& alike, const Find& find) {
+      const auto [begin, end] = known_.equal_range(hash);
+      for (auto known = begin; known != end; ++known) {
+        if (alike(*known->second.first, thing)) {
+          return known->second.second;
+        }
+      }
+      return known_.emplace(hash, std::pair(&thing, find()))->second.second;
+    }
+
+   private:
+    std::unordered_multimap<std::size_t, std::pair<const T*, Share>> known_;  // by hash
+  };
+
+  static void mix(ContentHash& hash, const Axes& axes) {
+    hash.add(axes.size());
+    for (const AxisId axis : axes) {
+      hash.add(axis);
+    }
+  }
+  static void mix(ContentHash& hash, const std::vector<Axes>& list) {
+    for (const Axes& axes : list) {
+      mix(hash, axes);
+    }
+  }
+  static void mix(ContentHash& hash, const SpmdValue& value) {
+    for (const Dim& dim : value.type.shape.dims()) {
+      hash.add(static_cast<std::size_t>(dim.size));
+    }
+    mix(hash, value.layout.dims);
+  }
+  static bool alike(const SpmdValue& a, const SpmdValue& b) {
+    return a.type.shape == b.type.shape && a.layout.dims == b.layout.dims;
+  }
+
+  void add_value(const SpmdValue& value, Sum& sum) {
+    ContentHash hash;
+    mix(hash, value);
+    held_
+        .of(
+            hash.value(), value, [](const SpmdValue& a, const SpmdValue& b) { return alike(a, b); },
+            [&] { return share_of(sum, of_value(value)); })
+        .add();
+  }
+
+  void add_move(const Step& step, std::vector<Sum>& sums) {
+    ContentHash hash;
+    hash.add(static_cast<std::size_t>(step.kind));
+    mix(hash, step.axes);
+    mix(hash, program_.at(step.from));
+    mix(hash, program_.at(step.to));
+    const auto is_alike = [this](const Step& a, const Step& b) {
+      return a.kind == b.kind && a.axes == b.axes &&
+             alike(program_.at(a.from), program_.at(b.from)) &&
+             alike(program_.at(a.to), program_.at(b.to));
+    };
+    moves_
+        .of(hash.value(), step, is_alike,
+            [&] {
+              return share_of(sums[slot_of(program_.totals, step.kind, step.axes)],
+                              handed_over(step));
+            })
+        .add();
+  }
 
   // Of a name whose size is not the user's (a range of the dim, a dim that a rewrite made) only the
   // number is known.
@@ -99,23 +191,39 @@ class Collector {
     return term;
   }
 
-  // The flops of a call are a number of them at each point of its loops.
-  void add_kernel(const Step& step, Sum& sum) const {
+  static bool is_alike(const LocalCall& a, const LocalCall& b) {
+    return &*a.space == &*b.space && a.call.op == b.call.op && a.loops == b.loops &&
+           a.call.operands == b.call.operands && a.call.result == b.call.result &&
+           a.call.args == b.call.args;
+  }
+
+  void add_kernel(const Step& step, Sum& sum) {
     for (const LocalCall& call : step.calls) {
-      const double flops = call.call.op->flops == nullptr ? 0 : call.call.op->flops(call.call);
-      if (flops == 0) {
+      if (call.call.op->flops == nullptr) {
         continue;
       }
-      Term term{.coefficient = 1, .dims = {}, .axes = {}};
-      double points = 1;
-      for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-        take_dim(term, call.space->loops[i].name, call.space->loops[i].size);
-        take_axes(term, call.loops[i]);
-        points *= static_cast<double>(call.space->loops[i].size);
-      }
-      term.coefficient *= flops / points;
-      add(sum, term);
+      ContentHash hash;
+      hash.add(reinterpret_cast<std::uintptr_t>(&*call.space));
+      mix(hash, call.loops);
+      calls_.of(hash.value(), call, is_alike, [&] { return share_of_call(sum, call); }).add();
     }
+  }
+
+  // The flops of a call are a number of them at each point of its loops.
+  Share share_of_call(Sum& sum, const LocalCall& call) const {
+    const double flops = call.call.op->flops(call.call);
+    if (flops == 0) {
+      return {};
+    }
+    Term term{.coefficient = 1, .dims = {}, .axes = {}};
+    double points = 1;
+    for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
+      take_dim(term, call.space->loops[i].name, call.space->loops[i].size);
+      take_axes(term, call.loops[i]);
+      points *= static_cast<double>(call.space->loops[i].size);
+    }
+    term.coefficient *= flops / points;
+    return share_of(sum, term);
   }
 
   // Whether `other` has all dims of `term` and one more.
@@ -156,6 +264,9 @@ class Collector {
 
   const SpmdProgram& program_;
   std::map<std::string, std::int64_t> sizes_;
+  Shares<LocalCall> calls_;
+  Shares<Step> moves_;
+  Shares<SpmdValue> held_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "lowering/steps/bands.h"
 
 #include <algorithm>
-#include <set>
 
 namespace mtf {
 namespace {
@@ -87,7 +86,7 @@ std::size_t band_dims(const SpmdProgram& program, const Chain& chain) {
 }
 
 std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, std::size_t dims) {
-  std::set<std::size_t> tensors;
+  std::vector<std::size_t> tensors;
   const Shape& prefix = program.at(chain.front()->result).local.shape;
   const auto has_prefix = [&](SpmdId id) {
     const Shape& shape = program.at(id).local.shape;
@@ -95,13 +94,15 @@ std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, std::size
            std::ranges::equal(shape.dims().first(dims), prefix.dims().first(dims));
   };
   for (const LocalCall* call : chain) {
-    tensors.insert(at(call->result));
+    tensors.push_back(at(call->result));
     for (const SpmdId operand : call->operands) {
       if (has_prefix(operand)) {
-        tensors.insert(at(operand));
+        tensors.push_back(at(operand));
       }
     }
   }
+  std::ranges::sort(tensors);
+  tensors.erase(std::ranges::unique(tensors).begin(), tensors.end());
   std::int64_t bytes = 0;
   for (const std::size_t tensor : tensors) {
     bytes += program.values[tensor].local.bytes();

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "lowering/loops/loops.h"
 #include "lowering/steps/bands.h"
@@ -22,17 +24,21 @@ class Fuser {
         first_reader_(program.values.size(), kNoStep),
         last_reader_(program.values.size(), 0),
         uses_(program.values.size(), 0),
-        segments_(segments_of(program)) {
-    for (const Step& step : program.steps) {
+        segments_(segments_of(program)),
+        is_chain_(program.steps.size(), 0),
+        has_same_elements_(program.steps.size(), 0),
+        parts_(program.steps.size()),
+        gone_(program.steps.size(), 0) {
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      const Step& step = program.steps[s];
+      if (step.calls.empty()) {
+        last_reader_[at(step.from)] = s;
+      }
       for (const LocalCall& call : step.calls) {
         for (const SpmdId operand : call.operands) {
           ++uses_[at(operand)];
+          last_reader_[at(operand)] = s;
         }
-      }
-    }
-    for (std::size_t s = 0; s < program.steps.size(); ++s) {
-      for (const SpmdId id : read_by(program.steps[s])) {
-        last_reader_[at(id)] = s;
       }
     }
   }
@@ -42,9 +48,7 @@ class Fuser {
       join_operands(s);
       note(s);
     }
-    std::erase_if(program_.steps, [](const Step& step) {
-      return step.kind == StepKind::kKernel && step.calls.empty();
-    });
+    put_together();
   }
 
  private:
@@ -52,7 +56,7 @@ class Fuser {
     return call.call.op->tile != nullptr && call.result.valid();
   }
 
-  static bool is_chain(const Step& step) {
+  static bool may_join(const Step& step) {
     return step.kind == StepKind::kKernel && !step.calls.empty() &&
            std::ranges::all_of(step.calls, [](const LocalCall& call) {
              return is_element_wise(call) || is_reduction(call);
@@ -73,84 +77,136 @@ class Fuser {
   }
 
   void join_operands(std::size_t s) {
-    Step& step = program_.steps[s];
-    if (!is_chain(step)) {
+    is_chain_[s] = may_join(program_.steps[s]) ? 1 : 0;
+    if (is_chain_[s] == 0) {
       return;
     }
-    const std::vector<SpmdId> operands = step.calls.back().operands;
-    for (const SpmdId operand : operands) {
+    has_same_elements_[s] = std::ranges::all_of(program_.steps[s].calls, is_element_wise) ? 1 : 0;
+    for (std::size_t i = 0; i < program_.steps[s].calls.back().operands.size(); ++i) {
+      const SpmdId operand = program_.steps[s].calls.back().operands[i];
       const std::size_t m = maker_[at(operand)];
-      if (m != kNoStep && m != s && segments_[m] == segments_[s] &&
-          can_join(program_.steps[m], step) && !holds_back(m, s)) {
+      if (m != kNoStep && m != s && segments_[m] == segments_[s] && can_join(m, s) &&
+          !holds_back(m, s)) {
         join(m, s);
       }
     }
   }
 
-  [[nodiscard]] bool can_join(const Step& early, const Step& late) const {
-    if (!is_chain(early) || is_shared_constant(early) ||
-        early.calls.size() + late.calls.size() > kMaxChain ||
-        holders_of(early) != holders_of(late) ||
-        std::ranges::any_of(early.calls, [this](const LocalCall& call) {
-          return first_reader_[at(call.result)] != kNoStep;
-        })) {
+  [[nodiscard]] bool can_join(std::size_t m, std::size_t s) const {
+    const Step& early = program_.steps[m];
+    const Step& late = program_.steps[s];
+    if (is_chain_[m] == 0 || length_of(m) + length_of(s) > kMaxChain || is_read(m) ||
+        is_shared_constant(m) || holders_of(early) != holders_of(late)) {
       return false;
     }
-    return have_same_elements(early, late) || may_share_bands(early, late);
+    return (has_same_elements_[m] != 0 && has_same_elements_[s] != 0 &&
+            local_shape_of(early) == local_shape_of(late) && shape_of(early) == shape_of(late)) ||
+           may_share_bands(m, s);
   }
 
-  [[nodiscard]] bool have_same_elements(const Step& early, const Step& late) const {
-    return std::ranges::all_of(early.calls, is_element_wise) &&
-           std::ranges::all_of(late.calls, is_element_wise) &&
-           local_shape_of(early) == local_shape_of(late) && shape_of(early) == shape_of(late);
-  }
-
-  [[nodiscard]] bool may_share_bands(const Step& early, const Step& late) const {
-    Chain chain = chain_of(early);
-    const Chain others = chain_of(late);
-    chain.insert(chain.end(), others.begin(), others.end());
+  [[nodiscard]] bool may_share_bands(std::size_t m, std::size_t s) const {
+    Chain chain;
+    for (const std::size_t step : {m, s}) {
+      for_calls(step, [&chain](const LocalCall& call) { chain.push_back(&call); });
+    }
     return may_run_in_bands(program_, chain);
+  }
+
+  // Whether another step reads what a chain makes.
+  [[nodiscard]] bool is_read(std::size_t s) const {
+    bool is_read = false;
+    for_calls(s, [&](const LocalCall& call) {
+      is_read = is_read || first_reader_[at(call.result)] != kNoStep;
+    });
+    return is_read;
   }
 
   // Whether what a reduction reads, and nobody reads behind it, would have to wait for step s in
   // more memory than what the reduction makes.
   [[nodiscard]] bool holds_back(std::size_t m, std::size_t s) const {
-    const Step& early = program_.steps[m];
-    if (std::ranges::all_of(early.calls, is_element_wise)) {
+    if (has_same_elements_[m] != 0) {
       return false;
     }
     std::int64_t held = 0;
     std::set<std::size_t> seen;
-    for (const LocalCall& call : early.calls) {
+    for_calls(m, [&](const LocalCall& call) {
       held -= program_.at(call.result).local.bytes();
       for (const SpmdId id : call.operands) {
         const std::size_t maker = maker_[at(id)];
         const bool dies = maker != kNoStep && maker != m && last_reader_[at(id)] < s;
         held += dies && seen.insert(at(id)).second ? program_.at(id).local.bytes() : 0;
       }
-    }
+    });
     return held > 0;
   }
 
   // A chain that made it would have to come before all the others that read it.
-  [[nodiscard]] bool is_shared_constant(const Step& step) const {
-    return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-           uses_[at(step.calls.front().result)] > 1;
+  [[nodiscard]] bool is_shared_constant(std::size_t s) const {
+    const LocalCall& call = program_.steps[s].calls.front();
+    return length_of(s) == 1 && call.operands.empty() && uses_[at(call.result)] > 1;
   }
 
-  // Moves the calls of step m to the front of step s.
+  // The calls of step m go to the front of step s.
   void join(std::size_t m, std::size_t s) {
     Step& early = program_.steps[m];
     Step& late = program_.steps[s];
-    for (const LocalCall& call : early.calls) {
-      maker_[at(call.result)] = s;
-    }
+    for_calls(m, [&](const LocalCall& call) { maker_[at(call.result)] = s; });
     late.flops += early.flops;
     late.reasons.insert(late.reasons.begin(), std::make_move_iterator(early.reasons.begin()),
                         std::make_move_iterator(early.reasons.end()));
-    late.calls.insert(late.calls.begin(), std::make_move_iterator(early.calls.begin()),
-                      std::make_move_iterator(early.calls.end()));
-    early.calls.clear();
+    if (parts_[m].empty()) {
+      parts_[m] = {m};
+    }
+    if (parts_[s].empty()) {
+      parts_[s] = {s};
+    }
+    parts_[s].insert(parts_[s].begin(), parts_[m].begin(), parts_[m].end());
+    has_same_elements_[s] = has_same_elements_[s] != 0 && has_same_elements_[m] != 0 ? 1 : 0;
+    gone_[m] = 1;
+  }
+
+  [[nodiscard]] std::size_t length_of(std::size_t s) const {
+    std::size_t length = 0;
+    for_calls(s, [&length](const LocalCall&) { ++length; });
+    return length;
+  }
+
+  // Of a chain all, in order, though they are yet in the steps that they were in.
+  template <typename F>
+  void for_calls(std::size_t s, const F& body) const {
+    if (parts_[s].empty()) {
+      std::ranges::for_each(program_.steps[s].calls, body);
+      return;
+    }
+    for (const std::size_t part : parts_[s]) {
+      std::ranges::for_each(program_.steps[part].calls, body);
+    }
+  }
+
+  // The calls of each chain into its step; the others of its steps are no more.
+  void put_together() {
+    std::vector<LocalCall> calls;
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      if (gone_[s] != 0 || parts_[s].empty()) {
+        continue;
+      }
+      calls.clear();
+      calls.reserve(length_of(s));
+      for (const std::size_t part : parts_[s]) {
+        std::ranges::move(program_.steps[part].calls, std::back_inserter(calls));
+      }
+      program_.steps[s].calls = std::exchange(calls, {});
+    }
+    std::size_t kept = 0;
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      if (gone_[s] == 0) {
+        if (kept != s) {
+          program_.steps[kept] = std::move(program_.steps[s]);
+        }
+        ++kept;
+      }
+    }
+    program_.steps.resize(kept);
   }
 
   // Reads from inside the chain do not count: the chain moves as one.
@@ -163,14 +219,14 @@ class Fuser {
       maker_[at(step.to)] = s;
       return;
     }
-    for (const LocalCall& call : step.calls) {
+    for_calls(s, [&](const LocalCall& call) {
       for (const SpmdId operand : call.operands) {
         read(operand, s);
       }
       if (call.result.valid()) {
         maker_[at(call.result)] = s;
       }
-    }
+    });
   }
 
   void read(SpmdId value, std::size_t s) {
@@ -185,6 +241,10 @@ class Fuser {
   std::vector<std::size_t> last_reader_;   // before any step joined another
   std::vector<int> uses_;                  // as operands
   std::vector<std::size_t> segments_;      // per step, of the loops
+  std::vector<char> is_chain_;             // per step that was met
+  std::vector<char> has_same_elements_;    // of a chain: all of its calls are element-wise
+  std::vector<std::vector<std::size_t>> parts_;  // of a chain of several, the steps that it was
+  std::vector<char> gone_;                       // per step: part of another
 };
 
 }  // namespace

@@ -32,10 +32,11 @@ class Verifier {
 
   std::string run() {
     inputs();
+    where_.clear();
     const std::size_t steps = program_.steps.size();
     for (std::size_t s = 0; s < steps && problem_.empty(); ++s) {
       stop_point(s, steps);
-      where_ = "step " + std::to_string(s);
+      step_ = s;
       step(program_.steps[s]);
     }
     stop_point(steps, steps);
@@ -51,7 +52,7 @@ class Verifier {
   // Keeps the first problem.
   void report(const std::string& problem) {
     if (problem_.empty() && !problem.empty()) {
-      problem_ = where_ + " " + problem;
+      problem_ = (where_.empty() ? "step " + std::to_string(step_) : where_) + " " + problem;
     }
   }
   void require(bool holds, const char* otherwise) {
@@ -381,7 +382,8 @@ class Verifier {
   std::vector<const LocalCall*> calls_;  // per value, what made it
   std::vector<Combine> combine_;         // per value, how what is partial is joined
   std::vector<int> effects_;             // per value of the source, how often it is done
-  std::string where_;
+  std::string where_;                    // "": at the step
+  std::size_t step_ = 0;
   std::string problem_;
 };
 

@@ -50,7 +50,7 @@ class Pricing {
   std::optional<SpmdProgram> lowered(const Program& simplified, const Layout& layout,
                                      DiagSink& diags) const {
     return lower_simplified(simplified, layout, op_table(), diags,
-                            {.exact = !workspace_.options.fast});
+                            {.exact = !workspace_.options.fast, .price_only = true, .named = true});
   }
 
   void add_one_rank(CostTable& table) {

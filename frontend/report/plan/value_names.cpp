@@ -4,6 +4,7 @@
 
 #include "frontend/report/plan/value_names.h"
 
+#include <array>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -55,28 +56,51 @@ std::vector<char> complete_origins(const SpmdProgram& program) {
   return complete;
 }
 
-// The user's name, or the number of the value; "%9.part" for a partial sum that becomes %9,
-// "%9.blocks" for sums of blocks, "%9.digest" for what ranks tell of their parts.
-std::string base_name(const SpmdProgram& program, SpmdId id, const std::vector<char>& complete) {
-  const SpmdValue& value = program.at(id);
-  if (!value.name.empty()) {
-    return value.name;
+// The numbers of values that have no name: "%9.part" for a partial sum that becomes %9,
+// "%9.blocks" for sums of blocks, "%9.digest" for what ranks tell of their parts; "%9.2" where %9
+// is taken. No name begins as they do, so they are told apart by what they are made of.
+class Numbers {
+ public:
+  explicit Numbers(const SpmdProgram& program)
+      : program_(program),
+        complete_(complete_origins(program)),
+        copies_(kEndings.size() * (program.source.values.size() + 1), 0) {}
+
+  std::string of(SpmdId id) {
+    const SpmdValue& value = program_.at(id);
+    const bool is_blocks = is_sum_of_blocks(program_, id);
+    const bool becomes_one =
+        !value.layout.partial.empty() && value.origin.valid() && complete_[at(value.origin)] != 0;
+    const std::size_t ending = (is_blocks && is_digest(program_, id) ? 4
+                                : is_blocks                          ? 2
+                                                                     : 0) +
+                               (becomes_one ? 1 : 0);
+    std::string name = "%" + std::to_string(value.origin.index);
+    name += kEndings[ending];
+    const std::size_t place = static_cast<std::size_t>(value.origin.index) + 1;  // 0: of none
+    if (const int copy = ++copies_[kEndings.size() * place + ending]; copy > 1) {
+      name += "." + std::to_string(copy);
+    }
+    return name;
   }
-  const std::string number = "%" + std::to_string(value.origin.index) +
-                             (is_digest(program, id)          ? ".digest"
-                              : is_sum_of_blocks(program, id) ? ".blocks"
-                                                              : "");
-  const bool becomes_one = !value.layout.partial.empty() && value.origin.valid() &&
-                           complete[static_cast<std::size_t>(value.origin.index)] != 0;
-  return becomes_one ? number + ".part" : number;
-}
+
+ private:
+  static constexpr std::array<std::string_view, 6> kEndings = {
+      "", ".part", ".blocks", ".blocks.part", ".digest", ".digest.part"};
+
+  const SpmdProgram& program_;
+  std::vector<char> complete_;
+  std::vector<int> copies_;  // per value of the source, of each ending
+};
 
 }  // namespace
 
 ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size()) {
   std::unordered_set<std::string> used;
   for (const SpmdValue& value : program.values) {
-    used.insert(value.name);
+    if (!value.name.empty()) {
+      used.insert(value.name);
+    }
   }
   const std::unordered_map<std::string, int> endings = count_endings(program);
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
@@ -86,13 +110,17 @@ ValueNames::ValueNames(const SpmdProgram& program) : names_(program.values.size(
     }
   }
   used = {names_.begin(), names_.end()};
-  const std::vector<char> complete = complete_origins(program);
+  Numbers numbers(program);
   std::unordered_map<std::string, int> copies;  // how often a name was wanted
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     if (!names_[i].empty()) {
       continue;
     }
-    const std::string name = base_name(program, {static_cast<std::int32_t>(i)}, complete);
+    const std::string& name = program.values[i].name;
+    if (name.empty()) {
+      names_[i] = numbers.of({static_cast<std::int32_t>(i)});
+      continue;
+    }
     std::string candidate = name;
     int& copy = copies.try_emplace(name, 1).first->second;
     while (!used.insert(candidate).second) {

@@ -3,6 +3,7 @@
 #include "lowering/known/known_plans.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -108,6 +109,36 @@ TEST_CASE("another layout searches what it changes alone") {
   CHECK(second > first);
   CHECK(second - first < first / 2);
   CHECK(again == second);
+}
+
+// How many different places in memory a plan has its shapes, arguments and layouts at rest in.
+std::vector<std::size_t> places_in(const SpmdProgram& plan) {
+  std::set<const void*> shapes;
+  std::set<const void*> args;
+  std::set<const void*> targets;
+  for (std::size_t v = 0; v < plan.source.values.size(); ++v) {
+    shapes.insert(plan.source.values[v].type.shape.dims().data());
+    args.insert(plan.source.values[v].args.entries().data());
+    targets.insert(plan.targets[v].get());
+  }
+  return {shapes.size(), args.size(), targets.size()};
+}
+
+TEST_CASE("equal layers have their shapes, arguments and layouts in one place") {
+  const Layout layout = layout_of(
+      {{.dim = "batch", .axes = {0}, .span = {}}, {.dim = "hidden", .axes = {1}, .span = {}}});
+  const auto places = [&](int layers) {
+    DiagSink diags;
+    const auto plan =
+        lower_simplified(simplify(program_of(layered(layers, feed("hidden"))), op_table()), layout,
+                         op_table(), diags, {});
+    REQUIRE(plan);
+    return places_in(*plan);
+  };
+  const std::vector<std::size_t> few = places(6);
+  CHECK(few[0] > 5);
+  CHECK(places(12) == few);
+  CHECK(places(36) == few);
 }
 
 }  // namespace
