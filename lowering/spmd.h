@@ -247,7 +247,7 @@ struct Totals {
 struct SpmdProgram {
   Program source;  // simplified, global
   Mesh mesh;
-  std::string layout;           // name; "" for one rank without rules
+  std::string layout;                 // name; "" for one rank without rules
   std::vector<SharedTarget> targets;  // per source value, its layout at rest and why
   std::vector<SpmdValue> values;
   std::vector<SpmdId> inputs;   // one per source input

@@ -32,7 +32,6 @@ class Partitioner {
 
   void run() {
     const std::size_t values = source_.values.size();
-    out_.values.reserve(values + values / 8);
     out_.steps.reserve(values + values / 8);
     for (std::size_t i = 0; i < values; ++i) {
       stop_point(i, values);
