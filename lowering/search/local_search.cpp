@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -10,28 +11,7 @@
 namespace mtf {
 namespace {
 
-// Of all dims that are not fixed.
-void drop(const SearchSpace& space, std::vector<Axes>& rules, AxisId axis) {
-  for (std::size_t d = 0; d < rules.size(); ++d) {
-    if (!space.is_fixed(d)) {
-      erase(rules[d], axis);
-    }
-  }
-}
-
-// Whether ranks move from one axis to another, and nothing else changes.
-bool is_near(const Mesh& a, const Mesh& b) {
-  std::size_t changed = 0;
-  for (std::size_t i = 0; i < a.axes.size(); ++i) {
-    const std::int64_t large = std::max(a.axes[i].size, b.axes[i].size);
-    const std::int64_t small = std::min(a.axes[i].size, b.axes[i].size);
-    changed += large != small ? 1 : 0;
-    if (large % small != 0) {
-      return false;
-    }
-  }
-  return changed == 2;
-}
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -43,136 +23,95 @@ std::size_t LayoutSearch::Rng::below(std::size_t n) {  // splitmix64
   return static_cast<std::size_t>((z ^ (z >> 31U)) % n);
 }
 
-void LayoutSearch::add_mesh_moves(const LayoutCandidate& candidate,
-                                  std::vector<LayoutCandidate>& moves) const {
-  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
-    const Mesh& there = space_.meshes()[m];
-    if (!is_near(space_.meshes()[candidate.mesh], there)) {
-      continue;
-    }
-    LayoutCandidate moved = candidate;
-    moved.mesh = m;
-    for (std::size_t a = 0; a < there.axes.size(); ++a) {
-      if (there.axes[a].size == 1) {
-        drop(space_, moved.rules, static_cast<AxisId>(a));
-        moved.variables[a] = kAsRules;
-      }
-    }
-    moves.push_back(std::move(moved));
-  }
-}
-
-// An axis splits another set of dims, or of the variables' dims.
-void LayoutSearch::add_axis_moves(const LayoutCandidate& candidate,
-                                  std::vector<LayoutCandidate>& moves) const {
-  for (std::size_t a = 0; a < space_.axes(); ++a) {
-    const auto axis = static_cast<AxisId>(a);
-    for (const DimSet set : sets_[candidate.mesh][a]) {
-      LayoutCandidate moved = candidate;
-      drop(space_, moved.rules, axis);
-      for (std::size_t d = 0; d < moved.rules.size(); ++d) {
-        if (has(set, d)) {
-          moved.rules[d].push_back(axis);
-        }
-      }
-      moves.push_back(moved);
-      moved.variables[a] = kAsRules;
-      moves.push_back(std::move(moved));
-    }
-    for (const DimSet set : variable_sets_[candidate.mesh][a]) {
-      moves.push_back(candidate);
-      moves.back().variables[a] = set;
-    }
-    moves.push_back(candidate);
-    moves.back().variables[a] = kAsRules;
-  }
-}
-
-void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
-                                 std::vector<LayoutCandidate>& moves) const {
-  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
-    for (const Axes& axes : space_.choices(candidate.mesh, d)) {
-      moves.push_back(candidate);
-      moves.back().rules[d] = axes;
-    }
-    if (space_.limits().rest && !space_.is_fixed(d)) {
-      moves.push_back(candidate);
-      moves.back().rest ^= only(d);
-    }
-  }
-  if (space_.limits().rest) {
-    DimSet split = 0;
-    for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
-      split |= candidate.rules[d].empty() || space_.is_fixed(d) ? 0 : only(d);
-    }
-    moves.push_back(candidate);
-    moves.back().rest = candidate.rest == 0 ? split : 0;
-  }
-}
-
-std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& candidate) const {
-  std::vector<LayoutCandidate> moves;
-  add_mesh_moves(candidate, moves);
-  add_axis_moves(candidate, moves);
-  add_dim_moves(candidate, moves);
-  std::erase_if(moves, [&](const LayoutCandidate& moved) {
-    return moved == candidate || !space_.is_consistent(moved);
-  });
-  return moves;
-}
-
 // What a candidate has at least of what is wanted: while the memory does not hold it, of memory.
 double LayoutSearch::promise(const LayoutCandidate& candidate, bool fits) {
-  const Partial whole = bounds_.whole(candidate);
-  RoleBound& bound = bounds_.on(candidate.mesh);
+  const Partial whole = roles_.whole(candidate);
+  RoleBound& bound = roles_.bound(candidate.mesh);
   return fits ? bound.least(whole) : bound.least_memory(whole);
 }
 
-// Where its plan gathers, how else it may.
-void LayoutSearch::add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const {
-  if (!space_.limits().passes || !from.gathers) {
-    return;
-  }
-  moves.push_back(from.candidate);
-  moves.back().again ^= true;
-  for (const std::int64_t pieces : {1, 4, 16}) {
-    if (pieces != from.candidate.stream && may_stream(from)) {
-      moves.push_back(from.candidate);
-      moves.back().stream = pieces;
-      moves.back().again = moves.back().again || pieces > 1;
-    }
-  }
+// What the estimate says, as a merit. It may be off by some memory: what nearly fits is taken to.
+LayoutSearch::Guess LayoutSearch::guess(const LayoutCandidate& candidate) {
+  constexpr double kNearly = 0.9;
+  ++guessed_;
+  const RoleCost::Figures figures = roles_.estimate(candidate);
+  const double bytes = figures.bytes * kNearly;
+  return {goal_.memory > 0 ? std::max(0.0, bytes - goal_.memory) : 0.0, figures.value};
 }
 
-// The first change that makes it better, the most promising ones first.
-const Priced* LayoutSearch::step(const Priced& from, std::int64_t share) {
+// The best change by its guess, as long as there is one. Where `*` puts what is in use, the
+// estimate does not know well enough to be left alone with it.
+LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from) {
+  Guess here = guess(from);
+  for (bool is_better = true; is_better && !has_guessed_enough();) {
+    is_better = false;
+    std::vector<LayoutCandidate> moves = neighbours(from);
+    std::erase_if(moves, [&](const LayoutCandidate& moved) { return moved.rest != from.rest; });
+    if (space_.limits().passes) {
+      moves.push_back(from);
+      moves.back().again ^= true;
+    }
+    for (LayoutCandidate& moved : moves) {
+      const Guess there = guess(moved);
+      if (there < here) {
+        here = there;
+        from = std::move(moved);
+        is_better = true;
+      }
+    }
+  }
+  return from;
+}
+
+// Where it is only the memory that is in the way of something better, what gathers again.
+const Priced* LayoutSearch::lighter(const Priced& start, double reached) {
+  const bool may_help = space_.limits().passes && start.is_legal && start.gathers &&
+                        !start.candidate.again && !merit_of(start, goal_).fits() &&
+                        value_of(start, goal_.objective) < reached;
+  if (!may_help) {
+    return &start;
+  }
+  LayoutCandidate again = start.candidate;
+  again.again = true;
+  const Priced& other = priced(again);
+  return other.is_legal && is_better(other, &start) ? &other : &start;
+}
+
+// The first change that makes it better, those first that are best by their guess; of those that
+// may be better by their bound, so many.
+const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::size_t most) {
   const bool fits = merit_of(from, goal_).fits();
-  const double reached = !from.is_legal ? std::numeric_limits<double>::infinity()
+  const double reached = !from.is_legal ? kInfinite
                          : fits         ? value_of(from, goal_.objective)
                                         : static_cast<double>(from.peak_bytes);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
-  std::vector<std::pair<double, LayoutCandidate>> moves;
+  std::vector<std::pair<Guess, LayoutCandidate>> moves;
   moves.reserve(candidates.size());
   for (LayoutCandidate& moved : candidates) {
-    moves.emplace_back(promise(moved, fits), std::move(moved));
+    moves.emplace_back(guess(moved), std::move(moved));
   }
-  std::ranges::stable_sort(moves, {}, &std::pair<double, LayoutCandidate>::first);
-  for (const auto& [least, moved] : moves) {
-    if (least >= reached || is_over(share)) {
+  std::ranges::stable_sort(moves, {}, &std::pair<Guess, LayoutCandidate>::first);
+  for (const auto& [guessed, moved] : moves) {
+    if (most == 0 || is_over(share)) {
       return nullptr;
     }
-    const Priced& next = priced(moved);
-    if (next.is_legal && is_better(next, &from)) {
-      return &next;
+    if (promise(moved, fits) >= reached) {
+      continue;
+    }
+    most -= pricer_.knows(moved) ? 0 : 1;
+    const Priced* next = lighter(priced(moved), reached);
+    if (next->is_legal && is_better(*next, &from)) {
+      return next;
     }
   }
   return nullptr;
 }
 
-const Priced* LayoutSearch::descend(const LayoutCandidate& from, std::int64_t share) {
+const Priced* LayoutSearch::descend(const LayoutCandidate& from, std::int64_t share,
+                                    std::size_t most) {
   const Priced* here = &priced(from);
-  while (const Priced* next = is_over(share) ? nullptr : step(*here, share)) {
+  while (const Priced* next = is_over(share) ? nullptr : step(*here, share, most)) {
     here = next;
   }
   return here;
@@ -307,6 +246,42 @@ std::size_t LayoutSearch::most_even_mesh() const {
   return even;
 }
 
+// Where guesses lead from the starts on one mesh, the best one first.
+std::vector<LayoutCandidate> LayoutSearch::guessed(std::size_t mesh, Rng& random) {
+  constexpr std::size_t kStarts = 6;
+  constexpr int kShakes = 10;
+  std::map<LayoutCandidate, Guess> found;
+  const auto add = [&](const LayoutCandidate& from) {
+    LayoutCandidate end = descend_by_guess(from);
+    const Guess reached = guess(end);
+    found.emplace(std::move(end), reached);
+  };
+  const auto best = [&found] {
+    return std::ranges::min_element(found, {}, [](const auto& one) { return one.second; })->first;
+  };
+  std::vector<std::pair<Guess, LayoutCandidate>> begun;
+  for (LayoutCandidate& candidate : starts(mesh)) {
+    const Guess here = guess(candidate);
+    begun.emplace_back(here, std::move(candidate));
+  }
+  std::ranges::stable_sort(begun, {}, &std::pair<Guess, LayoutCandidate>::first);
+  begun.resize(std::min(begun.size(), kStarts));
+  for (const auto& [here, candidate] : begun) {
+    add(candidate);
+  }
+  for (int i = 0; i < kShakes && !has_guessed_enough(); ++i) {
+    add(shaken(best(), random));
+  }
+  std::vector<LayoutCandidate> result;
+  result.reserve(found.size());
+  for (const auto& [candidate, reached] : found) {
+    result.push_back(candidate);
+  }
+  std::ranges::stable_sort(
+      result, {}, [&found](const LayoutCandidate& candidate) { return found.at(candidate); });
+  return result;
+}
+
 std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidate> candidates) {
   std::vector<std::pair<std::pair<bool, double>, LayoutCandidate>> order;
   for (LayoutCandidate& candidate : candidates) {
@@ -322,27 +297,39 @@ std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidat
 }
 
 void LayoutSearch::start_locally(std::int64_t share) {
+  constexpr std::size_t kBegun = 3;
+  constexpr int kShakes = 24;
   const std::size_t even = most_even_mesh();
-  std::vector<const Priced*> begun;
+  Rng random{.state = 1};
+  std::vector<const Priced*> begun = {};
+  for (const LayoutCandidate& candidate : guessed(even, random)) {
+    if (begun.empty() || !is_over(share / 5)) {
+      begun.push_back(lighter(priced(candidate), kInfinite));
+    }
+  }
   for (const LayoutCandidate& candidate : by_promise(starts(even))) {
-    if (begun.empty() || !is_over(share / 3)) {
-      begun.push_back(&priced(candidate));
+    if (!is_over(share / 5 * 2)) {
+      begun.push_back(lighter(priced(candidate), kInfinite));
     }
   }
   std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
     return a != b && a->is_legal && is_better(*a, b);
   });
-  constexpr std::size_t kMostBegun = 3;
-  begun.resize(std::min(begun.size(), kMostBegun));
+  // The smaller the plans are beside all the work, the more changes are tried before giving up.
+  constexpr std::int64_t kLeast = 8;
+  const std::int64_t plans = share / std::max<std::int64_t>(1, pricer_.work() / std::ssize(begun));
+  const auto patience = static_cast<std::size_t>(std::max(kLeast, plans / 8));
+  begun.resize(std::min(begun.size(), kBegun));
   for (const Priced* start : begun) {
-    static_cast<void>(descend(start->candidate, share));
+    static_cast<void>(descend(start->candidate, share, patience));
   }
-  Rng random{.state = 1};
-  constexpr int kMostStarts = 24;
-  for (int i = 0; i < kMostStarts && !is_over(share); ++i) {
+  for (int i = 0; i < kShakes && !is_over(share); ++i) {
     const LayoutCandidate from =
         result_.best != nullptr ? result_.best->candidate : space_.unsplit(even);
-    static_cast<void>(descend(shaken(from, random), share));
+    static_cast<void>(descend(descend_by_guess(shaken(from, random)), share, patience));
+  }
+  if (result_.best != nullptr) {
+    static_cast<void>(descend(result_.best->candidate, share, pricer_.known().max_size()));
   }
 }
 

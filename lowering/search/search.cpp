@@ -52,9 +52,9 @@ Merit merit_of(const Priced& priced, const SearchGoal& goal) {
           .rules = rules_in(priced.candidate)};
 }
 
-LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, RoleBounds& bounds,
-                           SearchGoal goal, Told told)
-    : space_(space), pricer_(pricer), bounds_(bounds), goal_(goal), told_(std::move(told)) {
+LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& roles, SearchGoal goal,
+                           Told told)
+    : space_(space), pricer_(pricer), roles_(roles), goal_(goal), told_(std::move(told)) {
   for (std::size_t m = 0; m < space.meshes().size(); ++m) {
     sets_.emplace_back();
     variable_sets_.emplace_back();
@@ -77,7 +77,7 @@ SearchResult LayoutSearch::run() {
   for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
     if (reaches <= all && adds && !branch(reaches)) {
-      result_.bound = reaches == all ? result_.bound : bounds_.least_of_all(all);
+      result_.bound = reaches == all ? result_.bound : roles_.least_of_all(all);
       return result_;
     }
   }
@@ -205,7 +205,7 @@ struct LayoutSearch::Later {
 };
 
 void LayoutSearch::add_open(Open& open, Partial partial) {
-  RoleBound& bound = bounds_.on(partial.candidate.mesh);
+  RoleBound& bound = roles_.bound(partial.candidate.mesh);
   ++result_.bounded;
   const double least = bound.least(partial);
   const bool fits = goal_.memory <= 0 || bound.least_memory(partial) <= goal_.memory;
@@ -219,7 +219,7 @@ bool LayoutSearch::branch(Reaches reaches) {
   const std::size_t dims = space_.dims().size();
   const std::size_t last = reaches == Reaches::kRules       ? dims
                            : reaches == Reaches::kVariables ? dims + space_.axes()
-                                                            : bounds_.decisions();
+                                                            : roles_.decisions();
   Open open;
   for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
     add_open(open, {.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches});

@@ -10,10 +10,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "lowering/search/bound/role_bounds.h"
 #include "lowering/search/pricer.h"
+#include "lowering/search/roles/roles.h"
 
 namespace mtf {
 
@@ -51,7 +52,7 @@ class LayoutSearch {
   // `told`: asked now and then, with the work so far.
   using Told = std::function<void(std::int64_t work)>;
 
-  LayoutSearch(const SearchSpace& space, Pricer& pricer, RoleBounds& bounds, SearchGoal goal,
+  LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& roles, SearchGoal goal,
                Told told = {});
 
   [[nodiscard]] SearchResult run();
@@ -59,7 +60,10 @@ class LayoutSearch {
   // all shows it.
   [[nodiscard]] LayoutCandidate simplest(const Priced& priced, std::int64_t most);
 
+  // Guesses that take as long as the lowering of a value, one over that.
  private:
+  static constexpr std::int64_t kWorkOfGuess = 4;
+
   struct Rng {
     std::uint64_t state;
     std::size_t below(std::size_t n);
@@ -75,14 +79,21 @@ class LayoutSearch {
   // ---- local search ----
   void start_locally(std::int64_t share);
   // What is better than this, one change away; null: nothing.
-  const Priced* step(const Priced& from, std::int64_t share);
-  const Priced* descend(const LayoutCandidate& from, std::int64_t share);
+  const Priced* step(const Priced& from, std::int64_t share, std::size_t most);
+  const Priced* descend(const LayoutCandidate& from, std::int64_t share, std::size_t most);
+  const Priced* lighter(const Priced& start, double reached);
+  // By the estimate of roles: bytes beyond the memory, then the value. Less is better.
+  using Guess = std::pair<double, double>;
+  [[nodiscard]] Guess guess(const LayoutCandidate& candidate);
+  [[nodiscard]] bool has_guessed_enough() const { return guessed_ * kWorkOfGuess > goal_.work; }
+  [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from);
+  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::size_t mesh, Rng& random);
   [[nodiscard]] double promise(const LayoutCandidate& candidate, bool fits);
   [[nodiscard]] std::vector<LayoutCandidate> starts(std::size_t mesh) const;
   void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;
-  [[nodiscard]] std::vector<LayoutCandidate> by_promise(std::vector<LayoutCandidate> candidates);
   [[nodiscard]] std::size_t most_even_mesh() const;
   [[nodiscard]] std::vector<LayoutCandidate> shorter(const LayoutCandidate& candidate) const;
+  [[nodiscard]] std::vector<LayoutCandidate> by_promise(std::vector<LayoutCandidate> candidates);
   void make_consistent(LayoutCandidate& candidate) const;
   [[nodiscard]] std::vector<LayoutCandidate> neighbours(const LayoutCandidate& candidate) const;
   void add_mesh_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
@@ -106,13 +117,14 @@ class LayoutSearch {
 
   const SearchSpace& space_;
   Pricer& pricer_;
-  RoleBounds& bounds_;
+  Roles& roles_;
   SearchGoal goal_;
   Told told_;
   std::vector<std::vector<std::vector<DimSet>>> sets_;           // per mesh and axis
   std::vector<std::vector<std::vector<DimSet>>> variable_sets_;  // per mesh and axis
   SearchResult result_;
   std::int64_t nodes_ = 0;
+  std::int64_t guessed_ = 0;
 };
 
 // Those that no other beats in both time and memory, the fastest first.

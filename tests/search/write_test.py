@@ -146,6 +146,9 @@ def main():
         for seed in (61, 63, 64, 73, 76, 77, 81, 84, 88):
             left_out += check_shortest(binary, folder, drawn(seed)[0], "--hardware", "cpu_core", "--budget", "1",
                                        "--objective", "memory")
+        for seed in (69, 76, 89, 91):
+            left_out += check_shortest(binary, folder, drawn(seed)[0], "--hardware", "cpu_core", "--budget", "1",
+                                       "--objective", "bytes")
         assert left_out > 0
         check_refused(binary, folder)
     print(f"written, checked and priced; {left_out} rules follow from others")

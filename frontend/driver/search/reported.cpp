@@ -41,10 +41,12 @@ FoundLayout Searching::found(const LayoutCandidate& candidate) {
   return result;
 }
 
-// The answer, and of the others as many as a table holds, spread over the whole range.
-void Searching::add_front(SearchReport& report) {
+// Of those that no other beats in time and memory as many as a table holds, spread over the whole
+// range.
+std::vector<const Priced*> Searching::some_of_front() const {
   std::vector<const Priced*> front = pareto_front(pricer_);
-  while (front.size() > kShownOfFront) {
+  const std::size_t shown = pricer_.work() < all_work_ ? kShownOfFront : kShownOfFront / 2;
+  while (front.size() > shown) {
     std::size_t closest = 1;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 1; i + 1 < front.size(); ++i) {
@@ -55,18 +57,28 @@ void Searching::add_front(SearchReport& report) {
     }
     front.erase(front.begin() + static_cast<std::ptrdiff_t>(closest));
   }
+  return front;
+}
+
+// The answer, and others beside it.
+void Searching::add_front(SearchReport& report) {
   report.front.push_back(found(answer_));
-  for (const Priced* priced : front) {
+  const Priced priced_best = report.front.front().priced;
+  // Faster, but not by so much that it is worth a rule of single variables.
+  const auto is_worth_it = [&](const Priced& other) {
+    return !merit_of(other, goal_).fits() ||
+           !(merit_of(other, goal_) < merit_of(priced_best, goal_)) || pays(other, priced_best);
+  };
+  for (const Priced* priced : some_of_front()) {
     FoundLayout other = found(priced->candidate);
     const bool is_new = std::ranges::none_of(report.front, [&other](const FoundLayout& known) {
       return known.priced.seconds <= other.priced.seconds &&
              known.priced.peak_bytes <= other.priced.peak_bytes;
     });
-    if (other.priced.is_legal && is_new) {
+    if (other.priced.is_legal && is_new && is_worth_it(other.priced)) {
       report.front.push_back(std::move(other));
     }
   }
-  const Priced priced_best = report.front.front().priced;
   std::ranges::stable_sort(report.front, {}, [](const FoundLayout& f) { return f.priced.seconds; });
   for (std::size_t i = 0; i < report.front.size(); ++i) {
     const FoundLayout& one = report.front[i];
@@ -157,7 +169,7 @@ SearchProof Searching::proof(const Priced& whole) {
   const bool agrees = std::abs(value - sampled) <= kSame * value;
   const bool is_searched = answer_.groups.empty();  // by branch and bound
   const bool is_whole = result_.is_proven && agrees && is_searched;
-  const double bound = is_searched ? result_.bound : bounds_.least_of_all();
+  const double bound = is_searched ? result_.bound : roles_.least_of_all();
   return {.gap = is_whole || value <= bound ? 0
                  : bound <= 0               ? std::numeric_limits<double>::infinity()
                                             : value / bound - 1,

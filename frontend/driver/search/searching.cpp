@@ -54,7 +54,7 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
       pricer_(
           space_, [&program](std::size_t mesh) { return program.programs(mesh); },
           pricing(workspace, program, changed)),
-      bounds_(space_, pricer_, objective_of(workspace.options.search.objective)) {
+      roles_(space_, pricer_, objective_of(workspace.options.search.objective)) {
   const SearchOptions& asked = workspace.options.search;
   goal_.objective = objective_of(asked.objective);
   goal_.memory =
@@ -64,7 +64,7 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
 }
 
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
-  LayoutSearch search(space_, pricer_, bounds_, goal_, [this](std::int64_t work) {
+  LayoutSearch search(space_, pricer_, roles_, goal_, [this](std::int64_t work) {
     if (workspace_.in_session) {  // elsewhere a signal ends the process, or all ranks together
       throw_if_interrupted();
     }
@@ -147,7 +147,7 @@ std::vector<std::pair<double, LayoutCandidate>> Searching::elsewhere(std::size_t
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     LayoutCandidate other = moved(dim, axes);
     if (!is_same && space_.is_consistent(other)) {
-      const double least = bounds_.on(other.mesh).least(bounds_.whole(other));
+      const double least = roles_.bound(other.mesh).least(roles_.whole(other));
       others.emplace_back(least, std::move(other));
     }
   }
@@ -162,7 +162,7 @@ const Priced* Searching::runner_up(std::size_t dim) {
     const bool fits = next != nullptr && merit_of(*next, goal_).fits();
     const bool is_worse =
         fits ? least >= value_of(*next, goal_.objective)
-             : next != nullptr && bounds_.on(other.mesh).least_memory(bounds_.whole(other)) >=
+             : next != nullptr && roles_.bound(other.mesh).least_memory(roles_.whole(other)) >=
                                       static_cast<double>(next->peak_bytes);
     const bool is_left = next != nullptr && pricer_.work() >= all_work_ && !pricer_.knows(other);
     if (is_worse || is_left) {

@@ -31,7 +31,7 @@ class Searching {
   [[nodiscard]] FoundLayout found() { return found(answer_); }
   [[nodiscard]] SearchProof proof() { return proof(whole()); }
   // Bytes that a rank has at least, whatever the layout, by the roles of dims alone.
-  [[nodiscard]] double least_memory() { return bounds_.least_memory(); }
+  [[nodiscard]] double least_memory() { return roles_.least_memory(); }
   [[nodiscard]] const LayoutCandidate& candidate() const { return answer_; }
   [[nodiscard]] Layout answer() const { return space_.layout_of(answer_); }
   // The answer in as few rules as give the same figures, where others may follow from them.
@@ -43,6 +43,7 @@ class Searching {
  private:
   [[nodiscard]] FoundLayout found(const LayoutCandidate& candidate);
   [[nodiscard]] std::optional<Axes> axes_named(std::string_view text, DiagSink& diags) const;
+  [[nodiscard]] std::vector<const Priced*> some_of_front() const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
@@ -65,7 +66,7 @@ class Searching {
   SearchedProgram& program_;
   SearchSpace space_;
   Pricer pricer_;
-  RoleBounds bounds_;
+  Roles roles_;
   SearchGoal goal_;
   std::int64_t all_work_ = 0;  // of the search and of what comes behind it
   SearchResult result_;

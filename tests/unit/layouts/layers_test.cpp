@@ -9,6 +9,7 @@
 
 #include "ir/rewrite/rewrite.h"
 #include "lowering/search/pricer.h"
+#include "lowering/search/roles/roles.h"
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 
@@ -157,6 +158,54 @@ TEST_CASE("a few layers say what all of them cost") {
     CHECK(samples->more.values.size() < program.values.size() / 3);
     check(program, model.off);
   }
+}
+
+// It leads a search, so it need not be near; but what takes more must seem to take more.
+TEST_CASE("the estimate by roles tells what costs much from what costs little") {
+  SpaceLimits limits;
+  limits.fixed.name = "found";
+  limits.fixed.mesh = mesh_of({4, 2});
+  limits.meshes = {limits.fixed.mesh};
+  const std::vector<Program> programs = {layered(kModels.front())};
+  const SearchSpace space(programs, limits);
+  Pricer pricer(space, [&programs](std::size_t) { return std::span<const Program>(programs); },
+                {.ops = op_table(), .hardware = [](const Mesh&) { return kHardware; }});
+  Roles roles(space, pricer, Objective::kTime);
+  std::mt19937_64 random(7);
+  struct Seen {
+    Priced priced;
+    RoleCost::Figures expected;
+  };
+  std::vector<Seen> seen;
+  for (int i = 0; i < 40; ++i) {
+    LayoutCandidate candidate = drawn(space, random);
+    candidate.rest = 0;
+    const Priced& priced = pricer.price(candidate);
+    if (priced.is_legal) {
+      seen.push_back({.priced = priced, .expected = roles.estimate(candidate)});
+    }
+  }
+  int times = 0;
+  int right_times = 0;
+  int peaks = 0;
+  int right_peaks = 0;
+  for (const Seen& a : seen) {
+    for (const Seen& b : seen) {
+      if (a.priced.seconds > 1.5 * b.priced.seconds) {
+        ++times;
+        right_times += a.expected.value > b.expected.value ? 1 : 0;
+      }
+      if (2 * a.priced.peak_bytes > 3 * b.priced.peak_bytes) {
+        ++peaks;
+        right_peaks += a.expected.bytes > b.expected.bytes ? 1 : 0;
+      }
+    }
+  }
+  INFO(right_times << " of " << times << " times, " << right_peaks << " of " << peaks << " peaks");
+  CHECK(times > 100);
+  CHECK(peaks > 100);
+  CHECK(right_times > times * 3 / 4);
+  CHECK(right_peaks > peaks * 3 / 4);
 }
 
 TEST_CASE("what does not repeat itself is priced as it is") {

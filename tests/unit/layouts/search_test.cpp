@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/rewrite/rewrite.h"
-#include "lowering/search/bound/role_bound.h"
+#include "lowering/search/roles/role_bound.h"
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/layouts/programs/generate.h"
@@ -112,8 +112,8 @@ TEST_CASE("what is found is the best of all layouts by rules") {
     if (problem.space.dims().size() > 5) {
       continue;
     }
-    RoleBounds bounds(problem.space, problem.pricer, Objective::kTime);
-    LayoutSearch search(problem.space, problem.pricer, bounds, {});
+    Roles roles(problem.space, problem.pricer, Objective::kTime);
+    LayoutSearch search(problem.space, problem.pricer, roles, {});
     const SearchResult result = search.run();
     REQUIRE(result.best != nullptr);
     CHECK(result.is_proven);

@@ -1,4 +1,5 @@
-// The bounds by roles on all meshes of a space, each made when it is first asked for.
+// What the roles of dims say of candidates, on all meshes of a space: bounds and estimates, each
+// made when it is first asked for.
 
 #pragma once
 
@@ -6,16 +7,18 @@
 #include <memory>
 #include <vector>
 
-#include "lowering/search/bound/role_bound.h"
 #include "lowering/search/pricer.h"
+#include "lowering/search/roles/role_bound.h"
+#include "lowering/search/roles/role_estimate.h"
 
 namespace mtf {
 
-class RoleBounds {
+class Roles {
  public:
-  RoleBounds(const SearchSpace& space, const Pricer& pricer, Objective objective);
+  Roles(const SearchSpace& space, const Pricer& pricer, Objective objective);
 
-  [[nodiscard]] RoleBound& on(std::size_t mesh);
+  [[nodiscard]] RoleBound& bound(std::size_t mesh);
+  [[nodiscard]] RoleCost::Figures estimate(const LayoutCandidate& candidate);
   // A candidate to which nothing is to be added.
   [[nodiscard]] Partial whole(LayoutCandidate candidate) const;
   // Decisions that make a candidate.
@@ -25,11 +28,14 @@ class RoleBounds {
   [[nodiscard]] double least_memory();
 
  private:
+  [[nodiscard]] const RoleOperations& operations(std::size_t mesh);
+
   const SearchSpace& space_;
   const Pricer& pricer_;
   Objective objective_;
   std::map<const Program*, RoleOperations> operations_;  // by the first entry on a mesh
   std::vector<std::unique_ptr<RoleBound>> bounds_;       // per mesh
+  std::vector<std::unique_ptr<RoleEstimate>> estimates_;
 };
 
 }  // namespace mtf

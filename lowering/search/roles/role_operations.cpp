@@ -1,9 +1,11 @@
-#include "lowering/search/bound/role_operations.h"
+#include "lowering/search/roles/role_operations.h"
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "lowering/layout/rule_sources.h"
+#include "lowering/search/roles/held_values.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
@@ -19,11 +21,18 @@ std::size_t hash_of(const RoleOperation& operation) {
   for (const double loop : operation.loops) {
     hash.add(static_cast<std::size_t>(loop));
   }
-  for (const RoleTensor& tensor : operation.tensors) {
-    hash.add(static_cast<std::size_t>(tensor.bytes));
-    for (const std::int32_t dim : tensor.dims) {
-      hash.add(static_cast<std::size_t>(dim));
-    }
+  for (const RoleOperand& operand : operation.tensors) {
+    hash.add(operand.tensor);
+  }
+  return hash.value();
+}
+
+std::size_t hash_of(const RoleTensor& tensor) {
+  ContentHash hash;
+  hash.add(static_cast<std::size_t>(tensor.bytes));
+  for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
+    hash.add(static_cast<std::size_t>(tensor.dims[d]));
+    hash.add(static_cast<std::size_t>(tensor.sizes[d]));
   }
   return hash.value();
 }
@@ -42,13 +51,16 @@ class RoleOperations::Reader {
 
   void run() {
     for (const Input& input : program_.inputs) {
-      result_.inputs_.push_back(tensor(input.value, nullptr));
+      result_.inputs_.push_back(result_.number(tensor(input.value)));
     }
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
       const OpDef* op = program_.values[i].op;
       if (op != nullptr && op->space != nullptr && !op->effect && !op->alias) {
         add(i);
       }
+    }
+    for (const std::vector<ValueId>& held : held_values(program_)) {
+      add_moment(held);
     }
   }
 
@@ -85,24 +97,43 @@ class RoleOperations::Reader {
     std::vector<char> is_read_whole_;
   };
 
-  RoleTensor tensor(ValueId id, const DimMap* map) const {
+  [[nodiscard]] RoleTensor tensor(ValueId id) const {
     const Value& value = program_.at(id);
     const RuleSource source = sources_.of(id);
     const Layout& fixed = space_.limits().fixed;
+    const bool is_input = value.op == nullptr;
     RoleTensor tensor{.dims = {},
-                      .loops = {},
+                      .sizes = {},
                       .bytes = static_cast<double>(value.type.bytes()),
                       .is_open = fixed.infer || value.internal || source.pin != nullptr ||
                                  source.layout != &fixed,
                       .is_variable = source.variable != nullptr,
-                      .readers = value.op == nullptr ? std::max(1, uses_[at(id)]) : 0.0};
-    for (std::size_t d = 0; d < value.type.shape.rank(); ++d) {
-      const auto found = space_.find(value.type.shape.dims()[d].name);
-      const bool is_one_loop = map != nullptr && (*map)[d].size() == 1;
+                      .is_input = is_input,
+                      .readers = is_input ? std::max(1, uses_[at(id)]) : 1.0};
+    for (const Dim& dim : value.type.shape.dims()) {
+      const auto found = space_.find(dim.name);
       tensor.dims.push_back(found ? static_cast<std::int32_t>(*found) : -1);
-      tensor.loops.push_back(is_one_loop ? static_cast<std::int32_t>((*map)[d].front()) : -1);
+      tensor.sizes.push_back(dim.size);
     }
     return tensor;
+  }
+
+  [[nodiscard]] RoleOperand operand(ValueId id, const DimMap& map) const {
+    RoleOperand result{.tensor = result_.number(tensor(id)), .loops = {}};
+    for (const std::vector<std::size_t>& loops : map) {
+      result.loops.push_back(loops.size() == 1 ? static_cast<std::int32_t>(loops.front()) : -1);
+    }
+    return result;
+  }
+
+  void add_moment(const std::vector<ValueId>& held) {
+    std::map<Number, double> bytes;  // of tensors that are split alike
+    for (const ValueId id : held) {
+      RoleTensor alike = tensor(id);
+      const double own = std::exchange(alike.bytes, 0);
+      bytes[result_.number(alike)] += own;
+    }
+    result_.moments_.emplace_back(bytes.begin(), bytes.end());
   }
 
   void add(std::size_t number) {
@@ -128,9 +159,9 @@ class RoleOperations::Reader {
       operation.volume *= static_cast<double>(loop.size);
     }
     for (std::size_t o = 0; o < value.operands.size(); ++o) {
-      operation.tensors.push_back(tensor(value.operands[o], &call.space->operands[o]));
+      operation.tensors.push_back(operand(value.operands[o], call.space->operands[o]));
     }
-    operation.tensors.push_back(tensor(id, &call.space->result));
+    operation.tensors.push_back(operand(id, call.space->result));
     result_.add(operation);
   }
 
@@ -146,6 +177,10 @@ RoleOperations::RoleOperations(const SearchSpace& space, std::span<const Program
   for (const Program& program : programs) {
     Reader(*this, space, program).run();
   }
+}
+
+Number RoleOperations::number(const RoleTensor& tensor) {
+  return tensors_.number(hash_of(tensor), tensor);
 }
 
 void RoleOperations::add(const RoleOperation& operation) {

@@ -1,0 +1,130 @@
+// What is one change away from a candidate.
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/search/search.h"
+
+namespace mtf {
+namespace {
+
+// Of all dims that are not fixed.
+void drop(const SearchSpace& space, std::vector<Axes>& rules, AxisId axis) {
+  for (std::size_t d = 0; d < rules.size(); ++d) {
+    if (!space.is_fixed(d)) {
+      erase(rules[d], axis);
+    }
+  }
+}
+
+// Whether ranks move from one axis to another, and nothing else changes.
+bool is_near(const Mesh& a, const Mesh& b) {
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < a.axes.size(); ++i) {
+    const std::int64_t large = std::max(a.axes[i].size, b.axes[i].size);
+    const std::int64_t small = std::min(a.axes[i].size, b.axes[i].size);
+    changed += large != small ? 1 : 0;
+    if (large % small != 0) {
+      return false;
+    }
+  }
+  return changed == 2;
+}
+
+}  // namespace
+
+void LayoutSearch::add_mesh_moves(const LayoutCandidate& candidate,
+                                  std::vector<LayoutCandidate>& moves) const {
+  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
+    const Mesh& there = space_.meshes()[m];
+    if (!is_near(space_.meshes()[candidate.mesh], there)) {
+      continue;
+    }
+    LayoutCandidate moved = candidate;
+    moved.mesh = m;
+    for (std::size_t a = 0; a < there.axes.size(); ++a) {
+      if (there.axes[a].size == 1) {
+        drop(space_, moved.rules, static_cast<AxisId>(a));
+        moved.variables[a] = kAsRules;
+      }
+    }
+    moves.push_back(std::move(moved));
+  }
+}
+
+// An axis splits another set of dims, or of the variables' dims.
+void LayoutSearch::add_axis_moves(const LayoutCandidate& candidate,
+                                  std::vector<LayoutCandidate>& moves) const {
+  for (std::size_t a = 0; a < space_.axes(); ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    for (const DimSet set : sets_[candidate.mesh][a]) {
+      LayoutCandidate moved = candidate;
+      drop(space_, moved.rules, axis);
+      for (std::size_t d = 0; d < moved.rules.size(); ++d) {
+        if (has(set, d)) {
+          moved.rules[d].push_back(axis);
+        }
+      }
+      moves.push_back(moved);
+      moved.variables[a] = kAsRules;
+      moves.push_back(std::move(moved));
+    }
+    for (const DimSet set : variable_sets_[candidate.mesh][a]) {
+      moves.push_back(candidate);
+      moves.back().variables[a] = set;
+    }
+    moves.push_back(candidate);
+    moves.back().variables[a] = kAsRules;
+  }
+}
+
+void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
+                                 std::vector<LayoutCandidate>& moves) const {
+  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+    for (const Axes& axes : space_.choices(candidate.mesh, d)) {
+      moves.push_back(candidate);
+      moves.back().rules[d] = axes;
+    }
+    if (space_.limits().rest && !space_.is_fixed(d)) {
+      moves.push_back(candidate);
+      moves.back().rest ^= only(d);
+    }
+  }
+  if (space_.limits().rest) {
+    DimSet split = 0;
+    for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+      split |= candidate.rules[d].empty() || space_.is_fixed(d) ? 0 : only(d);
+    }
+    moves.push_back(candidate);
+    moves.back().rest = candidate.rest == 0 ? split : 0;
+  }
+}
+
+std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& candidate) const {
+  std::vector<LayoutCandidate> moves;
+  add_mesh_moves(candidate, moves);
+  add_axis_moves(candidate, moves);
+  add_dim_moves(candidate, moves);
+  std::erase_if(moves, [&](const LayoutCandidate& moved) {
+    return moved == candidate || !space_.is_consistent(moved);
+  });
+  return moves;
+}
+
+// Where its plan gathers, how else it may.
+void LayoutSearch::add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const {
+  if (!space_.limits().passes || !from.gathers) {
+    return;
+  }
+  moves.push_back(from.candidate);
+  moves.back().again ^= true;
+  for (const std::int64_t pieces : {1, 4, 16}) {
+    if (pieces != from.candidate.stream && may_stream(from)) {
+      moves.push_back(from.candidate);
+      moves.back().stream = pieces;
+      moves.back().again = moves.back().again || pieces > 1;
+    }
+  }
+}
+
+}  // namespace mtf

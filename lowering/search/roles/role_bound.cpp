@@ -1,0 +1,86 @@
+#include "lowering/search/roles/role_bound.h"
+
+#include <algorithm>
+
+namespace mtf {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+std::int8_t ruled_place(const LayoutCandidate& candidate, const RoleTensor& tensor, AxisId axis) {
+  const DimSet own = tensor.is_variable ? candidate.variables[axis] : kAsRules;
+  const auto first = [&tensor](const auto& splits) {
+    const auto found = std::ranges::find_if(tensor.dims, [&splits](std::int32_t dim) {
+      return dim >= 0 && splits(static_cast<std::size_t>(dim));
+    });
+    return found == tensor.dims.end() ? kNowhere
+                                      : static_cast<std::int8_t>(found - tensor.dims.begin());
+  };
+  const std::int8_t by_own =
+      own == kAsRules ? kNowhere : first([own](std::size_t dim) { return has(own, dim); });
+  return by_own != kNowhere
+             ? by_own
+             : first([&](std::size_t dim) { return has(candidate.rules[dim], axis); });
+}
+
+RoleBound::RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
+                     const Hardware& hardware, Objective objective)
+    : space_(space),
+      mesh_(space.meshes()[mesh]),
+      operations_(operations),
+      objective_(objective),
+      cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kUnavoidable) {}
+
+std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, AxisId axis) const {
+  const std::size_t dims = space_.dims().size();
+  const bool own_decided = partial.reaches < Reaches::kVariables || partial.decided > dims + axis;
+  if (tensor.is_open || (tensor.is_variable && !own_decided)) {
+    return kUnknown;
+  }
+  const std::int8_t ruled = ruled_place(partial.candidate, tensor, axis);
+  if (ruled != kNowhere) {
+    return ruled;
+  }
+  const auto is_open = [&](std::int32_t number) {
+    const auto dim = static_cast<std::size_t>(number);
+    const bool rest_decided =
+        partial.reaches < Reaches::kRest || partial.decided > dims + space_.axes() + dim;
+    return number >= 0 &&
+           (dim >= partial.decided || !rest_decided || has(partial.candidate.rest, dim));
+  };
+  return std::ranges::any_of(tensor.dims, is_open) ? kUnknown : kNowhere;
+}
+
+double RoleBound::least(const Partial& partial) {
+  if (objective_ == Objective::kMemory) {
+    return least_memory(partial);
+  }
+  RolePlaces places(operations_.tensors(), space_.axes());
+  for (std::size_t t = 0; t < operations_.tensors(); ++t) {
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      if (mesh_.axes[a].size > 1) {
+        places.at(t, a) = place(partial, operations_.tensor(t), static_cast<AxisId>(a));
+      }
+    }
+  }
+  return cost_.of(places).value * (1 - kRounding);
+}
+
+double RoleBound::least_memory(const Partial& partial) const {
+  double sum = 0;
+  for (const Number input : operations_.inputs()) {
+    const RoleTensor& tensor = operations_.tensor(input);
+    double bytes = tensor.bytes;
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      const bool may_split =
+          mesh_.axes[a].size > 1 && place(partial, tensor, static_cast<AxisId>(a)) != kNowhere;
+      bytes /= may_split ? static_cast<double>(mesh_.axes[a].size) : 1;
+    }
+    sum += bytes;
+  }
+  return sum * (1 - kRounding);
+}
+
+}  // namespace mtf

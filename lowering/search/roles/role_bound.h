@@ -1,0 +1,55 @@
+// What every layout costs at least that begins as a candidate does: from the roles of dims alone,
+// with no plan.
+//
+// Each product is done by as many ranks as have parts of its tensors, however its loops are split;
+// where a summed loop is split, the sum is brought to where the rules have the result; a variable
+// that is kept in parts is gathered where they are read whole. Whatever is not decided yet is taken
+// to cost nothing. A branch-and-bound search leaves out what this shows to be worse.
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowering/search/roles/role_cost.h"
+#include "lowering/search/space/space.h"
+
+namespace mtf {
+
+// How much a candidate may say: the rules of dims; those of variables as well; `*`, too.
+enum class Reaches : std::uint8_t { kRules, kVariables, kRest };
+
+// The first decisions of a candidate are made: rules by dim, then the variables by axis, then `*`
+// by dim.
+struct Partial {
+  LayoutCandidate candidate;
+  std::size_t decided = 0;
+  Reaches reaches = Reaches::kRest;
+};
+
+// The dim of the tensor that the rules split over the axis, or kNowhere.
+[[nodiscard]] std::int8_t ruled_place(const LayoutCandidate& candidate, const RoleTensor& tensor,
+                                      AxisId axis);
+
+class RoleBound {
+ public:
+  // `operations` and `hardware` outlive it.
+  RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
+            const Hardware& hardware, Objective objective);
+
+  // In the unit of the objective.
+  [[nodiscard]] double least(const Partial& partial);
+  // Bytes that a rank has at least.
+  [[nodiscard]] double least_memory(const Partial& partial) const;
+
+ private:
+  [[nodiscard]] std::int8_t place(const Partial& partial, const RoleTensor& tensor,
+                                  AxisId axis) const;
+
+  const SearchSpace& space_;
+  const Mesh& mesh_;
+  const RoleOperations& operations_;
+  Objective objective_;
+  RoleCost cost_;
+};
+
+}  // namespace mtf

@@ -1,0 +1,284 @@
+#include "lowering/search/roles/role_cost.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lowering/price/price.h"
+
+namespace mtf {
+namespace {
+
+double highest(const Curve& curve, double otherwise) {
+  double result = curve.empty() ? otherwise : 0;
+  for (const auto& [size, value] : curve) {
+    result = std::max(result, value);
+  }
+  return result;
+}
+
+bool is_loop_of(const RoleOperand& operand, std::int32_t loop) {
+  return loop >= 0 && std::ranges::find(operand.loops, loop) != operand.loops.end();
+}
+
+}  // namespace
+
+std::string RolePlaces::of(const RoleOperation& operation) const {
+  std::string result;
+  for (const RoleOperand& operand : operation.tensors) {
+    for (std::size_t a = 0; a < axes_; ++a) {
+      result += static_cast<char>(at(operand.tensor, a));
+    }
+  }
+  return result;
+}
+
+RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Hardware& hardware,
+                   Objective objective, Counts counts)
+    : mesh_(mesh),
+      operations_(operations),
+      hardware_(hardware),
+      objective_(objective),
+      counts_(counts),
+      flops_rate_(highest(hardware.products, hardware.flops)),
+      bandwidth_(std::max(hardware.link.bandwidth * static_cast<double>(hardware.near_ranks),
+                          hardware.near.bandwidth)),
+      latency_(std::min(hardware.link.latency, hardware.near.latency)) {
+  if (hardware.near_ranks <= 1) {
+    bandwidth_ = hardware.link.bandwidth;
+    latency_ = hardware.link.latency;
+  }
+  if (!hardware.collectives.empty()) {  // measured ones go before the links
+    latency_ = 0;
+    bandwidth_ = std::numeric_limits<double>::infinity();
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    add(operations[i], operations.count(i));
+  }
+}
+
+void RoleCost::add(const RoleOperation& operation, double count) {
+  const double of_element = hardware_.seconds_of_element(operation.op->name);
+  if (!operation.is_product && of_element == 0 && counts_ == Counts::kUnavoidable) {
+    return;
+  }
+  const double flops = 2 * operation.volume;
+  works_.push_back({.operation = &operation,
+                    .flops = !operation.is_product ? 0
+                             : of_element > 0
+                                 ? std::min(flops, operation.volume * of_element * flops_rate_)
+                                 : flops,
+                    .seconds = operation.is_product ? 0 : operation.volume * of_element,
+                    .count = count});
+}
+
+double RoleCost::moving(double bytes, double messages) const {
+  if (objective_ == Objective::kBytes) {
+    return bytes;
+  }
+  return bytes / bandwidth_ + messages * latency_;
+}
+
+double RoleCost::likely_moving(StepKind kind, double bytes, const Axes& axes) const {
+  if (objective_ == Objective::kBytes || axes.empty()) {
+    return axes.empty() ? 0 : bytes;
+  }
+  return collective_seconds(kind, static_cast<std::int64_t>(bytes), mesh_, axes, hardware_);
+}
+
+RoleCost::Sum RoleCost::sum_of(const RoleOperation& operation, const std::string& places,
+                               const Loops& loops) const {
+  const std::size_t last = operation.tensors.size() - 1;
+  const RoleOperand& result = operation.tensors[last];
+  Sum sum{.bytes = operations_.tensor(result.tensor).bytes,
+          .scattered = {},
+          .whole = {},
+          .gathered = {},
+          .exchanged = {}};
+  for (std::size_t a = 0; a < loops.size(); ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    const std::int8_t at = place(places, last, a);
+    if (loops[a] < 0) {
+      continue;
+    }
+    if (operation.reduced[static_cast<std::size_t>(loops[a])] != 0) {
+      (at == kNowhere ? sum.whole : sum.scattered).push_back(axis);
+      continue;
+    }
+    sum.bytes /= static_cast<double>(mesh_.axes[a].size);
+    if (at == kNowhere) {
+      sum.gathered.push_back(axis);
+    } else if (at >= 0 && result.loops[static_cast<std::size_t>(at)] != loops[a]) {
+      sum.exchanged.push_back(axis);
+    }
+  }
+  return sum;
+}
+
+// The sum of what the ranks along its loops have of it, brought to where the result is to be.
+double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
+  const double scattered = ranks(sum.scattered);
+  const double whole = ranks(sum.whole);
+  const double gathered = ranks(sum.gathered);
+  if (operation.stays_partial && scattered * whole > 1) {
+    return 0;
+  }
+  const double bytes = sum.bytes / scattered;
+  const double received = sum.bytes - bytes + 2 * bytes * (1 - 1 / whole) + bytes * (gathered - 1);
+  return received == 0 ? 0 : moving(received, 1);
+}
+
+double RoleCost::likely_summing(const Sum& sum) const {
+  const double bytes = sum.bytes / ranks(sum.scattered);
+  return likely_moving(StepKind::kReduceScatter, sum.bytes - bytes, sum.scattered) +
+         likely_moving(StepKind::kAllReduce, 2 * bytes * (1 - 1 / ranks(sum.whole)), sum.whole) +
+         likely_moving(StepKind::kAllToAll, bytes * (1 - 1 / ranks(sum.exchanged)), sum.exchanged) +
+         likely_moving(StepKind::kAllGather, bytes * (ranks(sum.gathered) - 1), sum.gathered);
+}
+
+// What is kept in parts, where they are not the parts that a rank needs.
+double RoleCost::gathering(const RoleOperation& operation, std::size_t number,
+                           const std::string& places, const Loops& loops) const {
+  const RoleOperand& operand = operation.tensors[number];
+  const RoleTensor& tensor = operations_.tensor(operand.tensor);
+  double needed = tensor.bytes;  // by a rank
+  Axes missing;
+  Axes exchanged;
+  for (std::size_t a = 0; a < loops.size(); ++a) {
+    const std::int8_t at = place(places, number, a);
+    if (is_loop_of(operand, loops[a])) {
+      needed /= static_cast<double>(mesh_.axes[a].size);
+      if (at >= 0 && operand.loops[static_cast<std::size_t>(at)] != loops[a]) {
+        exchanged.push_back(static_cast<AxisId>(a));
+      }
+    } else if (at >= 0) {
+      missing.push_back(static_cast<AxisId>(a));
+    }
+  }
+  const double received = needed * (1 - 1 / ranks(missing));
+  if (counts_ == Counts::kUnavoidable) {
+    return missing.empty() ? 0 : moving(received, 1) / tensor.readers;
+  }
+  const double share = tensor.is_input ? tensor.readers : 1;
+  return (likely_moving(StepKind::kAllGather, received, missing) +
+          likely_moving(StepKind::kAllToAll, needed * (1 - 1 / ranks(exchanged)), exchanged)) /
+         share;
+}
+
+// Of an operation that goes element by element, done where its result is.
+double RoleCost::elements(const Work& work, const std::string& places) const {
+  const RoleOperand& result = work.operation->tensors.back();
+  const std::size_t last = work.operation->tensors.size() - 1;
+  double parts = 1;
+  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
+    parts *= place(places, last, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
+  }
+  const double bytes = operations_.tensor(result.tensor).bytes / parts;
+  return objective_ == Objective::kTime
+             ? work.seconds / parts + (bytes == 0 ? 0 : bytes / value_at(hardware_.memory, bytes))
+             : 0;
+}
+
+double RoleCost::cost(const Work& work, const std::string& places, const Loops& loops) const {
+  const RoleOperation& operation = *work.operation;
+  double parts = 1;
+  for (std::size_t a = 0; a < loops.size(); ++a) {
+    parts *= loops[a] >= 0 ? static_cast<double>(mesh_.axes[a].size) : 1;
+  }
+  double result = 0;
+  if (objective_ == Objective::kTime) {
+    result = work.flops / parts / flops_rate_ + work.seconds / parts +
+             (work.flops > 0 ? hardware_.overhead : 0);
+  }
+  if (work.flops == 0) {
+    return result;
+  }
+  const bool is_likely = counts_ == Counts::kLikely;
+  const Sum sum = sum_of(operation, places, loops);
+  result += is_likely ? likely_summing(sum) : summing(operation, sum);
+  for (std::size_t o = 0; o + 1 < operation.tensors.size(); ++o) {
+    const bool is_input = operations_.tensor(operation.tensors[o].tensor).is_input;
+    if (is_likely || (is_input && hardware_.overlap == 0)) {
+      result += gathering(operation, o, places, loops);
+    }
+  }
+  return result;
+}
+
+// Whether the axis may split the loop: if it splits some tensor; by all likelihood, along the loop.
+bool RoleCost::may_split(const RoleOperation& operation, const std::string& places,
+                         std::size_t axis, std::size_t loop) const {
+  for (std::size_t t = 0; t < operation.tensors.size(); ++t) {
+    const std::int8_t at = place(places, t, axis);
+    const bool is_along = at == kUnknown || counts_ == Counts::kUnavoidable ||
+                          (at >= 0 && operation.tensors[t].loops[static_cast<std::size_t>(at)] ==
+                                          static_cast<std::int32_t>(loop));
+    if (at != kNowhere && is_along) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What is gathered of its operands, and of its result the sum before it is scattered.
+double RoleCost::working_bytes(const RoleOperation& operation, const std::string& places,
+                               const Loops& loops) const {
+  double result = 0;
+  for (std::size_t t = 0; t < operation.tensors.size(); ++t) {
+    const RoleOperand& operand = operation.tensors[t];
+    double used = operations_.tensor(operand.tensor).bytes;
+    double resting = used;
+    for (std::size_t a = 0; a < loops.size(); ++a) {
+      const auto size = static_cast<double>(mesh_.axes[a].size);
+      used /= is_loop_of(operand, loops[a]) ? size : 1;
+      resting /= place(places, t, a) != kNowhere ? size : 1;
+    }
+    result += std::max(0.0, used - resting);
+  }
+  return result;
+}
+
+// With the loops over which it costs least.
+RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) const {
+  const RoleOperation& operation = *work.operation;
+  if (work.flops == 0 && counts_ == Counts::kLikely) {
+    return {.value = elements(work, places)};
+  }
+  Loops loops(mesh_.axes.size(), -1);
+  Loops best_loops = loops;
+  double best = std::numeric_limits<double>::infinity();
+  const auto choose = [&](const auto& self, std::size_t axis) -> void {
+    if (axis == loops.size()) {
+      const double here = cost(work, places, loops);
+      best_loops = here < best ? loops : best_loops;
+      best = std::min(best, here);
+      return;
+    }
+    loops[axis] = -1;
+    self(self, axis + 1);
+    for (std::size_t l = 0; l < operation.loops.size(); ++l) {
+      if (operation.loops[l] > 1 && may_split(operation, places, axis, l)) {
+        loops[axis] = static_cast<std::int32_t>(l);
+        self(self, axis + 1);
+      }
+    }
+    loops[axis] = -1;
+  };
+  choose(choose, 0);
+  return {.value = best, .bytes = working_bytes(operation, places, best_loops)};
+}
+
+RoleCost::Figures RoleCost::of(const RolePlaces& places) {
+  Figures sum;
+  for (Work& work : works_) {
+    const std::string here = places.of(*work.operation);
+    const auto [found, is_new] = work.known.try_emplace(here);
+    if (is_new) {
+      found->second = least(work, here);
+    }
+    sum.value += work.count * found->second.value;
+    sum.bytes = std::max(sum.bytes, found->second.bytes);
+  }
+  return sum;
+}
+
+}  // namespace mtf

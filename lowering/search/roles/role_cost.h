@@ -1,0 +1,113 @@
+// What one operation costs where its tensors are split as they are: the part of its work that a
+// rank does, sums where summed loops are split, gathers of what is not where it is needed.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/layout/hardware.h"
+#include "lowering/search/roles/role_operations.h"
+#include "lowering/spmd.h"
+
+namespace mtf {
+
+enum class Objective : std::uint8_t { kTime, kMemory, kBytes };
+
+// Where each axis is in each tensor of the operations: a dim, kNowhere or kUnknown.
+inline constexpr std::int8_t kNowhere = -1;
+inline constexpr std::int8_t kUnknown = -2;
+class RolePlaces {
+ public:
+  RolePlaces(std::size_t tensors, std::size_t axes)
+      : axes_(axes), places_(tensors * axes, kNowhere) {}
+
+  [[nodiscard]] std::int8_t& at(std::size_t tensor, std::size_t axis) {
+    return places_[tensor * axes_ + axis];
+  }
+  [[nodiscard]] std::int8_t at(std::size_t tensor, std::size_t axis) const {
+    return places_[tensor * axes_ + axis];
+  }
+  // Those of an operation's tensors, one behind the other.
+  [[nodiscard]] std::string of(const RoleOperation& operation) const;
+
+ private:
+  std::size_t axes_;
+  std::vector<std::int8_t> places_;
+};
+
+class RoleCost {
+ public:
+  // What no choice avoids, on the fastest link there is; or what is likely, on the links that the
+  // axes have.
+  enum class Counts : std::uint8_t { kUnavoidable, kLikely };
+
+  RoleCost(const Mesh& mesh, const RoleOperations& operations, const Hardware& hardware,
+           Objective objective, Counts counts);
+
+  struct Figures {
+    double value = 0;  // in the unit of the objective
+    double bytes = 0;  // that a rank has for it beside the parts of its tensors
+  };
+  // Of all operations; the bytes of the one that takes most.
+  [[nodiscard]] Figures of(const RolePlaces& places);
+
+ private:
+  using Loops = std::vector<std::int32_t>;  // per axis the loop that it splits, or -1
+
+  // An operation on this hardware, on one rank, and how often it is done.
+  struct Work {
+    const RoleOperation* operation = nullptr;
+    double flops = 0;    // of a product
+    double seconds = 0;  // of its elements
+    double count = 1;
+    std::unordered_map<std::string, Figures> known = {};  // by the places of its tensors
+  };
+  // How a result comes together.
+  struct Sum {
+    double bytes = 0;  // that a rank has when it is summed
+    Axes scattered;    // along which it is split in the end, too
+    Axes whole;        // … it is not
+    Axes gathered;     // … it was made in parts, and is not split
+    Axes exchanged;    // … another dim was split
+  };
+
+  void add(const RoleOperation& operation, double count);
+  [[nodiscard]] std::int8_t place(const std::string& places, std::size_t tensor,
+                                  std::size_t axis) const {
+    return static_cast<std::int8_t>(places[tensor * mesh_.axes.size() + axis]);
+  }
+  [[nodiscard]] bool may_split(const RoleOperation& operation, const std::string& places,
+                               std::size_t axis, std::size_t loop) const;
+  [[nodiscard]] Figures least(const Work& work, const std::string& places) const;
+  [[nodiscard]] double working_bytes(const RoleOperation& operation, const std::string& places,
+                                     const Loops& loops) const;
+  [[nodiscard]] double cost(const Work& work, const std::string& places, const Loops& loops) const;
+  [[nodiscard]] Sum sum_of(const RoleOperation& operation, const std::string& places,
+                           const Loops& loops) const;
+  [[nodiscard]] double summing(const RoleOperation& operation, const Sum& sum) const;
+  [[nodiscard]] double likely_summing(const Sum& sum) const;
+  [[nodiscard]] double gathering(const RoleOperation& operation, std::size_t number,
+                                 const std::string& places, const Loops& loops) const;
+  [[nodiscard]] double elements(const Work& work, const std::string& places) const;
+  [[nodiscard]] double moving(double bytes, double messages) const;
+  [[nodiscard]] double likely_moving(StepKind kind, double bytes, const Axes& axes) const;
+  [[nodiscard]] double ranks(const Axes& axes) const {
+    return static_cast<double>(mesh_.size_of(axes));
+  }
+
+  const Mesh& mesh_;
+  const RoleOperations& operations_;
+  const Hardware& hardware_;
+  Objective objective_;
+  Counts counts_;
+  double flops_rate_ = 0;
+  double bandwidth_ = 0;
+  double latency_ = 0;
+  std::vector<Work> works_;
+};
+
+}  // namespace mtf

@@ -1,0 +1,124 @@
+#include "lowering/search/roles/role_estimate.h"
+
+#include <algorithm>
+
+#include "lowering/search/roles/role_bound.h"
+
+namespace mtf {
+
+RoleEstimate::RoleEstimate(const SearchSpace& space, std::size_t mesh,
+                           const RoleOperations& operations, const Hardware& hardware,
+                           Objective objective)
+    : space_(space),
+      mesh_(space.meshes()[mesh]),
+      operations_(operations),
+      objective_(objective),
+      cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kLikely) {}
+
+// Every axis that the tensor leaves unused goes to the first of its dims with a `*` that it
+// divides.
+void RoleEstimate::place_rest(const LayoutCandidate& candidate, std::size_t tensor,
+                              RolePlaces& places) const {
+  const RoleTensor& one = operations_.tensor(tensor);
+  std::vector<std::pair<std::int32_t, std::size_t>> order;  // of its dims with a `*`
+  for (std::size_t d = 0; d < one.dims.size(); ++d) {
+    if (one.dims[d] >= 0 && has(candidate.rest, static_cast<std::size_t>(one.dims[d]))) {
+      order.emplace_back(one.dims[d], d);
+    }
+  }
+  std::ranges::sort(order);
+  for (const auto& [dim, d] : order) {
+    place_unused(tensor, d, places);
+  }
+}
+
+void RoleEstimate::place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const {
+  const std::int64_t size = operations_.tensor(tensor).sizes[dim];
+  const auto here = static_cast<std::int8_t>(dim);
+  std::int64_t ways = 1;
+  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
+    ways *= places.at(tensor, a) == here ? mesh_.axes[a].size : 1;
+  }
+  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
+    const std::int64_t more = ways * mesh_.axes[a].size;
+    if (more > ways && places.at(tensor, a) == kNowhere && size % more == 0) {
+      places.at(tensor, a) = here;
+      ways = more;
+    }
+  }
+}
+
+RolePlaces RoleEstimate::at_rest(const LayoutCandidate& candidate) const {
+  RolePlaces result(operations_.tensors(), space_.axes());
+  for (std::size_t t = 0; t < operations_.tensors(); ++t) {
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      if (mesh_.axes[a].size > 1) {
+        result.at(t, a) = ruled_place(candidate, operations_.tensor(t), static_cast<AxisId>(a));
+      }
+    }
+    place_rest(candidate, t, result);
+  }
+  return result;
+}
+
+// What only rests split over an axis is gathered, if the rules split something else over it.
+RolePlaces RoleEstimate::in_use(const LayoutCandidate& candidate, RolePlaces places) const {
+  LayoutCandidate rules = candidate;
+  std::ranges::fill(rules.variables, kAsRules);
+  for (std::size_t a = 0; a < space_.axes(); ++a) {
+    const auto axis = static_cast<AxisId>(a);
+    const bool is_ruled =
+        std::ranges::any_of(candidate.rules, [axis](const Axes& axes) { return has(axes, axis); });
+    for (std::size_t t = 0; is_ruled && t < operations_.tensors(); ++t) {
+      if (places.at(t, a) != kNowhere) {
+        places.at(t, a) = ruled_place(rules, operations_.tensor(t), axis);
+      }
+    }
+  }
+  return places;
+}
+
+// Of a tensor, what a rank has of it.
+double RoleEstimate::part(const RolePlaces& places, std::size_t tensor) const {
+  double parts = 1;
+  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
+    parts *= places.at(tensor, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
+  }
+  return 1 / parts;
+}
+
+// The inputs, what is held beside them at some moment, and what is gathered of variables: all of it
+// until the backward pass, or of one after the other.
+double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const {
+  const RolePlaces used_as = in_use(candidate, resting);
+  double inputs = 0;
+  double gathered = 0;
+  for (const Number input : operations_.inputs()) {
+    const RoleTensor& tensor = operations_.tensor(input);
+    const double own = tensor.bytes * part(resting, input);
+    const double used = tensor.bytes * part(used_as, input);
+    inputs += own;
+    if (used > own && tensor.is_variable && tensor.readers > 1) {
+      gathered = candidate.again ? std::max(gathered, used / static_cast<double>(candidate.stream))
+                                 : gathered + used;
+    }
+  }
+  double held = 0;
+  for (const RoleOperations::Moment& moment : operations_.moments()) {
+    double sum = 0;
+    for (const auto& [tensor, whole] : moment) {
+      sum += whole * part(resting, tensor);
+    }
+    held = std::max(held, sum);
+  }
+  return inputs + gathered + held;
+}
+
+RoleCost::Figures RoleEstimate::of(const LayoutCandidate& candidate) {
+  const RolePlaces resting = at_rest(candidate);
+  const RoleCost::Figures work = cost_.of(resting);
+  const double peak = bytes(candidate, resting) + work.bytes;
+  return {.value = objective_ == Objective::kMemory ? peak : work.value, .bytes = peak};
+}
+
+}  // namespace mtf

@@ -1,0 +1,82 @@
+// The operations of programs that cost something, by the roles of their dims: products, and what is
+// done element by element. Those that are alike stand once, as do tensors.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ir/op.h"
+#include "ir/program.h"
+#include "lowering/known/numbered.h"
+#include "lowering/search/space/space.h"
+
+namespace mtf {
+
+struct RoleTensor {
+  std::vector<std::int32_t> dims;   // of the space, by dim; -1: one that cannot be split
+  std::vector<std::int64_t> sizes;  // by dim
+  double bytes = 0;
+  bool is_open = false;      // its layout may be another than the rules say
+  bool is_variable = false;  // and its rules those of the variables
+  bool is_input = false;
+  double readers = 1;  // of an input: that may share what is gathered
+
+  friend bool operator==(const RoleTensor&, const RoleTensor&) = default;
+};
+
+struct RoleOperand {
+  Number tensor = 0;                // of RoleOperations::tensors()
+  std::vector<std::int32_t> loops;  // by dim; -1: made of several
+
+  friend bool operator==(const RoleOperand&, const RoleOperand&) = default;
+};
+
+struct RoleOperation {
+  std::vector<RoleOperand> tensors;  // operands, then the result
+  std::vector<double> loops;         // sizes
+  std::vector<char> reduced;         // per loop
+  const OpDef* op = nullptr;
+  double volume = 1;           // of all loops
+  bool is_product = false;     // of two
+  bool stays_partial = false;  // what it sums may be brought together elsewhere
+
+  friend bool operator==(const RoleOperation&, const RoleOperation&) = default;
+};
+
+class RoleOperations {
+ public:
+  // Bytes that are held at one time, beside the inputs, by tensors that are split alike.
+  using Moment = std::vector<std::pair<Number, double>>;
+
+  RoleOperations(const SearchSpace& space, std::span<const Program> programs);
+
+  [[nodiscard]] std::size_t size() const { return counts_.size(); }
+  [[nodiscard]] const RoleOperation& operator[](std::size_t i) const {
+    return operations_[static_cast<Number>(i)];
+  }
+  [[nodiscard]] double count(std::size_t i) const { return counts_[i]; }  // how often it is done
+  [[nodiscard]] std::size_t tensors() const { return tensors_.size(); }
+  [[nodiscard]] const RoleTensor& tensor(std::size_t i) const {
+    return tensors_[static_cast<Number>(i)];
+  }
+  [[nodiscard]] std::span<const Number> inputs() const { return inputs_; }  // one for each
+  // Times of each program, among them those at which most is held.
+  [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
+
+ private:
+  class Reader;  // of a program
+
+  [[nodiscard]] Number number(const RoleTensor& tensor);
+  void add(const RoleOperation& operation);
+
+  Numbered<RoleOperation> operations_;
+  Numbered<RoleTensor> tensors_;
+  std::vector<double> counts_;
+  std::vector<Number> inputs_;
+  std::vector<Moment> moments_;
+};
+
+}  // namespace mtf
