@@ -148,7 +148,7 @@ class Finder {
     }
     collectives_where(
         [&](const Step& step) { return values.contains(program_.at(step.from).origin.index); });
-    asked_.known = !asked_.empty();
+    asked_.known = !asked_.empty() || question == "*";  // all that there is, if only nothing
   }
 
   const SpmdProgram& program_;
