@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "lowering/search/search.h"
@@ -12,6 +11,21 @@ namespace mtf {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// By a key of each, which is asked for once, the least first.
+template <typename Key>
+std::vector<LayoutCandidate> in_order(std::vector<LayoutCandidate> candidates, const Key& key) {
+  std::vector<std::pair<decltype(key(candidates.front())), LayoutCandidate>> order;
+  order.reserve(candidates.size());
+  for (LayoutCandidate& candidate : candidates) {
+    auto own = key(candidate);
+    order.emplace_back(std::move(own), std::move(candidate));
+  }
+  std::ranges::stable_sort(order, {}, [](const auto& keyed) { return keyed.first; });
+  std::ranges::transform(order, candidates.begin(),
+                         [](auto& keyed) { return std::move(keyed.second); });
+  return candidates;
+}
 
 }  // namespace
 
@@ -86,13 +100,9 @@ const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::si
                                         : static_cast<double>(from.peak_bytes);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
-  std::vector<std::pair<Guess, LayoutCandidate>> moves;
-  moves.reserve(candidates.size());
-  for (LayoutCandidate& moved : candidates) {
-    moves.emplace_back(guess(moved), std::move(moved));
-  }
-  std::ranges::stable_sort(moves, {}, &std::pair<Guess, LayoutCandidate>::first);
-  for (const auto& [guessed, moved] : moves) {
+  candidates =
+      in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); });
+  for (const LayoutCandidate& moved : candidates) {
     if (most == 0 || is_over(share)) {
       return nullptr;
     }
@@ -246,8 +256,9 @@ std::size_t LayoutSearch::most_even_mesh() const {
   return even;
 }
 
-// Where guesses lead from the starts on one mesh, the best one first.
-std::vector<LayoutCandidate> LayoutSearch::guessed(std::size_t mesh, Rng& random) {
+// Where guesses lead from starts, the best one first.
+std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> starts,
+                                                   Rng& random) {
   constexpr std::size_t kStarts = 6;
   constexpr int kShakes = 10;
   std::map<LayoutCandidate, Guess> found;
@@ -259,16 +270,9 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::size_t mesh, Rng& random
   const auto best = [&found] {
     return std::ranges::min_element(found, {}, [](const auto& one) { return one.second; })->first;
   };
-  std::vector<std::pair<Guess, LayoutCandidate>> begun;
-  for (LayoutCandidate& candidate : starts(mesh)) {
-    const Guess here = guess(candidate);
-    begun.emplace_back(here, std::move(candidate));
-  }
-  std::ranges::stable_sort(begun, {}, &std::pair<Guess, LayoutCandidate>::first);
-  begun.resize(std::min(begun.size(), kStarts));
-  for (const auto& [here, candidate] : begun) {
-    add(candidate);
-  }
+  starts = in_order(std::move(starts), [this](const LayoutCandidate& c) { return guess(c); });
+  starts.resize(std::min(starts.size(), kStarts));
+  std::ranges::for_each(starts, add);
   for (int i = 0; i < kShakes && !has_guessed_enough(); ++i) {
     add(shaken(best(), random));
   }
@@ -277,23 +281,14 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::size_t mesh, Rng& random
   for (const auto& [candidate, reached] : found) {
     result.push_back(candidate);
   }
-  std::ranges::stable_sort(
-      result, {}, [&found](const LayoutCandidate& candidate) { return found.at(candidate); });
-  return result;
+  return in_order(std::move(result), [&](const LayoutCandidate& c) { return found.at(c); });
 }
 
 std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidate> candidates) {
-  std::vector<std::pair<std::pair<bool, double>, LayoutCandidate>> order;
-  for (LayoutCandidate& candidate : candidates) {
+  return in_order(std::move(candidates), [this](const LayoutCandidate& candidate) {
     const bool too_large = goal_.memory > 0 && promise(candidate, false) > goal_.memory;
-    order.emplace_back(std::pair(too_large, promise(candidate, true)), std::move(candidate));
-  }
-  std::ranges::stable_sort(order, {}, &decltype(order)::value_type::first);
-  candidates.clear();
-  for (auto& [promised, candidate] : order) {
-    candidates.push_back(std::move(candidate));
-  }
-  return candidates;
+    return std::pair(too_large, promise(candidate, true));
+  });
 }
 
 void LayoutSearch::start_locally(std::int64_t share) {
@@ -301,13 +296,14 @@ void LayoutSearch::start_locally(std::int64_t share) {
   constexpr int kShakes = 24;
   const std::size_t even = most_even_mesh();
   Rng random{.state = 1};
+  const std::vector<LayoutCandidate> all = starts(even);
   std::vector<const Priced*> begun = {};
-  for (const LayoutCandidate& candidate : guessed(even, random)) {
+  for (const LayoutCandidate& candidate : guessed(all, random)) {
     if (begun.empty() || !is_over(share / 5)) {
       begun.push_back(lighter(priced(candidate), kInfinite));
     }
   }
-  for (const LayoutCandidate& candidate : by_promise(starts(even))) {
+  for (const LayoutCandidate& candidate : by_promise(all)) {
     if (!is_over(share / 5 * 2)) {
       begun.push_back(lighter(priced(candidate), kInfinite));
     }
@@ -329,7 +325,8 @@ void LayoutSearch::start_locally(std::int64_t share) {
     static_cast<void>(descend(descend_by_guess(shaken(from, random)), share, patience));
   }
   if (result_.best != nullptr) {
-    static_cast<void>(descend(result_.best->candidate, share, pricer_.known().max_size()));
+    static_cast<void>(
+        descend(result_.best->candidate, share, std::numeric_limits<std::size_t>::max()));
   }
 }
 

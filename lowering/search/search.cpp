@@ -224,7 +224,7 @@ bool LayoutSearch::branch(Reaches reaches) {
   for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
     add_open(open, {.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches});
   }
-  constexpr std::int64_t kWorkOfBound = 20;  // so many of them take as long as a value's lowering
+  constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
   const std::int64_t most_bounded = result_.bounded + goal_.work / kWorkOfBound;
   while (!open.empty() && !is_closed(open.front().least)) {
     result_.bound = open.front().least;

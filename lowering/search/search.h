@@ -60,8 +60,8 @@ class LayoutSearch {
   // all shows it.
   [[nodiscard]] LayoutCandidate simplest(const Priced& priced, std::int64_t most);
 
-  // Guesses that take as long as the lowering of a value, one over that.
  private:
+  // Values that are lowered in the time of one.
   static constexpr std::int64_t kWorkOfGuess = 4;
 
   struct Rng {
@@ -87,7 +87,8 @@ class LayoutSearch {
   [[nodiscard]] Guess guess(const LayoutCandidate& candidate);
   [[nodiscard]] bool has_guessed_enough() const { return guessed_ * kWorkOfGuess > goal_.work; }
   [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from);
-  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::size_t mesh, Rng& random);
+  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::vector<LayoutCandidate> starts,
+                                                     Rng& random);
   [[nodiscard]] double promise(const LayoutCandidate& candidate, bool fits);
   [[nodiscard]] std::vector<LayoutCandidate> starts(std::size_t mesh) const;
   void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;

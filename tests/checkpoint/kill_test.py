@@ -21,25 +21,15 @@ try:
 except ImportError:
     sys.exit(77)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launch"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from processes import ranks_of  # noqa: E402
 from programs import RANKS, TRAIN, checkpoints, fail, line, run  # noqa: E402
 
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 8
 STEPS = 150
 SETTINGS = f"steps={STEPS},every=1"
 ALONE = "mesh alone = [s: 1]\nlayout solo on alone { batch -> s }\n"
-
-
-def ranks_of(launcher):
-    """Processes below mpirun, or the one that was started."""
-    below = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == launcher:
-                below.append(int(entry.name))
-        except (OSError, IndexError):
-            pass
-    return sorted(below) or [launcher]
 
 
 def trained(folder):

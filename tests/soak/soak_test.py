@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launch"))
+from processes import ranks_of  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 STEPS = int(sys.argv[2]) if len(sys.argv) > 2 else 4_000
 LOGGED = 100 if STEPS < 50_000 else 4  # steps between two lines of a log
@@ -60,18 +63,6 @@ def state(process):
     """Resident bytes and open files."""
     pages = int(pathlib.Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir(f"/proc/{process}/fd"))
-
-
-def ranks_of(launcher):
-    """The processes that run mtf itself: mpirun's children, or the one that was started."""
-    below = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == launcher:
-                below.append(int(entry.name))
-        except (OSError, IndexError):
-            pass
-    return sorted(below) or [launcher]
 
 
 def steps_done(folder):

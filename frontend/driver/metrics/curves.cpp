@@ -111,6 +111,16 @@ void read_row(const TableHead& head, std::string_view line, CurveReader& reader)
 
 }  // namespace
 
+CurveBounds bounds_of(const Curve2d& curve) {
+  const auto [first, last] = std::ranges::minmax_element(curve.points);
+  const auto by_value = [](const auto& point) { return point.second; };
+  const auto [least, most] = std::ranges::minmax_element(curve.points, {}, by_value);
+  return {.left = static_cast<double>(first->first),
+          .right = static_cast<double>(last->first),
+          .bottom = least->second,
+          .top = most->second};
+}
+
 Curves read_curves(const std::string& path) {
   const PlainFile file(path);
   if (!file.problem().empty()) {

@@ -16,6 +16,18 @@ struct Curve2d {
   bool is_rate = false;                                 // how fast it goes, not how well
 };
 
+// What its points span; where they span nothing, one step or a value of 1.
+struct CurveBounds {
+  double left = 0;
+  double right = 0;
+  double bottom = 0;
+  double top = 0;
+
+  [[nodiscard]] double width() const { return right > left ? right - left : 1; }
+  [[nodiscard]] double height() const { return top > bottom ? top - bottom : 1; }
+};
+[[nodiscard]] CurveBounds bounds_of(const Curve2d& curve);  // requires: it has points
+
 struct Curves {
   std::vector<Curve2d> curves;  // in the order in which they begin
   std::string problem;          // "" or why there are none

@@ -40,17 +40,13 @@ std::vector<std::pair<std::int64_t, double>> thinned_curve(const Curve2d& curve)
 }
 
 std::string curve_frame(const Curve2d& curve, double top) {
-  const auto [first, last] = std::ranges::minmax_element(curve.points);
-  const auto by_value = [](const auto& point) { return point.second; };
-  const auto [least, most] = std::ranges::minmax_element(curve.points, {}, by_value);
-  const double low = least->second;
-  const double height = most->second > low ? most->second - low : 1;
-  const auto left = static_cast<double>(first->first);
-  const double width = std::max(1.0, static_cast<double>(last->first) - left);
+  const CurveBounds bounds = bounds_of(curve);
   std::string line;
   for (const auto& [step, value] : thinned_curve(curve)) {
-    line += svg_number(kCurveLeft + (static_cast<double>(step) - left) / width * kCurveWidth) +
-            "," + svg_number(top + (1 - (value - low) / height) * kCurveHeight) + " ";
+    line += svg_number(kCurveLeft +
+                       (static_cast<double>(step) - bounds.left) / bounds.width() * kCurveWidth) +
+            "," + svg_number(top + (1 - (value - bounds.bottom) / bounds.height()) * kCurveHeight) +
+            " ";
   }
   return "<rect x=\"" + svg_number(kCurveLeft) + "\" y=\"" + svg_number(top) + "\" width=\"" +
          svg_number(kCurveWidth) + "\" height=\"" + svg_number(kCurveHeight) +
@@ -59,11 +55,13 @@ std::string curve_frame(const Curve2d& curve, double top) {
          svg_label(kCurveLeft, top - 6, "start",
                    escaped_html(curve.name) + ": " +
                        significant(curve.points.back().second, kSvgDigits)) +
-         svg_label(kCurveLeft - 6, top + 10, "end", significant(most->second, kSvgDigits)) +
-         svg_label(kCurveLeft - 6, top + kCurveHeight, "end", significant(low, kSvgDigits)) +
-         svg_label(kCurveLeft, top + kCurveHeight + 16, "start", count_text(first->first)) +
+         svg_label(kCurveLeft - 6, top + 10, "end", significant(bounds.top, kSvgDigits)) +
+         svg_label(kCurveLeft - 6, top + kCurveHeight, "end",
+                   significant(bounds.bottom, kSvgDigits)) +
+         svg_label(kCurveLeft, top + kCurveHeight + 16, "start",
+                   count_text(static_cast<std::int64_t>(bounds.left))) +
          svg_label(kCurveLeft + kCurveWidth, top + kCurveHeight + 16, "end",
-                   "step " + count_text(last->first));
+                   "step " + count_text(static_cast<std::int64_t>(bounds.right)));
 }
 
 }  // namespace

@@ -17,23 +17,6 @@ namespace {
 constexpr std::size_t kCurveRows = 12;
 constexpr int kTextDigits = 4;
 
-struct CurveBounds {
-  double left = 0;
-  double right = 0;
-  double bottom = 0;
-  double top = 0;
-};
-
-CurveBounds bounds_of(const Curve2d& curve) {
-  const auto [first, last] = std::ranges::minmax_element(curve.points);
-  const auto by_value = [](const auto& point) { return point.second; };
-  const auto [least, most] = std::ranges::minmax_element(curve.points, {}, by_value);
-  return {.left = static_cast<double>(first->first),
-          .right = static_cast<double>(last->first),
-          .bottom = least->second,
-          .top = most->second};
-}
-
 // Dots that are set, row by row from the top.
 class Canvas {
  public:
@@ -100,14 +83,12 @@ struct ColumnSpan {
 
 std::vector<ColumnSpan> column_spans(const Curve2d& curve, const CurveBounds& bounds,
                                      const Canvas& canvas) {
-  const double width = std::max(1.0, bounds.right - bounds.left);
-  const double height = bounds.top > bounds.bottom ? bounds.top - bounds.bottom : 1;
   std::vector<ColumnSpan> spans(canvas.columns());
   for (const auto& [step, value] : curve.points) {
-    const double across = (static_cast<double>(step) - bounds.left) / width;
+    const double across = (static_cast<double>(step) - bounds.left) / bounds.width();
     const auto column =
         static_cast<std::size_t>(std::lround(across * static_cast<double>(canvas.columns() - 1)));
-    const std::size_t row = canvas.row_at((value - bounds.bottom) / height);
+    const std::size_t row = canvas.row_at((value - bounds.bottom) / bounds.height());
     ColumnSpan& span = spans[column];
     const bool is_first = span.first > span.last;
     span = {.first = is_first ? row : std::min(span.first, row),
