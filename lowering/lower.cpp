@@ -1,18 +1,16 @@
 #include "lowering/lower.h"
 
-#include <algorithm>
 #include <cassert>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "ir/countable.h"
 #include "ir/rewrite/rewrite.h"
-#include "lowering/loops/loops.h"
 #include "lowering/memory/schedule.h"
 #include "lowering/partition/partition.h"
+#include "lowering/price/totals.h"
 #include "lowering/steps/fuse.h"
 #include "lowering/steps/stream.h"
 
@@ -28,29 +26,6 @@ void name_values(SpmdProgram& program) {
     }
     if (const int use = ++uses[value.name]; use > 1) {
       value.name += "." + std::to_string(use);
-    }
-  }
-}
-
-void add_up(SpmdProgram& program) {
-  Totals& totals = program.totals;
-  for (const Step& step : program.steps) {
-    totals.flops += step.flops;
-    totals.loops += loop_mark(step) == LoopMark::kWhile ? 1 : 0;
-    if (!is_collective(step.kind)) {
-      continue;
-    }
-    CollectiveTotal& total = totals.collectives[collective_slot(totals, step.kind, step.axes)];
-    ++total.calls;
-    total.elements += step.elements;
-    total.received += step.received;
-    total.bytes += step.bytes;
-  }
-  std::ranges::sort(totals.collectives, {},
-                    [](const CollectiveTotal& total) { return std::tie(total.kind, total.axes); });
-  for (const Input& input : program.source.inputs) {
-    if (input.kind == InputKind::kParam) {
-      totals.parameters += program.source.at(input.value).type.shape.volume();
     }
   }
 }

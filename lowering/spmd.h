@@ -29,10 +29,11 @@ struct SpmdId {
 
 // Where the slice of a value is kept. A result of an element-wise chain may have the very buffer of
 // an operand of its step (in place): then no call behind it in the chain reads that operand.
+// Values that are gone before an output is made may be in the output's buffer until then.
 enum class Home : std::uint8_t {
   kNone,    // inside a fused step only, or of an effect: no memory at all
   kInput,   // the buffer of an input (an argument, a captured tensor, a variable)
-  kOutput,  // a buffer of its own, handed to the caller
+  kOutput,  // at `within` in a buffer that is handed to the caller
   kArena,   // at `offset` in the program's planned arena
 };
 
@@ -44,6 +45,7 @@ struct SpmdValue {
   std::string name;  // as the user bound it, or "%9"
   Home home = Home::kNone;
   std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput: which
+  std::int64_t within = 0;  // kOutput: in bytes
   // A gathered operand that passes through the call that reads it in so many pieces along a dim:
   // no more than two of them are there at a time. 1: all of it is.
   std::int64_t pieces = 1;
@@ -250,8 +252,9 @@ struct SpmdProgram {
   std::string layout;                 // name; "" for one rank without rules
   std::vector<SharedTarget> targets;  // per source value, its layout at rest and why
   std::vector<SpmdValue> values;
-  std::vector<SpmdId> inputs;   // one per source input
-  std::vector<SpmdId> outputs;  // one per source output, each with home kOutput of its own number
+  std::vector<SpmdId> inputs;  // one per source input
+  // One per source output, each at the beginning of the output with its own number.
+  std::vector<SpmdId> outputs;
   std::vector<SpmdUpdate> updates;
   std::vector<Step> steps;
   std::int64_t arena_bytes = 0;

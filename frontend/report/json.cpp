@@ -166,6 +166,15 @@ std::string rank_json(const RankCounts& counts, const Mesh& mesh) {
                {"totals", totals_json(counts.totals, mesh)}});
 }
 
+std::int64_t bytes_received(std::string_view rank) {
+  const Json counted = Json::parse(rank);
+  std::int64_t bytes = 0;
+  for (const Json& total : counted.at("totals").at("collectives")) {
+    bytes += total.at("bytes").get<std::int64_t>();
+  }
+  return bytes;
+}
+
 std::string counts_json(std::span<const std::string> ranks) {
   Json list = Json::array();
   for (const std::string& rank : ranks) {

@@ -25,6 +25,8 @@ namespace mtf {
 
 // One rank's counts, on one line; the texts of all ranks make the report.
 [[nodiscard]] std::string rank_json(const RankCounts& counts, const Mesh& mesh);
+// What such a line says that the rank received in all, in bytes.
+[[nodiscard]] std::int64_t bytes_received(std::string_view rank);
 [[nodiscard]] std::string counts_json(std::span<const std::string> ranks);
 
 }  // namespace mtf

@@ -100,7 +100,8 @@ bool hands_on_in_place(const SpmdProgram& program, const Step& step) {
   }
   const SpmdValue& to = program.at(step.calls.front().operands[0]);
   const SpmdValue& from = program.at(step.calls.front().operands[1]);
-  return to.home != Home::kNone && to.home == from.home && to.offset == from.offset;
+  return to.home != Home::kNone && to.home == from.home && to.offset == from.offset &&
+         to.within == from.within;
 }
 
 std::vector<std::size_t> segments_of(std::span<const LoopMark> marks) {

@@ -94,6 +94,9 @@ std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   std::priority_queue<const ArenaBlock*, std::vector<const ArenaBlock*>, decltype(ends_later)> used(
       ends_later);
   for (ArenaBlock& block : blocks) {
+    if (!block.is_in_arena()) {
+      continue;
+    }
     for (; !used.empty() && used.top()->last < block.first; used.pop()) {
       gaps.give_back(used.top()->offset, rounded(used.top()->bytes));
     }
@@ -191,15 +194,24 @@ class Placed {
   std::vector<Used> both_;
 };
 
-// Gives up where it needs `limit` or more.
-std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
+// The numbers of blocks, the largest first.
+std::vector<std::size_t> by_size(std::span<const ArenaBlock> blocks) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return blocks[i].bytes; });
+  return order;
+}
+
+// Gives up where it needs `limit` or more.
+std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
+  const std::vector<std::size_t> order = by_size(blocks);
   Placed placed(blocks);
   std::int64_t size = 0;
   for (const std::size_t i : order) {
     ArenaBlock& block = blocks[i];
+    if (!block.is_in_arena()) {
+      continue;
+    }
     block.offset = placed.best_offset(block);
     size = std::max(size, block.offset + rounded(block.bytes));
     if (size >= limit) {
@@ -212,6 +224,31 @@ std::int64_t place_by_size(std::span<ArenaBlock> blocks, std::int64_t limit) {
 
 }  // namespace
 
+std::size_t place_in_spare(std::span<ArenaBlock> blocks, std::span<const SpareMemory> spare) {
+  std::vector<std::size_t> smallest_first(spare.size());
+  std::iota(smallest_first.begin(), smallest_first.end(), std::size_t{0});
+  std::ranges::stable_sort(smallest_first, {}, [&](std::size_t i) { return spare[i].bytes; });
+  std::vector<Placed> placed(spare.size(), Placed(blocks));
+  std::size_t moved = 0;
+  for (const std::size_t i : by_size(blocks)) {
+    ArenaBlock& block = blocks[i];
+    for (const std::size_t s : smallest_first) {
+      if (block.last >= spare[s].until || block.bytes > spare[s].bytes) {
+        continue;
+      }
+      const std::int64_t offset = placed[s].best_offset(block);
+      if (offset + block.bytes <= spare[s].bytes) {
+        block.offset = offset;
+        block.spare = static_cast<std::int32_t>(s);
+        placed[s].add(block);
+        ++moved;
+        break;
+      }
+    }
+  }
+  return moved;
+}
+
 std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
   if (blocks.empty()) {
     return 0;
@@ -219,6 +256,9 @@ std::int64_t most_at_once(std::span<const ArenaBlock> blocks) {
   const std::int32_t end = blocks.back().first;  // nothing begins behind it
   std::vector<std::int64_t> change(static_cast<std::size_t>(end) + 2, 0);  // in use, by step
   for (const ArenaBlock& block : blocks) {
+    if (!block.is_in_arena()) {
+      continue;
+    }
     change[static_cast<std::size_t>(block.first)] += rounded(block.bytes);
     change[static_cast<std::size_t>(std::min(block.last, end)) + 1] -= rounded(block.bytes);
   }

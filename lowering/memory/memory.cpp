@@ -39,9 +39,10 @@ class Planner {
     for (const SpmdUpdate& update : program_.updates) {
       update_in_place(update);
     }
+    find_spare();
     choose_homes();
     const std::int64_t apart = bytes_apart();
-    if (apart + most_at_once(blocks_) >= below) {
+    if (!place_blocks(below - apart)) {
       return std::move(plan_);
     }
     set_offsets();
@@ -71,6 +72,46 @@ class Planner {
     if (may_overwrite(step(static_cast<std::size_t>(made)), old, fresh)) {
       settle(fresh, Home::kInput, update.input);
     }
+  }
+
+  // Outputs that all ranks have, and up to when their buffers are free.
+  void find_spare() {
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+      const SpmdId output = program_.outputs[i];
+      if (program_.at(output).layout.where.empty()) {
+        spare_.push_back({.bytes = uses_.bytes(output).local, .until = made_in_place(output)});
+        spare_output_.push_back(static_cast<std::int64_t>(i));
+      }
+    }
+  }
+
+  // What an output is computed from in place is made in its buffer as well, and what that is
+  // computed from. Returns the step that makes the first of them.
+  std::int32_t made_in_place(SpmdId output) {
+    SpmdId first = output;
+    for (SpmdId before = overwritten_by(first); before.valid(); before = overwritten_by(first)) {
+      plan_.places[at(before)] = plan_.places[at(output)];
+      first = before;
+    }
+    return lives_.made[at(first)];
+  }
+
+  // What the step that makes a value may write it over; invalid: nothing.
+  [[nodiscard]] SpmdId overwritten_by(SpmdId result) {
+    const std::int32_t made = lives_.made[at(result)];
+    if (made < 0) {
+      return {};
+    }
+    for (const Use& use : uses_.of(static_cast<std::size_t>(made))) {
+      const SpmdId operand = use.value;
+      if (use.kind == UseKind::kRead && home(operand) == Home::kNone &&
+          lives_.made[at(operand)] >= 0 && lives_.last[at(operand)] == made &&
+          !carried_[at(operand)].valid() &&
+          may_take_over(static_cast<std::size_t>(made), operand, result)) {
+        return operand;
+      }
+    }
+    return {};
   }
 
   // A chain reads each element before it writes it, as long as it reads the operand in the order in
@@ -148,12 +189,52 @@ class Planner {
     }
   }
 
-  void set_offsets() {
+  // In the arena, and in outputs that are yet to be made. False: the arena is not below `below`.
+  bool place_blocks(std::int64_t below) {
+    const std::vector<ArenaBlock> all = lend_outputs();
+    const std::int64_t least = most_at_once(blocks_);
+    if (least >= below) {
+      return false;
+    }
     plan_.arena_bytes = mtf::place(blocks_);
-    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
-      if (plan_.places[v].home == Home::kArena) {
-        plan_.places[v].offset = blocks_[block_[v]].offset;
+    if (!all.empty() && plan_.arena_bytes > least) {  // there are gaps: maybe more than before
+      std::vector<ArenaBlock> others = all;
+      if (const std::int64_t bytes = mtf::place(others); bytes <= plan_.arena_bytes) {
+        plan_.arena_bytes = bytes;
+        blocks_ = std::move(others);
       }
+    }
+    return true;
+  }
+
+  // Puts what is gone before an output is made into its buffer, where that may be worth the time.
+  // Returns the blocks as they were; none if nothing fits.
+  std::vector<ArenaBlock> lend_outputs() {
+    constexpr std::int64_t kWorthLending = 128;  // a part of the whole
+    std::int64_t spare = 0;
+    for (const SpareMemory& memory : spare_) {
+      spare += memory.bytes;
+    }
+    if (spare <= most_at_once(blocks_) / kWorthLending) {
+      return {};
+    }
+    std::vector<ArenaBlock> before = blocks_;
+    return place_in_spare(blocks_, spare_) > 0 ? before : std::vector<ArenaBlock>();
+  }
+
+  void set_offsets() {
+    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+      MemoryPlan::Place& place = plan_.places[v];
+      if (place.home != Home::kArena) {
+        continue;
+      }
+      const ArenaBlock& block = blocks_[block_[v]];
+      place =
+          block.is_in_arena()
+              ? MemoryPlan::Place{.home = Home::kArena, .offset = block.offset}
+              : MemoryPlan::Place{.home = Home::kOutput,
+                                  .offset = spare_output_[static_cast<std::size_t>(block.spare)],
+                                  .within = block.offset};
     }
   }
 
@@ -181,11 +262,7 @@ class Planner {
       return;
     }
     for (SpmdId& operand : dying) {
-      if (home(operand) == Home::kArena && operand != id &&
-          lives_.made[at(operand)] != lives_.made[at(id)] &&
-          uses_.bytes(operand).local == uses_.bytes(id).local &&
-          bytes_of(program_.at(operand).type.dtype) == bytes_of(program_.at(id).type.dtype) &&
-          may_overwrite(step(s), operand, id)) {
+      if (home(operand) == Home::kArena && operand != id && may_take_over(s, operand, id)) {
         home(id) = Home::kArena;
         block_[at(id)] = block_[at(operand)];
         operand = dying.back();
@@ -194,6 +271,14 @@ class Planner {
       }
     }
     take_new(id);
+  }
+
+  // Whether a step may write a result where an operand is that another step made.
+  [[nodiscard]] bool may_take_over(std::size_t s, SpmdId operand, SpmdId result) const {
+    return lives_.made[at(operand)] != lives_.made[at(result)] &&
+           uses_.bytes(operand).local == uses_.bytes(result).local &&
+           bytes_of(program_.at(operand).type.dtype) == bytes_of(program_.at(result).type.dtype) &&
+           may_overwrite(step(s), operand, result);
   }
 
   // What a trip hands on is made where it is carried, so that nothing has to be copied.
@@ -237,10 +322,12 @@ class Planner {
   std::vector<std::size_t> dying_begin_;  // per step, in `dying_`
   std::vector<SpmdId> dying_;
   std::vector<ArenaBlock> blocks_;
-  std::vector<SpmdId> carried_;     // per value: which it takes the place of
-  std::vector<char> lent_;          // whether it is in the memory of one that stays
-  std::vector<std::size_t> block_;  // per value in the arena
-  std::int32_t now_ = 0;            // the step
+  std::vector<SpareMemory> spare_;
+  std::vector<std::int64_t> spare_output_;  // of each, the number of the output
+  std::vector<SpmdId> carried_;             // per value: which it takes the place of
+  std::vector<char> lent_;                  // whether it is in the memory of one that stays
+  std::vector<std::size_t> block_;          // per value in the arena
+  std::int32_t now_ = 0;                    // the step
 };
 
 }  // namespace

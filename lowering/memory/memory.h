@@ -14,6 +14,7 @@ struct MemoryPlan {
   struct Place {
     Home home = Home::kNone;
     std::int64_t offset = 0;
+    std::int64_t within = 0;  // kOutput
   };
   std::vector<Place> places;  // per value
   std::int64_t arena_bytes = 0;
@@ -23,7 +24,8 @@ struct MemoryPlan {
 
 // Gives each value that is kept a home: an input's buffer, an output's, or an offset in the arena
 // that is free during the value's life. A variable's update is computed in the variable's own
-// buffer where the old value is not read any more. The steps are in the order of `uses`.
+// buffer where the old value is not read any more. Outputs' buffers are there for the whole run:
+// until an output is made, others are in its buffer. The steps are in the order of `uses`.
 // `below`: what the peak is to be less than.
 [[nodiscard]] MemoryPlan plan_memory(const SpmdProgram& program, const StepUses& uses,
                                      std::int64_t below = std::numeric_limits<std::int64_t>::max());

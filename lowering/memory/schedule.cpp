@@ -264,6 +264,7 @@ void set_memory(SpmdProgram& program, const MemoryPlan& plan) {
   for (std::size_t v = 0; v < program.values.size(); ++v) {
     program.values[v].home = plan.places[v].home;
     program.values[v].offset = plan.places[v].offset;
+    program.values[v].within = plan.places[v].within;
   }
   program.arena_bytes = plan.arena_bytes;
   program.totals.peak_bytes = plan.peak_bytes;

@@ -74,10 +74,8 @@ std::int64_t halo_received(const Halo& halo, std::int64_t rank) {
   return counts.read - counts.own;
 }
 
-// Dims that are the same on both sides are split over other axes than the rest, so that some rank
-// has the longest block of each and most of the rest. Where only some ranks have the result, the
-// others receive nothing.
-std::int64_t most_halo_received(const Halo& halo) {
+// Where only some ranks have the result, the others receive nothing.
+Axes unlike_axes(const Halo& halo) {
   std::set<AxisId> axes;
   for (std::size_t d = 0; d < halo.reads.size(); ++d) {
     if (!is_same(halo, d)) {
@@ -93,8 +91,14 @@ std::int64_t most_halo_received(const Halo& halo) {
       axes.insert(*condition.same);
     }
   }
+  return in_order(axes);
+}
+
+// Dims that are the same on both sides are split over other axes than the rest, so that some rank
+// has the longest block of each and most of the rest.
+std::int64_t most_halo_received(const Halo& halo) {
   std::int64_t most = 0;
-  for (const std::int64_t rank : halo.mesh.group_of(0, in_order(axes))) {
+  for (const std::int64_t rank : halo.mesh.group_of(0, unlike_axes(halo))) {
     const Counts counts = counts_on(halo, rank, /*longest=*/true);
     most = std::max(most, counts.read - counts.own);
   }

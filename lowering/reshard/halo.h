@@ -22,6 +22,9 @@ struct Halo {
 
 // The axes along which elements change ranks, in mesh order.
 [[nodiscard]] Axes halo_axes(const Halo& halo);
+// The axes along which ranks may receive more or less than others, in mesh order, where all blocks
+// of a dim are as long.
+[[nodiscard]] Axes unlike_axes(const Halo& halo);
 // Elements that the rank receives.
 [[nodiscard]] std::int64_t halo_received(const Halo& halo, std::int64_t rank);
 // By the one that receives most.

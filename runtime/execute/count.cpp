@@ -6,10 +6,8 @@
 
 #include "lowering/layout/holders.h"
 #include "lowering/partition/digest.h"
-#include "lowering/reshard/halo.h"
+#include "lowering/price/totals.h"
 #include "lowering/reshard/reshard.h"
-#include "lowering/rounds/scan_rounds.h"
-#include "lowering/rounds/sort_rounds.h"
 
 namespace mtf {
 
@@ -109,31 +107,11 @@ bool is_by_place(StepKind kind) {
          kind == StepKind::kSortExchange;
 }
 
-// Elements that the rank receives in such a step, of whose operand it has so many.
-std::int64_t received_on(const SpmdProgram& program, const Step& step, std::int64_t rank,
-                         std::int64_t elements) {
-  if (step.kind == StepKind::kExclusiveScan) {
-    return elements *
-           scan_messages(program.mesh.size_of(step.axes), scan_place(program, step, rank));
-  }
-  if (step.kind == StepKind::kSortExchange) {
-    const std::int64_t size = sorted_dim_of(program, step).size;
-    const std::int64_t longest = program.mesh.longest_part(size, step.axes);
-    return elements / std::max<std::int64_t>(longest, 1) *
-           sort_received(program.mesh, size, step.axes, rank);
-  }
-  const std::vector<MovedDim> reads = reads_of(program, step);
-  return halo_received(halo_of(program, step, reads), rank);
-}
-
 bool is_as_planned(const SpmdProgram& program, const Step& step, std::int64_t rank,
                    const Traffic& moved) {
-  const SpmdValue& from = program.at(step.from);
-  const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-  const std::int64_t elements =
-      volume_of(slice_of(from.type.shape, from.layout, program.mesh, rank));
-  return moved.handed == elements * width &&
-         moved.received == received_on(program, step, rank, elements) * width;
+  const auto width = static_cast<std::int64_t>(bytes_of(program.at(step.from).type.dtype));
+  const Volume volume = volume_on(program, step, rank);
+  return moved.handed == volume.elements * width && moved.received == volume.received * width;
 }
 
 std::string difference_of_step(const SpmdProgram& program, const Step& step, std::int64_t rank,

@@ -99,7 +99,7 @@ struct Executor::State {
             data = inputs[which]->parts[rank].data();
             break;
           case Home::kOutput:
-            data = outputs[which].parts[rank].data();
+            data = outputs[which].parts[rank].data() + value.within;
             break;
           case Home::kArena:
             data = arenas[rank].data() + value.offset;

@@ -30,15 +30,18 @@ namespace {
 
 // Collective. The report of all ranks, on the first one; empty on the others.
 std::string count_report(const ExecuteDevice& device, Communicator& ranks, bool json) {
-  std::vector<std::string> local;
+  std::vector<std::string> jsons;
+  std::vector<std::string> texts;
   for (const RankCounts& counts : device.counts()) {
-    local.push_back(rank_json(counts, device.mesh()));
+    jsons.push_back(rank_json(counts, device.mesh()));
+    texts.push_back(rank_text(counts, device.mesh()));
   }
-  const std::vector<std::string> all = ranks.share(local);
+  jsons = ranks.share(jsons);
+  texts = ranks.share(texts);
   if (!ranks.has_first_rank()) {
     return "";
   }
-  return json ? counts_json(all) : counts_text(device.counts().front(), device.mesh(), all);
+  return json ? counts_json(jsons) : counts_text(texts, jsons);
 }
 
 // Collective. Shown by the first rank, where it does not disturb the program's own output.

@@ -130,6 +130,7 @@ class Folder {
   struct Repeat {
     std::size_t length = 0;
     std::int64_t times = 1;
+    bool ends_by_names = false;  // there are more lines with the keys, of other names
     [[nodiscard]] std::size_t hidden() const {
       return length * static_cast<std::size_t>(times - 1);
     }
@@ -187,26 +188,34 @@ class Folder {
     return true;
   }
 
-  [[nodiscard]] std::int64_t times(std::size_t begin, std::size_t end, std::size_t length) {
-    std::int64_t count = 1;
-    for (std::size_t at = begin; at + 2 * length <= end; at += length, ++count) {
+  [[nodiscard]] Repeat repeat_of(std::size_t begin, std::size_t end, std::size_t length) {
+    Repeat repeat{.length = length};
+    for (std::size_t at = begin; at + 2 * length <= end; at += length, ++repeat.times) {
       const auto ours = keys_.begin() + static_cast<std::ptrdiff_t>(at);
       const auto theirs = ours + static_cast<std::ptrdiff_t>(length);
-      if (!std::equal(ours, theirs, theirs) || !alike(at, at + length, length)) {
+      if (!std::equal(ours, theirs, theirs)) {
+        break;
+      }
+      if (!alike(at, at + length, length)) {
+        repeat.ends_by_names = true;
         break;
       }
     }
-    return count;
+    return repeat;
   }
 
-  // The repetition from a line on that hides most.
+  // The repetition from a line on that hides most. Where one ends as the keys end to repeat, or all
+  // lines, those of blocks of several of its blocks end no later, and hide less.
   [[nodiscard]] Repeat repeat_at(std::size_t begin, std::size_t end) {
     Repeat best;
     std::size_t tried = 0;
     for (std::size_t other = next_[begin]; other < end && tried < kMostCandidates;
          other = next_[other], ++tried) {
       const std::size_t length = other - begin;
-      const Repeat repeat = {.length = length, .times = times(begin, end, length)};
+      if (!best.ends_by_names && length <= best.hidden() && length % best.length == 0) {
+        continue;
+      }
+      const Repeat repeat = repeat_of(begin, end, length);
       if (repeat.hidden() >= kLeastHidden && repeat.hidden() > best.hidden()) {
         best = repeat;
       }

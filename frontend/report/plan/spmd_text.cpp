@@ -18,7 +18,8 @@ std::string home_text(const SpmdValue& value) {
     case Home::kInput:
       return "input " + std::to_string(value.offset);
     case Home::kOutput:
-      return "output " + std::to_string(value.offset);
+      return "output " + std::to_string(value.offset) +
+             (value.within > 0 ? " + " + std::to_string(value.within) : "");
     case Home::kArena:
       break;
   }

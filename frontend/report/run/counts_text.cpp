@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "frontend/report/json.h"
 #include "frontend/report/plan/pseudo_code.h"
 #include "frontend/report/quantity.h"
 
@@ -15,29 +16,34 @@ std::string_view deeds(std::string_view json) {
   return at == std::string_view::npos ? json : json.substr(at);
 }
 
-std::string title(std::span<const std::string> ranks) {
-  if (ranks.size() == 1) {
-    return "counted on one rank";
-  }
-  const bool alike = std::ranges::all_of(
-      ranks, [&](const std::string& rank) { return deeds(rank) == deeds(ranks.front()); });
-  return alike ? "counted on each of " + count_text(static_cast<std::int64_t>(ranks.size()), "rank")
-               : "counted on rank 0; the others differ, `--json` shows them";
-}
-
 }  // namespace
 
-std::string counts_text(const RankCounts& first, const Mesh& mesh,
-                        std::span<const std::string> ranks) {
-  std::string text = title(ranks) + "\n";
-  for (const EntryCounts& entry : first.entries) {
+std::string rank_text(const RankCounts& counts, const Mesh& mesh) {
+  std::string text;
+  for (const EntryCounts& entry : counts.entries) {
     const std::string form =
         entry.form == 1 ? "" : " called in another way (" + std::to_string(entry.form) + ")";
     text += "\n" + entry.entry + form + ", " + count_text(entry.calls, "call") + "\n" +
             totals_text(entry.totals, mesh);
   }
-  return text + "\n" + (first.entries.empty() ? "the program" : "the whole program") + "\n" +
-         totals_text(first.totals, mesh);
+  return text + "\n" + (counts.entries.empty() ? "the program" : "the whole program") + "\n" +
+         totals_text(counts.totals, mesh);
+}
+
+std::string counts_text(std::span<const std::string> texts, std::span<const std::string> jsons) {
+  if (jsons.size() == 1) {
+    return "counted on one rank\n" + texts.front();
+  }
+  const bool alike = std::ranges::all_of(
+      jsons, [&](const std::string& json) { return deeds(json) == deeds(jsons.front()); });
+  if (alike) {
+    return "counted on each of " + count_text(static_cast<std::int64_t>(jsons.size()), "rank") +
+           "\n" + texts.front();
+  }
+  const auto busiest = std::ranges::max_element(jsons, {}, bytes_received) - jsons.begin();
+  return "counted on rank " + std::to_string(busiest) +
+         ", of all the one that receives most; the others differ, `--json` shows them\n" +
+         texts[static_cast<std::size_t>(busiest)];
 }
 
 }  // namespace mtf

@@ -11,9 +11,12 @@
 
 namespace mtf {
 
-// `first`: of rank 0. `ranks`: what all ranks counted, as JSON; where they are alike, once is
-// enough.
-[[nodiscard]] std::string counts_text(const RankCounts& first, const Mesh& mesh,
-                                      std::span<const std::string> ranks);
+// What one rank did.
+[[nodiscard]] std::string rank_text(const RankCounts& counts, const Mesh& mesh);
+
+// The report: of the rank that received most, as the totals of a plan are. `texts`, `jsons`: of all
+// ranks, in order; where they are alike, once is enough.
+[[nodiscard]] std::string counts_text(std::span<const std::string> texts,
+                                      std::span<const std::string> jsons);
 
 }  // namespace mtf

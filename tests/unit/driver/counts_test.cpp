@@ -90,7 +90,8 @@ TEST_CASE("ranks that did the same are shown once") {
   RankCounts counts;
   count_run(counts, "step", one_run(), planned(8320));
   const std::vector<std::string> ranks(2, rank_json(counts, kGrid));
-  CHECK(counts_text(counts, kGrid, ranks) ==
+  const std::vector<std::string> texts(2, rank_text(counts, kGrid));
+  CHECK(counts_text(texts, ranks) ==
         "counted on each of 2 ranks\n\n"
         "step, 1 call\n"
         "  compute               100 FLOP\n"
@@ -102,6 +103,22 @@ TEST_CASE("ranks that did the same are shown once") {
         "  memory                4.0 KiB at peak\n"
         "  parameters            0\n"
         "  all_reduce over rows  1 call           8 elements in  32 B received\n");
+}
+
+TEST_CASE("where ranks differ, the one that receives most is told of") {
+  std::vector<std::string> jsons;
+  std::vector<std::string> texts;
+  for (const std::int64_t bytes : {32, 96, 96}) {
+    Totals run = one_run();
+    run.collectives.front().bytes = bytes;
+    RankCounts counts{.rank = std::ssize(jsons)};
+    count_run(counts, "step", run, planned(8320));
+    jsons.push_back(rank_json(counts, kGrid));
+    texts.push_back(rank_text(counts, kGrid));
+  }
+  const std::string text = counts_text(texts, jsons);
+  CHECK(text.starts_with("counted on rank 1, of all the one that receives most; the others "));
+  CHECK(text.find("8 elements in  96 B received") != std::string::npos);
 }
 
 TEST_CASE("threads of one core share its slot") {

@@ -91,6 +91,36 @@ fn case(x: f32[a, b]) {
   CHECK(spmd.at(spmd.steps[*peak.step].calls.back().result).name == "both");
 }
 
+// One of auto_mtf's cases (scheduler_test.py): 540 bytes, and what aligns three blocks of them.
+TEST_CASE("what is gone before an output is made may be in its buffer until then") {
+  const SpmdProgram spmd = lowered(program_of(R"(
+dim a = 3, b = 4, c = 5
+fn case() {
+  let x = normal([a, b], seed = 1)
+  let y = normal([b, c], seed = 2)
+  let z = einsum(x, y -> [a, b, c])
+  let w = einsum(x, y -> [a, c])
+  return z, broadcast(w -> [a, b, c])
+}
+)"),
+                                   one_rank());
+  CHECK(spmd.totals.peak_bytes == 256 + 256 + 64);
+  CHECK(checked_sum(spmd, peak_of(spmd)) == spmd.totals.peak_bytes);
+}
+
+TEST_CASE("what an output is computed from in place is made in its buffer") {
+  const SpmdProgram spmd = lowered(program_of(R"(
+dim a = 64, b = 64
+fn case(x: f32[a, b], w: f32[b]) {
+  let h = einsum(x, x -> [a, b])
+  let s = einsum(h, w -> [a])
+  return exp(h) / (s + einsum(exp(h), w -> [a]))
+}
+)"),
+                                   one_rank());
+  CHECK(spmd.totals.peak_bytes <= 2 * 16384 + 4 * 256);
+}
+
 TEST_CASE("where nothing is computed on the way, only inputs and outputs are held") {
   const Program program = program_of("dim a = 4\nfn case(x: f32[a]) {\n  return x\n}\n");
   const SpmdProgram spmd = lowered(program, one_rank());
