@@ -8,6 +8,7 @@
 
 #include "ir/countable.h"
 #include "ir/rewrite/rewrite.h"
+#include "lowering/loops/loops.h"
 #include "lowering/memory/schedule.h"
 #include "lowering/partition/partition.h"
 #include "lowering/price/totals.h"

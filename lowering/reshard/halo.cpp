@@ -60,7 +60,7 @@ Axes halo_axes(const Halo& halo) {
   std::set<AxisId> axes;
   for (std::size_t d = 0; d < halo.reads.size(); ++d) {
     const Axes& has = halo.from.dims[d];
-    auto first = has.begin();
+    const AxisId* first = has.begin();
     if (is_plain(halo, d)) {
       first = std::ranges::mismatch(has, halo.to.dims[*halo.reads[d].to]).in1;
     }
