@@ -50,11 +50,12 @@ struct Unit {
   std::vector<Contract> contracts;  // of its own body
 };
 
-// save PATH, keep = N, part_bytes = N
+// save PATH, keep = N, part_bytes = N, note = TEXT
 struct SaveRequest {
   std::string path;
   std::int64_t keep = 0;        // of those whose names differ in numbers only; 0: all
   std::int64_t part_bytes = 0;  // of tensors in one file; 0: as much as is usual
+  std::string note = {};        // kept beside the tensors
   SourceSpan span;
 };
 
@@ -114,6 +115,12 @@ class Device {
   // check a path may be empty: nobody knows it.
   virtual bool save(const SaveRequest& request, DiagSink& diags) = 0;
   virtual bool restore(const RestoreRequest& request, DiagSink& diags) = 0;
+  // The note that a file was saved with. nullopt: an error, or a check to which the file is not
+  // there yet.
+  virtual std::optional<std::string> note_of(const RestoreRequest& /*request*/,
+                                             DiagSink& /*diags*/) {
+    return std::nullopt;
+  }
   // The loop that runs now saves at each turn, or might; and whether it has to at this one, because
   // the run is to end.
   virtual void expect_save(bool /*expected*/) {}

@@ -277,6 +277,12 @@ enum class Primitive : std::uint8_t {
 
 enum class FileUse : std::uint8_t { kNone, kReads, kWrites };
 
+// Where a tensor lies in a file, element by element as in memory: from this byte on.
+struct FilePlace {
+  std::string path;
+  std::int64_t first = 0;
+};
+
 // One contiguous run of an element-wise operation. `dtype` is the operands' element type (the last
 // operand's, for `where`), `to` the result's.
 struct TileCall {
@@ -324,6 +330,9 @@ struct OpDef {
   bool alias = false;  // the operand itself, in the layout that the argument "layout" pins
   // Reads or writes the file that the argument "path" names.
   FileUse file = FileUse::kNone;
+  // Of one that reads: where its result lies in a file as it is. nullopt: nowhere, or the file is
+  // not what it was; the kernel reads it, or says what is wrong.
+  std::optional<FilePlace> (*place)(const OpCall&) = nullptr;
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
   bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
   Algebra algebra = Algebra::kNone;

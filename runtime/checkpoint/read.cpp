@@ -206,6 +206,7 @@ void CheckpointFile::read_notes(const SafetensorsHeader& header) {
   }
   notes_->seed = number_of<std::uint64_t>(note(header, notes::kSeed)).value_or(0);
   notes_->draws = number_of<std::uint64_t>(note(header, notes::kDraws)).value_or(0);
+  notes_->note = note(header, notes::kNote);
   JsonReader steps(note(header, notes::kSteps));
   static_cast<void>(steps.object([&](const std::string& entry) {
     const std::optional<std::int64_t> taken = steps.whole();

@@ -30,6 +30,7 @@ struct CheckpointNotes {
   std::uint64_t draws = 0;                               // where the random stream is
   std::map<std::string, std::int64_t> steps;             // taken by each entry that trains
   std::map<std::string, std::vector<std::string>> dims;  // of each tensor, their names
+  std::string note;                                      // of the program's own; "": none
 };
 
 class CheckpointFile {

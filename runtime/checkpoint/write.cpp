@@ -119,6 +119,9 @@ class CheckpointWriter {
     if (!plan_.steps.empty()) {
       note(notes::kSteps, steps_text());
     }
+    if (!plan_.note.empty()) {
+      note(notes::kNote, plan_.note);
+    }
     return header;
   }
 

@@ -27,6 +27,7 @@ struct CheckpointPlan {
   std::uint64_t seed = 0;                          // of the random stream
   std::uint64_t draws = 0;                         // its place
   std::map<std::string, std::int64_t> steps = {};  // taken by each entry that trains
+  std::string note = {};                           // of the program's own; "": none
 };
 
 // Collective. "" or why it failed, the same on all processes.

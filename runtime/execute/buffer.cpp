@@ -39,6 +39,9 @@ std::byte* allocate(std::int64_t bytes) {
 
 }  // namespace
 
+Buffer::Buffer(std::shared_ptr<const MappedFile> file, std::int64_t first, std::int64_t bytes)
+    : data_(const_cast<std::byte*>(file->data()) + first), bytes_(bytes), file_(std::move(file)) {}
+
 Buffer::~Buffer() {
   if (pool_ != nullptr) {
     pool_->give_back(data_, bytes_);
@@ -49,6 +52,7 @@ void Buffer::swap(Buffer& other) noexcept {
   std::swap(pool_, other.pool_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  file_.swap(other.file_);
 }
 
 BufferPool::~BufferPool() {

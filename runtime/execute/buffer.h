@@ -6,17 +6,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
+
+#include "ir/support/files/mapped_file.h"
 
 namespace mtf {
 
 class BufferPool;
 
-// Move-only owner of one block; gives it back to its pool.
+// Move-only owner of one block; gives it back to its pool. Or a part of a file, which nobody writes
+// to.
 class Buffer {
  public:
   Buffer() = default;
+  // requires: it is mapped; first + bytes <= file->bytes()
+  Buffer(std::shared_ptr<const MappedFile> file, std::int64_t first, std::int64_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
@@ -28,6 +34,7 @@ class Buffer {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }  // as asked for
+  [[nodiscard]] const std::shared_ptr<const MappedFile>& file() const { return file_; }  // or null
   void swap(Buffer& other) noexcept;
 
  private:
@@ -36,6 +43,7 @@ class Buffer {
   BufferPool* pool_ = nullptr;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
+  std::shared_ptr<const MappedFile> file_;
 };
 
 class BufferPool {

@@ -3,10 +3,8 @@
 #include "runtime/execute/executor.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 
 #include "ir/support/match.h"
@@ -56,6 +54,8 @@ struct Executor::State {
   std::vector<const void*> indices;  // rank by rank
   std::vector<Traffic> before;       // it began
   std::size_t step_number = 0;
+  std::span<const RankTensor* const> inputs;  // of the run in progress
+  std::span<RankTensor> outputs;
   const PreparedProgram* last = nullptr;
 
   // ---- before the steps ----
@@ -69,43 +69,27 @@ struct Executor::State {
     }
   }
 
-  std::vector<RankTensor> make_outputs(const SpmdProgram& program) {
-    std::vector<RankTensor> outputs;
+  // Those that may be parts of files have theirs from the step that would make them.
+  std::vector<RankTensor> make_outputs(const PreparedProgram& prepared) {
+    const SpmdProgram& program = *prepared.program;
+    std::vector<RankTensor> made;
     for (const SpmdId id : program.outputs) {
       const SpmdValue& value = program.at(id);
-      RankTensor& output = outputs.emplace_back(RankTensor{
+      const bool is_later = prepared.in_files[made.size()];
+      RankTensor& output = made.emplace_back(RankTensor{
           .type = value.type, .layout = value.layout, .local = value.local, .parts = {}});
-      for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const bool is_held = holds(value.layout, program.mesh, communicator.local_ranks()[rank]);
-        output.parts.push_back(pool.take(is_held ? value.local.bytes() : 0));
+      output.parts.resize(hosts.size());
+      if (!is_later) {
+        make_parts(program.mesh, output);
       }
     }
-    return outputs;
+    return made;
   }
 
-  void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
-               std::span<const RankTensor> outputs) const {
-    const SpmdProgram& program = *prepared.program;
+  void make_parts(const Mesh& mesh, RankTensor& output) {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      for (std::size_t v = 0; v < program.values.size(); ++v) {
-        const SpmdValue& value = program.values[v];
-        const auto which = static_cast<std::size_t>(value.offset);
-        void*& data = prepared.data[rank][v];
-        switch (value.home) {
-          case Home::kNone:
-            data = nullptr;
-            break;
-          case Home::kInput:
-            data = inputs[which]->parts[rank].data();
-            break;
-          case Home::kOutput:
-            data = outputs[which].parts[rank].data() + value.within;
-            break;
-          case Home::kArena:
-            data = arenas[rank].data() + value.offset;
-            break;
-        }
-      }
+      const bool is_held = holds(output.layout, mesh, communicator.local_ranks()[rank]);
+      output.parts[rank] = pool.take(is_held ? output.local.bytes() : 0);
     }
   }
 
@@ -136,8 +120,25 @@ struct Executor::State {
     }
   }
 
-  void kernel(const PreparedProgram& prepared, KernelStep& step) {
+  // Whether an output has its parts already. Where it has none they are made.
+  bool is_in_file(PreparedProgram& prepared, const KernelStep& step) {
+    RankTensor& output = outputs[step.in_file->output];
+    const bool is_there =
+        take_from_file(*prepared.program, *step.call, *step.in_file, inputs, communicator, output);
+    if (!is_there) {
+      make_parts(prepared.program->mesh, output);
+    }
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      prepared.data[rank][at(step.call->result)] = output.parts[rank].data();
+    }
+    return is_there;
+  }
+
+  void kernel(PreparedProgram& prepared, KernelStep& step) {
     reports.call = step.call;
+    if (step.in_file && is_in_file(prepared, step)) {
+      return timed(std::nullopt, [] {});
+    }
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
       KernelStep::OnRank& here = step.ranks[rank];
       for (std::size_t i = 0; i < here.in.size(); ++i) {
@@ -274,8 +275,11 @@ struct Executor::State {
     return step_number;
   }
 
-  // Throws if some rank of the group is about to do something else; where that is to be checked.
-  void check_agreement(const Group& group, StepKind kind, std::uint64_t hash);
+  void check_agreement(const Group& group, StepKind kind, std::uint64_t hash) {
+    if (options.check_agreement) {
+      mtf::check_agreement(communicator, group, kind, hash);
+    }
+  }
 
   // ---- after the steps ----
 
@@ -302,28 +306,6 @@ struct Executor::State {
     return true;
   }
 };
-
-void Executor::State::check_agreement(const Group& group, StepKind kind, std::uint64_t hash) {
-  if (!options.check_agreement) {
-    return;
-  }
-  const Combination lowest{.combine = Combine::kMin, .dtype = DType::kI64, .exact = true};
-  const auto mine = static_cast<std::int64_t>(hash);
-  const std::array<std::int64_t, 2> range{mine, ~mine};  // the lowest, and the highest inverted
-  std::vector<std::array<std::int64_t, 2>> found(hosts.size(), range);
-  std::vector<const void*> from(hosts.size(), range.data());
-  std::vector<void*> to;
-  to.reserve(found.size());
-  for (std::array<std::int64_t, 2>& one : found) {
-    to.push_back(one.data());
-  }
-  communicator.all_reduce(group, lowest, 2, from, to);
-  if (found.front()[0] != mine || found.front()[1] != ~mine) {
-    const std::string rank = std::to_string(communicator.local_ranks().front());
-    throw std::logic_error("rank " + rank + " is at another collective than its group: " +
-                           std::string(to_string(kind)));
-  }
-}
 
 Executor::Executor(Communicator& communicator, ExecutorOptions options)
     : state_(std::make_unique<State>(communicator, std::move(options))) {}
@@ -357,8 +339,10 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   state.reports.program = prepared.program;
   state.last = &prepared;
   state.grow_arenas(prepared.arena_bytes);
-  std::vector<RankTensor> outputs = state.make_outputs(*prepared.program);
-  state.resolve(prepared, inputs, outputs);
+  std::vector<RankTensor> outputs = state.make_outputs(prepared);
+  state.inputs = inputs;
+  state.outputs = outputs;
+  resolve(prepared, inputs, outputs, state.arenas);
   for (Counted& counted : prepared.counted) {
     clear(counted);
   }
@@ -370,7 +354,8 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
       return std::nullopt;
     }
   }
-  if (prepared.may_fail && !state.all_well(diags)) {
+  const bool reads_files = check_files(inputs, outputs, state.hosts);
+  if ((prepared.may_fail || reads_files) && !state.all_well(diags)) {
     return std::nullopt;
   }
   update_variables(prepared, updated);

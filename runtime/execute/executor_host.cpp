@@ -4,7 +4,9 @@
 #include "runtime/execute/executor_host.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 namespace mtf {
@@ -108,6 +110,26 @@ std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector
                                   std::to_string(all.size())});
   }
   return diag;
+}
+
+void check_agreement(Communicator& communicator, const Group& group, StepKind kind,
+                     std::uint64_t hash) {
+  const Combination lowest{.combine = Combine::kMin, .dtype = DType::kI64, .exact = true};
+  const auto mine = static_cast<std::int64_t>(hash);
+  const std::array<std::int64_t, 2> range{mine, ~mine};  // the lowest, and the highest inverted
+  std::vector<std::array<std::int64_t, 2>> found(communicator.local_ranks().size(), range);
+  std::vector<const void*> from(found.size(), range.data());
+  std::vector<void*> to;
+  to.reserve(found.size());
+  for (std::array<std::int64_t, 2>& one : found) {
+    to.push_back(one.data());
+  }
+  communicator.all_reduce(group, lowest, 2, from, to);
+  if (found.front()[0] != mine || found.front()[1] != ~mine) {
+    const std::string rank = std::to_string(communicator.local_ranks().front());
+    throw std::logic_error("rank " + rank + " is at another collective than its group: " +
+                           std::string(to_string(kind)));
+  }
 }
 
 void tell_watched(const SpmdProgram& program, const LocalCall& call, const TensorView& x,

@@ -63,6 +63,10 @@ class RankHost final : public KernelHost {
 [[nodiscard]] std::optional<Diag> agreed_failure(Communicator& communicator,
                                                  const std::vector<RankHost>& hosts);
 
+// Throws if some rank of the group is about to do something else. Collective.
+void check_agreement(Communicator& communicator, const Group& group, StepKind kind,
+                     std::uint64_t hash);
+
 // Tells of the operand of a call, if it is a scalar.
 void tell_watched(const SpmdProgram& program, const LocalCall& call, const TensorView& x,
                   const std::function<void(const Program&, ValueId, double)>& watched);

@@ -69,7 +69,7 @@ namespace {
 
 KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                        const PrepareContext& context) {
-  KernelStep step{.call = &call, .ranks = {}};
+  KernelStep step{.call = &call, .ranks = {}, .in_file = file_output(program, call)};
   step.ranks.reserve(context.hosts.size());  // spans point into its elements
   for (std::size_t i = 0; i < context.hosts.size(); ++i) {
     const std::int64_t rank = context.communicator.local_ranks()[i];
@@ -225,6 +225,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   prepared->program = &program;
   prepared->arena_bytes = reached_arena(program);
   prepared->may_fail = context.watched;
+  prepared->in_files.assign(program.outputs.size(), false);
   Totals totals;
   for (std::size_t number = 0; number < program.steps.size(); ++number) {
     PreparedStep ready = prepare_step(program, number, totals, context);
@@ -235,6 +236,10 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
       prepared->may_fail = prepared->may_fail || (call.call.op->tile == nullptr && !is_loop &&
                                                   call.call.op->primitive != Primitive::kCarry);
       prepared->draws = prepared->draws || draws_from_stream(call.call);
+    }
+    const auto* kernel = std::get_if<KernelStep>(&ready.body);
+    if (kernel != nullptr && kernel->in_file) {
+      prepared->in_files[kernel->in_file->output] = true;
     }
     prepared->steps.push_back(std::move(ready));
   }
@@ -247,6 +252,32 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   }
   prepared->data.assign(context.hosts.size(), std::vector<void*>(program.values.size()));
   return prepared;
+}
+
+void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
+             std::span<const RankTensor> outputs, std::span<const Buffer> arenas) {
+  const SpmdProgram& program = *prepared.program;
+  for (std::size_t rank = 0; rank < arenas.size(); ++rank) {
+    for (std::size_t v = 0; v < program.values.size(); ++v) {
+      const SpmdValue& value = program.values[v];
+      const auto which = static_cast<std::size_t>(value.offset);
+      void*& data = prepared.data[rank][v];
+      switch (value.home) {
+        case Home::kNone:
+          data = nullptr;
+          break;
+        case Home::kInput:
+          data = inputs[which]->parts[rank].data();
+          break;
+        case Home::kOutput:
+          data = outputs[which].parts[rank].data() + value.within;
+          break;
+        case Home::kArena:
+          data = arenas[rank].data() + value.offset;
+          break;
+      }
+    }
+  }
 }
 
 void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated) {

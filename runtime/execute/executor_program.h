@@ -12,6 +12,7 @@
 #include "runtime/execute/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
+#include "runtime/execute/files/file_output.h"
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
 #include "runtime/execute/tensor.h"
@@ -27,7 +28,8 @@ struct KernelStep {
   };
 
   const LocalCall* call = nullptr;
-  std::vector<OnRank> ranks;  // one per local rank
+  std::vector<OnRank> ranks;               // one per local rank
+  std::optional<FileOutput> in_file = {};  // what may not need to be computed
 };
 
 struct MoveStep {
@@ -54,6 +56,7 @@ struct PreparedProgram {
   bool may_fail = false;                 // some kernel runs
   bool draws = false;                    // from the program's stream of random numbers
   std::int64_t arena_bytes = 0;          // that the steps reach
+  std::vector<bool> in_files;            // outputs that may be parts of files
   std::vector<Counted> counted;          // per local rank, of the last run
   std::vector<std::vector<void*>> data;  // per local rank and value, of the last run
 
@@ -75,6 +78,10 @@ struct PrepareContext {
 
 [[nodiscard]] std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
                                                                const PrepareContext& context);
+
+// At its beginning the values get their addresses. An output may have none yet.
+void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
+             std::span<const RankTensor> outputs, std::span<const Buffer> arenas);
 
 // At the end of a run variables take their values.
 void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated);

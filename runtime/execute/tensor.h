@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct RankTensor {
   ValueLayout layout;         // nothing partial
   TensorType local;           // of one rank's slice
   std::vector<Buffer> parts;  // one per local rank
+  // Where it was read, if the parts are those of a file: of all ranks, or of none.
+  std::optional<SourceSpan> in_file = {};
 };
 
 [[nodiscard]] RankTensor make_tensor(BufferPool& pool, const Communicator& communicator,

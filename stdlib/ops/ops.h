@@ -229,6 +229,7 @@ extern const OpDef kWrite;
 // text_file.cpp
 extern const OpDef kReadBytes;
 extern const OpDef kReadCsv;
+extern const OpDef kReadTokens;  // tokens.cpp
 extern const OpDef kAppend;
 // print.cpp
 extern const OpDef kPrint;

@@ -43,6 +43,10 @@ bool CheckDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   return true;
 }
 
+std::optional<std::string> CheckDevice::note_of(const RestoreRequest& request, DiagSink& diags) {
+  return note_in(request, request.path, /*may_be_missing=*/true, diags);
+}
+
 void CheckDevice::end(DiagSink& diags) {
   for (const auto& [request, file] : restored_) {
     compare_all(request, *file, variables_, diags);

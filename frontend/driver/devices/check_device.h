@@ -31,6 +31,7 @@ class CheckDevice : public DryDevice {
   void declare(const Variable& variable) override { variables_.push_back(variable); }
   // What a file is for: the variables that the program has by its end, wherever it is restored.
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
+  std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
   void end(DiagSink& diags) override;
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.

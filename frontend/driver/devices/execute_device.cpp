@@ -14,6 +14,7 @@
 #include "frontend/driver/mesh_size.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
+#include "runtime/execute/files/file_output.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -118,7 +119,7 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
   std::unique_ptr<Compiled>& compiled = compiled_[&unit];
   if (compiled == nullptr) {
     const RunKind kind = unit.is_entry ? RunKind::kEntry : RunKind::kStatement;
-    compiled = compile(unit.program, kind, unit.program.name, held_, diags);
+    compiled = compile(unit.program, kind, unit.program.name, held_, diags, arguments);
   }
   if (compiled == nullptr || !initialise(variable_layouts(compiled->program), diags)) {
     return std::nullopt;
@@ -192,16 +193,14 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
   return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
 }
 
-std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(const Program& program,
-                                                                RunKind kind,
-                                                                const std::string& name,
-                                                                const HeldLayouts& held,
-                                                                DiagSink& diags) {
+std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(
+    const Program& program, RunKind kind, const std::string& name, const HeldLayouts& held,
+    DiagSink& diags, std::span<const TensorHandle> arguments) {
   return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
     std::optional<SpmdProgram> lowered =
         lower(program, layout_, options_.ops, diags, options_.exact, held);
     const std::string what = kind == RunKind::kStatement ? "this statement" : "`" + name + "`";
-    if (!lowered || !fits_memory(*lowered, what, diags)) {
+    if (!lowered || !fits_memory(*lowered, what, arguments, diags)) {
       return nullptr;
     }
     if (options_.lowered) {
@@ -223,7 +222,7 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::prepared(SpmdProgram pro
 
 // All ranks decide alike, though each sees its own machine's memory.
 bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
-                                DiagSink& diags) {
+                                std::span<const TensorHandle> arguments, DiagSink& diags) {
   const std::optional<Launch> launch = launched();
   const bool alone = simulated_ != nullptr;
   const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
@@ -233,7 +232,8 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   std::optional<Diag> shortage;
   if (left) {
     const std::int64_t ours = limit > 0 ? 0 : executor_->pool().live_bytes() * processes;
-    shortage = memory_shortage(program, what, here, *left + ours);
+    const std::int64_t in_files = file_bytes(program, arguments) * here;
+    shortage = memory_shortage(program, what, here, *left + ours, in_files);
   }
   if (!communicator_->any(shortage.has_value())) {
     return true;
@@ -243,6 +243,20 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
                             .text = std::string(what) +
                                     " needs more memory than another rank's machine has"});
   return false;
+}
+
+std::int64_t ExecuteDevice::file_bytes(const SpmdProgram& program,
+                                       std::span<const TensorHandle> arguments) {
+  const RankTensor none;
+  std::vector<const RankTensor*> inputs;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const bool is_variable = program.source.inputs[i].is_variable();
+    const RankTensor& tensor =
+        is_variable ? none : static_cast<const Held&>(*arguments[next++]).tensor;
+    inputs.push_back(tensor.layout == program.at(program.inputs[i]).layout ? &tensor : &none);
+  }
+  return bytes_in_files(program, inputs);
 }
 
 bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {

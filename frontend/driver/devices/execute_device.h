@@ -94,6 +94,7 @@ class ExecuteDevice final : public HoldingDevice {
   void metric(std::string_view name, double value, std::optional<std::int64_t> step) override;
   bool save(const SaveRequest& request, DiagSink& diags) override;
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
+  std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
   void expect_save(bool expected) override { expects_save_ = options_.ends_saved && expected; }
   [[nodiscard]] bool wants_save() const override {
     return expects_save_ && options_.interruption != nullptr && options_.interruption->is_waiting();
@@ -145,15 +146,22 @@ class ExecuteDevice final : public HoldingDevice {
 
   // Lowers and prepares; null after an error.
   std::unique_ptr<Compiled> compile(const Program& program, RunKind kind, const std::string& name,
-                                    const HeldLayouts& held, DiagSink& diags);
+                                    const HeldLayouts& held, DiagSink& diags,
+                                    std::span<const TensorHandle> arguments = {});
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
-  bool fits_memory(const SpmdProgram& program, std::string_view what, DiagSink& diags);
+  bool fits_memory(const SpmdProgram& program, std::string_view what,
+                   std::span<const TensorHandle> arguments, DiagSink& diags);
+  // Of what one rank holds when the program runs, the bytes that are pages of files.
+  [[nodiscard]] static std::int64_t file_bytes(const SpmdProgram& program,
+                                               std::span<const TensorHandle> arguments);
   // The variables declared since, where they are wanted.
   bool initialise(const HeldLayouts& wanted, DiagSink& diags);
   std::optional<RankTensor> initial_value(const Variable& variable, const HeldLayouts& wanted,
                                           DiagSink& diags);
   // Where the path of a checkpoint is on this device.
   [[nodiscard]] std::string place_of(const std::string& path) const;
+  // There, or where it says, if this device has written none.
+  [[nodiscard]] std::string saved_place(const std::string& path) const;
   // What the file has, in the layout of the tensor; nullopt after an error.
   std::optional<RankTensor> read_from(const Restored& restored, const std::string& path,
                                       const TensorType& type, const ValueLayout& layout,

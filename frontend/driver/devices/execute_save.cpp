@@ -21,6 +21,14 @@ std::string ExecuteDevice::place_of(const std::string& path) const {
   return place.string();
 }
 
+std::string ExecuteDevice::saved_place(const std::string& path) const {
+  const std::string there = place_of(path);
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(there, ignored) ||
+                        std::filesystem::exists(there + ".index.json", ignored);
+  return is_there ? there : path;
+}
+
 bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
   if (!initialise({}, diags)) {
     return false;
@@ -30,7 +38,8 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
                       .keep = request.keep,
                       .seed = stream.seed,
                       .draws = stream.draws,
-                      .steps = steps_};
+                      .steps = steps_,
+                      .note = request.note};
   plan.part_bytes = request.part_bytes > 0 ? request.part_bytes : plan.part_bytes;
   std::vector<NamedTensor> tensors;
   for (const auto& [path, tensor] : variables_) {
@@ -50,13 +59,7 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
 // Collective: the same on all ranks.
 std::optional<ExecuteDevice::Restored> ExecuteDevice::opened(const RestoreRequest& request,
                                                              DiagSink& diags) {
-  const std::string there = place_of(request.path);
-  std::error_code ignored;
-  auto file = std::make_shared<const CheckpointFile>(
-      std::filesystem::exists(there, ignored) ||
-              std::filesystem::exists(there + ".index.json", ignored)
-          ? there
-          : request.path);
+  auto file = std::make_shared<const CheckpointFile>(saved_place(request.path));
   std::string problem = first_problem(*communicator_, file->problem());
   if (problem.empty()) {
     const std::vector<std::string> local(communicator_->local_ranks().size(),
@@ -161,6 +164,10 @@ bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   }
   restored_.push_back(*std::move(restored));
   return true;
+}
+
+std::optional<std::string> ExecuteDevice::note_of(const RestoreRequest& request, DiagSink& diags) {
+  return note_in(request, saved_place(request.path), /*may_be_missing=*/false, diags);
 }
 
 }  // namespace mtf

@@ -59,9 +59,10 @@ std::optional<std::int64_t> available_memory() {
 }
 
 std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
-                                    std::int64_t ranks, std::int64_t available) {
+                                    std::int64_t ranks, std::int64_t available,
+                                    std::int64_t in_files) {
   const std::int64_t peak = program.totals.peak_bytes;
-  const std::int64_t needed = saturating_product(peak, ranks);
+  const std::int64_t needed = saturating_product(peak, ranks) - in_files;
   if (needed <= available / 10 * 9) {
     return std::nullopt;
   }

@@ -176,6 +176,25 @@ Diag unreadable(const RestoreRequest& request, const std::string& problem) {
   return diag;
 }
 
+std::optional<std::string> note_in(const RestoreRequest& request, const std::string& place,
+                                   bool may_be_missing, DiagSink& diags) {
+  const CheckpointFile file(place);
+  if (file.is_missing() && may_be_missing) {
+    return std::nullopt;
+  }
+  if (!file.problem().empty()) {
+    diags.add(unreadable(request, file.problem()));
+    return std::nullopt;
+  }
+  if (!file.notes() || file.notes()->note.empty()) {
+    diags.error(DiagKind::kFile, request.span,
+                in_backticks(request.path) +
+                    " has no note; `save PATH, note = TEXT` keeps one beside the variables");
+    return std::nullopt;
+  }
+  return file.notes()->note;
+}
+
 bool compare(const RestoreRequest& request, const CheckpointFile& file,
              std::span<const Variable> variables, DiagSink& diags) {
   std::vector<Note> missing;

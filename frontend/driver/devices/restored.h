@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,6 +14,11 @@ namespace mtf {
 
 // That the file cannot be read, and which one beside it can.
 [[nodiscard]] Diag unreadable(const RestoreRequest& request, const std::string& problem);
+
+// The note that the file at that place was saved with; nullopt after an error, or where it `may`
+// not be there yet, and is not.
+std::optional<std::string> note_in(const RestoreRequest& request, const std::string& place,
+                                   bool may_be_missing, DiagSink& diags);
 
 // One error for all that does not fit: params that the file does not have, and variables that have
 // another shape there, or a dtype that they cannot take. A state that is missing begins as it was

@@ -157,11 +157,22 @@ print grad(sum(3 * clipped(x)), x)
     {"byte_pairs", "byte_pairs(text, count)",
      "a vocabulary of so many pairs of bytes and pairs, learned from a text: a line for each",
      "print byte_pairs(\"the then there\", 2)\n"},
+    {"learn_pairs", "learn_pairs(\"corpus.txt\", count)",
+     "such a vocabulary, learned from a file of any size; learned once, and kept",
+     R"(append("learn_pairs_example.txt", "the then there")
+print learn_pairs("learn_pairs_example.txt", 2)
+)"},
     {"encode_pairs", "encode_pairs(text, pairs)", "a text as a list of tokens of such a vocabulary",
      "print encode_pairs(\"the\", byte_pairs(\"the then there\", 2))\n"},
     {"decode_pairs", "decode_pairs(tokens, pairs)", "the text of a list of tokens",
      "print decode_pairs([257, 256], byte_pairs(\"the then there\", 2))\n"},
     {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
+    {"saved_note", "saved_note(\"net.safetensors\")",
+     "the text that a checkpoint was saved with: `save PATH, note = TEXT`",
+     R"(state count : i32[] = zeros
+save "saved_note_example.safetensors", note = "what it was learned from"
+print saved_note("saved_note_example.safetensors")
+)"},
     {"setting", "setting(\"name\", 1)",
      "what `--set name=TEXT` says, or the second argument, whose kind it has",
      "print setting(\"depth\", 4)\n"},

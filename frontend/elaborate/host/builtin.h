@@ -51,11 +51,15 @@ using JoinParts = std::function<ValueId(Builder&, std::span<const ValueId>)>;
 void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts, SourceSpan span,
                     const JoinParts& join);
 [[nodiscard]] JoinParts stacked_along(const Dim& dim);
-// exists(path), read_text(path) and setting(name, otherwise), in outside.cpp.
+// exists(path), read_text(path), saved_note(path) and setting(name, otherwise), in outside.cpp.
 [[nodiscard]] Value read_text_call(Context& c, const HostFn& self, const ast::Call& call,
                                    SourceSpan span);
-// byte_pairs(text, count), encode_pairs(text, pairs) and decode_pairs(tokens, pairs), in
-// byte_pairs.cpp.
+[[nodiscard]] Value saved_note_call(Context& c, const HostFn& self, const ast::Call& call,
+                                    SourceSpan span);
+// byte_pairs(text, count), learn_pairs(path, count), encode_pairs(text, pairs) and
+// decode_pairs(tokens, pairs), in byte_pairs.cpp.
+[[nodiscard]] Value learn_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
+                                     SourceSpan span);
 [[nodiscard]] Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
                                     SourceSpan span);
 [[nodiscard]] Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call,

@@ -1,201 +1,25 @@
-// byte_pairs, encode_pairs and decode_pairs: a vocabulary of pairs of bytes learned from a text,
-// and texts as its tokens.
-//
-// Tokens 0 to 255 are bytes, 256 and on the pairs in the order in which they were learned: each the
-// most frequent pair of tokens then, of several the least one. No pair reaches over the begin of a
-// word, which is a blank behind something else. So the same text has the same vocabulary anywhere.
+// byte_pairs, learn_pairs, encode_pairs and decode_pairs: vocabularies, and texts as their tokens.
+
+#include "ir/support/files/byte_pairs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/host/list.h"
 #include "frontend/elaborate/host/operators.h"
+#include "ir/support/file.h"
+#include "ir/support/files/kept_file.h"
+#include "ir/support/files/mapped_file.h"
 #include "ir/support/utf8.h"
 
 namespace mtf::host {
 namespace {
 
-using Token = std::int32_t;
-using Tokens = std::vector<Token>;
-using TokenPair = std::pair<Token, Token>;
-
-constexpr Token kBytes = 256;
 constexpr std::int64_t kMostPairs = 100'000;
-
-bool is_blank(char letter) {
-  return letter == ' ' || letter == '\n' || letter == '\t' || letter == '\r';
-}
-
-// Calls `f` with each word, the blanks before it included.
-template <typename F>
-void for_each_word(std::string_view text, F&& f) {
-  std::size_t begin = 0;
-  for (std::size_t i = 1; i <= text.size(); ++i) {
-    if (i == text.size() || (is_blank(text[i]) && !is_blank(text[i - 1]))) {
-      f(text.substr(begin, i - begin));
-      begin = i;
-    }
-  }
-}
-
-Tokens bytes_of(std::string_view word) {
-  Tokens tokens;
-  for (const char letter : word) {
-    tokens.push_back(static_cast<std::uint8_t>(letter));
-  }
-  return tokens;
-}
-
-// The word with each of the pair, from the left, as one token.
-Tokens merged(const Tokens& word, TokenPair pair, Token token) {
-  Tokens result;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    const bool is_pair = i + 1 < word.size() && word[i] == pair.first && word[i + 1] == pair.second;
-    result.push_back(is_pair ? token : word[i]);
-    i += is_pair ? 1 : 0;
-  }
-  return result;
-}
-
-class PairLearner {
- public:
-  explicit PairLearner(std::string_view text) {
-    std::map<std::string_view, std::int64_t> words;
-    for_each_word(text, [&](std::string_view word) { ++words[word]; });
-    for (const auto& [word, count] : words) {
-      words_.push_back({.tokens = bytes_of(word), .count = count});
-      count_pairs(words_.size() - 1, 1);
-    }
-  }
-
-  // Fewer where no pair is there twice.
-  std::vector<TokenPair> learn(std::int64_t count) {
-    std::vector<TokenPair> learned;
-    for (Token token = kBytes; token < kBytes + count; ++token) {
-      const auto best = std::ranges::max_element(pairs_, [](const auto& a, const auto& b) {
-        return a.second.count < b.second.count;  // the first of equal ones stays
-      });
-      if (best == pairs_.end() || best->second.count < 2) {
-        break;
-      }
-      const TokenPair pair = best->first;
-      std::vector<std::size_t> in = std::move(best->second.words);
-      std::ranges::sort(in);
-      in.erase(std::unique(in.begin(), in.end()), in.end());
-      for (const std::size_t word : in) {
-        count_pairs(word, -1);
-        words_[word].tokens = merged(words_[word].tokens, pair, token);
-        count_pairs(word, 1);
-      }
-      pairs_.erase(pair);
-      learned.push_back(pair);
-    }
-    return learned;
-  }
-
- private:
-  struct Word {
-    Tokens tokens;
-    std::int64_t count = 0;
-  };
-  struct PairUse {
-    std::int64_t count = 0;
-    std::vector<std::size_t> words;  // that have it, or had it
-  };
-
-  void count_pairs(std::size_t number, std::int64_t sign) {
-    const Word& word = words_[number];
-    for (std::size_t i = 0; i + 1 < word.tokens.size(); ++i) {
-      PairUse& use = pairs_[{word.tokens[i], word.tokens[i + 1]}];
-      use.count += sign * word.count;
-      if (sign > 0) {
-        use.words.push_back(number);
-      }
-    }
-  }
-
-  std::vector<Word> words_;
-  std::map<TokenPair, PairUse> pairs_;
-};
-
-// "116 104\n256 101\n": the two tokens of each pair.
-std::string text_of_pairs(const std::vector<TokenPair>& pairs) {
-  std::string text;
-  for (const auto& [first, second] : pairs) {
-    text += std::to_string(first) + " " + std::to_string(second) + "\n";
-  }
-  return text;
-}
-
-// nullopt: it is no such text.
-std::optional<std::vector<TokenPair>> read_pairs(std::string_view text) {
-  std::vector<TokenPair> pairs;
-  const auto number = [&text](char end) -> std::optional<Token> {
-    Token token = 0;
-    const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), token);
-    text.remove_prefix(static_cast<std::size_t>(next - text.data()));
-    if (error != std::errc{} || !text.starts_with(end)) {
-      return std::nullopt;
-    }
-    text.remove_prefix(1);
-    return token;
-  };
-  while (!text.empty()) {
-    const std::optional<Token> first = number(' ');
-    const std::optional<Token> second = first ? number('\n') : std::nullopt;
-    const auto known = static_cast<Token>(kBytes + static_cast<Token>(pairs.size()));
-    if (!second || *first < 0 || *first >= known || *second < 0 || *second >= known) {
-      return std::nullopt;
-    }
-    pairs.emplace_back(*first, *second);
-  }
-  return pairs;
-}
-
-class PairEncoder {
- public:
-  explicit PairEncoder(const std::vector<TokenPair>& pairs) {
-    for (const TokenPair& pair : pairs) {
-      tokens_.try_emplace(pair, kBytes + static_cast<Token>(tokens_.size()));
-    }
-  }
-
-  const Tokens& encode(std::string_view word) {
-    const auto [known, is_new] = words_.try_emplace(std::string(word));
-    if (is_new) {
-      known->second = encoded(bytes_of(word));
-    }
-    return known->second;
-  }
-
- private:
-  // Pairs are joined in the order in which they were learned.
-  [[nodiscard]] Tokens encoded(Tokens word) const {
-    while (true) {
-      auto first = tokens_.end();
-      for (std::size_t i = 0; i + 1 < word.size(); ++i) {
-        const auto found = tokens_.find({word[i], word[i + 1]});
-        const bool is_earlier =
-            found != tokens_.end() && (first == tokens_.end() || found->second < first->second);
-        first = is_earlier ? found : first;
-      }
-      if (first == tokens_.end()) {
-        return word;
-      }
-      word = merged(word, first->first, first->second);
-    }
-  }
-
-  std::map<TokenPair, Token> tokens_;
-  std::unordered_map<std::string, Tokens> words_;
-};
 
 // Bytes that are no UTF-8, as half of a letter, become U+FFFD.
 std::string readable(std::string_view bytes) {
@@ -245,23 +69,80 @@ std::optional<std::vector<TokenPair>> pairs_in(Reporter& report, const HostFn& s
 
 }  // namespace
 
-Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const auto given = pair_arguments(c, self, call, {{.name = "text"}, {.name = "count"}}, span);
+namespace {
+
+// A text, or the path of one, and how many pairs it is to give; nullopt after an error, or where
+// they are not known yet.
+struct LearnArguments {
+  std::string text;
+  std::int64_t count = 0;
+  SourceSpan span;  // of the text
+};
+std::optional<LearnArguments> learn_arguments(Context& c, const HostFn& self, const ast::Call& call,
+                                              std::string_view what, SourceSpan span) {
+  const auto given =
+      pair_arguments(c, self, call, {{.name = std::string(what)}, {.name = "count"}}, span);
   if (!given) {
-    return unknown();
+    return std::nullopt;
   }
   const auto* text = given->first.value.get<std::string>();
   const std::optional<std::int64_t> count = as_int(given->second.value);
   if (text == nullptr) {
-    return wrong_argument(c.report, self, given->first, "a string");
+    static_cast<void>(wrong_argument(c.report, self, given->first, "a string"));
+    return std::nullopt;
   }
   if (!count || *count < 0 || *count > kMostPairs) {
     c.report.error(DiagKind::kBadArgument, given->second.span,
                    "the number of pairs is from 0 to " + std::to_string(kMostPairs) +
                        "; a vocabulary has 256 bytes as well");
+    return std::nullopt;
+  }
+  return LearnArguments{.text = *text, .count = *count, .span = given->first.span};
+}
+
+// Learned once, and kept. nullopt: `problem` says why.
+std::optional<std::string> pairs_of_file(const std::string& path, std::int64_t count,
+                                         std::string& problem) {
+  const PlainFile file(path);
+  if (!file.problem().empty() || file.size() == 0) {
+    problem = file.problem().empty() ? "is empty" : file.problem();
+    return std::nullopt;
+  }
+  const auto learn = [&](const std::string& place) {
+    const MappedFile text(path, 0, file.size());
+    return text.problem().empty()
+               ? put_file(place,
+                          text_of_pairs(learn_pairs({reinterpret_cast<const char*>(text.data()),
+                                                     static_cast<std::size_t>(text.bytes())},
+                                                    count)))
+               : text.problem();
+  };
+  const KeptFile kept = kept_file(path, "pairs\n" + std::to_string(count), ".pairs", learn);
+  problem = kept.problem;
+  std::optional<std::string> pairs = problem.empty() ? mtf::text_of(kept.path) : std::nullopt;
+  problem += problem.empty() && !pairs ? "has a vocabulary that cannot be read back" : "";
+  return pairs;
+}
+
+}  // namespace
+
+Value learn_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto given = learn_arguments(c, self, call, "path", span);
+  if (!given || c.execution.written.contains(given->text)) {
+    return unknown();  // a check writes no files
+  }
+  std::string problem;
+  std::optional<std::string> pairs = pairs_of_file(given->text, given->count, problem);
+  if (!pairs) {
+    c.report.error(DiagKind::kFile, given->span, "`" + given->text + "` " + problem);
     return unknown();
   }
-  return make(text_of_pairs(PairLearner(*text).learn(*count)));
+  return make(*std::move(pairs));
+}
+
+Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto given = learn_arguments(c, self, call, "text", span);
+  return given ? make(text_of_pairs(learn_pairs(given->text, given->count))) : unknown();
 }
 
 Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -279,8 +160,8 @@ Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call, S
   }
   PairEncoder encoder(*pairs);
   Values tokens;
-  for_each_word(*text, [&](std::string_view word) {
-    for (const Token token : encoder.encode(word)) {
+  encoder.encode(*text, [&](const Tokens& word) {
+    for (const Token token : word) {
       tokens.push_back(make(std::int64_t{token}));
     }
   });
@@ -297,16 +178,7 @@ Value decode_pairs_call(Context& c, const HostFn& self, const ast::Call& call, S
   if (!pairs) {
     return unknown();
   }
-  std::vector<std::string> bytes;
-  bytes.reserve(kBytes + pairs->size());
-  for (Token token = 0; token < kBytes; ++token) {
-    bytes.emplace_back(1, static_cast<char>(token));
-  }
-  for (const auto& [first, second] : *pairs) {
-    std::string both =
-        bytes[static_cast<std::size_t>(first)] + bytes[static_cast<std::size_t>(second)];
-    bytes.push_back(both.size() > kMaxText ? "" : std::move(both));
-  }
+  const std::vector<std::string> bytes = bytes_of_tokens(*pairs, kMaxText);
   std::string text;
   for (const Value& item : *list->items) {
     const std::optional<std::int64_t> token = as_int(item);

@@ -45,6 +45,16 @@ class OptionReader {
     return true;
   }
 
+  bool take(const std::string& name, std::string& text) {
+    const Operand* operand = find(name);
+    const auto* given = operand == nullptr ? nullptr : operand->value.get<std::string>();
+    if (operand != nullptr && given == nullptr) {
+      return is_unknown(operand->value) || refuse(name, *operand, "a string");
+    }
+    text = given == nullptr ? "" : *given;
+    return true;
+  }
+
  private:
   bool read_one(const ast::Argument& option, std::span<const std::string> known) {
     const std::string& name = option.name->text;
@@ -125,7 +135,7 @@ std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoi
 }
 
 void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
-  const std::vector<std::string> known = {"keep", "part_bytes"};
+  const std::vector<std::string> known = {"keep", "part_bytes", "note"};
   OptionReader options(c, checkpoint);
   SaveRequest request{.path = {}, .span = checkpoint.path.span};
   if (checkpoint.part) {
@@ -135,7 +145,7 @@ void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
   }
   const std::optional<std::string> path = path_of(c, checkpoint);
   if (!options.read(known) || !path || !options.take("keep", request.keep) ||
-      !options.take("part_bytes", request.part_bytes)) {
+      !options.take("part_bytes", request.part_bytes) || !options.take("note", request.note)) {
     return;
   }
   const bool has_number = std::ranges::any_of(path->substr(path->rfind('/') + 1), [](char letter) {

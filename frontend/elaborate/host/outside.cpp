@@ -111,6 +111,18 @@ Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, Sour
   return make(std::move(text));
 }
 
+Value saved_note_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
+  if (path == nullptr) {
+    return unknown();
+  }
+  const RestoreRequest request{
+      .path = *path, .globs = {}, .cast = false, .span = operands->front().span};
+  std::optional<std::string> note = c.execution.note_of(request);
+  return note ? make(*std::move(note)) : unknown();
+}
+
 namespace {
 
 // "name=text" each, or "--name=text".

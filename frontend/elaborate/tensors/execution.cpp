@@ -77,6 +77,16 @@ bool Execution::restore(const RestoreRequest& request) {
   return is_restored;
 }
 
+std::optional<std::string> Execution::note_of(const RestoreRequest& request) {
+  if (is_dry() || written.contains(request.path)) {
+    return std::nullopt;
+  }
+  DiagSink diags;
+  std::optional<std::string> note = device_.note_of(request, diags);
+  report_.forward(diags, false);
+  return note;
+}
+
 bool Execution::expect_save(bool expected) {
   device_.expect_save(expected);
   return std::exchange(expects_save_, expected);

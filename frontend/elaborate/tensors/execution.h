@@ -35,6 +35,8 @@ class Execution {
   // False after an error. A check saves nothing, and remembers what the program would.
   [[nodiscard]] bool save(const SaveRequest& request);
   [[nodiscard]] bool restore(const RestoreRequest& request);
+  // Of the file that a checkpoint is; nullopt: an error, or nobody knows.
+  [[nodiscard]] std::optional<std::string> note_of(const RestoreRequest& request);
   [[nodiscard]] bool wants_save() const { return !checks_only() && device_.wants_save(); }
   // What was expected before.
   bool expect_save(bool expected);

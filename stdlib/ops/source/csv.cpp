@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "ir/support/diag.h"
 #include "ir/support/utf8.h"
@@ -40,7 +41,8 @@ std::string number_in(std::string_view cell, double& number) {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, const CsvForm& form) : rest_(text), form_(form) {}
+  CsvReader(std::string_view text, const CsvForm& form, CsvRows rows, const TakeRow& take)
+      : rest_(text), form_(form), rows_(rows), take_(take) {}
 
   CsvTable run() {
     constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as spreadsheets write it
@@ -48,7 +50,7 @@ class CsvReader {
       rest_.remove_prefix(kMark.size());
     }
     bool skips = form_.header;
-    while (!rest_.empty() && table_.problem.empty()) {
+    while (!rest_.empty() && table_.problem.empty() && table_.rows < rows_.end) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       const std::string_view line = rest_.substr(0, end);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
@@ -57,7 +59,7 @@ class CsvReader {
         continue;
       }
       if (!skips) {
-        take(line);
+        take_line(line);
       }
       skips = false;
     }
@@ -68,51 +70,67 @@ class CsvReader {
   }
 
  private:
-  void take(std::string_view line) {
-    std::int64_t column = 0;
+  void take_line(std::string_view line) {
+    if (table_.rows < rows_.first) {
+      ++table_.rows;
+      return;
+    }
+    numbers_.clear();
     while (true) {
       const std::size_t end = std::min(line.find(form_.separator), line.size());
       double number = 0;
       const std::string wrong = number_in(line.substr(0, end), number);
-      ++column;
+      numbers_.push_back(number);
       if (!wrong.empty()) {
         const bool may_be_header = table_.rows == 0 && !form_.header;
         table_.problem =
-            ": " + place(column) + ": " + wrong +
+            ": " + place() + ": " + wrong +
             (may_be_header ? "; if the line names the columns, say `header = true`" : "");
         return;
       }
-      table_.numbers.push_back(number);
       if (end == line.size()) {
         break;
       }
       line.remove_prefix(end + 1);
     }
-    if (table_.rows == 0) {
-      table_.columns = column;
-    } else if (column != table_.columns) {
-      table_.problem = ": " + place(column) + ": the row ends here; those above have " +
+    end_row();
+  }
+
+  void end_row() {
+    const auto columns = static_cast<std::int64_t>(numbers_.size());
+    if (table_.columns == 0) {
+      table_.columns = columns;
+    } else if (columns != table_.columns) {
+      table_.problem = ": " + place() + ": the row ends here; those above have " +
                        std::to_string(table_.columns) +
                        (table_.columns == 1 ? " column" : " columns");
+      return;
+    }
+    if (take_) {
+      take_(table_.rows, numbers_);
     }
     ++table_.rows;
   }
 
-  [[nodiscard]] std::string place(std::int64_t column) const {
+  // Of the number that was read last.
+  [[nodiscard]] std::string place() const {
     return "line " + std::to_string(line_) + " (row " + std::to_string(table_.rows) + "), column " +
-           std::to_string(column);
+           std::to_string(numbers_.size());
   }
 
   std::string_view rest_;
   CsvForm form_;
+  CsvRows rows_;
+  const TakeRow& take_;
   CsvTable table_;
+  std::vector<double> numbers_;  // of the line
   std::int64_t line_ = 0;
 };
 
 }  // namespace
 
-CsvTable parse_csv(std::string_view text, const CsvForm& form) {
-  return CsvReader(text, form).run();
+CsvTable read_csv(std::string_view text, const CsvForm& form, CsvRows rows, const TakeRow& take) {
+  return CsvReader(text, form, rows, take).run();
 }
 
 }  // namespace mtf

@@ -3,18 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace mtf {
 
-// A table of numbers: rows of equally many columns.
 struct CsvTable {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::vector<double> numbers;  // row by row
-  std::string problem;          // "" or what is wrong, with the place in the file
+  std::string problem;  // "" or what is wrong, with the place in the file
 };
 
 struct CsvForm {
@@ -22,6 +22,16 @@ struct CsvForm {
   char separator = ',';
 };
 
-[[nodiscard]] CsvTable parse_csv(std::string_view text, const CsvForm& form);
+// Takes a row of numbers, and which it is.
+using TakeRow = std::function<void(std::int64_t row, std::span<const double> numbers)>;
+// The rows that are looked at: [first, end). Lines of others are passed over.
+struct CsvRows {
+  std::int64_t first = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+
+// Rows that have equally many columns. What is counted reaches to the last one that is looked at.
+[[nodiscard]] CsvTable read_csv(std::string_view text, const CsvForm& form, CsvRows rows = {},
+                                const TakeRow& take = {});
 
 }  // namespace mtf

@@ -40,6 +40,17 @@ std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   return result_type(call, dtype_arg(call.args, "dtype", file.info().dtype), shape, diags);
 }
 
+std::optional<FilePlace> load_place(const OpCall& call) {
+  const std::string path = text_arg(call.args, "path");
+  const NpyFile file(path);
+  const NpyInfo& info = file.info();
+  const auto width = static_cast<std::int64_t>(bytes_of(info.dtype));
+  const bool as_it_is = problem_of(path, info, call.result.shape).empty() &&
+                        info.dtype == call.result.dtype && info.data_begin % width == 0 &&
+                        info.dtype != DType::kBool;
+  return as_it_is ? std::optional(FilePlace{.path = path, .first = info.data_begin}) : std::nullopt;
+}
+
 // Reads runs of the slice that lie in one piece in the file, at most this many elements at a time.
 constexpr std::int64_t kChunk = 1 << 16;
 
@@ -160,7 +171,8 @@ print load("load_example.npy", [io], dtype = f32)
                   .space = kept_space,
                   .kernel = load_kernel,
                   .narrow = true,
-                  .file = FileUse::kReads};
+                  .file = FileUse::kReads,
+                  .place = load_place};
 
 const OpDef kWrite{
     .name = "write",

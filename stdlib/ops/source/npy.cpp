@@ -288,4 +288,22 @@ std::string write_npy(const std::string& path, const TensorType& type,
   return is_device(path) ? write_file(path, write) : replace_file(path, write);
 }
 
+std::string write_npy_row(const std::string& path, DType dtype,
+                          const std::function<void(const PutElements&)>& produce) {
+  const auto header = [dtype](std::int64_t count) {
+    return header_text({dtype, Shape({{.name = "row", .size = count}})});
+  };
+  return replace_file(path, [&](std::ostream& out) {
+    std::size_t bytes = 0;
+    out << header(INT64_MAX);  // as long as that of any count
+    produce([&](std::span<const std::byte> piece) {
+      out.write(reinterpret_cast<const char*>(piece.data()),
+                static_cast<std::streamsize>(piece.size()));
+      bytes += piece.size();
+    });
+    out.seekp(0);
+    out << header(static_cast<std::int64_t>(bytes / bytes_of(dtype)));
+  });
+}
+
 }  // namespace mtf

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,5 +51,9 @@ class NpyFile {
 // or what went wrong.
 [[nodiscard]] std::string write_npy(const std::string& path, const TensorType& type,
                                     std::span<const std::byte> data);
+// The same of numbers in a row that come piece by piece: `produce` hands each piece on.
+using PutElements = std::function<void(std::span<const std::byte>)>;
+[[nodiscard]] std::string write_npy_row(const std::string& path, DType dtype,
+                                        const std::function<void(const PutElements&)>& produce);
 
 }  // namespace mtf

@@ -2,6 +2,7 @@
 
 #include "ir/kernel.h"
 #include "ir/support/file.h"
+#include "ir/support/files/mapped_file.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -32,13 +33,29 @@ std::optional<TensorType> bytes_type(OpCall& call, DiagSink& diags) {
                                             : file.problem()));
     return std::nullopt;
   }
+  const DType dtype = dtype_arg(call.args, "dtype", DType::kI32);
+  if (dtype != DType::kU8 && dtype != DType::kI32) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                spelled(call) +
+                    " gives i32, or with `dtype = u8` the bytes as they are; `cast` "
+                    "makes " +
+                    std::string(to_string(dtype)) + " of them");
+    return std::nullopt;
+  }
   if (call.args.find("dim") == nullptr) {
     call.args.set("dim", one_dim({.name = "position", .size = 0}));
   }
   if (!fit_new_dim(call, "dim", file.size(), diags)) {
     return std::nullopt;
   }
-  return result_type(call, DType::kI32, Shape({dim_arg(call.args, "dim")}), diags);
+  return result_type(call, dtype, Shape({dim_arg(call.args, "dim")}), diags);
+}
+
+std::optional<FilePlace> bytes_place(const OpCall& call) {
+  const std::string path = text_arg(call.args, "path");
+  const bool as_it_is =
+      call.result.dtype == DType::kU8 && PlainFile(path).size() == call.result.shape.volume();
+  return as_it_is ? std::optional(FilePlace{.path = path}) : std::nullopt;
 }
 
 void bytes_kernel(const KernelCall& call) {
@@ -50,35 +67,41 @@ void bytes_kernel(const KernelCall& call) {
                                                 ? " has another size than when it was looked at"
                                                 : " " + file.problem()));
   }
-  const std::span<std::int32_t> out = elements<std::int32_t>(call.out);
+  const auto count = static_cast<std::size_t>(call.out.shape.volume());
   std::vector<std::byte> chunk;
-  for (std::size_t done = 0; done < out.size(); done += chunk.size()) {
-    chunk.resize(std::min(kPiece, out.size() - done));
-    if (!file.read(offset_of(call, 0) + static_cast<std::int64_t>(done), chunk)) {
+  for (std::size_t done = 0; done < count; done += chunk.size()) {
+    const auto at = static_cast<std::int64_t>(done);
+    chunk.resize(std::min(kPiece, count - done));
+    if (!file.read(offset_of(call, 0) + at, chunk)) {
       return fail(call, in_backticks(path) + " ended while it was read");
     }
-    cast_elements(DType::kU8, DType::kI32, chunk.data(), chunk.size(), &out[done]);
+    cast_elements(DType::kU8, call.out.dtype, chunk.data(), chunk.size(), at_mutable(call.out, at));
   }
 }
 
 // ---- read_csv --------------------------------------------------------------------------------
 
-CsvTable table_of(const OpArgs& args) {
+// Of a file that may be larger than memory: nothing of it is kept.
+CsvTable table_of(const OpArgs& args, CsvRows rows = {}, const TakeRow& take = {}) {
   const std::string path = text_arg(args, "path");
   const std::string separator = text_arg(args, "separator");
   const PlainFile file(path);
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  CsvTable table{.rows = 0, .columns = 0, .numbers = {}, .problem = {}};
-  if (!file.problem().empty()) {
-    table.problem = in_backticks(path) + " " + file.problem();
-    return table;
+  CsvTable table{.rows = 0, .columns = 0, .problem = file.problem()};
+  if (table.problem.empty() && file.size() == 0) {
+    table.problem = "has no row";
+  } else if (table.problem.empty()) {
+    const MappedFile text(path, 0, file.size());
+    table.problem = text.problem();
+    if (table.problem.empty()) {
+      const std::string_view all(reinterpret_cast<const char*>(text.data()),
+                                 static_cast<std::size_t>(text.bytes()));
+      const CsvForm form{.header = bool_arg(args, "header", false),
+                         .separator = separator.empty() ? ',' : separator.front()};
+      table = read_csv(all, form, rows, take);
+      const std::string change = text.change();
+      table.problem = change.empty() ? table.problem : change;
+    }
   }
-  if (!file.read(0, std::as_writable_bytes(std::span(text)))) {
-    table.problem = in_backticks(path) + " ended while it was read";
-    return table;
-  }
-  table = parse_csv(text, {.header = bool_arg(args, "header", false),
-                           .separator = separator.empty() ? ',' : separator.front()});
   if (!table.problem.empty()) {
     table.problem = in_backticks(path) + (table.problem.front() == ':' ? "" : " ") + table.problem;
   }
@@ -119,23 +142,46 @@ std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
   return result_type(call, dtype, shape, diags);
 }
 
-void csv_kernel(const KernelCall& call) {
-  const CsvTable table = table_of(call.call.args);
-  const Shape& whole = call.call.result.shape;
-  if (!table.problem.empty() || !same_sizes(whole, table)) {
-    return fail(call, table.problem.empty() ? in_backticks(text_arg(call.call.args, "path")) +
-                                                  " has other sizes than when it was looked at"
-                                            : table.problem);
-  }
+// The part of a whole row of a table that is the rank's.
+struct CsvPart {
+  CsvRows rows;
+  std::int64_t first = 0;  // of its columns
+  std::int64_t columns = 0;
+};
+
+// Of a line, whose numbers are one row or one column of the table, the dim is either.
+CsvPart csv_part(const KernelCall& call) {
   const Shape& local = call.out.shape;
-  const std::size_t last = whole.rank() - 1;
-  const auto count = static_cast<std::size_t>(local[last].size);
-  const std::int64_t rows = local.volume() / std::max<std::int64_t>(local[last].size, 1);
-  const std::int64_t first_row = last == 0 ? 0 : offset_of(call, 0);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t from = (first_row + row) * whole[last].size + offset_of(call, last);
-    cast_elements(DType::kF64, call.out.dtype, &table.numbers[static_cast<std::size_t>(from)],
-                  count, at_mutable(call.out, row * local[last].size));
+  const std::size_t last = local.rank() - 1;
+  const bool is_column = last == 0 && table_of(call.call.args, {.first = 0, .end = 1}).columns == 1;
+  CsvPart part{
+      .rows = {.first = 0, .end = 1}, .first = offset_of(call, last), .columns = local[last].size};
+  if (last > 0 || is_column) {
+    part.rows = {.first = offset_of(call, 0), .end = offset_of(call, 0) + local[0].size};
+  }
+  if (is_column) {
+    part.first = 0;
+    part.columns = 1;
+  }
+  return part;
+}
+
+void csv_kernel(const KernelCall& call) {
+  const CsvPart part = csv_part(call);
+  std::int64_t done = 0;
+  const CsvTable table =
+      table_of(call.call.args, part.rows, [&](std::int64_t, std::span<const double> numbers) {
+        if (static_cast<std::int64_t>(numbers.size()) < part.first + part.columns) {
+          return;
+        }
+        cast_elements(DType::kF64, call.out.dtype, &numbers[static_cast<std::size_t>(part.first)],
+                      static_cast<std::size_t>(part.columns), at_mutable(call.out, done));
+        done += part.columns;
+      });
+  if (!table.problem.empty() || done != call.out.shape.volume()) {
+    fail(call, table.problem.empty() ? in_backticks(text_arg(call.call.args, "path")) +
+                                           " has other sizes than when it was looked at"
+                                     : table.problem);
   }
 }
 
@@ -170,7 +216,11 @@ const OpDef kReadBytes{.name = "read_bytes",
                                   {.name = "dim",
                                    .kind = ParamKind::kNewDim,
                                    .required = false,
-                                   .help = "the dim they lie along (position)"}},
+                                   .help = "the dim they lie along (position)"},
+                                  {.name = "dtype",
+                                   .kind = ParamKind::kDType,
+                                   .required = false,
+                                   .help = "u8: as they are, mapped into memory (i32)"}},
                        .shape_rule = "[position: N] for N bytes, as i32",
                        .example = R"(append("read_bytes_example.txt", "abc")
 print read_text("read_bytes_example.txt")
@@ -178,7 +228,8 @@ print read_text("read_bytes_example.txt")
                        .type = bytes_type,
                        .space = kept_space,
                        .kernel = bytes_kernel,
-                       .file = FileUse::kReads};
+                       .file = FileUse::kReads,
+                       .place = bytes_place};
 
 const OpDef kReadCsv{
     .name = "read_csv",

@@ -41,20 +41,37 @@ class TextFile {
 };
 
 std::string problem_of(std::string_view text, CsvForm form = {}) {
-  return parse_csv(text, form).problem;
+  return read_csv(text, form).problem;
+}
+
+std::vector<double> numbers_of(std::string_view text, CsvForm form = {}, CsvRows rows = {}) {
+  std::vector<double> all;
+  const CsvTable table = read_csv(text, form, rows, [&](std::int64_t, std::span<const double> row) {
+    all.insert(all.end(), row.begin(), row.end());
+  });
+  CHECK(table.problem.empty());
+  return all;
 }
 
 }  // namespace
 
 TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of other systems") {
-  const CsvTable table = parse_csv("\xEF\xBB\xBF 1, \"2.5\"\r\n\n+3,-4e1 \n", {});
+  const std::string_view text = "\xEF\xBB\xBF 1, \"2.5\"\r\n\n+3,-4e1 \n";
+  const CsvTable table = read_csv(text, {});
   CHECK(table.problem.empty());
   CHECK(table.rows == 2);
   CHECK(table.columns == 2);
-  CHECK(table.numbers == std::vector<double>{1, 2.5, 3, -40});
-  CHECK(parse_csv("a;b\n1;2", {.header = true, .separator = ';'}).numbers ==
-        std::vector<double>{1, 2});
-  CHECK(std::isnan(parse_csv("nan", {}).numbers.front()));
+  CHECK(numbers_of(text) == std::vector<double>{1, 2.5, 3, -40});
+  CHECK(numbers_of("a;b\n1;2", {.header = true, .separator = ';'}) == std::vector<double>{1, 2});
+  CHECK(std::isnan(numbers_of("nan").front()));
+}
+
+TEST_CASE("a rank looks at the rows of its slice alone") {
+  const std::string_view text = "wrong,\n\n3,4\n5,6\nwrong\n";
+  CHECK(numbers_of(text, {}, {.first = 1, .end = 3}) == std::vector<double>{3, 4, 5, 6});
+  CHECK(numbers_of(text, {.header = true}, {.first = 1, .end = 2}) == std::vector<double>{5, 6});
+  CHECK(read_csv(text, {}, {.first = 2, .end = 9}).problem ==
+        ": line 5 (row 3), column 1: `wrong` is not a number");
 }
 
 TEST_CASE("a table that is none is told with line, row and column") {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "frontend/driver/devices/restored.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
@@ -103,6 +104,10 @@ std::optional<std::string> RemoteDevice::text(const TensorHandle& tensor,
 bool RemoteDevice::save(const SaveRequest& request, DiagSink& diags) {
   throw_if_interrupted();
   return ask(request, &diags).done;
+}
+
+std::optional<std::string> RemoteDevice::note_of(const RestoreRequest& request, DiagSink& diags) {
+  return note_in(request, request.path, /*may_be_missing=*/false, diags);
 }
 
 bool RemoteDevice::restore(const RestoreRequest& request, DiagSink& diags) {

@@ -29,6 +29,7 @@ class RemoteDevice final : public HoldingDevice {
   void print(std::string_view line) override { print_(line); }
   bool save(const SaveRequest& request, DiagSink& diags) override;
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
+  std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
 
   void begin() override;
   void undo() override;

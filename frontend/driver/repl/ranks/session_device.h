@@ -34,6 +34,9 @@ class SessionDevice final : public Device {
   bool restore(const RestoreRequest& request, DiagSink& diags) override {
     return held_->restore(request, diags);
   }
+  std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override {
+    return held_->note_of(request, diags);
+  }
 
   void begin() { held_->begin(); }
   void undo() { held_->undo(); }

@@ -70,7 +70,7 @@ inline constexpr int kMembers<HeldState> = 4;
 template <>
 inline constexpr int kMembers<RandomStream> = 2;
 template <>
-inline constexpr int kMembers<SaveRequest> = 4;
+inline constexpr int kMembers<SaveRequest> = 5;
 template <>
 inline constexpr int kMembers<RestoreRequest> = 4;
 
