@@ -7,7 +7,8 @@
 
 namespace mtf {
 
-enum class Isa : std::uint8_t { kPortable, kAvx2, kAvx512 };  // each includes the ones before it
+// Each includes the ones before it.
+enum class Isa : std::uint8_t { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 
 struct Cpu {
   Isa isa = Isa::kPortable;

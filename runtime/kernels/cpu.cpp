@@ -16,13 +16,13 @@ Isa widest_isa() {
       avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
       __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0;
   if (avx512) {
-    return Isa::kAvx512;
+    return __builtin_cpu_supports("avx512bf16") != 0 ? Isa::kAvx512Bf16 : Isa::kAvx512;
   }
   return avx2 ? Isa::kAvx2 : Isa::kPortable;
 }
 
 std::optional<Isa> isa_named(std::string_view name) {
-  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
+  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
     if (to_string(isa) == name) {
       return isa;
     }
@@ -38,6 +38,8 @@ std::string_view to_string(Isa isa) {
       return "avx2";
     case Isa::kAvx512:
       return "avx512";
+    case Isa::kAvx512Bf16:
+      return "avx512_bf16";
   }
   return "";
 }

@@ -11,7 +11,8 @@
 namespace mtf {
 
 [[nodiscard]] Isa widest_isa();  // that this processor and operating system support
-[[nodiscard]] std::optional<Isa> isa_named(std::string_view name);  // portable, avx2, avx512
+[[nodiscard]] std::optional<Isa> isa_named(
+    std::string_view name);  // portable, avx2, avx512, avx512_bf16
 [[nodiscard]] std::string_view to_string(Isa isa);
 
 // The widest one, or what MTF_ISA names if that is narrower.

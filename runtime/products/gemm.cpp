@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory_resource>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -122,14 +123,14 @@ struct Tensors {
 template <typename T, typename S>
 void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T, S>& tensors) {
   const auto size = static_cast<std::int64_t>(sizeof(T));
-  T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.chain) * size));
+  T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.thin_chain) * size));
   for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
     const GemmBlock<T, S> block = {.rows = share.rows,
                                    .cols = share.cols,
                                    .a = tensors.a + work.plan.a_batch.at(n),
                                    .b = tensors.b + work.plan.b_batch.at(n),
                                    .out = tensors.out + work.plan.out_batch.at(n)};
-    run_thin(work.plan, work.chain, block, scratch);
+    run_thin(work.plan, work.thin_chain, block, scratch);
   }
 }
 
@@ -208,26 +209,34 @@ void run_threads(const GemmWork<T>& work, const Share& whole, const Tensors<T, S
   });
 }
 
-template <typename T>
+// Operands are stored as S.
+template <typename T, typename S>
 struct Ready {
   Ready(const Gemm& product, Cpu on, std::pmr::memory_resource* memory)
-      : kernel(gemm_kernel(on.isa, T())),
+      : kernel(gemm_kernel(on.isa, S())),
         plan(plan_gemm(product, kernel.lanes, memory)),
-        chain(cut_chain(plan,
-                        (plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes) /
-                            static_cast<std::int64_t>(sizeof(T)),
-                        memory)) {
+        chain(cut_chain(plan, panel_length(plan), memory)),
+        packed_chain(kernel.together == 1 ? std::nullopt
+                                          : std::optional(cut_chain(plan, panel_length(plan),
+                                                                    memory, kernel.together))) {
     const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
                             static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
     threads = products > kThreadedProducts ? on.threads : 1;
   }
 
-  template <typename S>
+  static std::int64_t panel_length(const GemmPlan& plan) {
+    return (plan.rows() <= kThinRows ? kThinPanelBytes : kPanelBytes) /
+           static_cast<std::int64_t>(sizeof(T));
+  }
+
   void run(Tensors<T, S> tensors) const {
     if (plan.swapped) {
       std::swap(tensors.a, tensors.b);
     }
-    const GemmWork<T> work = {.plan = plan, .chain = chain, .kernel = kernel};
+    const GemmWork<T> work = {.plan = plan,
+                              .chain = packed_chain ? *packed_chain : chain,
+                              .thin_chain = chain,
+                              .kernel = kernel};
     const Share whole = {.batch = from_to(0, plan.batches()),
                          .rows = from_to(0, plan.rows()),
                          .cols = from_to(0, plan.cols())};
@@ -241,6 +250,7 @@ struct Ready {
   const GemmKernel<T>& kernel;
   GemmPlan plan;
   Chain chain;
+  std::optional<Chain> packed_chain;  // where what is packed has several indices together
   int threads = 1;
 };
 
@@ -249,14 +259,15 @@ template <typename T, typename S>
 void run_gemm(const Gemm& product, const Tensors<T, S>& tensors, Cpu cpu) {
   std::array<std::byte, kTableBytes> tables;
   std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
-  Ready<T>(product, cpu, &memory).run(tensors);
+  Ready<T, S>(product, cpu, &memory).run(tensors);
 }
 
 }  // namespace
 
 template <typename T, typename S>
-struct PreparedGemm<T, S>::State : Ready<T> {
-  State(const Gemm& product, Cpu cpu) : Ready<T>(product, cpu, std::pmr::get_default_resource()) {}
+struct PreparedGemm<T, S>::State : Ready<T, S> {
+  State(const Gemm& product, Cpu cpu)
+      : Ready<T, S>(product, cpu, std::pmr::get_default_resource()) {}
 };
 
 template <typename T, typename S>

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "ir/support/index.h"
-#include "runtime/products/gemm_pack.h"
+#include "runtime/products/pack/gemm_pack.h"
 
 namespace mtf {
 namespace {
@@ -191,6 +191,17 @@ T* packed_rows(const Pass<T, S>& pass, std::int64_t i) {
   return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
 }
 
+template <typename T, typename S>
+void pack_operand(const GemmWork<T>& work, const S* x, const Offsets& lanes, const Offsets& inner,
+                  const PackRange& range, PairEnd end, T* out) {
+  if constexpr (std::is_same_v<S, BFloat16>) {
+    if (work.kernel.together > 1) {
+      return pack_pairs(x, lanes, inner, range, work.plan.leaf_length, end, out);
+    }
+  }
+  pack(x, lanes, inner, range, out);
+}
+
 // Packs a panel of the rows of some tiles.
 template <typename T, typename S>
 void pack_rows(const Pass<T, S>& pass, Interval tiles) {
@@ -202,13 +213,13 @@ void pack_rows(const Pass<T, S>& pass, Interval tiles) {
     T* packed = packed_rows(pass, tiles.begin) + k * work.kernel.rows;
     for (std::int64_t i = tiles.begin; i < tiles.end(); ++i) {
       const Interval rows = pass.row_tiles[i];
-      pack(pass.block.a, work.plan.a_row, work.plan.a_inner,
-           {.first_lane = rows.begin,
-            .lanes = rows.extent,
-            .first_inner = panel.begin + k,
-            .inner = std::min(step, panel.length - k),
-            .width = work.kernel.rows},
-           packed);
+      pack_operand(work, pass.block.a, work.plan.a_row, work.plan.a_inner,
+                   {.first_lane = rows.begin,
+                    .lanes = rows.extent,
+                    .first_inner = panel.begin + k,
+                    .inner = std::min(step, panel.length - k),
+                    .width = work.kernel.rows},
+                   PairEnd::kOfRows, packed);
       packed += panel.length * work.kernel.rows;
     }
   }
@@ -252,13 +263,13 @@ void pack_cols(const Pass<T, S>& pass, Interval group) {
     for (std::int64_t j = group.begin; j < group.end(); j += work.width()) {
       const Interval cols = tile_cols(work, group, j);
       if (!reads_in_place(pass, cols)) {
-        pack(pass.block.b, work.plan.b_col, work.plan.b_inner,
-             {.first_lane = cols.begin,
-              .lanes = cols.extent,
-              .first_inner = panel.begin + k,
-              .inner = std::min(step, panel.length - k),
-              .width = work.width()},
-             packed);
+        pack_operand(work, pass.block.b, work.plan.b_col, work.plan.b_inner,
+                     {.first_lane = cols.begin,
+                      .lanes = cols.extent,
+                      .first_inner = panel.begin + k,
+                      .inner = std::min(step, panel.length - k),
+                      .width = work.width()},
+                     PairEnd::kOfCols, packed);
       }
       packed += panel.length * work.width();
     }

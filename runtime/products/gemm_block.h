@@ -27,7 +27,8 @@ namespace mtf {
 template <typename T>
 struct GemmWork {
   const GemmPlan& plan;
-  const Chain& chain;
+  const Chain& chain;       // as operands are packed
+  const Chain& thin_chain;  // as they are
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
   bool b_in_place = false;  // where a tile's columns lie side by side

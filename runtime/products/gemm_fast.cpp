@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/products/gemm.h"
-#include "runtime/products/gemm_pack.h"
 #include "runtime/products/gemm_plan.h"
+#include "runtime/products/pack/gemm_pack.h"
 
 namespace mtf {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/products/gemm_turn.h"
+#include "runtime/products/pack/gemm_turn.h"
 
 namespace mtf {
 namespace {

@@ -230,14 +230,15 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   return plan;
 }
 
-Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
-                std::pmr::memory_resource* memory) {
+Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memory_resource* memory,
+                std::int64_t together) {
+  const std::int64_t leaf_length = (plan.leaf_length + together - 1) / together;
   Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
                  .panels = std::pmr::vector<ChainPanel>(memory),
-                 .leaves = plan.leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
+                 .leaves = leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
   chain.parts.reserve(plan.merges.size());
   int depth = 0;
-  const std::int64_t part_length = plan.leaf_length * chain.leaves;
+  const std::int64_t part_length = leaf_length * chain.leaves;
   // Pieces of a leaf are of nearly equal length.
   const std::int64_t pieces =
       chain.leaves > 1 ? 1

@@ -88,7 +88,8 @@ struct GemmPlan {
                                  std::pmr::memory_resource* memory);
 
 // Parts and panels of at most `panel_length` indices. Short leaves are taken two at a time.
+// `together`: so many indices of a leaf count as one, the last of them perhaps fewer.
 [[nodiscard]] Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
-                              std::pmr::memory_resource* memory);
+                              std::pmr::memory_resource* memory, std::int64_t together = 1);
 
 }  // namespace mtf

@@ -9,7 +9,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "runtime/products/gemm_turn.h"
+#include "runtime/products/micro/flushing.h"
+#include "runtime/products/pack/gemm_turn.h"
 
 namespace mtf {
 namespace {
@@ -187,6 +188,7 @@ void run_part(const Piece<T, S>& piece, const Chain& chain, const ChainPanel& pa
         continue;
       }
     }
+    const Flushing<!std::is_same_v<T, S>> flushing;
     add_part(piece, begin, part.length, sums);
   }
   for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {

@@ -16,6 +16,7 @@ const AllVectorMath& math_of(Isa isa) {
     case Isa::kAvx2:
       return kVectorMathAvx2;
     case Isa::kAvx512:
+    case Isa::kAvx512Bf16:
       return kVectorMathAvx512;
   }
   return kVectorMathPortable;

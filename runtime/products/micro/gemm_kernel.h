@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "ir/dtype.h"
 #include "runtime/kernels/cpu.h"
 #include "runtime/products/gemm_plan.h"
 
@@ -46,16 +47,23 @@ struct GemmKernel {
 
   std::int64_t rows = 0;            // of a packed tile
   std::int64_t lanes = 0;           // of one register
+  std::int64_t together = 1;        // inner indices that are packed as one
   std::array<Tiles, 2> tiles = {};  // one leaf or two
 };
 
 [[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, float);
 [[nodiscard]] const GemmKernel<double>& gemm_kernel(Isa isa, double);
+// Of bf16 that was widened, or of pairs of them (GemmKernel::together).
+[[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, BFloat16);
 
 extern const GemmKernel<float> kGemmAvx512F32;
 extern const GemmKernel<double> kGemmAvx512F64;
 extern const GemmKernel<float> kGemmAvx2F32;
 extern const GemmKernel<double> kGemmAvx2F64;
+extern const GemmKernel<float> kGemmPairsBf16;
+extern const GemmKernel<float> kGemmAvx512Bf16;
+extern const GemmKernel<float> kGemmAvx2Bf16;
+extern const GemmKernel<float> kGemmPortableBf16;
 extern const GemmKernel<float> kGemmPortableF32;
 extern const GemmKernel<double> kGemmPortableF64;
 

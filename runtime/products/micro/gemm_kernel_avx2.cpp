@@ -11,6 +11,7 @@ struct F32x8 {
   using Value = float;
   using Reg = __m256;
   static constexpr int kLanes = 8;
+  static constexpr bool kFlushes = false;
   static Reg zero() { return _mm256_setzero_ps(); }
   static Reg load(const float* x) { return _mm256_loadu_ps(x); }
   static Reg broadcast(const float* x) { return _mm256_broadcast_ss(x); }
@@ -23,6 +24,7 @@ struct F64x4 {
   using Value = double;
   using Reg = __m256d;
   static constexpr int kLanes = 4;
+  static constexpr bool kFlushes = false;
   static Reg zero() { return _mm256_setzero_pd(); }
   static Reg load(const double* x) { return _mm256_loadu_pd(x); }
   static Reg broadcast(const double* x) { return _mm256_broadcast_sd(x); }
@@ -31,9 +33,16 @@ struct F64x4 {
   static void store(double* x, Reg y) { _mm256_storeu_pd(x, y); }
 };
 
+// Of bf16 widened.
+struct Flushed : F32x8 {
+  static constexpr bool kFlushes = true;
+  static void hold(Reg& x) { asm volatile("" : "+x"(x)); }
+};
+
 }  // namespace
 
 constinit const GemmKernel<float> kGemmAvx2F32 = make_gemm_kernel<F32x8, 6>();
+constinit const GemmKernel<float> kGemmAvx2Bf16 = make_gemm_kernel<Flushed, 6>();
 constinit const GemmKernel<double> kGemmAvx2F64 = make_gemm_kernel<F64x4, 6>();
 
 }  // namespace mtf

@@ -20,6 +20,7 @@ struct F32x16 {
   using Value = float;
   using Reg = __m512;
   static constexpr int kLanes = 16;
+  static constexpr bool kFlushes = false;
   static Reg zero() { return clear<Reg>(); }
   static Reg load(const float* x) { return _mm512_loadu_ps(x); }
   static Reg broadcast(const float* x) { return _mm512_set1_ps(*x); }
@@ -32,6 +33,7 @@ struct F64x8 {
   using Value = double;
   using Reg = __m512d;
   static constexpr int kLanes = 8;
+  static constexpr bool kFlushes = false;
   static Reg zero() { return clear<Reg>(); }
   static Reg load(const double* x) { return _mm512_loadu_pd(x); }
   static Reg broadcast(const double* x) { return _mm512_set1_pd(*x); }
@@ -40,9 +42,16 @@ struct F64x8 {
   static void store(double* x, Reg y) { _mm512_storeu_pd(x, y); }
 };
 
+// Of bf16 widened.
+struct Flushed : F32x16 {
+  static constexpr bool kFlushes = true;
+  static void hold(Reg& x) { asm volatile("" : "+v"(x)); }
+};
+
 }  // namespace
 
 constinit const GemmKernel<float> kGemmAvx512F32 = make_gemm_kernel<F32x16, 12>();
+constinit const GemmKernel<float> kGemmAvx512Bf16 = make_gemm_kernel<Flushed, 12>();
 constinit const GemmKernel<double> kGemmAvx512F64 = make_gemm_kernel<F64x8, 12>();
 
 }  // namespace mtf

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "runtime/products/micro/flushing.h"
 #include "runtime/products/micro/gemm_kernel.h"
 
 namespace mtf {
@@ -114,6 +115,20 @@ class RowsOfA {
   const T* at_[kPointers];
 };
 
+// The compiler moves no arithmetic on these past here.
+template <typename V, int kRows, int kVectors>
+void hold(Registers<V, kRows, kVectors>& acc) {
+  if constexpr (V::kFlushes) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+      for (int j = 0; j < kVectors; ++j) {
+        V::hold(acc[i][j]);
+      }
+    }
+  }
+}
+
 // One index of a chain, for all elements of a tile.
 template <typename V, bool kApart, int kRows, int kVectors>
 void add_index(const RowsOfA<typename V::Value, kRows, kApart>& a, std::int64_t a_row,
@@ -160,16 +175,23 @@ void run_tile(const TileRun<typename V::Value>& run) {
       load<V, kRows, kVectors>(kLeaves == 1 && part.resumes ? run.places[part.depth] : nullptr,
                                acc[l]);
     }
+    {
+      const Flushing<V::kFlushes> flushing;
 #pragma GCC unroll 4
-    for (std::int64_t k = 0; k < part.length; ++k) {
+      for (std::int64_t k = 0; k < part.length; ++k) {
+#pragma GCC unroll 2
+        for (int l = 0; l < kLeaves; ++l) {
+          add_index<V, kApart, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
+          a[l].advance(a_inner);
+          b[l] += b_inner;
+          if constexpr (kApart) {
+            hide(b[l]);
+          }
+        }
+      }
 #pragma GCC unroll 2
       for (int l = 0; l < kLeaves; ++l) {
-        add_index<V, kApart, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
-        a[l].advance(a_inner);
-        b[l] += b_inner;
-        if constexpr (kApart) {
-          hide(b[l]);
-        }
+        hold<V, kRows, kVectors>(acc[l]);
       }
     }
     if constexpr (kLeaves == 2) {
@@ -207,9 +229,10 @@ constexpr typename GemmKernel<typename V::Value>::Tiles make_tiles() {
 }
 
 template <typename V, int kRows>
-constexpr GemmKernel<typename V::Value> make_gemm_kernel() {
+constexpr GemmKernel<typename V::Value> make_gemm_kernel(std::int64_t together = 1) {
   return {.rows = kRows,
           .lanes = V::kLanes,
+          .together = together,
           .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>()}};
 }
 

@@ -12,6 +12,7 @@ struct Scalar {
   using Value = T;
   using Reg = T;
   static constexpr int kLanes = 1;
+  static constexpr bool kFlushes = false;
   static Reg zero() { return T(0); }
   static Reg load(const T* x) { return *x; }
   static Reg broadcast(const T* x) { return *x; }
@@ -20,8 +21,15 @@ struct Scalar {
   static void store(T* x, Reg y) { *x = y; }
 };
 
+// The chain of bf16 widened, as the others have it.
+struct Flushed : Scalar<float> {
+  static constexpr bool kFlushes = true;
+  static void hold(Reg& x) { asm volatile("" : "+x"(x)); }
+};
+
 }  // namespace
 
+constinit const GemmKernel<float> kGemmPortableBf16 = make_gemm_kernel<Flushed, 4>();
 constinit const GemmKernel<float> kGemmPortableF32 = make_gemm_kernel<Scalar<float>, 4>();
 constinit const GemmKernel<double> kGemmPortableF64 = make_gemm_kernel<Scalar<double>, 4>();
 
@@ -32,9 +40,24 @@ const GemmKernel<float>& gemm_kernel(Isa isa, float) {
     case Isa::kAvx2:
       return kGemmAvx2F32;
     case Isa::kAvx512:
+    case Isa::kAvx512Bf16:
       return kGemmAvx512F32;
   }
   return kGemmPortableF32;
+}
+
+const GemmKernel<float>& gemm_kernel(Isa isa, BFloat16) {
+  switch (isa) {
+    case Isa::kPortable:
+      return kGemmPortableBf16;
+    case Isa::kAvx2:
+      return kGemmAvx2Bf16;
+    case Isa::kAvx512:
+      return kGemmAvx512Bf16;
+    case Isa::kAvx512Bf16:
+      return kGemmPairsBf16;
+  }
+  return kGemmPortableBf16;
 }
 
 const GemmKernel<double>& gemm_kernel(Isa isa, double) {
@@ -44,6 +67,7 @@ const GemmKernel<double>& gemm_kernel(Isa isa, double) {
     case Isa::kAvx2:
       return kGemmAvx2F64;
     case Isa::kAvx512:
+    case Isa::kAvx512Bf16:
       return kGemmAvx512F64;
   }
   return kGemmPortableF64;

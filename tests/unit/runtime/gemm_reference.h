@@ -12,6 +12,7 @@
 
 #include "runtime/kernels/tree.h"
 #include "runtime/products/gemm.h"
+#include "runtime/products/micro/flushing.h"
 
 namespace mtf {
 
@@ -35,13 +36,26 @@ void for_each_index(std::span<const GemmDim> dims, GemmIndex base, const Visit& 
   }
 }
 
+// With kFlushes as chains of bf16 are added up: subnormals are 0, going in and coming out.
+template <bool kFlushes, typename T>
+T multiply_add(T x, T y, T sum) {
+  const volatile T left = x;
+  const volatile T right = y;
+  volatile T result = sum;
+  {
+    const Flushing<kFlushes> flushing;
+    result = std::fma(left, right, result);
+  }
+  return result;
+}
+
 // The value of blocks [first, first + blocks[d]) of each dim from `d` on; dims before are fixed.
-template <typename T>
+template <bool kFlushes, typename T>
 T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks, const T* a,
                  const T* b, const std::vector<GemmTerm>& terms) {
   if (d == inner.size()) {
     T sum = 0;
-    const auto add = [&](GemmIndex at) { sum = std::fma(a[at.a], b[at.b], sum); };
+    const auto add = [&](GemmIndex at) { sum = multiply_add<kFlushes>(a[at.a], b[at.b], sum); };
     for_each_index(inner, {}, add);
     for (const GemmTerm& term : terms) {
       for_each_index(inner, {.a = term.a, .b = term.b}, add);
@@ -52,8 +66,8 @@ T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks,
   if (blocks == 1) {
     dim.extent /= dim.blocks;
     dim.blocks = 1;
-    return reference_tree(inner, d + 1, d + 1 < inner.size() ? inner[d + 1].blocks : 1, a, b,
-                          terms);
+    return reference_tree<kFlushes>(inner, d + 1, d + 1 < inner.size() ? inner[d + 1].blocks : 1, a,
+                                    b, terms);
   }
   const std::int64_t split = tree_split(blocks) * (dim.extent / dim.blocks);
   std::vector<GemmDim> left = inner;
@@ -62,18 +76,19 @@ T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks,
   left[d].blocks = tree_split(blocks);
   right[d].extent = dim.extent - split;
   right[d].blocks = blocks - tree_split(blocks);
-  const T low = reference_tree(left, d, left[d].blocks, a, b, terms);
-  return low +
-         reference_tree(right, d, right[d].blocks, a + split * dim.a, b + split * dim.b, terms);
+  const T low = reference_tree<kFlushes>(left, d, left[d].blocks, a, b, terms);
+  return low + reference_tree<kFlushes>(right, d, right[d].blocks, a + split * dim.a,
+                                        b + split * dim.b, terms);
 }
 
-template <typename T>
+template <bool kFlushes = false, typename T>
 void reference_gemm(const Gemm& gemm, const T* a, const T* b, T* out) {
   std::vector<GemmDim> outer = gemm.batch;
   outer.insert(outer.end(), gemm.rows.begin(), gemm.rows.end());
   outer.insert(outer.end(), gemm.cols.begin(), gemm.cols.end());
   for_each_index(outer, {}, [&](GemmIndex at) {
-    const T sum = reference_tree(gemm.inner, 0, gemm.inner.empty() ? 1 : gemm.inner[0].blocks,
+    const T sum =
+        reference_tree<kFlushes>(gemm.inner, 0, gemm.inner.empty() ? 1 : gemm.inner[0].blocks,
                                  a + at.a, b + at.b, gemm.terms);
     out[at.out] = gemm.accumulate ? out[at.out] + sum : sum;
   });

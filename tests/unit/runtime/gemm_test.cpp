@@ -9,95 +9,16 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/runtime/gemm_reference.h"
+#include "tests/unit/runtime/random_products.h"
 
 namespace mtf {
 namespace {
-
-std::vector<Isa> usable_isas() {
-  std::vector<Isa> result;
-  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
-    if (isa <= widest_isa()) {
-      result.push_back(isa);
-    }
-  }
-  return result;
-}
-
-std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-}
 
 template <typename T>
 std::vector<T> product_of(const Gemm& gemm, std::span<const T> a, std::span<const T> b,
                           std::vector<T> out, Cpu cpu) {
   mtf::gemm(gemm, a.data(), b.data(), out.data(), cpu);
   return out;
-}
-
-// Strides that lay the dims, each once in a tensor, in a random order in memory.
-void lay_out(std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> dims, std::mt19937& random) {
-  std::ranges::shuffle(dims, random);
-  std::int64_t stride = 1;
-  for (const auto& [dim, member] : dims) {
-    dim->*member = stride;
-    stride *= dim->extent;
-  }
-}
-
-struct Sized {
-  Gemm gemm;
-  std::int64_t a = 1;
-  std::int64_t b = 1;
-  std::int64_t out = 1;
-};
-
-std::vector<GemmDim> random_dims(std::mt19937& random, int most, std::int64_t extent, bool blocks) {
-  std::vector<GemmDim> dims(static_cast<std::size_t>(pick(random, 0, most)));
-  for (GemmDim& dim : dims) {
-    dim.blocks = blocks ? std::int64_t{1} << pick(random, 0, 3) : 1;
-    dim.extent = dim.blocks * std::max<std::int64_t>(1, pick(random, 1, extent) / dim.blocks);
-  }
-  return dims;
-}
-
-Sized random_product(std::mt19937& random) {
-  Sized result;
-  Gemm& gemm = result.gemm;
-  gemm = {.batch = random_dims(random, 2, 2, false),
-          .rows = random_dims(random, 2, 8, false),
-          .cols = random_dims(random, 2, 8, false),
-          .inner = random_dims(random, 3, 9, true),
-          .accumulate = pick(random, 0, 3) == 0};
-  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> a;
-  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> b;
-  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> out;
-  for (auto* dims : {&gemm.batch, &gemm.rows, &gemm.cols, &gemm.inner}) {
-    for (GemmDim& dim : *dims) {
-      if (dims != &gemm.cols) {
-        a.emplace_back(&dim, &GemmDim::a);
-        result.a *= dim.extent;
-      }
-      if (dims != &gemm.rows) {
-        b.emplace_back(&dim, &GemmDim::b);
-        result.b *= dim.extent;
-      }
-      if (dims != &gemm.inner) {
-        out.emplace_back(&dim, &GemmDim::out);
-        result.out *= dim.extent;
-      }
-    }
-  }
-  lay_out(a, random);
-  lay_out(b, random);
-  lay_out(out, random);
-  // Products that are added lie behind the first, in opposite orders.
-  const std::int64_t more = std::max<std::int64_t>(0, pick(random, -2, 2));
-  for (std::int64_t t = 1; t <= more; ++t) {
-    gemm.terms.push_back({.a = t * result.a, .b = (more + 1 - t) * result.b});
-  }
-  result.a *= more + 1;
-  result.b *= more + 1;
-  return result;
 }
 
 }  // namespace
@@ -116,61 +37,6 @@ TEMPLATE_TEST_CASE("a product of any dims in any order has the bits of its defin
       const auto found = product_of<TestType>(sized.gemm, a, b, before, {.isa = isa, .threads = 1});
       INFO("product " << i << " on " << to_string(isa));
       REQUIRE(same_bits<TestType>(found, expected));
-    }
-  }
-}
-
-// Random bf16, and the same as floats.
-struct Narrow {
-  std::vector<BFloat16> stored;
-  std::vector<float> wide;
-};
-
-Narrow narrow_values(std::int64_t n, std::mt19937& random) {
-  Narrow result;
-  for (const float x : random_values<float>(n, random)) {
-    result.stored.emplace_back(x);
-    result.wide.push_back(static_cast<float>(result.stored.back()));
-  }
-  return result;
-}
-
-TEST_CASE("a product of bf16 has the bits of that of the same floats", "[gemm]") {
-  std::mt19937 random(2);
-  const auto check = [&](const Sized& sized) {
-    const Narrow a = narrow_values(sized.a, random);
-    const Narrow b = narrow_values(sized.b, random);
-    const auto before = random_values<float>(sized.out, random);
-    for (const Isa isa : usable_isas()) {
-      const Cpu cpu{.isa = isa, .threads = 1};
-      const auto expected = product_of<float>(sized.gemm, a.wide, b.wide, before, cpu);
-      auto found = before;
-      mtf::gemm(sized.gemm, a.stored.data(), b.stored.data(), found.data(), cpu);
-      REQUIRE(same_bits<float>(found, expected));
-      auto fast = before;
-      gemm_fast(sized.gemm, a.stored.data(), b.stored.data(), fast.data(), cpu);
-      for (std::size_t i = 0; i < fast.size(); ++i) {
-        REQUIRE(fast[i] == Approx(expected[i]).epsilon(1e-4).margin(1e-2));
-      }
-    }
-  };
-  for (int i = 0; i < 300; ++i) {
-    check(random_product(random));
-  }
-  // Sizes of whole tiles, few rows, and all transpositions.
-  for (const std::int64_t m : {1, 3, 40, 130}) {
-    for (const int turned : {0, 1, 2, 3}) {
-      const std::int64_t k = 192;
-      const std::int64_t n = 200;
-      check({.gemm = {.rows = {{.extent = m, .a = turned % 2 == 0 ? k : 1, .out = n}},
-                      .cols = {{.extent = n, .b = turned / 2 == 0 ? 1 : k, .out = 1}},
-                      .inner = {{.extent = k,
-                                 .a = turned % 2 == 0 ? 1 : m,
-                                 .b = turned / 2 == 0 ? n : 1,
-                                 .blocks = 16}}},
-             .a = m * k,
-             .b = k * n,
-             .out = m * n});
     }
   }
 }

@@ -27,7 +27,7 @@ using test::ulps_between;
 
 std::vector<Isa> usable_isas() {
   std::vector<Isa> result;
-  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
+  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
     if (isa <= widest_isa()) {
       result.push_back(isa);
     }

@@ -1,7 +1,7 @@
 // Lanes side by side in memory are copied, inner indices side by side are transposed in registers,
 // and in anything else every index is a piece of its own.
 
-#include "runtime/products/gemm_pack.h"
+#include "runtime/products/pack/gemm_pack.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #include <iterator>
 
-#include "runtime/products/gemm_turn.h"
+#include "runtime/products/pack/gemm_turn.h"
 
 namespace mtf {
 namespace {

@@ -24,4 +24,13 @@ void pack(const double* x, const Offsets& lanes, const Offsets& inner, const Pac
 void pack(const BFloat16* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
           float* out);
 
+// What stands in the lower half of a word where a leaf of odd length has nothing. Added, the
+// product of the two leaves any sum as it is: -0, too.
+enum class PairEnd : std::uint16_t { kOfRows = 0x8000, kOfCols = 0 };
+
+// Pairs of inner indices as words of two bf16, the first above. `range.first_inner` and
+// `range.inner` count words, of which each leaf of `leaf_length` indices has its own.
+void pack_pairs(const BFloat16* x, const Offsets& lanes, const Offsets& inner,
+                const PackRange& range, std::int64_t leaf_length, PairEnd end, float* out);
+
 }  // namespace mtf

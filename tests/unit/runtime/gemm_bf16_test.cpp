@@ -1,0 +1,127 @@
+// Products of bf16: whether two indices of a chain are done at once or each is widened, bits are
+// those of multiply-adds one by one, subnormals being 0.
+
+#include <array>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/runtime/gemm_reference.h"
+#include "tests/unit/runtime/random_products.h"
+
+namespace mtf {
+namespace {
+
+// What is stored, and the same as floats.
+struct Narrow {
+  std::vector<BFloat16> stored;
+  std::vector<float> wide;
+};
+
+using Draw = float (*)(std::mt19937&);
+
+float common(std::mt19937& random) {
+  return std::uniform_real_distribution<float>(-1, 1)(random);
+}
+
+// Products and sums of which are around the least normal float, subnormal, or 0 of either sign.
+float tiny(std::mt19937& random) {
+  const auto exponent = static_cast<int>(pick(random, -70, -56));
+  const std::array<float, 6> odd = {0.0F, -0.0F, 1e-39F, -1e-39F, 0x1p-126F, -0x1p-126F};
+  const std::int64_t which = pick(random, 0, 40);
+  return which < 6 ? odd[static_cast<std::size_t>(which)] : std::ldexp(common(random), exponent);
+}
+
+// With an infinity or NaN now and then.
+float wild(std::mt19937& random) {
+  const std::int64_t which = pick(random, 0, 60);
+  return which == 0   ? INFINITY
+         : which == 1 ? -INFINITY
+         : which == 2 ? NAN
+         : which == 3 ? 3e38F
+                      : common(random);
+}
+
+Narrow narrow_values(std::int64_t n, Draw draw, std::mt19937& random) {
+  Narrow result;
+  for (std::int64_t i = 0; i < n; ++i) {
+    result.stored.emplace_back(draw(random));
+    result.wide.push_back(static_cast<float>(result.stored.back()));
+  }
+  return result;
+}
+
+void check(const Sized& sized, Draw draw, std::mt19937& random) {
+  const Narrow a = narrow_values(sized.a, draw, random);
+  const Narrow b = narrow_values(sized.b, draw, random);
+  std::vector<float> before;
+  for (std::int64_t i = 0; i < sized.out; ++i) {
+    before.push_back(draw(random));
+  }
+  auto expected = before;
+  reference_gemm<true>(sized.gemm, a.wide.data(), b.wide.data(), expected.data());
+  for (const Isa isa : usable_isas()) {
+    auto found = before;
+    gemm(sized.gemm, a.stored.data(), b.stored.data(), found.data(), {.isa = isa, .threads = 1});
+    INFO(to_string(isa));
+    REQUIRE(same_bits<float>(found, expected));
+  }
+}
+
+// All transpositions of matrices.
+Sized matrices(std::int64_t m, std::int64_t k, std::int64_t n, int turned, std::int64_t blocks) {
+  return {.gemm = {.rows = {{.extent = m, .a = turned % 2 == 0 ? k : 1, .out = n}},
+                   .cols = {{.extent = n, .b = turned / 2 == 0 ? 1 : k, .out = 1}},
+                   .inner = {{.extent = k,
+                              .a = turned % 2 == 0 ? 1 : m,
+                              .b = turned / 2 == 0 ? n : 1,
+                              .blocks = blocks}}},
+          .a = m * k,
+          .b = k * n,
+          .out = m * n};
+}
+
+}  // namespace
+
+TEST_CASE("products of bf16 have the bits of one multiply-add after the other", "[gemm]") {
+  std::mt19937 random(2);
+  for (const Draw draw : {common, tiny, wild}) {
+    for (int i = 0; i < 300; ++i) {
+      INFO("product " << i);
+      check(random_product(random), draw, random);
+    }
+  }
+}
+
+TEST_CASE("matrices of bf16 have these bits in tiles, few rows, odd chains and long ones",
+          "[gemm]") {
+  std::mt19937 random(3);
+  for (const int turned : {0, 1, 2, 3}) {
+    for (const std::int64_t m : {1, 3, 13, 40, 130}) {
+      check(matrices(m, 192, 200, turned, 16), common, random);
+      check(matrices(m, 16 * 7, 70, turned, 16), tiny, random);
+      check(matrices(m, 33, 65, turned, 1), tiny, random);
+    }
+    check(matrices(20, 4501, 40, turned, 1), common, random);
+    check(matrices(20, 9002, 33, turned, 2), tiny, random);
+  }
+}
+
+TEST_CASE("products of bf16 in any order are about the same", "[gemm]") {
+  std::mt19937 random(4);
+  for (int i = 0; i < 100; ++i) {
+    const Sized sized = random_product(random);
+    const Narrow a = narrow_values(sized.a, common, random);
+    const Narrow b = narrow_values(sized.b, common, random);
+    const std::vector<float> before(static_cast<std::size_t>(sized.out), 0.5F);
+    auto exact = before;
+    gemm(sized.gemm, a.stored.data(), b.stored.data(), exact.data(), {.isa = widest_isa()});
+    auto fast = before;
+    gemm_fast(sized.gemm, a.stored.data(), b.stored.data(), fast.data(), {.isa = widest_isa()});
+    for (std::size_t j = 0; j < fast.size(); ++j) {
+      REQUIRE(fast[j] == Approx(exact[j]).epsilon(1e-4).margin(1e-2));
+    }
+  }
+}
+
+}  // namespace mtf

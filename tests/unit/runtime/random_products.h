@@ -1,0 +1,97 @@
+// Products of random dims, in random orders in memory, and the instruction sets to do them with.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "runtime/products/gemm.h"
+
+namespace mtf {
+
+inline std::vector<Isa> usable_isas() {
+  std::vector<Isa> result;
+  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
+    if (isa <= widest_isa()) {
+      result.push_back(isa);
+    }
+  }
+  return result;
+}
+
+inline std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+// Strides that lay the dims, each once in a tensor, in a random order in memory.
+inline void lay_out(std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> dims,
+                    std::mt19937& random) {
+  std::ranges::shuffle(dims, random);
+  std::int64_t stride = 1;
+  for (const auto& [dim, member] : dims) {
+    dim->*member = stride;
+    stride *= dim->extent;
+  }
+}
+
+struct Sized {
+  Gemm gemm;
+  std::int64_t a = 1;
+  std::int64_t b = 1;
+  std::int64_t out = 1;
+};
+
+inline std::vector<GemmDim> random_dims(std::mt19937& random, int most, std::int64_t extent,
+                                        bool blocks) {
+  std::vector<GemmDim> dims(static_cast<std::size_t>(pick(random, 0, most)));
+  for (GemmDim& dim : dims) {
+    dim.blocks = blocks ? std::int64_t{1} << pick(random, 0, 3) : 1;
+    dim.extent = dim.blocks * std::max<std::int64_t>(1, pick(random, 1, extent) / dim.blocks);
+  }
+  return dims;
+}
+
+inline Sized random_product(std::mt19937& random) {
+  Sized result;
+  Gemm& gemm = result.gemm;
+  gemm = {.batch = random_dims(random, 2, 2, false),
+          .rows = random_dims(random, 2, 8, false),
+          .cols = random_dims(random, 2, 8, false),
+          .inner = random_dims(random, 3, 9, true),
+          .accumulate = pick(random, 0, 3) == 0};
+  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> a;
+  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> b;
+  std::vector<std::pair<GemmDim*, std::int64_t GemmDim::*>> out;
+  for (auto* dims : {&gemm.batch, &gemm.rows, &gemm.cols, &gemm.inner}) {
+    for (GemmDim& dim : *dims) {
+      if (dims != &gemm.cols) {
+        a.emplace_back(&dim, &GemmDim::a);
+        result.a *= dim.extent;
+      }
+      if (dims != &gemm.rows) {
+        b.emplace_back(&dim, &GemmDim::b);
+        result.b *= dim.extent;
+      }
+      if (dims != &gemm.inner) {
+        out.emplace_back(&dim, &GemmDim::out);
+        result.out *= dim.extent;
+      }
+    }
+  }
+  lay_out(a, random);
+  lay_out(b, random);
+  lay_out(out, random);
+  // Products that are added lie behind the first, in opposite orders.
+  const std::int64_t more = std::max<std::int64_t>(0, pick(random, -2, 2));
+  for (std::int64_t t = 1; t <= more; ++t) {
+    gemm.terms.push_back({.a = t * result.a, .b = (more + 1 - t) * result.b});
+  }
+  result.a *= more + 1;
+  result.b *= more + 1;
+  return result;
+}
+
+}  // namespace mtf
