@@ -160,6 +160,15 @@ class Printer {
     block(region.body);
   }
 
+  void print(const WithPrecision& region) {
+    out_ += "with precision " + region.dtype.text;
+    for (const PrecisionOption& option : region.options) {
+      out_ += ", " + option.name.text + " = " + option.value.text;
+    }
+    out_ += " ";
+    block(region.body);
+  }
+
   void print(const Recompute& region) {
     out_ += "recompute ";
     block(region.body);

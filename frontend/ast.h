@@ -185,6 +185,18 @@ struct WithLayout {
   Block body;
 };
 
+// with precision bf16, gradients = bf16 { … }
+struct PrecisionOption {
+  Name name;
+  Name value;
+};
+
+struct WithPrecision {
+  Name dtype;
+  std::vector<PrecisionOption> options;
+  Block body;
+};
+
 struct Recompute {
   Block body;
 };
@@ -218,8 +230,8 @@ struct Evaluate {
 struct Stmt {
   SourceSpan span;
   std::variant<Import, Dims, Mesh, Layout, UseLayout, Fn, Binding, Assign, Update, Variable, For,
-               While, If, Leave, Return, Print, Assert, Minimize, Checkpoint, WithLayout, Recompute,
-               Gradient, Expect, Evaluate>
+               While, If, Leave, Return, Print, Assert, Minimize, Checkpoint, WithLayout,
+               WithPrecision, Recompute, Gradient, Expect, Evaluate>
       node;
 };
 

@@ -26,6 +26,15 @@ struct Saved;
 struct Value;
 }  // namespace host
 
+// What `with precision` says of products, and of the gradients of params that come back from them.
+struct Precision {
+  DType products = DType::kF32;  // of their operands and results
+  DType gradients = DType::kF32;
+  friend bool operator==(const Precision&, const Precision&) = default;
+};
+// "bf16" or "bf16,gradients=bf16".
+[[nodiscard]] std::optional<Precision> precision_named(std::string_view text);
+
 struct ElaborateOptions {
   OpTable ops;
   std::string layout;  // `--layout`; wins over `use layout`
@@ -34,7 +43,8 @@ struct ElaborateOptions {
   // A line each: of `--set`, "data=folder", which `setting("data", …)` returns and `option data`
   // is; behind `--`, "--data=folder", for options alone.
   std::string settings;
-  bool one_rank = false;  // no layout is used, whatever the file says
+  std::optional<Precision> precision;  // `--precision`: as a block around the whole program
+  bool one_rank = false;               // no layout is used, whatever the file says
   // In use whatever the file and the options above say: one that a search looks at.
   std::optional<Layout> given;
   // The rules of a layout that is `auto`, which leaves them open; nullopt after an error, which is

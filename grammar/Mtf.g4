@@ -18,7 +18,7 @@ block : '{' (SEP statement)* '}' ;
 statement
   : importModule | dims | mesh | layout | useLayout | function | binding | variable
   | forLoop | whileLoop | ifElse | leave | returnValues | print | assertion | minimize | checkpoint
-  | withLayout | region | gradient | expectation | plain
+  | withLayout | withPrecision | region | gradient | expectation | plain
   ;
 
 importModule : IMPORT (name | string) (AS name)? ;
@@ -44,6 +44,8 @@ target : name | '*' ;
 
 useLayout : USE LAYOUT name ;
 withLayout : WITH LAYOUT name block ;
+// with precision bf16 { … }    with precision bf16, gradients = bf16 { … }
+withPrecision : WITH PRECISION name (',' name '=' name)* block ;
 region : RECOMPUTE block ;
 gradient : GRADIENT name (',' name)* block ;
 
@@ -144,6 +146,7 @@ PARAMS : 'params' ;
 AT : 'at' ;
 BREAK : 'break' ;
 CONTINUE : 'continue' ;
+PRECISION : 'precision' ;
 
 AS : 'as' ;
 IN : 'in' ;

@@ -273,6 +273,14 @@ enum class Primitive : std::uint8_t {
   kCheckFinite,  // of a loss
 };
 
+// What becomes of a call in a block of `with precision bf16`.
+enum class Narrowing : std::uint8_t {
+  kFollows,  // nothing: its result is as narrow as its operands
+  kProduct,  // its operands are cast to the block's dtype
+  kLookup,   // the first one is, if it is a param
+  kWide,     // its narrow operands are widened, and its result is not rounded
+};
+
 // ---- the definition ------------------------------------------------------------------------
 
 enum class FileUse : std::uint8_t { kNone, kReads, kWrites };
@@ -327,6 +335,7 @@ struct OpDef {
   // for a `tile` (runtime/vector_math/narrow.h), by casts around the call for others
   // (Builder::call).
   bool narrow = false;
+  Narrowing narrowing = Narrowing::kFollows;
   bool alias = false;  // the operand itself, in the layout that the argument "layout" pins
   // Reads or writes the file that the argument "path" names.
   FileUse file = FileUse::kNone;

@@ -83,6 +83,7 @@ struct Options {
   bool once = false;                 // of `watch`: draw what there is, and end
   std::string plot;                  // … into this file
   std::string settings;
+  std::string precision;
   std::string hardware;
   std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has
   std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`, from its parsing

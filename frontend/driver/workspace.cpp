@@ -233,6 +233,7 @@ ElaborateOptions elaborate_options(const Options& options) {
   result.mesh = options.mesh;
   result.rules = options.rules;
   result.settings = options.settings;
+  result.precision = precision_named(options.precision);
   result.deadline = options.deadline;
   result.module_text = [](std::string_view name) -> std::optional<std::string> {
     if (name == "this_machine") {

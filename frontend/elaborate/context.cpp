@@ -15,6 +15,9 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
               .loading = {}},
       units(options.ops, execution, report),
       settings{.given = options.settings, .asked = {}, .options = {}} {
+  if (options.precision && options.precision->products != DType::kF32) {
+    units.precision = options.precision;
+  }
   layouts.asked = {.layout = options.layout,
                    .mesh = options.mesh,
                    .rules = options.rules,

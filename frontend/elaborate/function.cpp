@@ -230,6 +230,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   built->scope = function.scope;
   built->name = site.name;
   built->region = region_name(c.layouts);
+  built->precision = c.units.precision;
   built->call = site.span;
   built->arguments = argument_patterns(arguments);
   const Entered entered(c.report, *function.fn, is_called ? site.span : SourceSpan(), arguments);
@@ -256,7 +257,8 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
 bool fits(const Context& c, const BuiltFunction& built, const Function& function,
           const Arguments& arguments, const CallSite& site, std::vector<TensorHandle>& slots) {
   if (built.scope != function.scope || built.region != region_name(c.layouts) ||
-      built.name != site.name || (built.rooted && !(built.call == site.span))) {
+      built.precision != c.units.precision || built.name != site.name ||
+      (built.rooted && !(built.call == site.span))) {
     return false;
   }
   slots.assign(built.slots, nullptr);

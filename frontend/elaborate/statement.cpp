@@ -5,6 +5,7 @@
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/expect.h"
 #include "frontend/elaborate/names/resolve.h"
+#include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 
@@ -167,6 +168,14 @@ Flow run_with_layout(Context& c, const ast::WithLayout& with) {
   return flow;
 }
 
+Flow run_with_precision(Context& c, const ast::WithPrecision& with) {
+  const std::optional<Precision> precision = precision_of(c.report, with);
+  // Outside of any block everything is as it is written, which f32 brings back.
+  const bool changes = precision && (c.units.precision || precision->products != DType::kF32);
+  const Restore restore(c.units.precision, changes ? precision : c.units.precision);
+  return run_block(c, with.body);
+}
+
 Flow run_statement(Context& c, const ast::Stmt& statement) {
   const SourceSpan span = statement.span;
   Flow flow = Flow::kNext;
@@ -200,6 +209,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
       [&](const ast::Checkpoint& checkpoint) { run_checkpoint(c, checkpoint, span); },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
+      [&](const ast::WithPrecision& with) { flow = run_with_precision(c, with); },
       [&](const ast::Recompute& region) { flow = run_recompute(c, region); },
       [&](const ast::Gradient& gradient) {
         c.control.gradient = &gradient;

@@ -144,6 +144,8 @@ std::size_t resolve_keyword(const WordContext& word) {
     keyword = word.in_for && ends_operand(word.previous) && word.next != MtfParser::OPEN_BRACE;
   } else if (word.type == MtfParser::LAYOUT) {
     keyword = word.previous == MtfParser::USE || word.previous == MtfParser::WITH;
+  } else if (word.type == MtfParser::PRECISION) {
+    keyword = word.previous == MtfParser::WITH && is_word(word.next);
   } else if (word.type == MtfParser::IF) {
     keyword = word.previous == MtfParser::ELSE;
   }

@@ -181,6 +181,16 @@ Node checkpoint(const Builder& build, const Tree* context) {
   return result;
 }
 
+Node with_precision(const Builder& build, const Tree* context) {
+  const std::vector<ast::Name> names = build_names(build, context);
+  ast::WithPrecision result{
+      .dtype = names.front(), .options = {}, .body = block_in(build, context)};
+  for (std::size_t i = 1; i + 1 < names.size(); i += 2) {
+    result.options.push_back({.name = names[i], .value = names[i + 1]});
+  }
+  return result;
+}
+
 Node plain(const Builder& build, const Tree* context) {
   std::vector<ast::Expr> left = expressions_in(build, context);
   if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
@@ -250,6 +260,8 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
       return checkpoint(build, context);
     case MtfParser::RuleWithLayout:
       return ast::WithLayout{.layout = name_in(build, context), .body = block_in(build, context)};
+    case MtfParser::RuleWithPrecision:
+      return with_precision(build, context);
     case MtfParser::RuleRegion:
       return ast::Recompute{.body = block_in(build, context)};
     case MtfParser::RuleGradient:

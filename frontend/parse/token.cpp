@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongestQuote = 40;
 
 // Keywords are numbered in the order of the grammar, from `import` to `false`.
-static_assert(MtfParser::FALSE - MtfParser::IMPORT == 43);
+static_assert(MtfParser::FALSE - MtfParser::IMPORT == 44);
 // Each closing bracket follows its opening one.
 static_assert(MtfParser::CLOSE_PAREN == MtfParser::OPEN_PAREN + 1);
 static_assert(MtfParser::CLOSE_BRACKET == MtfParser::OPEN_BRACKET + 1);

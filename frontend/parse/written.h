@@ -32,6 +32,7 @@ enum class Form : std::uint8_t {
   kTarget,
   kUseLayout,
   kWithLayout,
+  kWithPrecision,
   kRegion,
   kGradient,
   kExpectation,

@@ -239,7 +239,11 @@ void go_back(Builder& builder, ValueId id, Adjoints& adjoints) {
   const OpDef* op = value.op;
   ValueId& gradient = adjoints.at(id).gradient;
   if (gradient.valid()) {
-    gradient = with_dims_of(builder, builder.cast(gradient, builder.type_of(id).dtype), id);
+    // What goes back to a wide tensor through a cast is not rounded on its way.
+    const bool stays_wide = op != nullptr && op->primitive == Primitive::kCast;
+    const ValueId own_dtype =
+        stays_wide ? gradient : builder.cast(gradient, builder.type_of(id).dtype);
+    gradient = with_dims_of(builder, own_dtype, id);
   }
   if (!passes_on(builder, id, adjoints)) {
     return;

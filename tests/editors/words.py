@@ -20,7 +20,8 @@ KEYWORD_LINES = {
     "assert": "assert x > 1", "minimize": "minimize loss with f()", "save": 'save "a"',
     "restore": 'restore "a"', "params": "layout l on m { params { a -> x } }",
     "at": 'layout l on m { at "w" { a -> x } }', "break": "for i in 0..3 { break }",
-    "continue": "for i in 0..3 { continue }", "as": "import nn as n", "in": "for i in 0..3 { }",
+    "continue": "for i in 0..3 { continue }", "precision": "with precision bf16 { f(x) }",
+    "as": "import nn as n", "in": "for i in 0..3 { }",
     "on": "layout l on m { }", "of": "mesh m = [x: 2] of tpu_v2", "infer": "layout l on m infer { }",
     "auto": "layout l on m auto { }", "uneven": "layout l on m uneven { }",
     "where": "layout l on m { k -> (y, x) where y == z }", "step": "for i in 0..9 step 2 { }",
@@ -33,6 +34,7 @@ NAME_LINES = {
     "state": "let y = f(state = 3)", "layout": "let y = ones([layout: 3])", "step": "let y = step * 2",
     "model": "let y = sum(x, over = model)", "on": "dim on = 3", "in": "let in = 3",
     "where": "let y = where(c, a, b)", "use": "use = 3", "param": "param = 3",
+    "precision": "let y = f(precision = 3)",
 }
 
 

@@ -103,7 +103,7 @@ std::pair<std::string, std::string> random_block(Random& random, const std::vect
   }
   const std::string name = "f" + std::to_string(random.below(3));
   const std::string dim = random.of(words);
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
       return {"fn " + name + "(x: f32[" + dim + "]) {\n", "}\n"};
     case 1:
@@ -120,6 +120,8 @@ std::pair<std::string, std::string> random_block(Random& random, const std::vect
       return {"while " + dim + " < 3 {\n", "}\n"};
     case 7:
       return {"recompute {\n", "}\n"};
+    case 8:
+      return {"with precision bf16 {\n", "}\n"};
     default:
       return {"fn " + name + "() {\nfn inner(y) {\n", "return y\n}\nreturn inner(1)\n}\n"};
   }

@@ -5,6 +5,7 @@
 
 #include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/metrics/metrics_file.h"
+#include "frontend/elaborate.h"
 #include "ir/support/units.h"
 
 namespace mtf {
@@ -80,6 +81,11 @@ bool add_setting(Options& options, std::string_view text) {
   std::ranges::replace(lines, ',', '\n');
   options.settings += (options.settings.empty() ? "" : "\n") + lines;
   return text.find('=') != std::string_view::npos;
+}
+
+bool set_precision(Options& options, std::string_view text) {
+  options.precision = text;
+  return precision_named(text).has_value();
 }
 
 bool set_rank(Options& options, std::string_view text) {
@@ -256,6 +262,10 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile, set_rules},
     {"--set", "", "NAME=TEXT", "what `setting(NAME, …)` is; several are separated by commas",
      kWithFile, add_setting},
+    {"--precision", "", "DTYPE",
+     "of products and activations, as `with precision` around the program: bf16, f16, or "
+     "\"bf16,gradients=bf16\"",
+     kWithFile, set_precision, Offer::kChoices, "bf16 f16 f32"},
     {"--hardware", "", "NAME", "the profile to price with, instead of the mesh's",
      kCost | kSearch | kDiff | kRun, set_text<&Options::hardware>},
     {"--ranks", "", "N", "search all meshes of so many ranks; of --scale and --fit several: 1,6,48",

@@ -48,7 +48,10 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
 Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   const auto* tensor = x.value.get<Tensor>();
-  return tensor != nullptr ? make(tensor->type.dtype)
+  // Variables are f32 in a block of `with precision`, also those declared like an activation.
+  const bool is_initial = !c.units.at_top_level() && c.units.precision &&
+                          c.units.recording().kind == UnitKind::kInitial;
+  return tensor != nullptr ? make(is_initial ? wide_of(tensor->type.dtype) : tensor->type.dtype)
                            : wrong_argument(c.report, self, x, "a tensor");
 }
 

@@ -4,6 +4,8 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/loops/loops.h"
+#include "frontend/elaborate/precision/precision.h"
+
 namespace mtf::host {
 namespace {
 
@@ -18,6 +20,8 @@ void collect(const ast::Stmt& statement, std::vector<ast::Name>& names) {
     collect(repeat->body, names);
   } else if (const auto* region = std::get_if<ast::WithLayout>(&statement.node)) {
     collect(region->body, names);
+  } else if (const auto* narrow = std::get_if<ast::WithPrecision>(&statement.node)) {
+    collect(narrow->body, names);
   } else if (const auto* again = std::get_if<ast::Recompute>(&statement.node)) {
     collect(again->body, names);
   } else if (const auto* choice = std::get_if<ast::If>(&statement.node)) {
@@ -95,9 +99,9 @@ std::string type_or_kind(const Value& value) {
 }  // namespace
 
 std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& before,
-                                const Value& now) {
+                                const Value& set) {
   const auto* list = before.get<List>();
-  const auto* others = now.get<List>();
+  const auto* others = set.get<List>();
   if (list != nullptr && others != nullptr && list->items->size() == others->items->size()) {
     Values items;
     for (std::size_t i = 0; i < list->items->size(); ++i) {
@@ -110,6 +114,7 @@ std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& 
     return make_list(std::move(items));
   }
   const auto* tensor = before.get<Tensor>();
+  const Value now = as_before(c.units, before, set, name.span);
   if (tensor == nullptr ? !equal(before, now) : !is_alike(*tensor, now)) {
     c.report.error(
         DiagKind::kWrongType, name.span,

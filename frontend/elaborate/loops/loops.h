@@ -25,7 +25,7 @@ struct Handed {
 // What a trip made of a value, of the type that it had before; nullopt after an error. requires:
 // none is unknown, and `before` is from `as_tensors`, but for its lists.
 [[nodiscard]] std::optional<Value> after_trip(Context& c, const ast::Name& name,
-                                              const Value& before, const Value& now);
+                                              const Value& before, const Value& set);
 
 // Whether a condition is a tensor whose value is not known while the function is built.
 [[nodiscard]] bool is_on_device(const Context& c, const Value& condition);

@@ -5,6 +5,7 @@
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
 namespace {
@@ -115,7 +116,7 @@ std::optional<std::pair<Value, Value>> step(const Scan& scan, const Value& carry
                        "of the position");
     return std::nullopt;
   }
-  const Value& next = results->items->front();
+  const Value next = as_before(c.units, carry, results->items->front(), scan.span);
   if (!same_form(carry, next)) {
     c.report.error(DiagKind::kWrongType, scan.init_span,
                    "the carry goes into " + name + " as " + kind_of(carry) + " and comes out as " +

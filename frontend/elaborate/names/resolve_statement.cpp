@@ -141,6 +141,10 @@ void Resolver::visit(const ast::WithLayout& with, SourceSpan /*span*/) {
   block(with.body);
 }
 
+void Resolver::visit(const ast::WithPrecision& with, SourceSpan /*span*/) {
+  block(with.body);
+}
+
 void Resolver::visit(const ast::Recompute& recompute, SourceSpan /*span*/) {
   block(recompute.body);
 }

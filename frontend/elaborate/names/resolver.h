@@ -61,6 +61,7 @@ class Resolver {
   void visit(const ast::Minimize& minimize, SourceSpan span);
   void visit(const ast::Checkpoint& checkpoint, SourceSpan span);
   void visit(const ast::WithLayout& with, SourceSpan span);
+  void visit(const ast::WithPrecision& with, SourceSpan span);
   void visit(const ast::Recompute& recompute, SourceSpan span);
   void visit(const ast::Gradient& own, SourceSpan span);
   void visit(const ast::Expect& expect, SourceSpan span);

@@ -250,6 +250,7 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     return;
   }
   bool any = false;
+  const Restore full(c.units.precision, std::optional<Precision>());  // what updates variables
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {
       continue;

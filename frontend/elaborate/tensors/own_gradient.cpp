@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/statement.h"
 
 namespace mtf::host {
@@ -22,7 +23,8 @@ struct Rule {
   const ast::Gradient& gradient;
   std::shared_ptr<Scope> scope;  // of the body
   std::int32_t frame = -1;
-  std::vector<Operand> by;  // parameters
+  std::optional<Precision> precision;  // of the body
+  std::vector<Operand> by;             // parameters
 
   [[nodiscard]] std::string name_of(std::size_t i) const {
     return "`" + by[i].value.get<Tensor>()->name + "`";
@@ -107,7 +109,8 @@ struct Rule {
     const Recomputation outer = builder.recompute();
     const auto again = static_cast<std::int32_t>(builder.program().values.size());
     builder.recompute({.block = outer.block, .again = again, .of = {}});
-    const Values values = run(upstream);
+    const Restore as_body(c.units.precision, precision);
+    Values values = run(upstream);
     builder.recompute(outer);
     if (std::ranges::any_of(values, is_unknown)) {
       return gradients;
@@ -121,6 +124,7 @@ struct Rule {
       return gradients;
     }
     for (std::size_t i = 0; i < by.size(); ++i) {
+      values[i] = as_before(c.units, by[i].value, std::move(values[i]), span_of(i));
       gradients[i] = fit(i, values[i]).value_or(ValueId{});
     }
     return gradients;
@@ -176,6 +180,7 @@ Value with_own_gradient(Context& c, const ast::Fn& fn, Value result) {
             .gradient = gradient,
             .scope = c.control.gradient_scope,
             .frame = c.units.frame,
+            .precision = c.units.precision,
             .by = {}};
   OwnGradient own;
   if (!collect_parameters(c, fn, rule, own)) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontend/elaborate.h"
 #include "frontend/elaborate/names/scope.h"
 #include "frontend/elaborate/report.h"
 #include "frontend/elaborate/tensors/execution.h"
@@ -105,7 +106,8 @@ struct BuiltFunction {
   bool rooted = false;
   std::string name;    // of the call
   std::string region;  // the layout of `with layout`, or empty
-  SourceSpan call;     // matters if rooted
+  std::optional<Precision> precision;
+  SourceSpan call;  // matters if rooted
   bool failed = false;
   bool runs = false;
   std::unique_ptr<Unit> unit;
@@ -128,6 +130,7 @@ class Units {
 
   std::vector<std::unique_ptr<Recording>> recordings;  // under construction, the innermost last
   std::int32_t frame = -1;                             // in the program of the innermost
+  std::optional<Precision> precision;                  // of `with precision`, or `--precision`
   std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
   std::unordered_map<std::string, StatementUnit> of_statements;
   std::uint64_t statements = 0;         // that were run

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
 namespace {
@@ -182,6 +183,18 @@ bool is_known_later(Units& units, const OpDef& op, const OpArgs& args) {
          args.get<Shape>("shape") == nullptr;
 }
 
+// As an einsum, whose result is a sum: wide.
+Value sum_of_product(Units& units, std::span<const ValueId> factors, OpArgs args, SourceSpan span) {
+  std::vector<Operand> operands;
+  for (const ValueId factor : factors) {
+    operands.push_back({.value = recorded(units, factor), .span = span});
+  }
+  if (args.find("dtype") == nullptr) {
+    args.set("dtype", DType::kF32);
+  }
+  return apply_op(units, op_of(units.ops, Algebra::kEinsum), operands, std::move(args), span);
+}
+
 }  // namespace
 
 void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<const ValueId> ids) {
@@ -299,6 +312,10 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   if (const std::optional<ValueId> known = read_back(units, op, args)) {
     return recorded(units, *known);
   }
+  if (const std::vector<ValueId> factors = summed_factors(units, op, ids); !factors.empty()) {
+    return sum_of_product(units, factors, std::move(args), span);
+  }
+  fit_operands(units, op, args, ids);
   fit_whole_numbers(units, op, operands, args, ids);
   note_write(units, op, args, ids);
   const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);

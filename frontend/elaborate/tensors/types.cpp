@@ -1,6 +1,7 @@
 // Values against the types that are written for them.
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
 namespace {
@@ -101,13 +102,18 @@ Value checked_tensor(const Checked& checked) {
     return checked_dims({.c = c, .operand = cast, .type = checked.type, .what = checked.what},
                         *cast.value.get<Tensor>(), *declared);
   }
+  const Operand settled{.value = as_declared(c.units, checked.operand.value, declared->type.dtype,
+                                             checked.operand.span),
+                        .span = checked.operand.span};
+  tensor = settled.value.get<Tensor>();
   if (tensor->type.dtype != declared->type.dtype) {
     return checked.wrong(DiagKind::kDtypeMismatch,
                          "is " + mtf::to_string(tensor->type) + "; " +
                              std::string(mtf::to_string(declared->type.dtype)) +
                              " is declared, which `cast` can make of it");
   }
-  return checked_dims(checked, *tensor, *declared);
+  return checked_dims({.c = c, .operand = settled, .type = checked.type, .what = checked.what},
+                      *tensor, *declared);
 }
 
 }  // namespace

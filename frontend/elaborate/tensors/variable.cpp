@@ -2,6 +2,7 @@
 // own.
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/units.h"
 
@@ -98,6 +99,8 @@ std::optional<mtf::Variable> build_initial(const Declaration& declaration, const
   const Restore frame(c.units.frame, std::int32_t{-1});
   const Restore fill(c.variables.initial_type, type);
   const Restore name(c.variables.call_name, std::string());
+  const Restore precision(c.units.precision,
+                          c.units.precision ? std::optional(Precision{}) : std::nullopt);
   const std::optional<ValueId> id = for_each_position(
       c.units, c.variables.stacked, [&] { return initial_value(declaration, type); });
   const std::unique_ptr<Recording> unit = c.units.close();
@@ -252,6 +255,7 @@ std::optional<ValueId> fitted(Units& units, const Operand& operand, const Tensor
     }
     value = recorded(units, *id);
   }
+  value = as_declared(units, std::move(value), type.dtype, operand.span);
   const auto* tensor = value.get<Tensor>();
   if (tensor == nullptr) {
     report_misfit(units, operand, DiagKind::kWrongType, kind_of(operand.value), type);

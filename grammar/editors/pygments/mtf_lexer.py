@@ -30,6 +30,8 @@ class MtfLexer(RegexLexer):
              bygroups(Keyword.Declaration, Whitespace, Name.Variable), "statement"),
             (rf"(use|with)(\s+)(layout)(\s+)({NAME})",
              bygroups(Keyword, Whitespace, Keyword, Whitespace, Name.Class), "statement"),
+            (rf"(with)(\s+)(precision)(\s+)({NAME})",
+             bygroups(Keyword, Whitespace, Keyword, Whitespace, Keyword.Type), "statement"),
             (r"(import|dim|gradient|expect|for|save|restore)\b(?!\s*(?:=(?!=)|->|<-|[-+*/%,:.(\[<>]))",
              Keyword.Declaration, "statement"),
             (r"(return|print|assert|minimize|if|while)\b(?!\s*(?:=(?!=)|->|<-|[,:.]))", Keyword,

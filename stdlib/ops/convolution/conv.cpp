@@ -119,7 +119,8 @@ print y
     .space = conv_space,
     .grad = conv_grad,
     .flops = product_flops,
-    .kernel = conv_run};
+    .kernel = conv_run,
+    .narrowing = Narrowing::kProduct};
 
 const OpDef kConvTranspose{
     .name = "conv_transpose",
@@ -140,7 +141,8 @@ print conv_transpose(x, k -> [wide: 6], window = w, taps = f, stride = 2, paddin
     .space = conv_transpose_space,
     .grad = conv_transpose_grad,
     .flops = conv_transpose_flops,
-    .kernel = conv_transpose_run};
+    .kernel = conv_transpose_run,
+    .narrowing = Narrowing::kProduct};
 
 const OpDef kConvKernel{
     .name = "conv_kernel",
@@ -157,6 +159,7 @@ print conv_kernel(x, y -> [f], window = w, taps = f, at = windows)
     .space = conv_kernel_space,
     .grad = conv_kernel_grad,
     .flops = conv_kernel_flops,
-    .kernel = conv_kernel_run};
+    .kernel = conv_kernel_run,
+    .narrowing = Narrowing::kProduct};
 
 }  // namespace mtf::ops

@@ -18,7 +18,14 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> cast_type(OpCall& call, DiagSink& /*diags*/) {
+std::optional<TensorType> cast_type(OpCall& call, DiagSink& diags) {
+  if (const auto* gradient = call.args.get<DType>("gradient");
+      gradient != nullptr && !is_float(*gradient)) {
+    diags.error(
+        DiagKind::kBadArgument, call.span,
+        "`gradient` of `cast` is a dtype of floats, and not " + std::string(to_string(*gradient)));
+    return std::nullopt;
+  }
   const DType to = dtype_arg(call.args, "dtype", call.operands[0].dtype);
   return TensorType{.dtype = to, .shape = call.operands[0].shape};
 }
@@ -124,7 +131,9 @@ void cast_tile(const TileCall& call, std::span<const void* const> in, void* out,
 }
 
 void cast_grad(GradBuilder& b) {
-  b.add_to(0, b.cast(b.upstream(), wide_of(b.type_of(b.operand(0)).dtype)));
+  const DType wide = wide_of(b.type_of(b.operand(0)).dtype);
+  const ValueId rounded = b.cast(b.upstream(), dtype_arg(b.args(), "gradient", wide));
+  b.add_to(0, b.cast(rounded, wide));
 }
 
 }  // namespace
@@ -136,7 +145,11 @@ const OpDef kCast{
         "range",
     .family = "element-wise functions",
     .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
-               {.name = "dtype", .kind = ParamKind::kDType, .help = "the dtype of the result"}},
+               {.name = "dtype", .kind = ParamKind::kDType, .help = "the dtype of the result"},
+               {.name = "gradient",
+                .kind = ParamKind::kDType,
+                .required = false,
+                .help = "what the gradient is rounded to on its way back to x (nothing)"}},
     .shape_rule = kSameDims,
     .example = "dim io = 3\nprint cast(const([io], [1.5, -1.5, 3e9]), i32)\n",
     .type = cast_type,

@@ -141,6 +141,7 @@ assert all(gather(table, [ids, second], over = [vocab, d_model]) == const([lengt
     .space = gather_space,
     .grad = gather_grad,
     .kernel = gather_kernel,
-    .narrow = true};
+    .narrow = true,
+    .narrowing = Narrowing::kLookup};
 
 }  // namespace mtf::ops

@@ -193,4 +193,20 @@ std::optional<ValueId> picked(Builder& b, std::span<const ValueId> factors, cons
   return result && product.negative ? b.emit(Primitive::kNegate, {*result}) : result;
 }
 
+std::optional<ValueId> picked_wide(Builder& b, std::span<const ValueId> factors, const Shape& to) {
+  const Product product = taken_apart(b, factors, to);
+  if (product.factors.size() != 2 || product.negative) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::optional<PickedBy> found = as_one_hot(b, product.factors[i]);
+    const auto rest =
+        found && !to.has(found->dim.name) ? without(b, product.factors, i, *found) : std::nullopt;
+    if (rest) {
+      return b.emit("einsum", {b.widened(rest->front())}, to_shape(to));
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace mtf

@@ -14,5 +14,8 @@ namespace mtf {
 // dim is summed and in others. nullopt: none is.
 [[nodiscard]] std::optional<ValueId> picked(Builder& b, std::span<const ValueId> factors,
                                             const Shape& to);
+// The same of two narrow factors, in the wide dtype: nothing is rounded on the way.
+[[nodiscard]] std::optional<ValueId> picked_wide(Builder& b, std::span<const ValueId> factors,
+                                                 const Shape& to);
 
 }  // namespace mtf

@@ -79,6 +79,7 @@ assert all(cholesky(a, rows = row, cols = col) == const([row, col], [[2, 0], [1,
     .space = cholesky_space,
     .grad = cholesky_grad,
     .flops = cholesky_flops,
-    .kernel = cholesky_kernel};
+    .kernel = cholesky_kernel,
+    .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -57,7 +57,8 @@ assert close(det(const([row, col], [[1, 2], [3, 4]]), rows = row, cols = col), -
                  .space = whole_space,
                  .grad = det_grad,
                  .flops = det_flops,
-                 .kernel = det_kernel<&Determinant::value>};
+                 .kernel = det_kernel<&Determinant::value>,
+                 .narrowing = Narrowing::kWide};
 
 const OpDef kLogDet{.name = "logdet",
                     .summary = "the logarithm of the size of the determinant",
@@ -71,6 +72,7 @@ assert close(logdet(const([row, col], [[1, 2], [3, 4]]), rows = row, cols = col)
                     .space = whole_space,
                     .grad = logdet_grad,
                     .flops = det_flops,
-                    .kernel = det_kernel<&Determinant::log>};
+                    .kernel = det_kernel<&Determinant::log>,
+                    .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

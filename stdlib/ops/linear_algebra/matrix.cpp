@@ -86,6 +86,7 @@ OpDef factorisation(OpDef def, std::string_view help) {
   def.params = matrix_params();
   def.params.push_back({.name = "to", .kind = ParamKind::kNewDim, .help = help});
   def.space = factored_space;
+  def.narrowing = Narrowing::kWide;
   return def;
 }
 

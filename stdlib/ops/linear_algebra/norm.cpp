@@ -45,7 +45,8 @@ const OpDef kNorm{.name = "norm",
 assert all(norm(const([batch, io], [[3, 4], [0, 0]]), over = io) == const([batch], [5, 0]))
 )",
                   .type = reduced_floats,
-                  .expand = norm_expand};
+                  .expand = norm_expand,
+                  .narrowing = Narrowing::kWide};
 
 const OpDef kOuter{.name = "outer",
                    .summary = "the product of each element of a with each of b, which share no dim",

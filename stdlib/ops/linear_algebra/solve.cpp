@@ -189,7 +189,8 @@ assert close(sum(a * x, over = col), const([row], [3, 4]))
     .space = solve_space,
     .grad = solve_grad,
     .flops = solve_flops,
-    .kernel = solve_kernel};
+    .kernel = solve_kernel,
+    .narrowing = Narrowing::kWide};
 
 const OpDef kTriangularSolve{
     .name = "triangular_solve",
@@ -206,7 +207,8 @@ assert all(x == const([col], [1, 2]))
     .space = solve_space,
     .grad = triangular_grad,
     .flops = triangular_flops,
-    .kernel = triangular_kernel};
+    .kernel = triangular_kernel,
+    .narrowing = Narrowing::kWide};
 
 const OpDef kInverse{.name = "inverse",
                      .summary = "the inverse of square matrices; infinite or NaN if there is none",
@@ -218,6 +220,7 @@ let a = const([row, col], [[2, 0], [1, 4]])
 assert all(inverse(a, rows = row, cols = col) == const([col, row], [[0.5, 0], [-0.125, 0.25]]))
 )",
                      .type = inverse_type,
-                     .expand = inverse_expand};
+                     .expand = inverse_expand,
+                     .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -150,6 +150,7 @@ const OpDef kTrace{.name = "trace",
 assert trace(const([row, col], [[1, 2], [3, 4]]), rows = row, cols = col) == 5
 )",
                    .type = trace_type,
-                   .expand = trace_expand};
+                   .expand = trace_expand,
+                   .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -214,7 +214,7 @@ ValueId expand_narrow(Builder& b, const OpCall& call, std::span<const ValueId> o
   const DType dtype = call.result.dtype;
   const DType wide = wide_of(dtype);
   const Shape to = shape_arg(call.args, "to");
-  if (const std::optional<ValueId> found = dtype == wide ? std::nullopt : picked(b, operands, to)) {
+  if (const auto found = dtype == wide ? picked_wide(b, operands, to) : picked(b, operands, to)) {
     return *found;
   }
   std::vector<ValueId> factors(operands.begin(), operands.end());
@@ -341,6 +341,7 @@ print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
     .kernel = product_kernel,
     .strided = true,
     .narrow = true,
+    .narrowing = Narrowing::kProduct,
     .algebra = Algebra::kEinsum};
 
 }  // namespace mtf::ops

@@ -53,7 +53,8 @@ print max(x, over = io), max(x)
                  .space = max_space,
                  .grad = max_grad,
                  .flops = flops_of_operand,
-                 .kernel = max_kernel};
+                 .kernel = max_kernel,
+                 .narrowing = Narrowing::kWide};
 
 const OpDef kMin{.name = "min",
                  .summary =
@@ -70,6 +71,7 @@ print min(x, over = io), min(x)
                  .space = min_space,
                  .grad = max_grad,
                  .flops = flops_of_operand,
-                 .kernel = min_kernel};
+                 .kernel = min_kernel,
+                 .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

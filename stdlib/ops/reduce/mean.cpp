@@ -29,6 +29,7 @@ let x = const([batch, io], [[1, 2, 3], [4, 5, 6]])
 print mean(x, over = io), mean(x)
 )",
                   .type = reduced_floats,
-                  .expand = mean_expand};
+                  .expand = mean_expand,
+                  .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -57,6 +57,7 @@ print prod(x, over = io), prod(x)
                   .space = prod_space,
                   .grad = prod_grad,
                   .flops = flops_of_operand,
-                  .kernel = prod_kernel};
+                  .kernel = prod_kernel,
+                  .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

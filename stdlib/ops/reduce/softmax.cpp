@@ -86,7 +86,8 @@ const OpDef kLogSumExp{.name = "logsumexp",
 print logsumexp(const([classes], [1000, 1000, 0]), over = classes)
 )",
                        .type = reduced_floats,
-                       .expand = expand_logsumexp};
+                       .expand = expand_logsumexp,
+                       .narrowing = Narrowing::kWide};
 
 const OpDef kSoftmax{.name = "softmax",
                      .summary = "exp(x) / sum(exp(x)) over dims, without overflow",
@@ -97,7 +98,8 @@ const OpDef kSoftmax{.name = "softmax",
 print softmax(const([classes], [1, 2, 3]), over = classes)
 )",
                      .type = along_type,
-                     .expand = expand_softmax};
+                     .expand = expand_softmax,
+                     .narrowing = Narrowing::kWide};
 
 const OpDef kLogSoftmax{.name = "log_softmax",
                         .summary = "the logarithm of softmax, without overflow",
@@ -108,6 +110,7 @@ const OpDef kLogSoftmax{.name = "log_softmax",
 print log_softmax(const([classes], [1, 2, 3]), over = classes)
 )",
                         .type = along_type,
-                        .expand = expand_log_softmax};
+                        .expand = expand_log_softmax,
+                        .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

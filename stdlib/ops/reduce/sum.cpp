@@ -9,18 +9,33 @@
 namespace mtf::ops {
 namespace {
 
+// Of what was widened for the sum, that: the kernel widens as it reads.
+ValueId of_narrow(Builder& b, const OpCall& call, ValueId operand) {
+  const Value& value = b.program().at(operand);
+  const bool is_cast = value.op != nullptr && value.op->primitive == Primitive::kCast;
+  const ValueId source = is_cast ? value.operands.front() : ValueId{};
+  const DType before = is_cast ? b.type_of(source).dtype : call.result.dtype;
+  if (!is_narrow(before) || wide_of(before) != call.result.dtype) {
+    return {};
+  }
+  OpArgs args = call.args;
+  args.set("dtype", call.result.dtype);
+  return b.emit("sum", {source}, std::move(args));
+}
+
 // Of a product with a one_hot, what it picks; a narrow sum is a wide one, rounded. An invalid id:
 // the call stands for itself.
 std::optional<ValueId> sum_expand(Builder& b, const OpCall& call,
                                   std::span<const ValueId> operands) {
   const DType dtype = call.result.dtype;
-  if (b.type_of(operands[0]).dtype == dtype) {
-    if (const std::optional<ValueId> found = picked(b, operands, call.result.shape)) {
-      return found;
-    }
+  const bool widens = b.type_of(operands[0]).dtype != dtype;
+  const std::optional<ValueId> found =
+      widens ? picked_wide(b, operands, call.result.shape) : picked(b, operands, call.result.shape);
+  if (found) {
+    return found;
   }
   if (!is_narrow(dtype)) {
-    return ValueId{};
+    return of_narrow(b, call, operands[0]);
   }
   OpArgs args = call.args;
   args.set("dtype", wide_of(dtype));
@@ -64,6 +79,7 @@ print sum(x, over = io), sum(x -> [io]), sum(x)
                  .flops = flops_of_operand,
                  .kernel = sum_kernel,
                  .narrow = true,
+                 .narrowing = Narrowing::kWide,
                  .algebra = Algebra::kSum};
 
 }  // namespace mtf::ops

@@ -130,6 +130,7 @@ OpDef cumulative(OpDef def) {
   def.shape_rule = kSameDims;
   def.flops = cumulative_flops;
   def.kernel = cumulative_kernel;
+  def.narrowing = Narrowing::kWide;
   return def;
 }
 

@@ -81,6 +81,7 @@ print recurrence(0.5, ones([step]), over = step)
     .space = recurrence_space,
     .grad = recurrence_grad,
     .flops = recurrence_flops,
-    .kernel = recurrence_kernel};
+    .kernel = recurrence_kernel,
+    .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -74,6 +74,7 @@ const OpDef kLoopCarry{
     .type = any_elements,
     .space = kept_space,
     .kernel = carry_kernel,
+    .narrow = true,
     .primitive = Primitive::kCarry};
 
 const OpDef kLoopWhile{
@@ -86,6 +87,7 @@ const OpDef kLoopWhile{
     .type = condition_type,
     .space = kept_space,
     .kernel = no_kernel,
+    .narrow = true,
     .effect = true,
     .primitive = Primitive::kWhile};
 
@@ -102,6 +104,7 @@ const OpDef kLoopNext{
     .type = next_type,
     .space = next_space,
     .kernel = no_kernel,
+    .narrow = true,
     .effect = true,
     .primitive = Primitive::kNext};
 

@@ -119,6 +119,9 @@ fn dense(x, from: dim, activation: fn = identity, bias: bool = true) {
   }
   assert close(a, b, atol = 1e-05), "message \{{x}\}"
   minimize loss with optim.sgd(lr = 0.5)
+  with precision bf16, gradients = bf16 {
+    y = (2 * x)
+  }
   with layout a {
     recompute {
       let q = (x[sample: 64..128 as batch][0] @ [batch -> x, ..])

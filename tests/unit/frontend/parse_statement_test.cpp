@@ -104,6 +104,9 @@ TEST_CASE("keywords are names wherever that is clear") {
   CHECK(tree("fn fn(fn: fn = fn) { }") == "fn fn(fn: fn = fn) {\n}\n");
   CHECK(tree("with layout layout { use layout layout }") ==
         "with layout layout {\n  use layout layout\n}\n");
+  CHECK(tree("with precision precision { precision = precision(with, precision = 1) }") ==
+        "with precision precision {\n  precision = precision(with, precision = 1)\n}\n");
+  CHECK(tree("minimize loss with precision(lr = 1)") == "minimize loss with precision(lr = 1)\n");
   CHECK(tree("let y = recompute + expect(infer, auto, uneven)") ==
         "let y = (recompute + expect(infer, auto, uneven))\n");
 }

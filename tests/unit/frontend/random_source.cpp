@@ -160,7 +160,8 @@ class Drawer {
         return any("fn ", "model ") + name() + "(" + list([&] { return parameter(); }, 0) + ")" +
                any("", " -> " + type(), " -> " + type() + ", " + type()) + " " + block(depth);
       case 3:
-        return any("while x < 1 ", "recompute ", "with layout other ", "gradient x, y ") +
+        return any("while x < 1 ", "recompute ", "with layout other ", "gradient x, y ",
+                   "with precision bf16 ", "with precision f16, gradients = f16 ") +
                block(depth);
       case 4:
         return "expect " + any("", "step under both ", "under [a, b] ") + "{" + any(" ", "\n") +

@@ -81,7 +81,7 @@ void make_entry(ast::File& file, const std::vector<std::string>& results) {
 // Whatever a cost depends on but the layout and the entry.
 std::string priced_as(const Script& script, const Options& options) {
   std::string text = options.mesh + "\n" + options.rules + "\n" + options.settings + "\n" +
-                     options.hardware + (options.fast ? "\nfast" : "");
+                     options.precision + "\n" + options.hardware + (options.fast ? "\nfast" : "");
   for (const Statement& input : script.inputs()) {
     text += "\n" + std::to_string(input.file.index) + " " + std::to_string(input.span.begin) + " " +
             std::to_string(static_cast<int>(input.form));
@@ -101,6 +101,7 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
   inherit(options.mesh, session.mesh);
   inherit(options.rules, session.rules);
   inherit(options.settings, session.settings);
+  inherit(options.precision, session.precision);
   inherit(options.hardware, session.hardware);
   options.fast = options.fast || session.fast;
   options.seed = session.seed;

@@ -15,6 +15,7 @@ syn match mtfConnective "\%([[:alnum:]_)\]"*]\s\+\)\@<=\%(as\|in\|on\|of\|with\|
 syn match mtfModifier "\%(\k\s\+\)\@<=\%(infer\|auto\|uneven\)\>\%(\s*{\|\s\+\%(infer\|auto\|uneven\)\)\@="
 syn match mtfDeclaration "\%(^\|[{};]\)\@1<=\s*\%(import\|dim\|mesh\|layout\|use\|with\|gradient\|expect\|fn\|model\|let\|var\|option\|param\|state\|for\|save\|restore\)\>\%(\s*\%(=\|->\|<-\|[-+*/%,:.([<>]\)\)\@!"
 syn match mtfDeclaration "\%(\<\%(use\|with\)\s\+\)\@<=layout\>"
+syn match mtfDeclaration "\%(\<with\s\+\)\@<=precision\ze\s\+\K"
 syn match mtfDeclaration "\<\%(recompute\|params\)\>\%(\s*{\)\@="
 syn match mtfDeclaration "\<at\>\%(\s*\"\)\@="
 syn match mtfStatement "\%(^\|[{};]\)\@1<=\s*\%(return\|print\|assert\|minimize\|if\|while\)\>\%(\s*\%(=[^=]\|->\|<-\|[,:.]\)\)\@!"
