@@ -53,6 +53,9 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
                                             DiagSink& diags, const LowerOptions& options) {
   SpmdProgram out;
   out.source = std::move(program);
+  if (!layout.recompute && recomputes(out.source)) {
+    keep_recomputed(out.source);
+  }
   out.mesh = layout.mesh;
   out.layout = layout.name;
   std::optional<std::vector<SharedTarget>> targets = fitting_targets(
@@ -73,7 +76,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   if (!options.price_only || options.named) {
     name_values(out);
   }
-  schedule(out);
+  schedule(out, options.rough_peak);
   add_up(out);
   if (const std::string problem = options.price_only ? "" : verify(out); !problem.empty()) {
     // A plan that verify refuses would run to wrong numbers, so no build goes on with it.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <fnmatch.h>
 
 namespace mtf {
 namespace {
@@ -17,12 +16,24 @@ std::string grouped(const Mesh& mesh, const Axes& axes) {
 
 // Whether `*` in the glob can stand for text that makes it the path. Nothing else is special in it.
 bool matches(std::string_view glob, std::string_view path) {
-  std::string pattern;
-  for (const char c : glob) {
-    pattern += c == '?' || c == '[' || c == '\\' ? "\\" : "";
-    pattern += c;
+  std::size_t here = 0;
+  std::size_t star = std::string_view::npos;  // the last `*`, which stands for the path up to `end`
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < path.size();) {
+    if (here < glob.size() && glob[here] == '*') {
+      star = here++;
+      end = i;
+    } else if (here < glob.size() && glob[here] == path[i]) {
+      ++here;
+      ++i;
+    } else if (star != std::string_view::npos) {
+      here = star + 1;
+      i = ++end;
+    } else {
+      return false;
+    }
   }
-  return fnmatch(pattern.c_str(), std::string(path).c_str(), /*flags=*/0) == 0;
+  return glob.find_first_not_of('*', here) == std::string_view::npos;
 }
 
 }  // namespace

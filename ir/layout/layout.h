@@ -91,6 +91,7 @@ struct Layout {
   bool automatic = false;                // … are to be searched, and are not yet
   bool gather_again = false;  // what was gathered forward is freed, and gathered again backward
   std::int64_t stream = 1;    // pieces in which a gathered operand passes through a product
+  bool recompute = true;      // as the program's `recompute` blocks say; or all is kept
 
   // The rules for one tensor, and whether those behind `firm` give way to the ones before.
   struct Rules {

@@ -296,4 +296,23 @@ Program simplify(const Program& program, OpTable ops) {
   return joined;
 }
 
+bool recomputes(const Program& program) {
+  return std::ranges::any_of(program.values,
+                             [](const Value& value) { return value.recompute.again != 0; });
+}
+
+// A copy that draws random numbers is its original; all others are equal to theirs.
+void keep_recomputed(Program& simplified) {
+  Compaction compaction(simplified);
+  for (std::size_t i = 0, count = simplified.values.size(); i < count; ++i) {
+    Value& value = compaction.next();
+    const ValueId original = std::exchange(value.recompute, {}).of;
+    const bool draws = original.valid() && value.op->random;
+    draws ? compaction.replace(original) : compaction.keep();
+  }
+  compaction.finish();
+  merge_equal(simplified);
+  drop_dead(simplified);
+}
+
 }  // namespace mtf

@@ -10,4 +10,10 @@ namespace mtf {
 // drops what nobody reads (effects and updates stay). The result computes the same values.
 [[nodiscard]] Program simplify(const Program& program, OpTable ops);
 
+// Whether `recompute` blocks compute anything again.
+[[nodiscard]] bool recomputes(const Program& program);
+// Of a simplified program: what they compute is kept for the gradients instead. The same values, as
+// nothing else is rewritten anew.
+void keep_recomputed(Program& simplified);
+
 }  // namespace mtf

@@ -27,7 +27,7 @@ class Planner {
     blocks_.reserve(uses.size());
   }
 
-  MemoryPlan run(std::int64_t below) {
+  MemoryPlan run(const MemoryGoal& goal) {
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       settle(program_.inputs[i], Home::kInput, i);
     }
@@ -42,12 +42,14 @@ class Planner {
     find_spare();
     choose_homes();
     const std::int64_t apart = bytes_apart();
-    if (!place_blocks(below - apart)) {
+    if (!place_blocks(goal.below - apart, goal.rough)) {
       return std::move(plan_);
     }
-    set_offsets();
+    if (!goal.rough) {
+      set_offsets();
+    }
     plan_.peak_bytes = apart + plan_.arena_bytes;
-    plan_.is_below = plan_.peak_bytes < below;
+    plan_.is_below = plan_.peak_bytes < goal.below;
     return std::move(plan_);
   }
 
@@ -190,11 +192,12 @@ class Planner {
   }
 
   // In the arena, and in outputs that are yet to be made. False: the arena is not below `below`.
-  bool place_blocks(std::int64_t below) {
+  bool place_blocks(std::int64_t below, bool rough) {
     const std::vector<ArenaBlock> all = lend_outputs();
     const std::int64_t least = most_at_once(blocks_);
-    if (least >= below) {
-      return false;
+    plan_.arena_bytes = least;
+    if (rough || least >= below) {
+      return least < below;
     }
     plan_.arena_bytes = mtf::place(blocks_);
     if (!all.empty() && plan_.arena_bytes > least) {  // there are gaps: maybe more than before
@@ -332,8 +335,8 @@ class Planner {
 
 }  // namespace
 
-MemoryPlan plan_memory(const SpmdProgram& program, const StepUses& uses, std::int64_t below) {
-  return Planner(program, uses).run(below);
+MemoryPlan plan_memory(const SpmdProgram& program, const StepUses& uses, const MemoryGoal& goal) {
+  return Planner(program, uses).run(goal);
 }
 
 }  // namespace mtf

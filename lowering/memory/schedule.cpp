@@ -272,9 +272,9 @@ void set_memory(SpmdProgram& program, const MemoryPlan& plan) {
 
 }  // namespace
 
-void schedule(SpmdProgram& program) {
+void schedule(SpmdProgram& program, bool rough) {
   StepUses uses(program);
-  MemoryPlan best = plan_memory(program, uses);
+  MemoryPlan best = plan_memory(program, uses, {.rough = rough});
   std::optional<Scheduler> scheduler;
   bool is_moved = false;
   for (const Early early : {Early::kFreeing, Early::kMoves}) {
@@ -287,7 +287,8 @@ void schedule(SpmdProgram& program) {
     }
     std::vector<StepUse> before = uses.steps();
     uses.reorder(order);
-    if (MemoryPlan plan = plan_memory(program, uses, best.peak_bytes); plan.is_below) {
+    if (MemoryPlan plan = plan_memory(program, uses, {.below = best.peak_bytes, .rough = rough});
+        plan.is_below) {
       best = std::move(plan);
       is_moved = true;
       scheduler.reset();

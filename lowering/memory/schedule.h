@@ -11,6 +11,7 @@
 namespace mtf {
 
 // Orders the steps so that the peak is least, of the orders that are tried, and plans their memory.
-void schedule(SpmdProgram& program);
+// `rough`: for its price alone, with a peak that leaves out the gaps between places.
+void schedule(SpmdProgram& program, bool rough = false);
 
 }  // namespace mtf

@@ -37,11 +37,15 @@ std::size_t LayoutSearch::Rng::below(std::size_t n) {  // splitmix64
   return static_cast<std::size_t>((z ^ (z >> 31U)) % n);
 }
 
-// What a candidate has at least of what is wanted: while the memory does not hold it, of memory.
-double LayoutSearch::promise(const LayoutCandidate& candidate, bool fits) {
-  const Partial whole = roles_.whole(candidate);
-  RoleBound& bound = roles_.bound(candidate.mesh);
-  return fits ? bound.least(whole) : bound.least_memory(whole);
+LayoutSearch::Guess LayoutSearch::promise(const LayoutCandidate& candidate) {
+  const RoleBound::Least least = roles_.bound(candidate).least(roles_.whole(candidate));
+  return {beyond(least.bytes), least.value};
+}
+
+LayoutSearch::Guess LayoutSearch::reached_by(const Priced& priced) const {
+  return priced.is_legal ? Guess(beyond(static_cast<double>(priced.peak_bytes)),
+                                 value_of(priced, goal_.objective))
+                         : Guess(kInfinite, kInfinite);
 }
 
 // What the estimate says, as a merit. It may be off by some memory: what nearly fits is taken to.
@@ -49,8 +53,7 @@ LayoutSearch::Guess LayoutSearch::guess(const LayoutCandidate& candidate) {
   constexpr double kNearly = 0.9;
   ++guessed_;
   const RoleCost::Figures figures = roles_.estimate(candidate);
-  const double bytes = figures.bytes * kNearly;
-  return {goal_.memory > 0 ? std::max(0.0, bytes - goal_.memory) : 0.0, figures.value};
+  return {beyond(figures.bytes * kNearly), figures.value};
 }
 
 // The best change by its guess, as long as there is one. Where `*` puts what is in use, the
@@ -94,10 +97,7 @@ const Priced* LayoutSearch::lighter(const Priced& start, double reached) {
 // The first change that makes it better, those first that are best by their guess; of those that
 // may be better by their bound, so many.
 const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::size_t most) {
-  const bool fits = merit_of(from, goal_).fits();
-  const double reached = !from.is_legal ? kInfinite
-                         : fits         ? value_of(from, goal_.objective)
-                                        : static_cast<double>(from.peak_bytes);
+  const Guess reached = reached_by(from);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
   candidates =
@@ -106,11 +106,11 @@ const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::si
     if (most == 0 || is_over(share)) {
       return nullptr;
     }
-    if (promise(moved, fits) >= reached) {
+    if (promise(moved) >= reached) {
       continue;
     }
     most -= pricer_.knows(moved) ? 0 : 1;
-    const Priced* next = lighter(priced(moved), reached);
+    const Priced* next = lighter(priced(moved), reached.second);
     if (next->is_legal && is_better(*next, &from)) {
       return next;
     }
@@ -150,6 +150,8 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   fewer.back().again = fixed.again;
   fewer.push_back(candidate);
   fewer.back().stream = fixed.stream;
+  fewer.push_back(candidate);
+  fewer.back().recompute = fixed.recompute;
   return fewer;
 }
 
@@ -157,10 +159,8 @@ LayoutCandidate LayoutSearch::simplest(const Priced& priced, std::int64_t most) 
   const Priced* here = &priced;
   const auto is_worse = [this, &here](const LayoutCandidate& candidate) {
     constexpr double kRounding = 1e-9;
-    const bool fits = merit_of(*here, goal_).fits();
-    const double value =
-        fits ? value_of(*here, goal_.objective) : static_cast<double>(here->peak_bytes);
-    return promise(candidate, fits) > value * (1 + kRounding);
+    const auto [excess, value] = reached_by(*here);
+    return promise(candidate) > Guess(excess * (1 + kRounding), value * (1 + kRounding));
   };
   // Each thing that is said is left out once, or as long as that makes it better.
   std::vector<LayoutCandidate> fewer = shorter(here->candidate);
@@ -285,10 +285,7 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> 
 }
 
 std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidate> candidates) {
-  return in_order(std::move(candidates), [this](const LayoutCandidate& candidate) {
-    const bool too_large = goal_.memory > 0 && promise(candidate, false) > goal_.memory;
-    return std::pair(too_large, promise(candidate, true));
-  });
+  return in_order(std::move(candidates), [this](const LayoutCandidate& c) { return promise(c); });
 }
 
 void LayoutSearch::start_locally(std::int64_t share) {

@@ -105,6 +105,10 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
   add_mesh_moves(candidate, moves);
   add_axis_moves(candidate, moves);
   add_dim_moves(candidate, moves);
+  if (space_.may_vary_recompute()) {
+    moves.push_back(candidate);
+    moves.back().recompute ^= true;
+  }
   std::erase_if(moves, [&](const LayoutCandidate& moved) {
     return moved == candidate || !space_.is_consistent(moved);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 #include "lowering/price/price.h"
 
@@ -15,8 +16,20 @@ Pricer::Pricer(const SearchSpace& space, Programs programs, PricerOptions option
   }
 }
 
-const Pricer::Samples& Pricer::samples(std::size_t mesh) {
-  const std::span<const Program> programs = programs_(mesh);
+std::span<const Program> Pricer::programs(const LayoutCandidate& candidate) {
+  const std::span<const Program> written = programs_(candidate.mesh);
+  if (candidate.recompute) {
+    return written;
+  }
+  const auto [found, is_new] = kept_.try_emplace(written.data(), written.begin(), written.end());
+  if (is_new) {
+    std::ranges::for_each(found->second, keep_recomputed);
+  }
+  return found->second;
+}
+
+const Pricer::Samples& Pricer::samples(const LayoutCandidate& candidate) {
+  const std::span<const Program> programs = this->programs(candidate);
   const auto [found, is_new] = samples_.try_emplace(programs.data());
   Samples& result = found->second;
   if (!is_new) {
@@ -43,12 +56,12 @@ const Priced& Pricer::price(const LayoutCandidate& candidate) {
   const auto found = known_.find(candidate);
   return found != known_.end()
              ? found->second
-             : known_.emplace(candidate, priced(candidate, samples(candidate.mesh).entries))
+             : known_.emplace(candidate, priced(candidate, samples(candidate).entries))
                    .first->second;
 }
 
 const Priced& Pricer::price_whole(const LayoutCandidate& candidate) {
-  if (samples(candidate.mesh).owned.empty()) {
+  if (samples(candidate).owned.empty()) {
     return price(candidate);
   }
   const auto found = whole_.find(candidate);
@@ -56,14 +69,14 @@ const Priced& Pricer::price_whole(const LayoutCandidate& candidate) {
     return found->second;
   }
   std::vector<std::vector<Sample>> entries;
-  for (const Program& program : programs_(candidate.mesh)) {
+  for (const Program& program : programs(candidate)) {
     entries.push_back({{.program = &program}});
   }
   return whole_.emplace(candidate, priced(candidate, entries)).first->second;
 }
 
 Priced Pricer::least_whole(const Priced& priced) {
-  if (samples(priced.candidate.mesh).owned.empty()) {
+  if (samples(priced.candidate).owned.empty()) {
     return priced;
   }
   if (const auto found = whole_.find(priced.candidate); found != whole_.end()) {
@@ -93,13 +106,16 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
   for (const auto& [program, weight] : samples) {
     work_ += std::ssize(program->values);
     DiagSink diags;
-    const std::optional<SpmdProgram> plan = lower_simplified(
-        *program, layout, options_.ops, diags,
-        {.exact = options_.exact, .price_only = !options_.refuses, .cache = &cache_});
+    const bool is_whole = samples.size() == 1;
+    const std::optional<SpmdProgram> plan =
+        lower_simplified(*program, layout, options_.ops, diags,
+                         {.exact = options_.exact,
+                          .price_only = !options_.refuses,
+                          .rough_peak = !is_whole,  // the whole has other gaps
+                          .cache = &cache_});
     if (!plan) {
       return diags.diags().empty() ? "it does not fit" : diags.diags().front().text;
     }
-    const bool is_whole = samples.size() == 1;
     if (std::string refused = is_whole && options_.refuses ? options_.refuses(entry, *plan) : "";
         !refused.empty()) {
       return refused;

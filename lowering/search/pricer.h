@@ -59,9 +59,8 @@ class Pricer {
   // Values that were lowered: what the work so far is measured in.
   [[nodiscard]] std::int64_t work() const { return work_; }
   [[nodiscard]] const Hardware& hardware(std::size_t mesh) const { return hardware_[mesh]; }
-  [[nodiscard]] std::span<const Program> programs(std::size_t mesh) const {
-    return programs_(mesh);
-  }
+  // Those that a candidate is about.
+  [[nodiscard]] std::span<const Program> programs(const LayoutCandidate& candidate);
 
  private:
   // Programs that are planned for a price, each with the number of times that it counts.
@@ -74,7 +73,7 @@ class Pricer {
     std::vector<std::vector<Sample>> entries;
   };
 
-  [[nodiscard]] const Samples& samples(std::size_t mesh);
+  [[nodiscard]] const Samples& samples(const LayoutCandidate& candidate);
   [[nodiscard]] Priced priced(const LayoutCandidate& candidate,
                               std::span<const std::vector<Sample>> entries);
   // "" or why there is no plan.
@@ -84,8 +83,9 @@ class Pricer {
   const SearchSpace& space_;
   Programs programs_;
   PricerOptions options_;
-  std::vector<Hardware> hardware_;             // per mesh
-  std::map<const Program*, Samples> samples_;  // by the first entry on a mesh
+  std::vector<Hardware> hardware_;                       // per mesh
+  std::map<const Program*, std::vector<Program>> kept_;  // without recomputation, by the first
+  std::map<const Program*, Samples> samples_;            // by the first entry
   std::map<LayoutCandidate, Priced> known_;
   std::map<LayoutCandidate, Priced> whole_;  // of those that were asked for
   PlanCache cache_;

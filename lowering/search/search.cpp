@@ -20,6 +20,7 @@ double rounded(double value) {
 std::int64_t rules_in(const LayoutCandidate& candidate) {
   std::int64_t count = candidate.again ? 1 : 0;
   count += candidate.stream > 1 ? 1 : 0;
+  count += candidate.recompute ? 0 : 1;
   for (const Axes& axes : candidate.rules) {
     count += std::ssize(axes);
   }
@@ -77,7 +78,7 @@ SearchResult LayoutSearch::run() {
   for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
     if (reaches <= all && adds && !branch(reaches)) {
-      result_.bound = reaches == all ? result_.bound : roles_.least_of_all(all);
+      result_.bound = reaches == all ? result_.bound : roles_.least_of_all(goal_.memory, all);
       return result_;
     }
   }
@@ -205,12 +206,12 @@ struct LayoutSearch::Later {
 };
 
 void LayoutSearch::add_open(Open& open, Partial partial) {
-  RoleBound& bound = roles_.bound(partial.candidate.mesh);
+  RoleBound& bound = roles_.bound(partial.candidate);
   ++result_.bounded;
-  const double least = bound.least(partial);
-  const bool fits = goal_.memory <= 0 || bound.least_memory(partial) <= goal_.memory;
-  if (fits && !is_closed(least)) {
-    open.push_back({.least = least, .partial = std::move(partial), .number = nodes_++});
+  const RoleBound::Least least = bound.least(partial);
+  const bool fits = goal_.memory <= 0 || least.bytes <= goal_.memory;
+  if (fits && !is_closed(least.value)) {
+    open.push_back({.least = least.value, .partial = std::move(partial), .number = nodes_++});
     std::ranges::push_heap(open, Later());
   }
 }
@@ -221,8 +222,8 @@ bool LayoutSearch::branch(Reaches reaches) {
                            : reaches == Reaches::kVariables ? dims + space_.axes()
                                                             : roles_.decisions();
   Open open;
-  for (std::size_t m = 0; m < space_.meshes().size(); ++m) {
-    add_open(open, {.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches});
+  for (LayoutCandidate& beginning : space_.beginnings()) {
+    add_open(open, {.candidate = std::move(beginning), .decided = 0, .reaches = reaches});
   }
   constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
   const std::int64_t most_bounded = result_.bounded + goal_.work / kWorkOfBound;

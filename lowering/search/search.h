@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -82,14 +83,19 @@ class LayoutSearch {
   const Priced* step(const Priced& from, std::int64_t share, std::size_t most);
   const Priced* descend(const LayoutCandidate& from, std::int64_t share, std::size_t most);
   const Priced* lighter(const Priced& start, double reached);
-  // By the estimate of roles: bytes beyond the memory, then the value. Less is better.
+  // Bytes beyond the memory, then the value: less is better. By the estimate of roles; by their
+  // bound, which nothing gets below; and by a plan.
   using Guess = std::pair<double, double>;
   [[nodiscard]] Guess guess(const LayoutCandidate& candidate);
   [[nodiscard]] bool has_guessed_enough() const { return guessed_ * kWorkOfGuess > goal_.work; }
   [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from);
   [[nodiscard]] std::vector<LayoutCandidate> guessed(std::vector<LayoutCandidate> starts,
                                                      Rng& random);
-  [[nodiscard]] double promise(const LayoutCandidate& candidate, bool fits);
+  [[nodiscard]] Guess promise(const LayoutCandidate& candidate);
+  [[nodiscard]] Guess reached_by(const Priced& priced) const;
+  [[nodiscard]] double beyond(double bytes) const {
+    return goal_.memory > 0 ? std::max(0.0, bytes - goal_.memory) : 0;
+  }
   [[nodiscard]] std::vector<LayoutCandidate> starts(std::size_t mesh) const;
   void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;
   [[nodiscard]] std::size_t most_even_mesh() const;

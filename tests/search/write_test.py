@@ -97,7 +97,8 @@ def check_shortest(binary, folder, text, *words):
             params = [own[i - len(plain)] for i in kept if i >= len(plain)]
             block = "; ".join(rules + (["params { " + "; ".join(params) + " }"] if params else []))
             extra = "".join(f"; {word}" for word in (["stream = " + str(best["stream"])] if best["stream"] > 1 else
-                                                    ["gather = again"] if best["gather"] == "again" else []))
+                                                    ["gather = again"] if best["gather"] == "again" else [])
+                            + (["recompute = none"] if best["recompute"] == "none" else []))
             layouts.append((size, f"infer {{ {block}{extra} }}"))
     mesh = re.search(r"mesh (\w+)", text).group(1)
     declared = "".join(f"layout l{i} on {mesh} {rules}\n" for i, (_, rules) in enumerate(layouts))
@@ -107,7 +108,7 @@ def check_shortest(binary, folder, text, *words):
             and row["totals"]["peak_bytes"] == best["peak_bytes"]
             and sum(one["bytes"] for one in row["totals"]["collectives"]) == best["received_bytes"]]
     fewest = min(same, default=count)
-    inside = re.sub(r"(stream|gather) = \w+", "", wording[wording.index("{"):])
+    inside = re.sub(r"(stream|gather|recompute) = \w+", "", wording[wording.index("{"):])
     says = sum(len(part.split("->")[0].replace("params", "").strip(" {;").split(","))
                for part in re.findall(r"[^;{}]*->", inside))
     assert says == (fewest if count > 1 else count), (wording, best["source"], fewest, says)

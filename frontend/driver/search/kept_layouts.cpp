@@ -55,6 +55,7 @@ std::string kept_text(const KeptLayout& kept) {
     }
   }
   text += layout.gather_again ? "again\n" : "";
+  text += layout.recompute ? "" : "kept\n";
   return text + "stream " + std::to_string(layout.stream) + "\n";
 }
 
@@ -84,7 +85,8 @@ class Reading {
       words >> kept_.layout.stream;
     }
     kept_.layout.gather_again = kept_.layout.gather_again || kind == "again";
-    return kind == "says" || kind == "again" || kind == "stream";
+    kept_.layout.recompute = kept_.layout.recompute && kind != "kept";
+    return kind == "says" || kind == "again" || kind == "kept" || kind == "stream";
   }
 
   std::optional<KeptLayout> result() {

@@ -1,5 +1,5 @@
 // What each `recompute { … }` of the file is worth under the answer: the program without it,
-// planned.
+// planned; or with all of them where the answer keeps what they compute.
 
 #include <algorithm>
 #include <utility>
@@ -34,16 +34,24 @@ std::optional<Priced> planned(SearchedProgram& program, const Layout& layout, st
 
 void add_recomputed(const Workspace& workspace, SearchedProgram& program, Searching& searching,
                     SearchReport& report) {
-  const Layout layout = searching.answer();
+  Layout layout = searching.answer();
+  const auto add = [&](std::string place) {
+    const std::optional<Priced> other =
+        planned(program, layout, searching.candidate().mesh, !workspace.options.fast);
+    report.recomputed.push_back({.place = std::move(place),
+                                 .is_possible = other.has_value(),
+                                 .seconds = other ? other->seconds : 0,
+                                 .peak_bytes = other ? other->peak_bytes : 0,
+                                 .fits = other && merit_of(*other, searching.goal()).fits()});
+  };
+  if (!layout.recompute) {
+    layout.recompute = true;
+    add("");
+    return;
+  }
   for (const SourceSpan place : program.recomputed()) {
     program.set_kept(place);
-    const std::optional<Priced> without =
-        planned(program, layout, searching.candidate().mesh, !workspace.options.fast);
-    report.recomputed.push_back({.place = workspace.sources.short_place(place),
-                                 .is_possible = without.has_value(),
-                                 .seconds = without ? without->seconds : 0,
-                                 .peak_bytes = without ? without->peak_bytes : 0,
-                                 .fits = without && merit_of(*without, searching.goal()).fits()});
+    add(workspace.sources.short_place(place));
   }
   program.set_kept(std::nullopt);
 }

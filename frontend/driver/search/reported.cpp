@@ -169,7 +169,7 @@ SearchProof Searching::proof(const Priced& whole) {
   const bool agrees = std::abs(value - sampled) <= kSame * value;
   const bool is_searched = answer_.groups.empty();  // by branch and bound
   const bool is_whole = result_.is_proven && agrees && is_searched;
-  const double bound = is_searched ? result_.bound : roles_.least_of_all();
+  const double bound = is_searched ? result_.bound : roles_.least_of_all(goal_.memory);
   return {.gap = is_whole || value <= bound ? 0
                  : bound <= 0               ? std::numeric_limits<double>::infinity()
                                             : value / bound - 1,

@@ -243,6 +243,7 @@ void SearchedProgram::choose_limits() {
   limits_.variables = varies("params") && !has_own;
   limits_.rest = varies("rest");
   limits_.passes = varies("gather");
+  limits_.recompute = varies("recompute");
 }
 
 std::vector<std::string> SearchedProgram::dim_names() const {

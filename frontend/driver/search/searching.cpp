@@ -139,33 +139,36 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
 }
 
 // The answer with the dim over other axes. What would cost least by its roles goes first.
-std::vector<std::pair<double, LayoutCandidate>> Searching::elsewhere(std::size_t dim) {
-  std::vector<std::pair<double, LayoutCandidate>> others;
+std::vector<Searching::Elsewhere> Searching::elsewhere(std::size_t dim) {
+  std::vector<Elsewhere> others;
   const Axes& here = answer_.rules[dim];
   for (const Axes& axes : space_.choices(answer_.mesh, dim)) {
     const bool is_same = axes.size() == here.size() &&
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     LayoutCandidate other = moved(dim, axes);
     if (!is_same && space_.is_consistent(other)) {
-      const double least = roles_.bound(other.mesh).least(roles_.whole(other));
+      const RoleBound::Least least = roles_.bound(other).least(roles_.whole(other));
       others.emplace_back(least, std::move(other));
     }
   }
-  std::ranges::stable_sort(others, {}, &std::pair<double, LayoutCandidate>::first);
+  std::ranges::stable_sort(others, {}, [](const Elsewhere& one) { return one.first.value; });
   return others;
+}
+
+bool Searching::may_beat(const RoleBound::Least& least, const Priced& other) const {
+  if (!merit_of(other, goal_).fits()) {
+    return least.bytes < static_cast<double>(other.peak_bytes);
+  }
+  return least.value < value_of(other, goal_.objective) &&
+         (goal_.memory <= 0 || least.bytes <= goal_.memory);
 }
 
 // The cheapest of these; null: there is none. What cannot be it is not planned.
 const Priced* Searching::runner_up(std::size_t dim) {
   const Priced* next = nullptr;
   for (const auto& [least, other] : elsewhere(dim)) {
-    const bool fits = next != nullptr && merit_of(*next, goal_).fits();
-    const bool is_worse =
-        fits ? least >= value_of(*next, goal_.objective)
-             : next != nullptr && roles_.bound(other.mesh).least_memory(roles_.whole(other)) >=
-                                      static_cast<double>(next->peak_bytes);
-    const bool is_left = next != nullptr && pricer_.work() >= all_work_ && !pricer_.knows(other);
-    if (is_worse || is_left) {
+    const bool is_left = pricer_.work() >= all_work_ && !pricer_.knows(other);
+    if (next != nullptr && (is_left || !may_beat(least, *next))) {
       continue;
     }
     const Priced& priced = pricer_.price(other);

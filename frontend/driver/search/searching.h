@@ -56,7 +56,9 @@ class Searching {
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;
-  [[nodiscard]] std::vector<std::pair<double, LayoutCandidate>> elsewhere(std::size_t dim);
+  using Elsewhere = std::pair<RoleBound::Least, LayoutCandidate>;
+  [[nodiscard]] std::vector<Elsewhere> elsewhere(std::size_t dim);
+  [[nodiscard]] bool may_beat(const RoleBound::Least& least, const Priced& other) const;
   // Of what is left to plan, not more than there is work for, but one.
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
   void add_moved(SearchReport& report);

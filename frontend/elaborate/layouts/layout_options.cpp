@@ -34,6 +34,16 @@ std::int64_t stream_pieces(Reporter& report, const ast::Name& value) {
   return pieces;
 }
 
+bool recompute_blocks(Reporter& report, const ast::Name& value) {
+  if (value.text != "blocks" && value.text != "none") {
+    report.error(
+        DiagKind::kBadArgument, value.span,
+        "`recompute` is `blocks`, as the program's `recompute { … }` say, or `none`, which "
+        "keeps what they compute for the backward pass");
+  }
+  return value.text != "none";
+}
+
 }  // namespace
 
 // What passes in pieces is gone when it is used, so `stream` means `gather = again` where nothing
@@ -49,9 +59,11 @@ void set_options(Reporter& report, const ast::Layout& declared, Layout& layout) 
       again = gather_again(report, option.value);
     } else if (option.name.text == "stream") {
       layout.stream = stream_pieces(report, option.value);
+    } else if (option.name.text == "recompute") {
+      layout.recompute = recompute_blocks(report, option.value);
     } else {
       const Suggestion suggestion =
-          suggest(option.name.text, std::vector<std::string>{"gather", "stream"});
+          suggest(option.name.text, std::vector<std::string>{"gather", "stream", "recompute"});
       report.error(DiagKind::kUnknownName, option.name.span,
                    "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
                    suggestion.fix);

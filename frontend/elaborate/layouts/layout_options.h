@@ -1,4 +1,4 @@
-// Options of a layout: gather = again, stream = 4.
+// Options of a layout: gather = again, stream = 4, recompute = none.
 
 #pragma once
 

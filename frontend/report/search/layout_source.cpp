@@ -79,6 +79,7 @@ std::vector<std::string> parts_of(const Layout& layout) {
   if (layout.gather_again && layout.stream == 1) {
     add("gather = again");
   }
+  add(layout.recompute ? "" : "recompute = none");
   return parts;
 }
 

@@ -27,6 +27,7 @@ Json found_json(const FoundLayout& found) {
           {"rules", rules_json(found.layout.rules, found.layout.mesh)},
           {"variables", std::move(variables)},
           {"gather", found.layout.gather_again ? "again" : "keep"},
+          {"recompute", found.layout.recompute ? "blocks" : "none"},
           {"stream", found.layout.stream},
           {"seconds", found.priced.seconds},
           {"communication_seconds", found.priced.communication},
@@ -38,6 +39,20 @@ Json found_json(const FoundLayout& found) {
 // As `--objective` has it.
 std::string objective_word(Objective objective) {
   return objective == Objective::kBytes ? "bytes" : std::string(name_of(objective));
+}
+
+Json recomputed_json(const SearchReport& report) {
+  Json recomputed = Json::array();
+  for (const RecomputedBlock& block : report.recomputed) {
+    Json one = {{"place", block.place}, {"possible", block.is_possible}};
+    if (block.is_possible) {
+      one["seconds"] = block.seconds;
+      one["peak_bytes"] = block.peak_bytes;
+      one["fits"] = block.fits;
+    }
+    recomputed.push_back(std::move(one));
+  }
+  return recomputed;
 }
 
 }  // namespace
@@ -63,16 +78,6 @@ std::string search_json(const SearchReport& report) {
                      {"seconds", one.seconds},
                      {"why", one.why}});
   }
-  Json recomputed = Json::array();
-  for (const RecomputedBlock& block : report.recomputed) {
-    Json one = {{"place", block.place}, {"possible", block.is_possible}};
-    if (block.is_possible) {
-      one["seconds"] = block.seconds;
-      one["peak_bytes"] = block.peak_bytes;
-      one["fits"] = block.fits;
-    }
-    recomputed.push_back(std::move(one));
-  }
   Json points = Json::array();
   for (const CandidatePoint& point : report.points) {
     points.push_back(Json::array({point.seconds, point.peak_bytes, point.fits}));
@@ -92,7 +97,7 @@ std::string search_json(const SearchReport& report) {
                {"meshes", report.meshes},
                {"dims", std::move(dims)},
                {"moved", std::move(moved)},
-               {"recompute", std::move(recomputed)},
+               {"recompute", recomputed_json(report)},
                {"candidates", std::move(points)}}) +
          "\n";
 }

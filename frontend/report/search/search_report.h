@@ -56,9 +56,10 @@ struct CandidatePoint {
   bool fits = true;
 };
 
-// A `recompute` block, and what the program takes under the answer without it.
+// A `recompute` block, and what the program takes under the answer without it; or with all of them
+// where the answer keeps what they compute.
 struct RecomputedBlock {
-  std::string place;  // "net.mtf:12"
+  std::string place;  // "net.mtf:12"; "" for all
   bool is_possible = false;
   double seconds = 0;
   std::int64_t peak_bytes = 0;

@@ -111,9 +111,11 @@ std::string recomputed_text(const SearchReport& report) {
     const std::string time = change_text(best.seconds, block.seconds);
     const std::string memory =
         change_text(static_cast<double>(best.peak_bytes), static_cast<double>(block.peak_bytes));
-    rows.push_back({block.place, "without it " + seconds_text(block.seconds) + " (" + time + "), " +
-                                     bytes_text(block.peak_bytes) + " (" + memory + ")" +
-                                     (block.fits ? "" : ", which does not fit")});
+    const std::string what = block.place.empty() ? "as the blocks say " : "without it ";
+    rows.push_back({block.place.empty() ? "none" : block.place,
+                    what + seconds_text(block.seconds) + " (" + time + "), " +
+                        bytes_text(block.peak_bytes) + " (" + memory + ")" +
+                        (block.fits ? "" : ", which does not fit")});
   }
   return rows.empty() ? "" : "\nrecompute\n" + in_columns(rows, {.gap = 3, .widest = 100});
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ir/loops/loop.h"
+
 namespace mtf {
 namespace {
 
@@ -33,6 +35,13 @@ class Lives {
         end_[at(operand)] = std::max(end_[at(operand)], is_alias ? end_[i] : begin_[i]);
       }
     }
+  }
+
+  [[nodiscard]] bool is_update(std::size_t i) const { return is_update_[i] != 0; }
+  // Whether it has memory of its own.
+  [[nodiscard]] bool takes_memory(std::size_t i) const {
+    const Value& value = program_.values[i];
+    return value.op != nullptr && !value.op->alias && !value.operands.empty();
   }
 
   // Of each part of the program, when most is held.
@@ -89,18 +98,113 @@ class Lives {
     }
   }
 
-  [[nodiscard]] bool takes_memory(std::size_t i) const {
-    const Value& value = program_.values[i];
-    return value.op != nullptr && !value.op->alias && !value.operands.empty();
-  }
-
   const Program& program_;
   std::vector<char> is_update_;
   std::vector<std::size_t> begin_;  // per value, a time
   std::vector<std::size_t> end_;    // when it is last read
 };
 
+// Of two, each of which has rows or columns of the result that the other one has not.
+bool is_matrix_product(const Program& program, const Value& value) {
+  if (value.op == nullptr || value.op->algebra != Algebra::kEinsum || value.operands.size() != 2) {
+    return false;
+  }
+  const auto adds = [&](std::size_t one) {
+    const Shape& other = program.at(value.operands[1 - one]).type.shape;
+    return std::ranges::any_of(value.type.shape.dims(),
+                               [&](const Dim& dim) { return !other.find(dim.name); });
+  };
+  return adds(0) && adds(1);
+}
+
+class Dependences {
+ public:
+  explicit Dependences(const Program& program) : program_(program), lives_(program) {
+    for (const Value& value : program.values) {
+      is_product_.push_back(is_matrix_product(program, value) ? 1 : 0);
+    }
+    for (const Update& update : program.updates) {
+      is_product_[at(update.value)] = 0;  // which may be made in the place of the variable
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> pivots() const {
+    std::vector<std::size_t> result;
+    for (std::size_t pivot : lives_.times()) {
+      while (pivot > 0 && is_product_[pivot] == 0) {
+        --pivot;
+      }
+      if (is_product_[pivot] != 0 && (result.empty() || result.back() != pivot)) {
+        result.push_back(pivot);
+      }
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<ValueId> held_with(std::size_t pivot) const {
+    const std::vector<char> before = needed_by(pivot);
+    const std::vector<char> is_read = read_behind(pivot);
+    std::vector<ValueId> result;
+    for (std::size_t i = 0; i <= pivot; ++i) {
+      if (before[i] != 0 && is_read[i] != 0 && lives_.takes_memory(i) && !lives_.is_update(i)) {
+        result.push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::vector<char> needed_by(std::size_t pivot) const {
+    std::vector<char> is_needed(program_.values.size(), 0);
+    is_needed[pivot] = 1;
+    for (std::size_t i = pivot + 1; i-- > 0;) {
+      for (const ValueId operand : program_.values[i].operands) {
+        is_needed[at(operand)] |= is_needed[i];
+      }
+    }
+    return is_needed;
+  }
+
+  // What something reads that waits for the pivot: a product, or anything if a product made it.
+  [[nodiscard]] std::vector<char> read_behind(std::size_t pivot) const {
+    std::vector<char> is_behind(program_.values.size(), 0);
+    std::vector<char> is_read(program_.values.size(), 0);
+    is_behind[pivot] = 1;
+    for (std::size_t i = pivot + 1; i < is_behind.size(); ++i) {
+      const Value& value = program_.values[i];
+      for (const ValueId operand : value.operands) {
+        is_behind[i] |= is_behind[at(operand)];
+      }
+      const bool is_alias = value.op != nullptr && value.op->alias;
+      for (const ValueId operand : value.operands) {
+        const bool is_there = is_product_[i] != 0 || is_product_[at(operand)] != 0;
+        if (is_behind[i] != 0 && is_there && !is_alias) {
+          is_read[at(operand)] = 1;
+        }
+      }
+    }
+    return is_read;
+  }
+
+  const Program& program_;
+  Lives lives_;
+  std::vector<char> is_product_;
+};
+
 }  // namespace
+
+std::vector<std::vector<ValueId>> always_held(const Program& program) {
+  const bool loops = std::ranges::any_of(
+      program.values, [](const Value& value) { return is(value, Primitive::kWhile); });
+  std::vector<std::vector<ValueId>> result;
+  if (!loops) {
+    const Dependences dependences(program);
+    for (const std::size_t pivot : dependences.pivots()) {
+      result.push_back(dependences.held_with(pivot));
+    }
+  }
+  return result;
+}
 
 std::vector<std::vector<ValueId>> held_values(const Program& program) {
   const Lives lives(program);

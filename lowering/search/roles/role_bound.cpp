@@ -53,10 +53,7 @@ std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, A
   return std::ranges::any_of(tensor.dims, is_open) ? kUnknown : kNowhere;
 }
 
-double RoleBound::least(const Partial& partial) {
-  if (objective_ == Objective::kMemory) {
-    return least_memory(partial);
-  }
+RoleBound::Least RoleBound::least(const Partial& partial) {
   RolePlaces places(operations_.tensors(), space_.axes());
   for (std::size_t t = 0; t < operations_.tensors(); ++t) {
     for (std::size_t a = 0; a < space_.axes(); ++a) {
@@ -65,22 +62,34 @@ double RoleBound::least(const Partial& partial) {
       }
     }
   }
-  return cost_.of(places).value * (1 - kRounding);
+  const double least_bytes = bytes(places) * (1 - kRounding);
+  return {.value = objective_ == Objective::kMemory ? least_bytes
+                                                    : cost_.of(places).value * (1 - kRounding),
+          .bytes = least_bytes};
 }
 
-double RoleBound::least_memory(const Partial& partial) const {
-  double sum = 0;
-  for (const Number input : operations_.inputs()) {
-    const RoleTensor& tensor = operations_.tensor(input);
-    double bytes = tensor.bytes;
+// The inputs, and what is held beside them at some time, whatever the order of steps.
+double RoleBound::bytes(const RolePlaces& places) const {
+  const auto part = [&](std::size_t tensor) {
+    double parts = 1;
     for (std::size_t a = 0; a < space_.axes(); ++a) {
-      const bool may_split =
-          mesh_.axes[a].size > 1 && place(partial, tensor, static_cast<AxisId>(a)) != kNowhere;
-      bytes /= may_split ? static_cast<double>(mesh_.axes[a].size) : 1;
+      parts *= places.at(tensor, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
     }
-    sum += bytes;
+    return 1 / parts;
+  };
+  double inputs = 0;
+  for (const Number input : operations_.inputs()) {
+    inputs += operations_.tensor(input).bytes * part(input);
   }
-  return sum * (1 - kRounding);
+  double held = 0;
+  for (const RoleOperations::Moment& moment : operations_.certain_moments()) {
+    double sum = 0;
+    for (const auto& [tensor, whole] : moment) {
+      sum += whole * part(tensor);
+    }
+    held = std::max(held, sum);
+  }
+  return inputs + held;
 }
 
 }  // namespace mtf

@@ -36,12 +36,14 @@ class RoleBound {
   RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
             const Hardware& hardware, Objective objective);
 
-  // In the unit of the objective.
-  [[nodiscard]] double least(const Partial& partial);
-  // Bytes that a rank has at least.
-  [[nodiscard]] double least_memory(const Partial& partial) const;
+  struct Least {
+    double value = 0;  // of the objective
+    double bytes = 0;  // that a rank has at some time
+  };
+  [[nodiscard]] Least least(const Partial& partial);
 
  private:
+  [[nodiscard]] double bytes(const RolePlaces& places) const;
   [[nodiscard]] std::int8_t place(const Partial& partial, const RoleTensor& tensor,
                                   AxisId axis) const;
 

@@ -60,7 +60,10 @@ class RoleOperations::Reader {
       }
     }
     for (const std::vector<ValueId>& held : held_values(program_)) {
-      add_moment(held);
+      result_.moments_.push_back(moment(held));
+    }
+    for (const std::vector<ValueId>& held : always_held(program_)) {
+      result_.certain_moments_.push_back(moment(held));
     }
   }
 
@@ -126,14 +129,14 @@ class RoleOperations::Reader {
     return result;
   }
 
-  void add_moment(const std::vector<ValueId>& held) {
+  [[nodiscard]] Moment moment(const std::vector<ValueId>& held) {
     std::map<Number, double> bytes;  // of tensors that are split alike
     for (const ValueId id : held) {
       RoleTensor alike = tensor(id);
       const double own = std::exchange(alike.bytes, 0);
       bytes[result_.number(alike)] += own;
     }
-    result_.moments_.emplace_back(bytes.begin(), bytes.end());
+    return {bytes.begin(), bytes.end()};
   }
 
   void add(std::size_t number) {

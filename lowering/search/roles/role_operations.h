@@ -63,8 +63,10 @@ class RoleOperations {
     return tensors_[static_cast<Number>(i)];
   }
   [[nodiscard]] std::span<const Number> inputs() const { return inputs_; }  // one for each
-  // Times of each program, among them those at which most is held.
+  // Times of each program, among them those at which most is held; and what is held at one time
+  // however it is planned.
   [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
+  [[nodiscard]] std::span<const Moment> certain_moments() const { return certain_moments_; }
 
  private:
   class Reader;  // of a program
@@ -77,6 +79,7 @@ class RoleOperations {
   std::vector<double> counts_;
   std::vector<Number> inputs_;
   std::vector<Moment> moments_;
+  std::vector<Moment> certain_moments_;
 };
 
 }  // namespace mtf

@@ -7,33 +7,35 @@
 
 namespace mtf {
 
-Roles::Roles(const SearchSpace& space, const Pricer& pricer, Objective objective)
-    : space_(space),
-      pricer_(pricer),
-      objective_(objective),
-      bounds_(space.meshes().size()),
-      estimates_(space.meshes().size()) {}
+Roles::Roles(const SearchSpace& space, Pricer& pricer, Objective objective)
+    : space_(space), pricer_(pricer), objective_(objective) {}
 
-const RoleOperations& Roles::operations(std::size_t mesh) {
-  const std::span<const Program> programs = pricer_.programs(mesh);
+const RoleOperations& Roles::operations(const LayoutCandidate& candidate) {
+  const std::span<const Program> programs = pricer_.programs(candidate);
   return operations_.try_emplace(programs.data(), space_, programs).first->second;
 }
 
-RoleBound& Roles::bound(std::size_t mesh) {
-  if (bounds_[mesh] == nullptr) {
-    bounds_[mesh] = std::make_unique<RoleBound>(space_, mesh, operations(mesh),
-                                                pricer_.hardware(mesh), objective_);
-  }
-  return *bounds_[mesh];
+RoleBound& Roles::bound(const LayoutCandidate& candidate) {
+  const Beginning beginning(candidate.mesh, candidate.recompute);
+  const auto found = bounds_.find(beginning);
+  return found != bounds_.end()
+             ? found->second
+             : bounds_
+                   .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
+                                pricer_.hardware(candidate.mesh), objective_)
+                   .first->second;
 }
 
 RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {
-  std::unique_ptr<RoleEstimate>& estimate = estimates_[candidate.mesh];
-  if (estimate == nullptr) {
-    estimate = std::make_unique<RoleEstimate>(space_, candidate.mesh, operations(candidate.mesh),
-                                              pricer_.hardware(candidate.mesh), objective_);
+  const Beginning beginning(candidate.mesh, candidate.recompute);
+  auto found = estimates_.find(beginning);
+  if (found == estimates_.end()) {
+    found = estimates_
+                .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
+                             pricer_.hardware(candidate.mesh), objective_)
+                .first;
   }
-  return estimate->of(candidate);
+  return found->second.of(candidate);
 }
 
 std::size_t Roles::decisions() const {
@@ -44,20 +46,21 @@ Partial Roles::whole(LayoutCandidate candidate) const {
   return {.candidate = std::move(candidate), .decided = decisions()};
 }
 
-double Roles::least_of_all(Reaches reaches) {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t m = 0; m < bounds_.size(); ++m) {
-    const Partial nothing{.candidate = space_.unsplit(m), .decided = 0, .reaches = reaches};
-    least = std::min(least, bound(m).least(nothing));
+double Roles::least_of_all(double memory, Reaches reaches) {
+  std::pair<bool, double> best(true, std::numeric_limits<double>::infinity());  // too large, value
+  for (const LayoutCandidate& beginning : space_.beginnings()) {
+    const Partial nothing{.candidate = beginning, .decided = 0, .reaches = reaches};
+    const RoleBound::Least least = bound(beginning).least(nothing);
+    best = std::min(best, std::pair(memory > 0 && least.bytes > memory, least.value));
   }
-  return least;
+  return best.second;
 }
 
 double Roles::least_memory() {
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t m = 0; m < bounds_.size(); ++m) {
-    const Partial nothing{.candidate = space_.unsplit(m), .decided = 0};
-    least = std::min(least, bound(m).least_memory(nothing));
+  for (const LayoutCandidate& beginning : space_.beginnings()) {
+    const Partial nothing{.candidate = beginning, .decided = 0};
+    least = std::min(least, bound(beginning).least(nothing).bytes);
   }
   return least;
 }

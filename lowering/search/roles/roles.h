@@ -4,7 +4,7 @@
 #pragma once
 
 #include <map>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "lowering/search/pricer.h"
@@ -15,27 +15,31 @@ namespace mtf {
 
 class Roles {
  public:
-  Roles(const SearchSpace& space, const Pricer& pricer, Objective objective);
+  Roles(const SearchSpace& space, Pricer& pricer, Objective objective);
 
-  [[nodiscard]] RoleBound& bound(std::size_t mesh);
+  // Of what begins as the candidate does: its mesh, and what it recomputes.
+  [[nodiscard]] RoleBound& bound(const LayoutCandidate& candidate);
   [[nodiscard]] RoleCost::Figures estimate(const LayoutCandidate& candidate);
   // A candidate to which nothing is to be added.
   [[nodiscard]] Partial whole(LayoutCandidate candidate) const;
   // Decisions that make a candidate.
   [[nodiscard]] std::size_t decisions() const;
-  // Of all candidates, when nothing is decided: of the objective, and of bytes that a rank has.
-  [[nodiscard]] double least_of_all(Reaches reaches = Reaches::kRest);
+  // Of all candidates that may fit so many bytes, if there are any (0: of all), when nothing is
+  // decided: of the objective. And of all the bytes that a rank has.
+  [[nodiscard]] double least_of_all(double memory, Reaches reaches = Reaches::kRest);
   [[nodiscard]] double least_memory();
 
  private:
-  [[nodiscard]] const RoleOperations& operations(std::size_t mesh);
+  using Beginning = std::pair<std::size_t, bool>;  // the mesh, and whether blocks recompute
+
+  [[nodiscard]] const RoleOperations& operations(const LayoutCandidate& candidate);
 
   const SearchSpace& space_;
-  const Pricer& pricer_;
+  Pricer& pricer_;
   Objective objective_;
-  std::map<const Program*, RoleOperations> operations_;  // by the first entry on a mesh
-  std::vector<std::unique_ptr<RoleBound>> bounds_;       // per mesh
-  std::vector<std::unique_ptr<RoleEstimate>> estimates_;
+  std::map<const Program*, RoleOperations> operations_;  // by the first entry
+  std::map<Beginning, RoleBound> bounds_;
+  std::map<Beginning, RoleEstimate> estimates_;
 };
 
 }  // namespace mtf

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ir/rewrite/rewrite.h"
 #include "lowering/layout/rule_sources.h"
 
 namespace mtf {
@@ -86,6 +87,8 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
   }
   find_choices();
   find_equal_dims(programs);
+  may_vary_recompute_ =
+      limits_.recompute && limits_.fixed.recompute && std::ranges::any_of(programs, recomputes);
   if (may_vary_variables()) {
     find_groups(programs);
   }
@@ -198,7 +201,20 @@ LayoutCandidate SearchSpace::unsplit(std::size_t mesh) const {
   candidate.variables.assign(axes(), kAsRules);
   candidate.again = limits_.fixed.gather_again;
   candidate.stream = limits_.fixed.stream;
+  candidate.recompute = limits_.fixed.recompute;
   return candidate;
+}
+
+std::vector<LayoutCandidate> SearchSpace::beginnings() const {
+  std::vector<LayoutCandidate> result;
+  for (std::size_t m = 0; m < meshes().size(); ++m) {
+    result.push_back(unsplit(m));
+    if (may_vary_recompute()) {
+      result.push_back(result.back());
+      result.back().recompute = false;
+    }
+  }
+  return result;
 }
 
 // Those of the rules where they are not told otherwise, then what comes to them.
@@ -253,6 +269,7 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
     layout.variables.push_back(std::move(params));
   }
   layout.gather_again = candidate.again;
+  layout.recompute = candidate.recompute;
   layout.stream = candidate.stream;
   return layout;
 }
@@ -336,7 +353,7 @@ bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
 
 bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
   const auto all = [](const LayoutCandidate& c) {
-    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream, c.groups);
+    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream, c.recompute, c.groups);
   };
   return all(a) < all(b);
 }

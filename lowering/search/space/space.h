@@ -52,6 +52,7 @@ struct LayoutCandidate {
   DimSet rest = 0;                // the dims with a `*`
   bool again = false;             // `gather = again`
   std::int64_t stream = 1;
+  bool recompute = true;               // as the program's blocks say
   std::vector<GroupAxes> groups = {};  // by number, each once
 
   friend bool operator==(const LayoutCandidate&, const LayoutCandidate&) = default;
@@ -66,6 +67,7 @@ struct SpaceLimits {
   bool variables = true;           // whether variables may have rules of their own
   bool rest = true;                // … dims a `*`
   bool passes = true;              // … `gather` and `stream` may be set
+  bool recompute = true;           // … what blocks compute again may be kept
 };
 
 class SearchSpace {
@@ -81,6 +83,9 @@ class SearchSpace {
 
   // Nothing but what is fixed.
   [[nodiscard]] LayoutCandidate unsplit(std::size_t mesh) const;
+  // What comes before every decision on dims: that, on each mesh, as the program's blocks recompute
+  // and, where that may vary, keeping all.
+  [[nodiscard]] std::vector<LayoutCandidate> beginnings() const;
   [[nodiscard]] Layout layout_of(const LayoutCandidate& candidate) const;
 
   // All that a dim may be split over on a mesh: no axis, one, several in order.
@@ -117,6 +122,8 @@ class SearchSpace {
 
   // Whether the candidate says more than the rules of dims.
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
+  // Whether it may keep what blocks compute again.
+  [[nodiscard]] bool may_vary_recompute() const { return may_vary_recompute_; }
 
  private:
   using Sizes = std::map<std::string, std::vector<std::int64_t>>;  // by dim, all that it has
@@ -156,6 +163,7 @@ class SearchSpace {
   std::vector<Group> groups_;
   std::vector<std::pair<std::size_t, std::size_t>> equal_;
   bool has_variables_ = false;
+  bool may_vary_recompute_ = false;
 };
 
 // All meshes of so many ranks with these axes, in the order of the sizes; an axis may have size 1.

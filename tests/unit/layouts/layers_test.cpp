@@ -143,7 +143,7 @@ void check(const Program& program, double off) {
       ++compared;
       CHECK(few.seconds == Approx(all.seconds).epsilon(off));
       CHECK(std::abs(few.received_bytes - all.received_bytes) <= 100);
-      CHECK(few.peak_bytes == Approx(all.peak_bytes).epsilon(0.15));
+      CHECK(few.peak_bytes == Approx(all.peak_bytes).epsilon(0.2));  // gaps are in one of them
     }
   }
   CHECK(compared > 5);

@@ -35,6 +35,16 @@ struct Case {
   Program program;
 };
 
+// Every other stretch of it as a `recompute` block.
+Program in_blocks(Program program, std::mt19937_64& random) {
+  const std::size_t length = 2 + random() % 8;
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const std::size_t stretch = i / length;
+    program.values[i].recompute.block = stretch % 2 == 0 ? static_cast<std::int32_t>(stretch) : -1;
+  }
+  return program;
+}
+
 Case random_case(std::uint64_t seed, std::mt19937_64& random) {
   Case result{.whole = seed % 4 != 0, .layout = {}, .program = {}};
   const int operations = 4 + static_cast<int>(random() % 12);
@@ -48,7 +58,9 @@ Case random_case(std::uint64_t seed, std::mt19937_64& random) {
     result.layout = partly_held(result.layout, random);
   }
   Program program = random() % 4 == 0 ? plain : dressed(plain, result.layout, random);
-  result.program = random() % 2 == 0 ? with_gradients(std::move(program), result.whole) : program;
+  result.program = random() % 2 == 0
+                       ? with_gradients(in_blocks(std::move(program), random), result.whole)
+                       : program;
   return result;
 }
 

@@ -74,10 +74,11 @@ void check_bound(Problem& problem, const Priced& priced, Objective objective) {
   double before = 0;
   const std::size_t last = 2 * problem.space.dims().size() + problem.space.axes();
   for (std::size_t decided = 0; decided <= last; ++decided) {
-    const double least = bound.least({.candidate = priced.candidate, .decided = decided});
-    CHECK(least <= value * (1 + 1e-12));
-    CHECK(least >= before * (1 - 1e-12));
-    before = least;
+    const RoleBound::Least least = bound.least({.candidate = priced.candidate, .decided = decided});
+    CHECK(least.value <= value * (1 + 1e-12));
+    CHECK(least.bytes <= static_cast<double>(priced.peak_bytes) * (1 + 1e-12));
+    CHECK(least.value >= before * (1 - 1e-12));
+    before = least.value;
   }
 }
 

@@ -41,8 +41,8 @@ void for_members(T& value, F&& f) {
   if constexpr (kCount == 8) {
     auto& [a, b, c, d, e, g, h, i] = value; each(a, b, c, d, e, g, h, i);
   }
-  if constexpr (kCount == 9) {
-    auto& [a, b, c, d, e, g, h, i, j] = value; each(a, b, c, d, e, g, h, i, j);
+  if constexpr (kCount == 10) {
+    auto& [a, b, c, d, e, g, h, i, j, k] = value; each(a, b, c, d, e, g, h, i, j, k);
   }
   if constexpr (kCount == 11) {
     auto& [a, b, c, d, e, g, h, i, j, k, l] = value; each(a, b, c, d, e, g, h, i, j, k, l);

@@ -38,7 +38,7 @@ inline constexpr int kMembers<Rule> = 5;
 template <>
 inline constexpr int kMembers<VariableRules> = 3;
 template <>
-inline constexpr int kMembers<Layout> = 9;
+inline constexpr int kMembers<Layout> = 10;
 template <>
 inline constexpr int kMembers<Reach> = 6;
 template <>

@@ -179,6 +179,7 @@ Layout refined_layout(std::span<const Program> entries, const Mesh& mesh, std::m
   // What is inferred in one entry may be another layout in the next, which is given its tensors.
   layout.infer = random() % 2 == 0 && entries.size() == 1;
   layout.gather_again = random() % 2 == 0;
+  layout.recompute = random() % 2 == 0;
   layout.stream = random() % 2 == 0 ? 1 : static_cast<std::int64_t>(2 + random() % 7);
   return layout;
 }
@@ -208,6 +209,7 @@ std::string to_string(const Layout& layout) {
   }
   text += layout.infer ? "; infer" : "";
   text += layout.gather_again ? "; gather = again" : "";
+  text += layout.recompute ? "" : "; recompute = none";
   text += layout.stream == 1 ? "" : "; stream = " + std::to_string(layout.stream);
   text += layout.mesh.uneven ? "; uneven" : "";
   return text + "] on " + mtf::to_string(layout.mesh);

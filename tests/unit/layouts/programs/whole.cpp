@@ -19,9 +19,10 @@ IterationSpace space_of(const Program& program, ValueId id) {
 }
 
 bool adds_up(const Value& value, const IterationSpace& space) {
-  const bool reduces = std::ranges::any_of(
-      space.loops, [](const LoopDim& loop) { return loop.role == DimRole::kReduced; });
-  return reduces && is_float(value.type.dtype) && value.op->flops != nullptr &&
+  const bool joins = std::ranges::any_of(space.loops, [](const LoopDim& loop) {
+    return loop.role == DimRole::kReduced || loop.role == DimRole::kScanned;
+  });
+  return joins && is_float(value.type.dtype) && value.op->flops != nullptr &&
          (space.combine == Combine::kSum || space.combine == Combine::kProd);
 }
 
