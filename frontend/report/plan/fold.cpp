@@ -1,19 +1,17 @@
-// Lines become numbers, the same where they differ in names alone; a repetition is looked for from
-// each line, at the distances of the next lines with its number.
+// Lines become numbers, the same where they differ in names alone, and those are looked through for
+// repetitions.
 
 #include "frontend/report/plan/fold.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
+
+#include "frontend/report/plan/repeats.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::size_t kLeastHidden = 4;      // lines that a fold must save
-constexpr std::size_t kMostCandidates = 64;  // distances tried from one line
 constexpr std::size_t kMostLabels = 2;
 
 bool is_digit(char letter) {
@@ -85,31 +83,29 @@ std::string_view label_of(std::string_view name, std::string_view other) {
 
 class Folder {
  public:
-  Folder(std::span<const PlanLine> lines, std::span<const PlanLine> plan) {
-    for (const PlanLine& line : plan) {
-      const std::size_t name = numbers_.try_emplace(line.name, names_.size()).first->second;
-      if (name == names_.size()) {
-        names_.push_back({.text = line.name});
+  Folder(std::span<const PlanLine> lines, std::span<const PlanName> names,
+         std::span<const PlanCut> cuts) {
+    for (const PlanName& name : names) {
+      const std::size_t number = numbers_.try_emplace(name.text, names_.size()).first->second;
+      if (number == names_.size()) {
+        names_.push_back({.text = name.text});
       }
-      names_[name].is_input = names_[name].is_input || line.kind == LineKind::kInput;
+      names_[number].is_input = names_[number].is_input || name.is_input;
     }
     std::unordered_map<std::string, std::size_t> numbers;
-    for (const PlanLine& line : lines) {
-      names_in_.emplace_back();
-      keys_.push_back(numbers.try_emplace(key(line), numbers.size()).first->second);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      names_of_line_.clear();
+      const std::size_t number = numbers.try_emplace(key(lines[i]), numbers.size()).first->second;
+      join_cuts(i, cuts);
+      repeats_.add(number, names_of_line_);
     }
-    next_.assign(lines.size(), lines.size());
-    std::unordered_map<std::size_t, std::size_t> last;
-    for (std::size_t i = lines.size(); i-- > 0;) {
-      const auto [place, is_new] = last.try_emplace(keys_[i], i);
-      next_[i] = is_new ? lines.size() : std::exchange(place->second, i);
-    }
+    repeats_.start(names_.size());
   }
 
   std::vector<PlanPart> parts(std::size_t begin, std::size_t end) {
     std::vector<PlanPart> result;
     while (begin < end) {
-      const Repeat repeat = repeat_at(begin, end);
+      const Repeat repeat = repeats_.at(begin, end);
       if (repeat.times == 1) {
         result.push_back({.begin = begin, .end = begin + 1, .times = 1, .names = {}, .parts = {}});
         ++begin;
@@ -127,16 +123,29 @@ class Folder {
   }
 
  private:
-  struct Repeat {
-    std::size_t length = 0;
-    std::int64_t times = 1;
-    bool ends_by_names = false;  // there are more lines with the keys, of other names
-    [[nodiscard]] std::size_t hidden() const {
-      return length * static_cast<std::size_t>(times - 1);
+  // Reads as if nothing were cut out before the line.
+  void join_cuts(std::size_t line, std::span<const PlanCut> cuts) {
+    for (; next_cut_ < cuts.size() && cuts[next_cut_].at <= line; ++next_cut_) {
+      others_.clear();
+      until_ = cuts[next_cut_].until;
+      for (const auto& [name, other] : cuts[next_cut_].stands_for) {
+        const auto read = numbers_.find(name);
+        const auto made = numbers_.find(other);
+        if (read != numbers_.end() && made != numbers_.end()) {
+          others_.try_emplace(read->second, made->second);
+        }
+      }
     }
-  };
+    if (line >= until_) {
+      return;
+    }
+    for (std::size_t& name : names_of_line_) {
+      const auto other = others_.find(name);
+      name = other == others_.end() ? name : other->second;
+    }
+  }
 
-  // What a line says but for the names of values, which are put into `names_in_`.
+  // What a line says but for the names of values, which are put into `names_of_line_`.
   std::string key(const PlanLine& line) {
     std::string text;
     text.reserve(line.name.size() + line.type.size() + line.partial.size() + line.amount.size() +
@@ -149,7 +158,7 @@ class Folder {
       text += *part;
     }
     text += '\n';
-    names_in_.back().push_back(numbers_.at(line.name));
+    names_of_line_.push_back(numbers_.at(line.name));
     if (line.kind == LineKind::kInput) {
       add_without_numbers(line.op, text);
       return text + "\n" + line.why;
@@ -164,63 +173,12 @@ class Folder {
         text += word;
       } else {
         text += '\1';
-        names_in_.back().push_back(name->second);
+        names_of_line_.push_back(name->second);
       }
     });
     text += '\n';
     add_without_places(line.why, text);
     return text;
-  }
-
-  // Whether the names of so many lines at one place can be exchanged for those at another.
-  [[nodiscard]] bool alike(std::size_t first, std::size_t second, std::size_t length) {
-    ++comparison_;
-    for (std::size_t i = 0; i < length; ++i) {
-      const std::vector<std::size_t>& ours = names_in_[first + i];
-      const std::vector<std::size_t>& theirs = names_in_[second + i];
-      for (std::size_t n = 0; n < ours.size(); ++n) {
-        if (!exchanges(names_[ours[n]].there, theirs[n]) ||
-            !exchanges(names_[theirs[n]].back, ours[n])) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] Repeat repeat_of(std::size_t begin, std::size_t end, std::size_t length) {
-    Repeat repeat{.length = length};
-    for (std::size_t at = begin; at + 2 * length <= end; at += length, ++repeat.times) {
-      const auto ours = keys_.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto theirs = ours + static_cast<std::ptrdiff_t>(length);
-      if (!std::equal(ours, theirs, theirs)) {
-        break;
-      }
-      if (!alike(at, at + length, length)) {
-        repeat.ends_by_names = true;
-        break;
-      }
-    }
-    return repeat;
-  }
-
-  // The repetition from a line on that hides most. Where one ends as the keys end to repeat, or all
-  // lines, those of blocks of several of its blocks end no later, and hide less.
-  [[nodiscard]] Repeat repeat_at(std::size_t begin, std::size_t end) {
-    Repeat best;
-    std::size_t tried = 0;
-    for (std::size_t other = next_[begin]; other < end && tried < kMostCandidates;
-         other = next_[other], ++tried) {
-      const std::size_t length = other - begin;
-      if (!best.ends_by_names && length <= best.hidden() && length % best.length == 0) {
-        continue;
-      }
-      const Repeat repeat = repeat_of(begin, end, length);
-      if (repeat.hidden() >= kLeastHidden && repeat.hidden() > best.hidden()) {
-        best = repeat;
-      }
-    }
-    return best;
   }
 
   // Of the variables and arguments that the block names, and its repetitions have others for.
@@ -229,10 +187,12 @@ class Folder {
     std::vector<std::string> texts;
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < repeat.length; ++i) {
-      for (std::size_t n = 0; n < names_in_[begin + i].size(); ++n) {
-        const Name& name = names_[names_in_[begin + i][n]];
-        const std::string_view second = names_[names_in_[begin + repeat.length + i][n]].text;
-        const std::string_view end = names_[names_in_[last + i][n]].text;
+      const std::span<const std::size_t> first = repeats_.names_in(begin + i);
+      for (std::size_t n = 0; n < first.size(); ++n) {
+        const PlanName& name = names_[first[n]];
+        const std::string_view second =
+            names_[repeats_.names_in(begin + repeat.length + i)[n]].text;
+        const std::string_view end = names_[repeats_.names_in(last + i)[n]].text;
         const std::string_view label = label_of(name.text, second);
         if (!name.is_input || name.text == second || label.empty() || !seen.insert(label).second) {
           continue;
@@ -250,38 +210,55 @@ class Folder {
     return text + (texts.size() > kMostLabels ? ", …" : "");
   }
 
-  // The name that stands for another in a comparison.
-  struct Other {
-    std::size_t comparison = 0;
-    std::size_t name = 0;
-  };
-  struct Name {
-    std::string_view text;
-    bool is_input = false;
-    Other there = {};
-    Other back = {};
-  };
-
-  // Whether it stands for that name; for the first time in a comparison, it then does.
-  [[nodiscard]] bool exchanges(Other& other, std::size_t name) const {
-    if (other.comparison != comparison_) {
-      other = {.comparison = comparison_, .name = name};
-    }
-    return other.name == name;
-  }
-
   std::unordered_map<std::string_view, std::size_t> numbers_;
-  std::vector<Name> names_;
-  std::vector<std::vector<std::size_t>> names_in_;  // of each line its own, then those it reads
-  std::vector<std::size_t> keys_;
-  std::vector<std::size_t> next_;  // the next line with the same key, or behind them all
-  std::size_t comparison_ = 0;
+  std::vector<PlanName> names_;
+  std::vector<std::size_t> names_of_line_;  // its own, then those it reads
+  Repeats repeats_;                         // of lines
+  std::size_t next_cut_ = 0;
+  std::size_t until_ = 0;  // of the cut before it
+  std::unordered_map<std::size_t, std::size_t> others_;
 };
 
 }  // namespace
 
-std::vector<PlanPart> folded(std::span<const PlanLine> lines, std::span<const PlanLine> plan) {
-  return Folder(lines, plan).parts(0, lines.size());
+std::vector<PlanPart> folded(std::span<const PlanLine> lines, std::span<const PlanName> names,
+                             std::span<const PlanCut> cuts) {
+  return Folder(lines, names, cuts).parts(0, lines.size());
+}
+
+bool add_cuts(std::span<const PlanCut> cuts, std::vector<PlanPart>& parts) {
+  std::vector<std::int64_t> added(parts.size(), 0);
+  for (const PlanCut& cut : cuts) {
+    const auto block = std::ranges::find_if(parts, [&cut](const PlanPart& part) {
+      const std::size_t length = part.end - part.begin;
+      return part.times > 1 && part.end <= cut.at && cut.lines % length == 0 &&
+             cut.at < part.begin + length * static_cast<std::size_t>(part.times);
+    });
+    if (block == parts.end()) {
+      return false;
+    }
+    added[static_cast<std::size_t>(block - parts.begin())] +=
+        static_cast<std::int64_t>(cut.lines / (block->end - block->begin));
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].times += added[i];
+  }
+  return true;
+}
+
+std::string stem_of(std::string_view name) {
+  std::string text;
+  add_without_numbers(name, text);
+  return text;
+}
+
+std::vector<PlanName> names_in(std::span<const PlanLine> plan) {
+  std::vector<PlanName> names;
+  names.reserve(plan.size());
+  for (const PlanLine& line : plan) {
+    names.push_back({.text = line.name, .is_input = line.kind == LineKind::kInput});
+  }
+  return names;
 }
 
 }  // namespace mtf

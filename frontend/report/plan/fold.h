@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/report/plan/pseudo_code.h"
@@ -22,8 +24,32 @@ struct PlanPart {
   std::vector<PlanPart> parts;  // of a block
 };
 
-// `lines`: all of a plan, or some of `plan`, which has the names that they use.
+// Lines that a plan has and a text of it does not need: so many of them behind the first `at`, the
+// same as stand there, with other names. Lines up to `until` may still read what is made in them:
+// of each such name, the one that was made as long before `at`.
+struct PlanCut {
+  std::size_t at = 0;
+  std::size_t lines = 0;
+  std::size_t until = 0;
+  std::vector<std::pair<std::string, std::string>> stands_for = {};
+};
+
+// The name of a value, which lives on elsewhere.
+struct PlanName {
+  std::string_view text;
+  bool is_input = false;
+};
+[[nodiscard]] std::vector<PlanName> names_in(std::span<const PlanLine> plan);
+
+// A name as it is compared: "layer_#/w" of "layer_12/w", "centred" of "centred.2".
+[[nodiscard]] std::string stem_of(std::string_view name);
+
+// `lines`: of a plan; `names`: all those that they use; `cuts`: of the lines, in order.
 [[nodiscard]] std::vector<PlanPart> folded(std::span<const PlanLine> lines,
-                                           std::span<const PlanLine> plan);
+                                           std::span<const PlanName> names,
+                                           std::span<const PlanCut> cuts = {});
+
+// Adds what was cut out to the blocks that it is of. False: of a cut there is no such block.
+[[nodiscard]] bool add_cuts(std::span<const PlanCut> cuts, std::vector<PlanPart>& parts);
 
 }  // namespace mtf

@@ -2,8 +2,11 @@
 // they would be too many to read.
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
+#include "frontend/report/plan/brief.h"
 #include "frontend/report/plan/fold.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/columns.h"
@@ -52,17 +55,11 @@ std::string cut(std::string_view text, std::size_t width) {
 
 class Outline {
  public:
-  Outline(const SpmdProgram& program, const std::vector<PlanLine>& plan, const PlanView& view)
+  Outline(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
+          const PlanView& view)
       : program_(program), view_(view) {
-    std::ranges::copy_if(plan, std::back_inserter(lines_), [&](const PlanLine& line) {
-      return !line.aside && is_wanted(program, line, view.only);
-    });
-    if (view.unfolded) {
-      for (std::size_t i = 0; i < lines_.size(); ++i) {
-        parts_.push_back({.begin = i, .end = i + 1, .times = 1, .names = {}, .parts = {}});
-      }
-    } else {
-      parts_ = folded(lines_, plan);
+    if (!(view.only.empty() && !view.unfolded && fold_brief(brief_plan(program, sources, rank)))) {
+      fold(plan_lines(program, sources, rank));
     }
   }
 
@@ -95,6 +92,43 @@ class Outline {
   }
 
  private:
+  void fold(std::vector<PlanLine> plan) {
+    const std::vector<PlanLine> others = keep_shown(std::move(plan));
+    if (view_.unfolded) {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        parts_.push_back({.begin = i, .end = i + 1, .times = 1, .names = {}, .parts = {}});
+      }
+      return;
+    }
+    std::vector<PlanName> names = names_in(lines_);
+    std::ranges::copy(names_in(others), std::back_inserter(names));
+    parts_ = folded(lines_, names);
+  }
+
+  // False: what was left out is of no block.
+  bool fold_brief(BriefPlan plan) {
+    const std::vector<PlanLine> others = keep_shown(std::move(plan.lines));
+    std::vector<PlanName> names = names_in(lines_);
+    std::ranges::copy(names_in(others), std::back_inserter(names));
+    for (const BriefPlan::Read& read : plan.read) {
+      names.push_back({.text = read.name, .is_input = read.is_input});
+    }
+    parts_ = folded(lines_, names, plan.cuts);
+    return add_cuts(plan.cuts, parts_);
+  }
+
+  // Returns those that are not shown.
+  std::vector<PlanLine> keep_shown(std::vector<PlanLine> plan) {
+    const auto others = std::ranges::stable_partition(plan, [this](const PlanLine& line) {
+      return !line.aside && is_wanted(program_, line, view_.only);
+    });
+    std::vector<PlanLine> rest(std::make_move_iterator(others.begin()),
+                               std::make_move_iterator(others.end()));
+    plan.erase(others.begin(), others.end());
+    lines_ = std::move(plan);
+    return rest;
+  }
+
   void add(const std::vector<PlanPart>& parts, const std::string& margin) {
     std::vector<std::size_t> between;  // lines that may be joined
     for (const PlanPart& part : parts) {
@@ -285,7 +319,7 @@ std::vector<std::string> other_globs(const SpmdProgram& program, const SourceMap
 
 std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
                         const PlanView& view) {
-  Outline outline(program, plan_lines(program, sources, rank), view);
+  Outline outline(program, sources, rank, view);
   const std::string title = plan_title(program, rank);
   const auto whole = [&](int depth) {
     std::string text = view.width == 0 ? title + "\n"

@@ -1,8 +1,11 @@
 // A fused step is one line where its calls nest ("relu(%3 + bias)"), and one line per call where a
 // value inside of it is used twice or the nesting gets long.
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
+#include "frontend/report/plan/brief.h"
 #include "frontend/report/plan/pseudo_code.h"
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
@@ -48,29 +51,103 @@ class Lines {
       : program_(program), sources_(sources), rank_(rank), names_(program), reasons_(program) {}
 
   std::vector<PlanLine> take() {
-    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
-      add_input(i);
-    }
-    std::size_t depth = 0;  // of the loops around
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      const LoopMark mark = loop_mark(program_.steps[i]);
-      depth -= mark == LoopMark::kEnd ? 1 : 0;
-      const std::size_t first = lines_.size();
-      add_step(i);
-      for (std::size_t line = first; line < lines_.size(); ++line) {
-        lines_[line].loops = depth;
-        lines_[line].is_main = lines_[line].is_main || mark != LoopMark::kNone;
-      }
-      depth += mark == LoopMark::kWhile ? 1 : 0;
-    }
-    for (const SpmdUpdate& update : program_.updates) {
-      add_update(update);
-    }
+    const std::size_t items =
+        program_.inputs.size() + program_.steps.size() + program_.updates.size();
+    add_items(0, items);
     add_return();
     return std::move(lines_);
   }
 
+  // Without what a folded text does not need.
+  BriefPlan take_brief(std::size_t least) {
+    BriefPlan plan;
+    std::size_t begin = 0;
+    for (const LeftOut& left_out : left_out_of(program_, names_, reasons_, least)) {
+      add_items(begin, left_out.begin - left_out.length);
+      const std::size_t before = count_shown();
+      add_items(left_out.begin - left_out.length, left_out.begin);
+      const std::size_t at = count_shown();
+      constexpr std::size_t kReadLater = 5;  // times of a repetition
+      PlanCut& cut = plan.cuts.emplace_back(PlanCut{.at = at,
+                                                    .lines = (at - before) * left_out.times,
+                                                    .until = at + kReadLater * (at - before)});
+      for (const auto& [id, other] : left_out.stands_for) {
+        cut.stands_for.emplace_back(names_.of(id), names_.of(other));
+      }
+      begin = left_out.end();
+      add_literals(left_out.begin, begin);
+    }
+    add_items(begin, program_.inputs.size() + program_.steps.size() + program_.updates.size());
+    add_return();
+    plan.lines = std::move(lines_);
+    plan.read = names_read();
+    return plan;
+  }
+
  private:
+  // Inputs, steps and updates, one behind the other.
+  void add_items(std::size_t begin, std::size_t end) {
+    const std::size_t inputs = program_.inputs.size();
+    const std::size_t steps = program_.steps.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i < inputs) {
+        add_input(i);
+      } else if (i < inputs + steps) {
+        add_step_at_depth(i - inputs);
+      } else {
+        add_update(program_.updates[i - inputs - steps]);
+      }
+    }
+  }
+
+  void add_step_at_depth(std::size_t number) {
+    const LoopMark mark = loop_mark(program_.steps[number]);
+    depth_ -= mark == LoopMark::kEnd ? 1 : 0;
+    const std::size_t first = lines_.size();
+    add_step(number);
+    for (std::size_t line = first; line < lines_.size(); ++line) {
+      lines_[line].loops = depth_;
+      lines_[line].is_main = lines_[line].is_main || mark != LoopMark::kNone;
+    }
+    depth_ += mark == LoopMark::kWhile ? 1 : 0;
+  }
+
+  // Lines that a text has.
+  [[nodiscard]] std::size_t count_shown() {
+    for (; counted_ < lines_.size(); ++counted_) {
+      shown_ += lines_[counted_].aside ? 0 : 1;
+    }
+    return shown_;
+  }
+
+  // Others may show the numbers of what is left out.
+  void add_literals(std::size_t begin, std::size_t end) {
+    const std::size_t inputs = program_.inputs.size();
+    for (std::size_t i = std::max(begin, inputs); i < end && i < inputs + program_.steps.size();
+         ++i) {
+      for (const LocalCall& call : program_.steps[i - inputs].calls) {
+        std::string literal = call.result.valid() ? literal_text(call) : "";
+        if (!literal.empty()) {
+          nested_[call.result.index] = {.text = std::move(literal),
+                                        .precedence = precedence_of(call)};
+        }
+      }
+    }
+  }
+
+  // Of the values that lines read.
+  [[nodiscard]] std::vector<BriefPlan::Read> names_read() const {
+    std::vector<char> is_input(program_.values.size(), 0);
+    for (const SpmdId id : program_.inputs) {
+      is_input[at(id)] = 1;
+    }
+    std::vector<BriefPlan::Read> names;
+    for (const SpmdId id : read_) {
+      names.push_back({.name = names_.of(id), .is_input = is_input[at(id)] != 0});
+    }
+    return names;
+  }
+
   void add_input(std::size_t index) {
     const Input& input = program_.source.inputs[index];
     const SpmdId id = program_.inputs[index];
@@ -106,6 +183,10 @@ class Lines {
     }
     PlanLine line = line_of(LineKind::kStep, step.to);
     line.op = move_text(program_, step, names_);
+    read_.push_back(step.from);
+    for (const LocalCall& call : step.calls) {
+      read_.insert(read_.end(), call.operands.begin(), call.operands.end());
+    }
     line.amount = step.kind == StepKind::kSlice ? "" : bytes_text(step.bytes);
     line.why = reasons_.of(index, sources_);
     line.step = index;
@@ -161,10 +242,11 @@ class Lines {
     lines_.push_back(std::move(line));
   }
 
-  [[nodiscard]] OperandText operand_text() const {
+  [[nodiscard]] OperandText operand_text() {
     return [this](SpmdId id, int least) {
       const auto found = nested_.find(id.index);
       if (found == nested_.end()) {
+        read_.push_back(id);
         return names_.of(id);
       }
       return found->second.precedence < least ? "(" + found->second.text + ")" : found->second.text;
@@ -213,6 +295,10 @@ class Lines {
   Reasons reasons_;
   std::map<std::int32_t, Nested> nested_;  // values that are shown where they are used
   std::vector<PlanLine> lines_;
+  std::vector<SpmdId> read_;  // whose names are in lines
+  std::size_t depth_ = 0;     // of the loops around
+  std::size_t counted_ = 0;   // lines, of which `shown_` are shown
+  std::size_t shown_ = 0;
 };
 
 }  // namespace
@@ -220,6 +306,11 @@ class Lines {
 std::vector<PlanLine> plan_lines(const SpmdProgram& program, const SourceMap& sources,
                                  std::int64_t rank) {
   return Lines(program, sources, rank).take();
+}
+
+BriefPlan brief_plan(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
+                     std::size_t least) {
+  return Lines(program, sources, rank).take_brief(least);
 }
 
 }  // namespace mtf

@@ -88,11 +88,6 @@ std::string resplit_text(const SpmdProgram& program, const Step& step, const Rea
   return reader + " needs " + reason.dim + " split over " + has;
 }
 
-const LocalCall& call_meant(const Step& step, const Reason& reason) {
-  const auto found = std::ranges::find(step.calls, reason.call, &LocalCall::origin);
-  return found == step.calls.end() ? step.calls.front() : *found;
-}
-
 std::string choice_text(const SpmdProgram& program, const LocalCall& call) {
   const PricedLoops& next = call.otherwise.front();
   return "splits " + loops_text(program, call.space, call.loops) + ", moving " +
@@ -135,6 +130,11 @@ std::string unstreamed_text(const SpmdProgram& program, const Reason& reason) {
 }
 
 }  // namespace
+
+const LocalCall& call_meant(const Step& step, const Reason& reason) {
+  const auto found = std::ranges::find(step.calls, reason.call, &LocalCall::origin);
+  return found == step.calls.end() ? step.calls.front() : *found;
+}
 
 std::string to_text(const SpmdProgram& program, const Step& step, const Reason& reason) {
   switch (reason.kind) {

@@ -18,6 +18,9 @@ namespace mtf {
 // "`hidden -> cols`", "`infer`, from `h` through `relu`"; "" for none.
 [[nodiscard]] std::string to_text(const SpmdProgram& program, const Cause& cause);
 
+// The call of the step that a reason is about.
+[[nodiscard]] const LocalCall& call_meant(const Step& step, const Reason& reason);
+
 // The reasons of the steps of a plan, which stays as it is meanwhile. A move whose own reasons name
 // no rule is led back to one hop by hop.
 class Reasons {

@@ -39,7 +39,7 @@ std::vector<PlanLine> network(const std::string& scope, int layers) {
 }
 
 std::vector<PlanPart> whole(const std::vector<PlanLine>& lines) {
-  return folded(lines, lines);
+  return folded(lines, names_in(lines));
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ TEST_CASE("some lines of layers are folded as all of them are") {
       some.push_back(line);
     }
   }
-  const std::vector<PlanPart> parts = folded(some, lines);
+  const std::vector<PlanPart> parts = folded(some, names_in(lines));
   REQUIRE(parts.size() == 1);
   CHECK(parts[0].times == 9);
   CHECK(parts[0].names == "layer_1 … layer_8 as layer_0");
