@@ -119,12 +119,13 @@ class Outline {
 
   // Returns those that are not shown.
   std::vector<PlanLine> keep_shown(std::vector<PlanLine> plan) {
-    const auto others = std::ranges::stable_partition(plan, [this](const PlanLine& line) {
-      return !line.aside && is_wanted(program_, line, view_.only);
-    });
-    std::vector<PlanLine> rest(std::make_move_iterator(others.begin()),
-                               std::make_move_iterator(others.end()));
-    plan.erase(others.begin(), others.end());
+    const auto others =
+        std::stable_partition(plan.begin(), plan.end(), [this](const PlanLine& line) {
+          return !line.aside && is_wanted(program_, line, view_.only);
+        });
+    std::vector<PlanLine> rest(std::make_move_iterator(others),
+                               std::make_move_iterator(plan.end()));
+    plan.erase(others, plan.end());
     lines_ = std::move(plan);
     return rest;
   }
@@ -261,7 +262,7 @@ class Outline {
   // In the columns of a terminal. Where they are too few for all, what is done comes before the
   // types.
   [[nodiscard]] std::string fitted() const {
-    const std::string reasons_below = in_columns(rows_, {.width = view_.width});
+    std::string reasons_below = in_columns(rows_, {.width = view_.width});
     if (fits(reasons_below)) {
       return reasons_below;
     }
