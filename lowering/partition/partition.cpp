@@ -176,9 +176,7 @@ class Partitioner {
 
   // A buffer of its own for what leaves the program: an input may be overwritten by its update.
   SpmdId copy(SpmdId from) {
-    Step step;
-    step.kind = StepKind::kSlice;
-    step.from = from;
+    Step step{.kind = StepKind::kSlice, .from = from};
     step.to = forms_.add(out_.at(from).origin, out_.at(from).layout);
     measure(out_, step);
     out_.steps.push_back(std::move(step));
@@ -216,7 +214,7 @@ class Partitioner {
     UnsplitCall call = known_call(plans_, source_, id);
     LocalCall& local = call.local;
     if (const std::optional<LoopSplit> passing =
-            passing_split(out_, forms_, source_.at(id), local.space, plans_.plan_for.exact)) {
+            waiting_split(out_, forms_, id, local.space, plans_.plan_for.exact)) {
       read_operands(local, *passing);
       finish(id, std::move(local), *passing);
     } else if (local.space->moved.empty() || !send_elements(id, local)) {
@@ -238,9 +236,12 @@ class Partitioner {
     local.operands.reserve(value.operands.size());
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       const SpmdId form = layouts.empty() ? SpmdId{} : forms_.find(value.operands[i], layouts[i]);
-      local.operands.push_back(form.valid() ? form
-                                            : in_layout(value.operands[i], split.operands[i],
-                                                        {.user = local.origin, .operand = i}));
+      const Need need{.user = local.origin, .operand = i};
+      local.operands.push_back(
+          form.valid()     ? form
+          : split.scatters ? reshard(value.operands[i], forms_.of(value.operands[i]).front(),
+                                     split.operands[i], Combine::kSum, need)
+                           : in_layout(value.operands[i], split.operands[i], need));
     }
     local.loops = split.loops;
     local.bytes = split.bytes;
@@ -370,8 +371,7 @@ class Partitioner {
 
   void add_kernel(ValueId id, LocalCall local, const LoopSplit& split,
                   std::optional<double> flops = {}) {
-    Step step;
-    step.flops = flops ? *flops : flops_of(out_, local);
+    Step step{.flops = flops ? *flops : flops_of(out_, local)};
     if (split.chosen) {
       step.reasons = {
           {.kind = ReasonKind::kCheapest, .span = local.call.span, .call = local.origin}};

@@ -32,8 +32,7 @@ std::optional<ValueLayout> partial_layout(const SpmdProgram& program, const Form
   return alike ? std::optional(layout) : std::nullopt;
 }
 
-}  // namespace
-
+// Nothing moves.
 std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& forms,
                                        const Value& value, const IterationSpace& space,
                                        bool exact) {
@@ -59,6 +58,75 @@ std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& 
   add_reduced(split.loops, space, *result);
   split.result = *std::move(result);
   return split;
+}
+
+constexpr std::int64_t kLong = 4096;  // elements of a slice; of fewer, one collective is quicker
+
+bool is_read_once(const Program& source, ValueId id) {
+  std::ptrdiff_t readers = std::ranges::count(source.outputs, id) +
+                           std::ranges::count(source.updates, id, &Update::value);
+  for (std::size_t i = at(id) + 1; i < source.values.size() && readers < 2; ++i) {
+    readers += std::ranges::count(source.values[i].operands, id);
+  }
+  return readers == 1;
+}
+
+// The sum's own layout, with a dim split over the axes that it is partial over. nullopt: none can.
+std::optional<ValueLayout> scattered(const ValueLayout& layout, const Shape& shape,
+                                     const Mesh& mesh) {
+  ValueLayout result = layout;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    Axes axes = layout.dims[d];
+    axes.insert(axes.end(), layout.partial.begin(), layout.partial.end());
+    if (mesh.splits(shape[d].size, axes)) {
+      result.dims[d] = std::move(axes);
+      result.partial.clear();
+      return result;
+    }
+  }
+  return std::nullopt;
+}
+
+// All-reducing 4 bytes of an element moves them twice; of a sum that is rounded, the second time as
+// what it is rounded to.
+std::optional<LoopSplit> scattering_split(const SpmdProgram& program, const Forms& forms,
+                                          ValueId id, const IterationSpace& space) {
+  const Program& source = program.source;
+  const Value& value = source.at(id);
+  if (!is(value, Primitive::kCast) || program.mesh.uneven) {
+    return std::nullopt;
+  }
+  const ValueId sum = value.operands.front();
+  const SpmdValue& made = program.at(forms.of(sum).front());
+  const ValueLayout& wanted = forms.target(sum);
+  const bool narrows = bytes_of(value.type.dtype) < bytes_of(source.at(sum).type.dtype);
+  const bool is_plain = made.layout.where.empty() && made.layout.reach.empty() &&
+                        made.type.shape == source.at(sum).type.shape &&
+                        wanted.dims == made.layout.dims && wanted.where.empty();
+  if (!narrows || made.layout.partial.empty() || !is_plain ||
+      local_shape(made.type.shape, made.layout, program.mesh).volume() < kLong ||
+      forms.find(sum, wanted).valid() || !is_read_once(source, sum)) {
+    return std::nullopt;
+  }
+  std::optional<ValueLayout> layout = scattered(made.layout, made.type.shape, program.mesh);
+  if (!layout) {
+    return std::nullopt;
+  }
+  LoopSplit split;
+  split.loops = project(space.operands[0], *layout, space, program.mesh);
+  split.operands = {*layout};
+  split.result = *std::move(layout);
+  split.scatters = true;
+  return split;
+}
+
+}  // namespace
+
+std::optional<LoopSplit> waiting_split(const SpmdProgram& program, const Forms& forms, ValueId id,
+                                       const IterationSpace& space, bool exact) {
+  std::optional<LoopSplit> split =
+      passing_split(program, forms, program.source.at(id), space, exact);
+  return split ? std::move(split) : scattering_split(program, forms, id, space);
 }
 
 UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id) {

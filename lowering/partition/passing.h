@@ -1,5 +1,6 @@
 // How an operation is split. Where partial sums pass through it, it runs where they are: nothing
-// moves, and the rules come in when the sum is finished. Else the cheapest way is taken.
+// moves, and the rules come in when the sum is finished. A long one that only a cast to a narrower
+// dtype reads is scattered, cast, and gathered as what it is then. Else the cheapest way is taken.
 
 #pragma once
 
@@ -11,10 +12,11 @@
 
 namespace mtf {
 
-// nullopt: the operands are no such sums, or may not pass.
-[[nodiscard]] std::optional<LoopSplit> passing_split(const SpmdProgram& program, const Forms& forms,
-                                                     const Value& value,
-                                                     const IterationSpace& space, bool exact);
+// Of an operation on unfinished sums. nullopt: they may not pass, and are finished as the rules
+// say.
+[[nodiscard]] std::optional<LoopSplit> waiting_split(const SpmdProgram& program, const Forms& forms,
+                                                     ValueId id, const IterationSpace& space,
+                                                     bool exact);
 
 // The operation of a value, yet without operands, result and loops.
 struct UnsplitCall {

@@ -31,6 +31,7 @@ struct LoopSplit {
   std::int64_t bytes = 0;             // received by a rank for it
   std::int64_t collectives = 0;       // in which it receives them
   double volume = 0;                  // of one rank's part of the space
+  bool scatters = false;              // the operand is a sum that is finished for it alone
 
   // Next best splits, if there was a choice, the best first; where bytes move, one for each axis
   // that uses it otherwise.

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Training steps of PyTorch's, in a process of its own: torch_training.py NAME THREADS STEPS
+[f32 | bf16, by autocast]
 
 Prints as JSON the seconds of each step, the peak of memory in bytes, and the GFLOP/s of a product,
 which tell whether this PyTorch has a fast BLAS.
@@ -19,10 +20,15 @@ import gpt2  # noqa: E402
 functional = torch.nn.functional
 
 
+NARROW = sys.argv[4:] == ["bf16"]
+
+
 def step_of(params, loss_of, optimizer):
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss_of().backward()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=NARROW):
+            loss = loss_of()
+        loss.backward()
         optimizer.step()
     return step
 

@@ -1,4 +1,5 @@
-"""Whole training steps beside PyTorch's, one thread against one rank and two against two.
+"""Whole training steps beside PyTorch's, one thread against one rank and two against two; and in bf16
+beside the same in f32.
 
 Both train in processes of their own, in turn; a time is the median of a process' steps, a ratio the
 median over rounds. Memory is the largest that a process ever held, libraries and all. Debian's
@@ -110,21 +111,22 @@ def measured(command, environment=None):
     return out, 1024 * usage.ru_maxrss
 
 
-def mtf_step(mtf, path, ranks, layout, environment):
-    options = ["--layout", layout, "--mesh", f"ranks={ranks}", "--profile", "--json"]
+def mtf_step(mtf, path, ranks, environment, *precision):
+    options = ["--layout", "one" if ranks == 1 else "split", "--mesh", f"ranks={ranks}", *precision,
+               "--profile", "--json"]
     launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
     out, peak = measured([*launcher, mtf, "run", path, *options], environment)
     units = json.loads(out)["profile"]["units"]
     return next(unit["median"] for unit in units if unit["name"] == "step"), peak
 
 
-def torch_step(model, threads):
+def torch_step(model, threads, *precision):
     blas = os.environ.get("MTF_TORCH_BLAS")
     environment = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     if blas:
         environment["LD_LIBRARY_PATH"] = blas
     out, _ = measured([sys.executable, "-B", os.path.join(HERE, "torch_training.py"), model.name,
-                       str(threads), str(model.steps)], environment)
+                       str(threads), str(model.steps), *precision], environment)
     found = json.loads(out)
     return statistics.median(found["seconds"]), found["peak"], found["gflops"]
 
@@ -153,8 +155,8 @@ def bench(mtf, folder, environment):
 def compare(mtf, path, model, environment):
     rounds = []
     for _ in range(ROUNDS):
-        rounds.append([(mtf_step(mtf, path, ranks, "one" if ranks == 1 else "split", environment),
-                        torch_step(model, ranks)) for ranks in (1, 2)])
+        rounds.append([(mtf_step(mtf, path, ranks, environment), torch_step(model, ranks))
+                       for ranks in (1, 2)])
     print(f"{model.text}; PyTorch's product of 512 cubed: "
           f"{max(row[0][1][2] for row in rounds):.0f} GFLOP/s")
     for index, ranks in enumerate((1, 2)):
@@ -168,3 +170,18 @@ def compare(mtf, path, model, environment):
     scaling = statistics.median(two[0][0] / one[0][0] for one, two in rounds)
     theirs = statistics.median(two[1][0] / one[1][0] for one, two in rounds)
     print(f"  two / one  {scaling:5.2f} (goal 0.55)   PyTorch {theirs:5.2f}", flush=True)
+    compare_narrow(mtf, path, model, environment)
+
+
+def compare_narrow(mtf, path, model, environment):
+    """In turn, so that what else the machine does is in both."""
+    for ranks in (1, 2):
+        rounds = []
+        for _ in range(ROUNDS):
+            mine = [mtf_step(mtf, path, ranks, environment, "--precision", dtype)[0]
+                    for dtype in ("f32", "bf16")]
+            theirs = [torch_step(model, ranks, dtype)[0] for dtype in ("f32", "bf16")]
+            rounds.append((mine[1] / mine[0], theirs[1] / theirs[0], mine[1]))
+        ratio, other, seconds = (statistics.median(column) for column in zip(*rounds))
+        print(f"  {ranks} rank{'s' if ranks > 1 else ' '}  bf16 {seconds * 1e3:8.1f} ms  of f32 "
+              f"{ratio:5.2f} (goal 0.60)   PyTorch {other:5.2f}", flush=True)

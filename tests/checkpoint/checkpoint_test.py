@@ -75,6 +75,51 @@ write("w.npy", net.w)
             fail(f"{name}: another net/w")
 
 
+SCALED = """
+fn scaled(x: f32[batch, io]) {
+  fn update(p, g) { optim.adam(p, g, lr = 0.01) }
+  with precision f16 {
+    let loss = mean(square(net(x) - x))
+    return loss, optim.minimize_scaled(loss, params(net), update, first = 4194304.0, steady = 3)
+  }
+}
+let z = normal([batch, io], seed = 9)
+for i in 0..8 { print scaled(z) }
+if len(from) == 0 { save "scaled.safetensors" } else { restore "scaled.safetensors" }
+for i in 0..4 { print scaled(z) }
+"""
+
+
+def in_any_precision(folder):
+    """Params and states are f32 in the file, so that one precision goes on where another ended."""
+    shutil.rmtree(pathlib.Path(folder, "run"), ignore_errors=True)
+    plain = TRAIN.replace("dropout(", "(").replace(", rate = 0.2", "")
+    pathlib.Path(folder, "train.mtf").write_text(plain, encoding="utf-8")
+    lines = run(folder, [*line("both"), "--precision", "bf16"]).stdout.splitlines()
+    _, arrays = read(pathlib.Path(folder, LINE))
+    if any(arrays[name].dtype != "<f4" for name in arrays if name != "step"):
+        fail("dtypes in a file written under bf16", {name: str(x.dtype) for name, x in arrays.items()})
+    losses = {}
+    for precision in ("bf16", "f32", "f16", "bf16,gradients=bf16"):
+        for layout in ("one", "data"):
+            rest = run(folder, [*line(layout, False, f"from={LINE},every=100"), "--precision",
+                                precision]).stdout.splitlines()
+            if losses.setdefault(precision, rest) != rest:
+                fail(f"{precision} on {layout}: differs", rest, losses[precision])
+    if losses["bf16"] != lines[6:]:
+        fail("resumed under bf16: differs", losses["bf16"], lines[6:])
+    values = {name: [float(text.split()[-1]) for text in rest] for name, rest in losses.items()}
+    for name, found in values.items():
+        if not numpy.allclose(found, values["f32"], rtol=2e-2) or (name != "f32" and found == values["f32"]):
+            fail(f"losses under {name}", found, values["f32"])
+    text = plain.replace("step < setting", "false and step < setting") + SCALED
+    first = program(folder, text, "--layout", "both").stdout.splitlines()
+    again = program(folder, text.replace('setting("from", "")', '"scaled.safetensors"'), "--layout",
+                    "data").stdout.splitlines()
+    if first[-4:] != again[-4:] or len({text.split()[-1] for text in first}) < 3:
+        fail("the scale of a loss, resumed", first, again)
+
+
 NARROW = """dim a = 2, b = 3
 mesh m = [x: 2]
 layout split on m { a -> x }
@@ -313,3 +358,4 @@ with tempfile.TemporaryDirectory() as scratch:
     part_and_stream(scratch)
     in_a_session(scratch)
     under_other_commands(scratch)
+    in_any_precision(scratch)

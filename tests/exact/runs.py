@@ -11,7 +11,7 @@ LONG = bool(os.environ.get("MTF_EXACT_LONG"))
 # mtf's own word for a layout that the sizes or the axes do not permit.
 REFUSED = re.compile(r"\[(indivisible|layout-conflict)\]")
 
-ISAS = ("portable", "avx2", "avx512")  # at most what the machine has is used
+ISAS = ("portable", "avx2", "avx512", "avx512_bf16")  # at most what the machine has is used
 
 Run = collections.namedtuple("Run", "layout mesh isa ranks")  # ranks 0: simulated
 

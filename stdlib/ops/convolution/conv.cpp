@@ -5,27 +5,52 @@
 // x[i] = sum of y[p] k[t], conv_kernel k[t] = sum of x[i] y[p]. Dims that are none of these match
 // by name: a dim is in two of the tensors, or in all three (a group of its own for each index).
 
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/convolution/conv_rules.h"
 #include "stdlib/ops/convolution/groups.h"
 #include "stdlib/ops/ops.h"
+#include "stdlib/ops/reduce/reductions.h"
 
 namespace mtf::ops {
 namespace {
 
+// What is summed in another dtype than the operands', if the call asks for it.
+template <auto kType>
+std::optional<TensorType> summed_type(OpCall& call, DiagSink& diags) {
+  std::optional<TensorType> type = kType(call, diags);
+  const std::optional<DType> dtype = type ? summed_dtype(call, diags) : std::nullopt;
+  if (!dtype) {
+    return std::nullopt;
+  }
+  type->dtype = *dtype;
+  return type;
+}
+
 // ---- gradients -----------------------------------------------------------------------------
+
+// A product for operand `i`, of the dtype of its operands, and wide.
+void add_product(GradBuilder& b, std::size_t i, std::string_view op, std::vector<ValueId> factors,
+                 OpArgs args) {
+  const DType dtype = b.type_of(b.operand(i)).dtype;
+  for (ValueId& factor : factors) {
+    factor = b.cast(factor, dtype);
+  }
+  args.set("dtype", wide_of(dtype));
+  b.add_to(i, b.emit(op, std::move(factors), std::move(args)));
+}
 
 void conv_grad(GradBuilder& b) {
   const OpArgs args = b.args();
   const ValueId x = b.operand(0);
   const ValueId k = b.operand(1);
   if (b.wants(0)) {
-    b.add_to(0,
-             b.emit("conv_transpose", {b.upstream(), k}, turned(args, false, b.type_of(x).shape)));
+    add_product(b, 0, "conv_transpose", {b.upstream(), k}, turned(args, false, b.type_of(x).shape));
   }
   if (b.wants(1)) {
-    b.add_to(1, b.emit("conv_kernel", {x, b.upstream()}, with_result(args, b.type_of(k).shape)));
+    add_product(b, 1, "conv_kernel", {x, b.upstream()}, with_result(args, b.type_of(k).shape));
   }
 }
 
@@ -34,10 +59,10 @@ void conv_transpose_grad(GradBuilder& b) {
   const ValueId y = b.operand(0);
   const ValueId k = b.operand(1);
   if (b.wants(0)) {
-    b.add_to(0, b.emit("conv", {b.upstream(), k}, turned(args, true, b.type_of(y).shape)));
+    add_product(b, 0, "conv", {b.upstream(), k}, turned(args, true, b.type_of(y).shape));
   }
   if (b.wants(1)) {
-    b.add_to(1, b.emit("conv_kernel", {b.upstream(), y}, turned(args, true, b.type_of(k).shape)));
+    add_product(b, 1, "conv_kernel", {b.upstream(), y}, turned(args, true, b.type_of(k).shape));
   }
 }
 
@@ -46,12 +71,35 @@ void conv_kernel_grad(GradBuilder& b) {
   const ValueId x = b.operand(0);
   const ValueId y = b.operand(1);
   if (b.wants(0)) {
-    b.add_to(0,
-             b.emit("conv_transpose", {y, b.upstream()}, turned(args, false, b.type_of(x).shape)));
+    add_product(b, 0, "conv_transpose", {y, b.upstream()}, turned(args, false, b.type_of(x).shape));
   }
   if (b.wants(1)) {
-    b.add_to(1, b.emit("conv", {x, b.upstream()}, with_result(args, b.type_of(y).shape)));
+    add_product(b, 1, "conv", {x, b.upstream()}, with_result(args, b.type_of(y).shape));
   }
+}
+
+// Of narrow operands the sums are wide, and rounded behind: those of bf16 as they are, others of
+// widened operands. An invalid id: the call stands for itself.
+std::optional<ValueId> expand_narrow_windows(Builder& b, const OpCall& call,
+                                             std::span<const ValueId> operands) {
+  const DType own = call.operands[0].dtype;
+  const DType wide = wide_of(own);
+  if (own == wide || (own == DType::kBF16 && call.result.dtype == wide)) {
+    return ValueId{};
+  }
+  std::vector<ValueId> factors(operands.begin(), operands.end());
+  OpArgs args = call.args;
+  args.set("dtype", wide);
+  if (own != DType::kBF16) {
+    std::ranges::transform(factors, factors.begin(), [&](ValueId x) { return b.widened(x); });
+  }
+  return b.cast(b.emit(call.op->name, std::move(factors), std::move(args)), call.result.dtype);
+}
+
+std::optional<ValueId> conv_expand(Builder& b, const OpCall& call,
+                                   std::span<const ValueId> operands) {
+  const std::optional<ValueId> whole = expand_groups(b, call, operands);
+  return whole && !whole->valid() ? expand_narrow_windows(b, call, operands) : whole;
 }
 
 std::vector<OpParam> conv_params(std::string_view x, std::string_view k, bool with_groups) {
@@ -93,6 +141,7 @@ std::vector<OpParam> conv_params(std::string_view x, std::string_view k, bool wi
                     .kind = ParamKind::kDims,
                     .required = false,
                     .help = "the dims with an index for each window, where names do not say it"});
+  params.push_back(summed_param());
   return params;
 }
 
@@ -114,12 +163,13 @@ print conv(x, k -> [h, w, out], window = [h, w], taps = [f_h, f_w], padding = "s
 let y = conv(x, k -> [out, h2, w2], window = [h, w], taps = [f_h, f_w], padding = 1, stride = 2)
 print y
 )",
-    .type = conv_type,
-    .expand = expand_groups,
+    .type = summed_type<conv_type>,
+    .expand = conv_expand,
     .space = conv_space,
     .grad = conv_grad,
     .flops = product_flops,
     .kernel = conv_run,
+    .narrow = true,
     .narrowing = Narrowing::kProduct};
 
 const OpDef kConvTranspose{
@@ -136,12 +186,13 @@ let k = const([f], [1, 2, 3])
 print conv_transpose(x, k, window = w, taps = f, stride = 2)
 print conv_transpose(x, k -> [wide: 6], window = w, taps = f, stride = 2, padding = "same")
 )",
-    .type = conv_transpose_type,
-    .expand = expand_groups,
+    .type = summed_type<conv_transpose_type>,
+    .expand = conv_expand,
     .space = conv_transpose_space,
     .grad = conv_transpose_grad,
     .flops = conv_transpose_flops,
     .kernel = conv_transpose_run,
+    .narrow = true,
     .narrowing = Narrowing::kProduct};
 
 const OpDef kConvKernel{
@@ -155,11 +206,13 @@ let x = const([w], [1, 2, 3, 4])
 let y = const([windows], [1, 10])
 print conv_kernel(x, y -> [f], window = w, taps = f, at = windows)
 )",
-    .type = conv_kernel_type,
+    .type = summed_type<conv_kernel_type>,
+    .expand = expand_narrow_windows,
     .space = conv_kernel_space,
     .grad = conv_kernel_grad,
     .flops = conv_kernel_flops,
     .kernel = conv_kernel_run,
+    .narrow = true,
     .narrowing = Narrowing::kProduct};
 
 }  // namespace mtf::ops

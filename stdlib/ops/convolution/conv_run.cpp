@@ -16,23 +16,23 @@
 namespace mtf {
 namespace {
 
-// The plan, and its products as far as they depend on shapes alone.
+// The plan, and its products as far as they depend on shapes alone: of operands stored as S.
 // Of whole numbers, no product is prepared.
-template <typename T>
-using GemmOf = PreparedGemm<std::conditional_t<std::is_integral_v<T>, float, T>>;
+template <typename T, typename S>
+using GemmOf = std::conditional_t<std::is_integral_v<T>, PreparedGemm<float>, PreparedGemm<T, S>>;
 
-template <typename T>
+template <typename T, typename S>
 struct PreparedConv {
   PreparedConv(const KernelCall& call, ConvKind kind) : plan(plan_conv(call, kind)) {
     if constexpr (!std::is_integral_v<T>) {
       for (const ConvPart& part : plan.parts) {
-        products.push_back(std::make_unique<GemmOf<T>>(part.product, call.host.cpu()));
+        products.push_back(std::make_unique<GemmOf<T, S>>(part.product, call.host.cpu()));
       }
     }
   }
 
   ConvPlan plan;
-  std::vector<std::unique_ptr<GemmOf<T>>> products;
+  std::vector<std::unique_ptr<GemmOf<T, S>>> products;
 };
 
 // Memory of a thread for what it copies; it grows to the largest.
@@ -70,8 +70,8 @@ std::int64_t padded_volume(const ConvPlan& plan) {
   return volume;
 }
 
-template <typename T>
-void multiply_parts(const PreparedConv<T>& conv, DType dtype, const T* a, const T* b, T* out) {
+template <typename T, typename S>
+void multiply_parts(const PreparedConv<T, S>& conv, DType dtype, const S* a, const S* b, T* out) {
   for (std::size_t i = 0; i < conv.plan.parts.size(); ++i) {
     const ConvPart& part = conv.plan.parts[i];
     if constexpr (std::is_integral_v<T>) {
@@ -116,17 +116,17 @@ class StepSums {
   std::vector<std::vector<T>> places_;
 };
 
-template <typename T>
-void run_steps(const PreparedConv<T>& conv, const KernelCall& call) {
+template <typename T, typename S>
+void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   const ConvPlan& plan = conv.plan;
   const DType dtype = call.out.dtype;
-  const T* a = static_cast<const T*>(call.in[0].data);
-  const T* b = static_cast<const T*>(call.in[1].data);
+  const S* a = static_cast<const S*>(call.in[0].data);
+  const S* b = static_cast<const S*>(call.in[1].data);
   T* const out = static_cast<T*>(call.out.data);
   if (!plan.copies) {
     return multiply_parts(conv, dtype, a, b, out);
   }
-  const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(T);
+  const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(S);
   std::byte* const copy = copy_scratch(bytes);
   std::memset(copy, 0, bytes);  // the places around stay so from step to step
   std::vector<T> gathered(
@@ -134,10 +134,10 @@ void run_steps(const PreparedConv<T>& conv, const KernelCall& call) {
   T* const whole = plan.gathered.empty() ? out : gathered.data();
   StepSums<T> sums(plan.steps.count, call.out.shape.volume(), whole);
   for (std::int64_t step = 0; step < plan.steps.count; ++step) {
-    copy_padded(plan, sizeof(T), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
+    copy_padded(plan, sizeof(S), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
                 copy);
     T* const to = plan.steps.adds ? sums.next() : whole + step * plan.steps.out;
-    multiply_parts(conv, dtype, reinterpret_cast<const T*>(copy), b + step * plan.steps.b, to);
+    multiply_parts(conv, dtype, reinterpret_cast<const S*>(copy), b + step * plan.steps.b, to);
     if (plan.steps.adds) {
       sums.done(step);
     }
@@ -152,20 +152,28 @@ void run_steps(const PreparedConv<T>& conv, const KernelCall& call) {
   }
 }
 
+template <typename T, typename S>
+void run_stored(const KernelCall& call, ConvKind kind) {
+  std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
+  if (made == nullptr) {
+    made = std::make_shared<const PreparedConv<T, S>>(call, kind);
+    if (call.notes != nullptr) {
+      call.notes->made = made;
+    }
+  }
+  run_steps(*static_cast<const PreparedConv<T, S>*>(made.get()), call);
+}
+
 void run_conv(const KernelCall& call, ConvKind kind) {
   if (call.out.shape.volume() == 0) {
     return;
   }
+  if (call.in[0].dtype == DType::kBF16) {
+    return run_stored<float, BFloat16>(call, kind);
+  }
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
-    std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
-    if (made == nullptr) {
-      made = std::make_shared<const PreparedConv<T>>(call, kind);
-      if (call.notes != nullptr) {
-        call.notes->made = made;
-      }
-    }
-    run_steps(*static_cast<const PreparedConv<T>*>(made.get()), call);
+    run_stored<T, T>(call, kind);
   });
 }
 

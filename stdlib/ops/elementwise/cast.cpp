@@ -78,6 +78,9 @@ void round_to(DType to, const From* x, void* out, std::size_t n) {
 template <typename From>
 void convert(DType to, const From* x, void* out, std::size_t n) {
   if (is_narrow(to) && is_float(to)) {
+    if constexpr (std::is_same_v<From, float>) {
+      return narrow(to, x, n, out);
+    }
     return round_to(to, x, out, n);
   }
   if (to == DType::kBool) {

@@ -11,7 +11,7 @@
 namespace mtf::tests {
 namespace {
 
-constexpr int kDraws = 4000;
+constexpr int kDraws = 8000;
 
 class Drawer {
  public:
