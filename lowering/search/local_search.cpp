@@ -212,7 +212,7 @@ void LayoutSearch::add_starts(std::size_t mesh, AxisId axis,
   }
 }
 
-// All axes on such sets, or on none, on one mesh.
+// All axes on such sets, or on none, on one mesh; or nothing but what `*` of one dim or two splits.
 std::vector<LayoutCandidate> LayoutSearch::starts(std::size_t mesh) const {
   std::vector<LayoutCandidate> all = {space_.unsplit(mesh)};
   for (std::size_t a = 0; a < space_.axes(); ++a) {
@@ -220,6 +220,9 @@ std::vector<LayoutCandidate> LayoutSearch::starts(std::size_t mesh) const {
   }
   for (LayoutCandidate& candidate : all) {
     make_consistent(candidate);
+  }
+  if (space_.limits().rest) {
+    add_rest_moves(space_.unsplit(mesh), all);
   }
   std::erase_if(all, [this](const LayoutCandidate& c) { return !space_.is_consistent(c); });
   return all;

@@ -85,19 +85,34 @@ void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
       moves.push_back(candidate);
       moves.back().rules[d] = axes;
     }
-    if (space_.limits().rest && !space_.is_fixed(d)) {
-      moves.push_back(candidate);
-      moves.back().rest ^= only(d);
-    }
   }
   if (space_.limits().rest) {
-    DimSet split = 0;
-    for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
-      split |= candidate.rules[d].empty() || space_.is_fixed(d) ? 0 : only(d);
-    }
-    moves.push_back(candidate);
-    moves.back().rest = candidate.rest == 0 ? split : 0;
+    add_rest_moves(candidate, moves);
   }
+}
+
+// One dim takes or leaves what tensors leave unused; two take it, as one alone may gain nothing;
+// or all that have axes do, or none.
+void LayoutSearch::add_rest_moves(const LayoutCandidate& candidate,
+                                  std::vector<LayoutCandidate>& moves) const {
+  const auto add = [&](DimSet rest) {
+    moves.push_back(candidate);
+    moves.back().rest = rest;
+  };
+  DimSet split = 0;
+  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+    if (space_.is_fixed(d)) {
+      continue;
+    }
+    add(candidate.rest ^ only(d));
+    split |= candidate.rules[d].empty() ? 0 : only(d);
+    for (std::size_t e = 0; e < d; ++e) {
+      if (!space_.is_fixed(e) && !has(candidate.rest, d) && !has(candidate.rest, e)) {
+        add(candidate.rest | only(d) | only(e));
+      }
+    }
+  }
+  add(candidate.rest == 0 ? split : 0);
 }
 
 std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& candidate) const {

@@ -107,6 +107,7 @@ class LayoutSearch {
   void add_axis_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const;
   void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_rest_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate, Rng& random) const;
 
   // ---- branch and bound ----

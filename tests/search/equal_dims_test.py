@@ -24,7 +24,7 @@ def planned(binary, **sizes):
 
 
 def check_costs(binary, found, text):
-    """What exchanges a and b costs the same, and nothing costs less than the answer."""
+    """What exchanges a and b takes the same time and nearly the same memory, and nothing costs less than the answer."""
     exchange = str.maketrans("ab", "ba")
     layouts = list(all_layouts(NAMES))
     costs = {}
@@ -38,7 +38,9 @@ def check_costs(binary, found, text):
     assert costs
     for rules, cost in costs.items():
         other = "; ".join(sorted(rules.translate(exchange).split("; "))).strip()
-        assert abs(costs[other][0] - cost[0]) <= 1e-12 and costs[other][1] == cost[1], (rules, other)
+        # Which output's buffer serves first depends on their order.
+        same = abs(costs[other][0] - cost[0]) <= 1e-12 and abs(costs[other][1] - cost[1]) <= cost[1] / 20
+        assert same, (rules, other)
     least = min(seconds for seconds, _ in costs.values())
     assert abs(found["best"]["seconds"] - least) <= 1e-9 * least, (found["best"], least)
 
