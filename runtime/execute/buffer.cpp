@@ -62,6 +62,7 @@ BufferPool::~BufferPool() {
 
 Buffer BufferPool::take(std::int64_t bytes) {
   const std::int64_t size = pool_size(bytes > 0 ? bytes : 1);
+  const std::lock_guard lock(mutex_);
   Buffer buffer;
   std::vector<std::byte*>& blocks = unused_[size];
   if (!blocks.empty()) {
@@ -71,7 +72,7 @@ Buffer BufferPool::take(std::int64_t bytes) {
   } else {
     // What programs of other sizes left behind must not add up.
     if (unused_bytes_ > live_bytes_ + size) {
-      release_unused();
+      release();
     }
     buffer.data_ = allocate(size);
   }
@@ -83,12 +84,23 @@ Buffer BufferPool::take(std::int64_t bytes) {
 
 void BufferPool::give_back(std::byte* data, std::int64_t bytes) {
   const std::int64_t size = pool_size(bytes > 0 ? bytes : 1);
+  const std::lock_guard lock(mutex_);
   unused_[size].push_back(data);
   unused_bytes_ += size;
   live_bytes_ -= bytes;
 }
 
+std::int64_t BufferPool::live_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return live_bytes_;
+}
+
 void BufferPool::release_unused() {
+  const std::lock_guard lock(mutex_);
+  release();
+}
+
+void BufferPool::release() {
   for (auto& [size, blocks] : unused_) {
     for (std::byte* block : blocks) {
       std::free(block);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Buffer {
   std::shared_ptr<const MappedFile> file_;
 };
 
+// Any thread may take and give back.
 class BufferPool {
  public:
   BufferPool() = default;
@@ -57,12 +59,15 @@ class BufferPool {
 
   // Contents are unspecified. Throws std::bad_alloc.
   [[nodiscard]] Buffer take(std::int64_t bytes);
-  [[nodiscard]] std::int64_t live_bytes() const { return live_bytes_; }  // in buffers that exist
+  [[nodiscard]] std::int64_t live_bytes() const;  // in buffers that exist
   void release_unused();
 
  private:
   friend class Buffer;
   void give_back(std::byte* data, std::int64_t bytes);
+  void release();  // with the lock held
+
+  mutable std::mutex mutex_;
 
   std::map<std::int64_t, std::vector<std::byte*>> unused_;  // by rounded size
   std::int64_t unused_bytes_ = 0;

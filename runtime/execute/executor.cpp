@@ -27,6 +27,7 @@ struct Executor::State {
     reports.nan_is_error = options.nan_is_error;
     const std::optional<Launch> launch = launched();
     reports.cpu = {.isa = host_isa(), .threads = host_threads(launch ? launch->ranks_here : 1)};
+    reports.cpu.threads = options.threads > 0 ? options.threads : reports.cpu.threads;
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {
       hosts.emplace_back(reports, rank);
@@ -362,6 +363,16 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   count_memory(prepared, inputs, outputs);
   state.reports.execution += prepared.draws ? 1 : 0;
   return outputs;
+}
+
+bool Executor::confirm(const Executable& executable, std::span<const RankTensor* const> inputs,
+                       std::span<const RankTensor> outputs, DiagSink& diags) {
+  const PreparedProgram& prepared = executable.program();
+  state_->reports.program = prepared.program;
+  state_->reports.moment += prepared.steps.size();  // as on ranks that run it now
+  state_->last = &prepared;
+  const bool reads_files = check_files(inputs, outputs, state_->hosts);
+  return (!prepared.may_fail && !reads_files) || state_->all_well(diags);
 }
 
 std::span<const Counted> Executor::counted() const {

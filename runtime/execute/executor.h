@@ -36,6 +36,7 @@ struct ExecutorOptions {
   bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
   bool check_finite = false;  // the first value that is not finite stops all ranks
   std::uint64_t seed = 0;
+  int threads = 0;               // of a rank; 0: as many as the machine has for it
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
@@ -85,6 +86,12 @@ class Executor {
   [[nodiscard]] std::optional<std::vector<RankTensor>> run(
       const Executable& executable, std::span<const RankTensor* const> inputs,
       std::span<RankTensor* const> updated, DiagSink& diags);
+
+  // Whether what was computed elsewhere of these inputs stands, as `run` says of its own.
+  // Collective.
+  [[nodiscard]] bool confirm(const Executable& executable,
+                             std::span<const RankTensor* const> inputs,
+                             std::span<const RankTensor> outputs, DiagSink& diags);
 
   // What the last run did, counted as it was done: one entry per local rank.
   [[nodiscard]] std::span<const Counted> counted() const;

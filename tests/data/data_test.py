@@ -41,13 +41,13 @@ def command(*words, ranks=0):
     return [*launch, MTF, *map(str, words)]
 
 
-def run(folder, *words, ranks=0, status=0, cache="cache"):
+def run(folder, *words, ranks=0, status=0, cache="cache", what="stdout"):
     environment = dict(os.environ, XDG_CACHE_HOME=str(folder / cache))
     done = subprocess.run(command(*words, ranks=ranks), cwd=folder, env=environment, capture_output=True, text=True,
                           timeout=300)
     if done.returncode != status:
         fail(f"{words} on {ranks} ranks ended with {done.returncode}", done.stdout, done.stderr)
-    return done.stdout if status == 0 else done.stderr
+    return done.stdout if status == 0 and what == "stdout" else done.stderr
 
 
 def write(folder, name, *parts):
@@ -96,10 +96,17 @@ def as_bytes_and_numbers(folder):
     for name, source in {"i32": 'read_bytes("text")', "u8": 'read_bytes("text", dtype = u8)',
                          "npy": 'load("ids.npy", [position: 60000])',
                          "i16": 'load("short.npy", [position: 60000])'}.items():
-        program = write(folder, f"{name}.mtf", LAYOUTS, f"let part = {source}[position: 100..59_000]\n", WINDOWS)
+        program = write(folder, f"{name}.mtf", LAYOUTS, f"let all = {source}\n",
+                        "let part = all[position: 100..59_000]\n", WINDOWS)
         texts[name] = same_everywhere(folder, program)
     if len(set(texts.values())) != 1:
         fail("batches differ by where their tokens are", texts)
+    for words, ranks in (([], 0), (["--layout", "rows", "--count"], 0), (["--layout", "rows"], 2)):
+        told = run(folder, "run", "u8.mtf", "--profile", *words, ranks=ranks, what="stderr")
+        if not re.search(r"read ahead, beside other work: 2 calls, .* were waited for\n", told):
+            fail(f"batches that were read ahead {words}", told)
+    if "read ahead" in run(folder, "run", "i32.mtf", "--profile", what="stderr"):
+        fail("tensors in memory were read ahead")
     numpy.save(folder / "table.npy", numpy.arange(48, dtype="<f4").reshape(8, 6))
     program = write(folder, "table.mtf", """\
 mesh line = [r: 2]

@@ -19,15 +19,6 @@
 
 namespace mtf {
 
-struct ExecuteDevice::Compiled {
-  explicit Compiled(SpmdProgram lowered) : program(std::move(lowered)) {}
-
-  SpmdProgram program;
-  std::optional<Executable> executable;
-  std::int64_t runs = 0;
-  std::size_t timed = 0;  // in the timeline, if there is one
-};
-
 namespace {
 
 // Steps count from 0, as loops do.
@@ -170,7 +161,12 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
   for (const SpmdUpdate& update : program.updates) {
     updated.push_back(&variables_.at(program.source.inputs[update.input].name));
   }
-  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, updated, diags);
+  std::optional<std::vector<RankTensor>> outputs =
+      execute(compiled, unit.is_entry ? unit.program.name : "", inputs, updated, diags);
+  if (outputs && elsewhere.empty()) {
+    look_ahead(compiled, inputs, arguments);
+  }
+  return outputs;
 }
 
 std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const ValueLayout& to,
@@ -313,8 +309,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
   }
-  std::optional<std::vector<RankTensor>> outputs =
-      executor_->run(*compiled.executable, inputs, updated, found);
+  std::optional<std::vector<RankTensor>> outputs = run_or_take(compiled, inputs, updated, found);
   if (options_.timeline != nullptr) {
     options_.timeline->end_run();
   }

@@ -9,8 +9,7 @@
 namespace mtf {
 
 void ExecuteDevice::count(const SpmdProgram& program, std::string_view entry) {
-  const std::span<const Counted> counted = executor_->counted();
-  for (const Counted& one : counted) {
+  for (const Counted& one : counted_) {
     const std::string difference = options_.check_plan ? difference_from_plan(program, one) : "";
     if (!difference.empty()) {
       throw std::logic_error("`" + std::string(entry) +
@@ -18,7 +17,7 @@ void ExecuteDevice::count(const SpmdProgram& program, std::string_view entry) {
     }
   }
   for (std::size_t i = 0; options_.count && i < counts_.size(); ++i) {
-    count_run(counts_[i], entry, counted[i].totals, program.totals);
+    count_run(counts_[i], entry, counted_[i].totals, program.totals);
   }
 }
 
@@ -38,7 +37,7 @@ void ExecuteDevice::count_step(const SpmdProgram& program, double seconds) {
   const std::int64_t number = steps_[trains_]++;
   if (first_rank_ && options_.trained) {
     double flops = 0;
-    for (const Counted& counted : executor_->counted()) {
+    for (const Counted& counted : counted_) {
       flops += counted.totals.flops;
     }
     options_.trained({.entry = trains_,

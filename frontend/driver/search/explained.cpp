@@ -11,7 +11,7 @@
 namespace mtf {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '(' || c == ')'; };
   while (!text.empty() && is_blank(text.front())) {
     text.remove_prefix(1);
@@ -28,9 +28,9 @@ std::string_view trimmed(std::string_view text) {
 std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags) const {
   const Mesh& mesh = space_.meshes()[answer_.mesh];
   Axes axes;
-  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+  for (text = without_blanks(text); !text.empty(); text = without_blanks(text)) {
     const std::size_t end = std::min(text.find(','), text.size());
-    const std::string name(trimmed(text.substr(0, end)));
+    const std::string name(without_blanks(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (name == "whole") {
       continue;
@@ -49,7 +49,7 @@ std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags
 
 std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
   const std::size_t arrow = rule.find("->");
-  const std::string dim(trimmed(rule.substr(0, arrow)));
+  const std::string dim(without_blanks(rule.substr(0, arrow)));
   const std::optional<std::size_t> found = space_.find(dim);
   if (!found) {
     diags.error(

@@ -41,6 +41,8 @@ std::string told_by(const Timeline& timeline, std::size_t rank) {
   }
   put(bytes, timeline.host(HostWork::kPlan));
   put(bytes, timeline.host(HostWork::kGather));
+  put(bytes, timeline.ahead());
+  put(bytes, timeline.awaited());
   put(bytes, timeline.whole().length());
   return bytes;
 }
@@ -246,6 +248,9 @@ Profile profile_of(const Timeline& timeline, const Layout& layout, Communicator&
   }
   profile.planning = joiner.host();
   profile.gathering = joiner.host();
+  profile.ahead = joiner.host();
+  profile.awaited = joiner.host();
+  profile.ahead_calls = timeline.ahead().calls;
   profile.whole = joiner.whole();
   return profile;
 }

@@ -54,6 +54,9 @@ struct Profile {
   std::vector<UnitProfile> units;
   PerRank planning;
   PerRank gathering;  // of tensors that are shown
+  std::int64_t ahead_calls = 0;
+  PerRank ahead;    // of runs that were done beside others, on a thread of their own
+  PerRank awaited;  // until they were done; part of the seconds of their units
   PerRank whole;
 };
 

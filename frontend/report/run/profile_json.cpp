@@ -98,6 +98,10 @@ std::string profile_json(const Profile& profile, const SourceMap& sources) {
                  {"seconds", ranks_json(profile.whole)},
                  {"planning", ranks_json(profile.planning)},
                  {"gathering", ranks_json(profile.gathering)},
+                 {"ahead",
+                  {{"calls", profile.ahead_calls},
+                   {"seconds", ranks_json(profile.ahead)},
+                   {"waited", ranks_json(profile.awaited)}}},
                  {"units", std::move(units)},
                  {"collectives", groups_json(collectives_by_kind(profile))},
                  {"kernels", groups_json(kernels_by_family(profile))}}}}) +

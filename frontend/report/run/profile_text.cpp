@@ -245,6 +245,25 @@ Row rest_row(const std::string& name, const PerRank& seconds, double whole) {
           range_text(seconds)};
 }
 
+// The longest, and what the others took together.
+std::vector<Row> line_rows(std::vector<ProfileLine> lines, double whole, const SourceMap& sources) {
+  const std::size_t shown = longest_to_front(lines);
+  std::vector<Row> rows;
+  PerRank others;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i < shown) {
+      rows.push_back(line_row(lines[i], whole, sources));
+    } else {
+      others.add(lines[i].seconds);
+    }
+  }
+  if (shown < lines.size()) {
+    const auto hidden = static_cast<std::int64_t>(lines.size() - shown);
+    rows.push_back(rest_row(count_text(hidden, "shorter step"), others, whole));
+  }
+  return rows;
+}
+
 std::string steps_table(const Profile& profile, const std::vector<const UnitProfile*>& units,
                         const SourceMap& sources) {
   std::vector<ProfileLine> lines;
@@ -270,20 +289,7 @@ std::string steps_table(const Profile& profile, const std::vector<const UnitProf
       }
     }
   }
-  const std::size_t shown = longest_to_front(lines);
-  std::vector<Row> rows;
-  PerRank others;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (i < shown) {
-      rows.push_back(line_row(lines[i], whole.mean(), sources));
-    } else {
-      others.add(lines[i].seconds);
-    }
-  }
-  if (shown < lines.size()) {
-    const auto hidden = static_cast<std::int64_t>(lines.size() - shown);
-    rows.push_back(rest_row(count_text(hidden, "shorter step"), others, whole.mean()));
-  }
+  std::vector<Row> rows = line_rows(std::move(lines), whole.mean(), sources);
   if (agreeing.most() > 0) {
     rows.push_back(rest_row("ranks agree that none failed", agreeing, whole.mean()));
   }
@@ -344,8 +350,23 @@ std::string title(const Profile& profile) {
 
 }  // namespace
 
+namespace {
+
+// Of what was done beside other work: it is in no row but for what was waited.
+std::string ahead_text(const Profile& profile) {
+  const double seconds = profile.ahead.mean();
+  const double waited = profile.awaited.mean();
+  return profile.ahead_calls == 0
+             ? ""
+             : "read ahead, beside other work: " + count_text(profile.ahead_calls, "call") + ", " +
+                   seconds_text(seconds) + ", of which " + seconds_text(std::min(seconds, waited)) +
+                   " were waited for\n";
+}
+
+}  // namespace
+
 std::string profile_text(const Profile& profile, const SourceMap& sources) {
-  std::string text = title(profile) + program_table(profile);
+  std::string text = title(profile) + program_table(profile) + ahead_text(profile);
   std::vector<const UnitProfile*> statements;
   for (const UnitProfile& unit : profile.units) {
     if (unit.unit->kind == RunKind::kEntry) {

@@ -119,6 +119,11 @@ void Timeline::host(HostWork work, TimeSpan time) {
                /*always=*/false);
 }
 
+void Timeline::ahead(TimeSpan work, TimeSpan waited) {
+  ahead_.add(work, false);
+  awaited_.add(waited, false);
+}
+
 void Timeline::keep(const TimedEvent& event, bool always) {
   if (most_events_ == 0 || !is_kept_) {
     return;

@@ -84,11 +84,15 @@ class Timeline {
   void step(const StepTime& time);
   void end_run();
   void host(HostWork work, TimeSpan time);
+  // A run was done beside others, and then waited for.
+  void ahead(TimeSpan work, TimeSpan waited);
 
   [[nodiscard]] const std::deque<TimedUnit>& units() const { return units_; }
   [[nodiscard]] const Stopwatch& host(HostWork work) const {
     return work == HostWork::kPlan ? planning_ : gathering_;
   }
+  [[nodiscard]] const Stopwatch& ahead() const { return ahead_; }
+  [[nodiscard]] const Stopwatch& awaited() const { return awaited_; }  // of that
   [[nodiscard]] TimeSpan whole() const { return whole_; }
   [[nodiscard]] const std::vector<TimedEvent>& events() const { return events_; }
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }  // events
@@ -110,6 +114,8 @@ class Timeline {
   bool planned_ = false;   // the last unit, since anything was said of planning
   Stopwatch planning_;
   Stopwatch gathering_;
+  Stopwatch ahead_;
+  Stopwatch awaited_;
   TimeSpan whole_;
   std::int64_t most_events_;
   TimeSpan steps_;

@@ -96,7 +96,7 @@ constexpr std::array kReplCommands = std::to_array<ReplCommand>({
      repl_why},
 });
 
-std::string trimmed(std::string_view text) {
+std::string stripped(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
@@ -142,12 +142,12 @@ std::string repl_help() {
 }
 
 bool run_repl_command(Repl& repl, const std::string& text) {
-  const std::string line = trimmed(text);
+  const std::string line = stripped(text);
   const std::size_t blank = std::min(line.find_first_of(" \t\n"), line.size());
   const std::string word = line.substr(0, blank);
   std::vector<std::string> candidates;
   if (const ReplCommand* command = meant(word, candidates)) {
-    return command->run(repl, trimmed(std::string_view(line).substr(blank)));
+    return command->run(repl, stripped(std::string_view(line).substr(blank)));
   }
   std::string which;
   for (const std::string& name : candidates) {
