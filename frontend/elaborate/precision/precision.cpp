@@ -78,14 +78,25 @@ struct Fitted {
   void narrow(ValueId& id) const {
     const bool rounds = precision.gradients != DType::kF32 && dtype(id) == DType::kF32 &&
                         is_of_params(builder.program(), id);
-    if (!rounds) {
-      id = builder.cast(id, precision.products);
-      return;
+    const ValueId wide = id;
+    if (rounds) {
+      OpArgs args;
+      args.set("dtype", precision.products);
+      args.set("gradient", precision.gradients);
+      id = builder.emit(Primitive::kCast, {wide}, std::move(args));
+    } else {
+      id = builder.cast(wide, precision.products);
     }
-    OpArgs args;
-    args.set("dtype", precision.products);
-    args.set("gradient", precision.gradients);
-    id = builder.emit(Primitive::kCast, {id}, std::move(args));
+    lay_out_as(wide, id);
+  }
+
+  // The cast of a variable rests as the variable does.
+  void lay_out_as(ValueId variable, ValueId cast) const {
+    Program& program = builder.program();
+    const auto input = std::ranges::find(program.inputs, variable, &Input::value);
+    if (input != program.inputs.end() && input->is_variable() && cast != variable) {
+      program.at(cast).variable = input->name;
+    }
   }
 
   void narrow_all() const {
