@@ -8,8 +8,8 @@ import tempfile
 
 LONG = bool(os.environ.get("MTF_EXACT_LONG"))
 
-# mtf's own word for a layout that the sizes or the axes do not permit.
-REFUSED = re.compile(r"\[(indivisible|layout-conflict)\]")
+# mtf's own word for a layout that the sizes or the axes do not permit, or an `expect` of another mesh.
+REFUSED = re.compile(r"\[(indivisible|layout-conflict|expectation)\]")
 
 ISAS = ("portable", "avx2", "avx512", "avx512_bf16")  # at most what the machine has is used
 
