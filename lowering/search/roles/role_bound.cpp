@@ -70,26 +70,11 @@ RoleBound::Least RoleBound::least(const Partial& partial) {
 
 // The inputs, and what is held beside them at some time, whatever the order of steps.
 double RoleBound::bytes(const RolePlaces& places) const {
-  const auto part = [&](std::size_t tensor) {
-    double parts = 1;
-    for (std::size_t a = 0; a < space_.axes(); ++a) {
-      parts *= places.at(tensor, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
-    }
-    return 1 / parts;
-  };
   double inputs = 0;
   for (const Number input : operations_.inputs()) {
-    inputs += operations_.tensor(input).bytes * part(input);
+    inputs += operations_.tensor(input).bytes * places.part(input, mesh_);
   }
-  double held = 0;
-  for (const RoleOperations::Moment& moment : operations_.certain_moments()) {
-    double sum = 0;
-    for (const auto& [tensor, whole] : moment) {
-      sum += whole * part(tensor);
-    }
-    held = std::max(held, sum);
-  }
-  return inputs + held;
+  return inputs + places.most_held(operations_.certain_moments(), mesh_);
 }
 
 }  // namespace mtf

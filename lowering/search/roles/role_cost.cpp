@@ -22,6 +22,27 @@ bool is_loop_of(const RoleOperand& operand, std::int32_t loop) {
 
 }  // namespace
 
+double RolePlaces::part(std::size_t tensor, const Mesh& mesh) const {
+  double parts = 1;
+  for (std::size_t a = 0; a < axes_; ++a) {
+    parts *= at(tensor, a) == kNowhere ? 1 : static_cast<double>(mesh.axes[a].size);
+  }
+  return 1 / parts;
+}
+
+double RolePlaces::most_held(std::span<const RoleOperations::Moment> moments,
+                             const Mesh& mesh) const {
+  double most = 0;
+  for (const RoleOperations::Moment& moment : moments) {
+    double held = 0;
+    for (const auto& [tensor, whole] : moment) {
+      held += whole * part(tensor, mesh);
+    }
+    most = std::max(most, held);
+  }
+  return most;
+}
+
 std::string RolePlaces::of(const RoleOperation& operation) const {
   std::string result;
   for (const RoleOperand& operand : operation.tensors) {

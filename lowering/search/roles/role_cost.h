@@ -31,6 +31,11 @@ class RolePlaces {
   [[nodiscard]] std::int8_t at(std::size_t tensor, std::size_t axis) const {
     return places_[tensor * axes_ + axis];
   }
+  // Of a tensor, the part that a rank has; where places are unknown, the least that it may be.
+  [[nodiscard]] double part(std::size_t tensor, const Mesh& mesh) const;
+  // The most that a rank holds at one of these times.
+  [[nodiscard]] double most_held(std::span<const RoleOperations::Moment> moments,
+                                 const Mesh& mesh) const;
   // Those of an operation's tensors, one behind the other.
   [[nodiscard]] std::string of(const RoleOperation& operation) const;
 

@@ -78,15 +78,6 @@ RolePlaces RoleEstimate::in_use(const LayoutCandidate& candidate, RolePlaces pla
   return places;
 }
 
-// Of a tensor, what a rank has of it.
-double RoleEstimate::part(const RolePlaces& places, std::size_t tensor) const {
-  double parts = 1;
-  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
-    parts *= places.at(tensor, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
-  }
-  return 1 / parts;
-}
-
 // The inputs, what is held beside them at some moment, and what is gathered of variables: all of it
 // until the backward pass, or of one after the other.
 double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const {
@@ -95,23 +86,15 @@ double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& r
   double gathered = 0;
   for (const Number input : operations_.inputs()) {
     const RoleTensor& tensor = operations_.tensor(input);
-    const double own = tensor.bytes * part(resting, input);
-    const double used = tensor.bytes * part(used_as, input);
+    const double own = tensor.bytes * resting.part(input, mesh_);
+    const double used = tensor.bytes * used_as.part(input, mesh_);
     inputs += own;
     if (used > own && tensor.is_variable && tensor.readers > 1) {
       gathered = candidate.again ? std::max(gathered, used / static_cast<double>(candidate.stream))
                                  : gathered + used;
     }
   }
-  double held = 0;
-  for (const RoleOperations::Moment& moment : operations_.moments()) {
-    double sum = 0;
-    for (const auto& [tensor, whole] : moment) {
-      sum += whole * part(resting, tensor);
-    }
-    held = std::max(held, sum);
-  }
-  return inputs + gathered + held;
+  return inputs + gathered + resting.most_held(operations_.moments(), mesh_);
 }
 
 RoleCost::Figures RoleEstimate::of(const LayoutCandidate& candidate) {

@@ -23,7 +23,6 @@ class RoleEstimate {
   [[nodiscard]] RolePlaces in_use(const LayoutCandidate& candidate, RolePlaces places) const;
   void place_rest(const LayoutCandidate& candidate, std::size_t tensor, RolePlaces& places) const;
   void place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const;
-  [[nodiscard]] double part(const RolePlaces& places, std::size_t tensor) const;
   [[nodiscard]] double bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const;
 
   const SearchSpace& space_;
