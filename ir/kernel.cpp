@@ -14,9 +14,11 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = 16;       // ways of splitting one loop that stay exact
-constexpr std::int64_t kMinChain = 64;        // terms of a chain that inner loops must leave
-constexpr std::int64_t kSmallVolume = 8'192;  // up to here speed does not matter
+constexpr std::int64_t kMaxBlocks = 16;          // ways of splitting one loop that stay exact
+constexpr std::int64_t kMinChain = 64;           // terms of a chain that inner loops must leave
+constexpr std::int64_t kSmallVolume = 8'192;     // terms; up to here speed does not matter, but
+constexpr std::int64_t kLargeProduct = 1 << 24;  // multiply-adds; from here it does, and
+constexpr std::int64_t kProductChain = 16;       // so many terms make adding leaves up cheap
 
 // A summed dim, or its blocks, which the result keeps while what is inside of them is summed.
 struct Summed {
@@ -40,30 +42,57 @@ std::vector<Summed> summed_dims(const IterationSpace& space) {
   return dims;
 }
 
+// A product that stays at the largest number.
+class Volume {
+ public:
+  void times(std::int64_t n) {
+    if (__builtin_mul_overflow(value_, n, &value_)) {
+      value_ = std::numeric_limits<std::int64_t>::max();
+    }
+  }
+  [[nodiscard]] std::int64_t value() const { return value_; }
+
+ private:
+  std::int64_t value_ = 1;
+};
+
 // Of one result.
 std::int64_t terms_of(const IterationSpace& space, std::span<const Summed> dims) {
-  std::int64_t terms = 1;
-  bool fits = true;
-  const auto times = [&](std::int64_t n) {
-    fits = fits && !__builtin_mul_overflow(terms, n, &terms);
-  };
+  Volume terms;
   for (const Summed& dim : dims) {
-    times(dim.size);
+    terms.times(dim.size);
   }
   for (std::size_t l = 0; l < space.loops.size(); ++l) {
     const LoopDim& loop = space.loops[l];
     const bool inside = l > 0 && loop.name == name_inside(space.loops[l - 1].name);
     if (loop.role == DimRole::kReduced && !may_be_split(loop.name) && !inside) {
-      times(loop.size);
+      terms.times(loop.size);
     }
   }
-  return fits ? terms : std::numeric_limits<std::int64_t>::max();
+  return terms.value();
+}
+
+// Multiply-adds of all results: the same for the whole sum and for what is inside its blocks.
+bool is_large_product(const IterationSpace& space) {
+  Volume work;
+  for (const LoopDim& loop : space.loops) {
+    work.times(loop.size);
+  }
+  return space.operands.size() > 1 && work.value() >= kLargeProduct;
+}
+
+// Terms that a chain has wherever there are inner loops that may have fewer blocks.
+std::int64_t least_chain(const IterationSpace& space, std::int64_t terms) {
+  if (terms > kSmallVolume) {
+    return kMinChain;
+  }
+  return is_large_product(space) ? kProductChain : 0;
 }
 
 }  // namespace
 
-// gcd(16, n) for every summed dim while there are at most 8,192 terms; otherwise the largest count
-// behind the first is halved, of equal ones the innermost, until a chain has 64 terms. The counts
+// gcd(16, n) for every summed dim of a small sum; otherwise the largest count behind the first is
+// halved, of equal ones the innermost, until a chain has 64 terms: 16 up to 8,192 terms. The counts
 // are powers of two, so every one divides its size.
 std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
   std::vector<Summed> dims = summed_dims(space);
@@ -72,7 +101,8 @@ std::vector<std::int64_t> canonical_blocks(const IterationSpace& space) {
   for (const Summed& dim : dims) {
     chain /= dim.blocks;
   }
-  while (terms > kSmallVolume && chain < kMinChain && dims.size() > 1) {
+  const std::int64_t least = least_chain(space, terms);
+  while (chain < least && dims.size() > 1) {
     const auto most =
         std::max_element(dims.rbegin(), dims.rend() - 1,
                          [](const Summed& a, const Summed& b) { return a.blocks < b.blocks; });
@@ -105,6 +135,8 @@ std::string canonical_order() {
   const std::string most = std::to_string(kMaxBlocks);
   const std::string terms = std::to_string(kSmallVolume);
   const std::string chain = std::to_string(kMinChain);
+  const std::string product_chain = std::to_string(kProductChain);
+  const std::string large = std::to_string(kLargeProduct);
   return "A summed dim of size n is cut into gcd(" + most +
          ", n) blocks of its whole range. Each block is\n"
          "added up in one fixed order (products: one chain of fused multiply-adds, by index),\n"
@@ -113,8 +145,8 @@ std::string canonical_order() {
          terms +
          "\n"
          "terms, the dims behind the first have only so many blocks that a chain keeps " +
-         chain +
-         " terms.\n"
+         chain + " terms;\nbelow that, " + product_chain + " in products of at least " + large +
+         " multiply-adds.\n"
          "So all layouts that split summed dims in powers of two, each in at most as many ways\n"
          "as it has blocks, give the same bits. Splitting the first of several dims moves the\n"
          "result alone, splitting another one partial sum for each block of those before it;\n"

@@ -12,6 +12,7 @@
 #include "runtime/kernels/reduce_kernel_ops.h"
 #include "runtime/kernels/reduce_run.h"
 #include "runtime/kernels/tree.h"
+#include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
@@ -35,8 +36,9 @@ using Loops = std::vector<Loop>;
 struct ReductionPlan {
   ReduceKind kind = ReduceKind::kSum;
   DType dtype = DType::kF32;
-  Loops results;  // without `side`
-  Loop side;      // results that are done together
+  DType stored = DType::kF32;  // of the operand; `dtype` is what it is widened to
+  Loops results;               // without `side`
+  Loop side;                   // results that are done together
   Loops leaves;
   Loops inside;  // without `run`
   Loop run;      // the fastest
@@ -103,32 +105,33 @@ struct Lanes {
   T* lane(std::int64_t i) { return at.data() + i * kWidth; }
 };
 
-template <typename Op, typename T>
-void accumulate(const T* __restrict x, std::int64_t count, T* __restrict out) {
+// Operands are stored as S, here and below, and widened as they are read.
+template <typename Op, typename S, typename T>
+void accumulate(const S* __restrict x, std::int64_t count, T* __restrict out) {
   for (std::int64_t j = 0; j < count; ++j) {
-    out[j] = Op::apply(out[j], x[j]);
+    out[j] = Op::apply(out[j], static_cast<T>(x[j]));
   }
 }
 
 // Combines one element per result, `stride` apart, with a lane that is new or not.
-template <typename Op, typename T>
-void add_elements(const T* x, std::int64_t stride, std::int64_t count, bool is_new, T* lane) {
+template <typename Op, typename S, typename T>
+void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_new, T* lane) {
   if (is_new) {
     for (std::int64_t j = 0; j < count; ++j) {
-      lane[j] = Op::apply(Op::identity(), x[j * stride]);
+      lane[j] = Op::apply(Op::identity(), static_cast<T>(x[j * stride]));
     }
   } else if (stride == 1) {
     accumulate<Op>(x, count, lane);
   } else {
     for (std::int64_t j = 0; j < count; ++j) {
-      lane[j] = Op::apply(lane[j], x[j * stride]);
+      lane[j] = Op::apply(lane[j], static_cast<T>(x[j * stride]));
     }
   }
 }
 
 // The leaf at `x` of `count` results side by side.
-template <typename Op, typename T>
-void reduce_leaf(const ReductionPlan& plan, const T* x, std::int64_t count, Lanes<T>& lanes,
+template <typename Op, typename S, typename T>
+void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lanes<T>& lanes,
                  T* out) {
   std::int64_t number = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
@@ -148,28 +151,28 @@ void reduce_leaf(const ReductionPlan& plan, const T* x, std::int64_t count, Lane
 }
 
 // A leaf of one result, over runs that lie side by side.
-template <typename Op, typename T>
-T reduce_long_leaf(const ReductionPlan& plan, const T* x) {
+template <typename Op, typename T, typename S>
+T reduce_long_leaf(const ReductionPlan& plan, const S* x) {
   if (plan.inside.empty()) {
-    return reduce_run<Op>(x, plan.run.extent);
+    return reduce_run<Op, T>(x, plan.run.extent);
   }
   alignas(64) std::array<T, kReduceLanes> lanes{};
   lanes.fill(Op::identity());
   std::size_t phase = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-    const T* run = x + at;
+    const S* run = x + at;
     std::int64_t i = 0;
     for (; phase != 0 && i < plan.run.extent; ++i) {
-      lanes[phase] = Op::apply(lanes[phase], run[i]);
+      lanes[phase] = Op::apply(lanes[phase], static_cast<T>(run[i]));
       phase = (phase + 1) % kReduceLanes;
     }
     for (; i + kReduceLanes <= plan.run.extent; i += kReduceLanes) {
       for (std::size_t l = 0; l < kReduceLanes; ++l) {
-        lanes[l] = Op::apply(lanes[l], run[i + static_cast<std::int64_t>(l)]);
+        lanes[l] = Op::apply(lanes[l], static_cast<T>(run[i + static_cast<std::int64_t>(l)]));
       }
     }
     for (; i < plan.run.extent; ++i) {
-      lanes[phase] = Op::apply(lanes[phase], run[i]);
+      lanes[phase] = Op::apply(lanes[phase], static_cast<T>(run[i]));
       ++phase;
     }
   });
@@ -198,14 +201,14 @@ void reduce_tree(const ReductionPlan& plan, std::int64_t count, std::span<T> sta
   });
 }
 
-template <typename Op, typename T>
-void reduce_side(const ReductionPlan& plan, const T* in, T* out) {
+template <typename Op, typename S, typename T>
+void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
   Lanes<T> lanes{};
   std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kWidth));
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = 0; j < plan.side.extent; j += kWidth) {
       const std::int64_t count = std::min(kWidth, plan.side.extent - j);
-      const T* x = in + from + j * plan.side.in;
+      const S* x = in + from + j * plan.side.in;
       reduce_tree<Op, T>(plan, count, stack, [&](std::int64_t at, T* place) {
         reduce_leaf<Op>(plan, x + at, count, lanes, place);
       });
@@ -217,12 +220,12 @@ void reduce_side(const ReductionPlan& plan, const T* in, T* out) {
 }
 
 // One result of leaves that lie side by side, as many as a power of two: their tree is perfect.
-template <typename Op, typename T>
-T reduce_perfect(const T* x, std::int64_t leaves, std::int64_t length) {
+template <typename Op, typename T, typename S>
+T reduce_perfect(const S* x, std::int64_t leaves, std::int64_t length) {
   std::array<T, kMostLeaves> found{};
   const auto count = static_cast<std::size_t>(leaves);
   for (std::size_t l = 0; l < count; ++l) {
-    found[l] = reduce_run<Op>(x + static_cast<std::int64_t>(l) * length, length);
+    found[l] = reduce_run<Op, T>(x + static_cast<std::int64_t>(l) * length, length);
   }
   for (std::size_t half = count / 2; half > 0; half /= 2) {
     for (std::size_t l = 0; l < half; ++l) {
@@ -238,28 +241,28 @@ bool is_perfect(const ReductionPlan& plan) {
          std::has_single_bit(static_cast<std::uint64_t>(plan.leaves[0].extent));
 }
 
-template <typename Op, typename T>
-void reduce_long(const ReductionPlan& plan, const T* in, T* out) {
+template <typename Op, typename S, typename T>
+void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
   std::array<T, kMaxDepth> stack{};
   Loops results = plan.results;
   results.push_back(plan.side);
   if (is_perfect(plan)) {
     const std::int64_t leaves = plan.leaves[0].extent;
     for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
-      out[to] = reduce_perfect<Op>(in + from, leaves, plan.run.extent);
+      out[to] = reduce_perfect<Op, T>(in + from, leaves, plan.run.extent);
     });
     return;
   }
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     reduce_tree<Op, T>(plan, 1, stack, [&](std::int64_t at, T* place) {
-      *place = reduce_long_leaf<Op>(plan, in + from + at);
+      *place = reduce_long_leaf<Op, T>(plan, in + from + at);
     });
     out[to] = stack[0];
   });
 }
 
-template <typename Op, typename T>
-void reduce_by(const ReductionPlan& plan, const T* in, T* out) {
+template <typename Op, typename S, typename T>
+void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.leaf_length == 0) {
     Loops results = plan.results;
     results.push_back(plan.side);
@@ -283,6 +286,17 @@ void reduce_kind(const ReductionPlan& plan, const T* in, T* out) {
     case ReduceKind::kMin:
       return reduce_by<Min<T>>(plan, in, out);
   }
+}
+
+void sum_narrow(const ReductionPlan& plan, const void* in, void* out) {
+  assert(plan.kind == ReduceKind::kSum);
+  with_stored(plan.stored, [&](auto type) {
+    using S = decltype(type);
+    if constexpr (kIsNarrow<S>) {
+      using T = WideOf<S>;
+      reduce_by<Sum<T>>(plan, static_cast<const S*>(in), static_cast<T*>(out));
+    }
+  });
 }
 
 template <typename Op, typename T>
@@ -314,11 +328,12 @@ void combine_kind(ReduceKind kind, const T* left, const T* right, std::int64_t n
 
 }  // namespace
 
-std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType dtype) {
+std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType stored) {
+  const DType dtype = wide_of(stored);
   // The order of terms shows in the bits.
   const bool ordered =
       is_float(dtype) && reduction.kind != ReduceKind::kMax && reduction.kind != ReduceKind::kMin;
-  ReductionPlan plan{.kind = reduction.kind, .dtype = dtype};
+  ReductionPlan plan{.kind = reduction.kind, .dtype = dtype, .stored = stored};
   std::vector<KeptDim> kept = reduction.kept;
   std::ranges::stable_sort(
       kept, [](const KeptDim& x, const KeptDim& y) { return std::abs(x.in) > std::abs(y.in); });
@@ -343,6 +358,9 @@ std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, 
 }
 
 void reduce(const ReductionPlan& plan, const void* in, void* out) {
+  if (is_narrow(plan.stored)) {
+    return sum_narrow(plan, in, out);
+  }
   with_type(plan.dtype, [&](auto type) {
     using T = decltype(type);
     reduce_kind(plan, static_cast<const T*>(in), static_cast<T*>(out));

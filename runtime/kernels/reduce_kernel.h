@@ -42,10 +42,11 @@ struct Reduction {
 // How the loops of a reduction run, for any number of runs.
 struct ReductionPlan;
 [[nodiscard]] std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction,
-                                                                  DType dtype);
+                                                                  DType stored);
 
-// `out` must not overlap `in`; both hold elements of the plan's dtype. An empty reduction gives the
-// identity of its kind (maximum: -Inf or the smallest integer).
+// `out` must not overlap `in`, which holds elements of the plan's dtype, and `out` of its wide one:
+// sums alone are taken of narrow elements, each widened when it is read. An empty reduction gives
+// the identity of its kind (maximum: -Inf or the smallest integer).
 void reduce(const ReductionPlan& plan, const void* in, void* out);
 
 // out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two

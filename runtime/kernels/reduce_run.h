@@ -121,9 +121,9 @@ typename Lanes::Lane join_halves(const V& x) {
   }
 }
 
-// What `n` adjacent elements come to.
-template <typename Op, typename T>
-[[nodiscard]] T reduce_run(const T* x, std::int64_t n) {
+// What `n` adjacent elements, widened, come to.
+template <typename Op, typename T, typename S>
+[[nodiscard]] T reduce_run(const S* x, std::int64_t n) {
   using Lanes = std::conditional_t<Op::kIsExtreme && std::is_floating_point_v<T>,
                                    FloatExtreme<Op, T>, PlainLanes<Op, T>>;
   constexpr std::size_t kVectors = kReduceLanes / kTogether<T>;
@@ -133,14 +133,24 @@ template <typename Op, typename T>
       lanes[v].take(from + v * kTogether<T>);
     }
   };
+  const auto take_stored = [&take](const S* from) {
+    if constexpr (std::is_same_v<S, T>) {
+      take(from);
+    } else {
+      std::array<T, kReduceLanes> wide{};
+      std::transform(from, from + kReduceLanes, wide.begin(),
+                     [](S element) { return static_cast<T>(element); });
+      take(wide.data());
+    }
+  };
   std::int64_t i = 0;
   for (; i + kReduceLanes <= n; i += kReduceLanes) {
-    take(x + i);
+    take_stored(x + i);
   }
   if (i < n) {  // joining the identity changes no lane
     std::array<T, kReduceLanes> last{};
     last.fill(Op::identity());
-    std::copy(x + i, x + n, last.begin());
+    std::transform(x + i, x + n, last.begin(), [](S element) { return static_cast<T>(element); });
     take(last.data());
   }
   for (std::size_t half = kVectors / 2; half > 0; half /= 2) {

@@ -13,12 +13,6 @@ namespace {
 constexpr std::size_t kPiece = 512;
 constexpr std::size_t kMostOperands = 4;  // of an element-wise operation
 
-template <typename T>
-constexpr bool kIsNarrow = sizeof(T) <= 2 && !std::is_same_v<T, std::uint8_t>;
-
-template <typename T>
-using WideOf = std::conditional_t<std::is_integral_v<T>, std::int32_t, float>;
-
 template <typename F>
 void with_narrow(DType dtype, const F& f) {
   with_stored(dtype, [&](auto zero) {
@@ -38,7 +32,7 @@ void widen(DType from, const void* in, std::size_t n, void* out) {
     const auto* x = static_cast<const T*>(in);
     auto* y = static_cast<WideOf<T>*>(out);
     for (std::size_t i = 0; i < n; ++i) {
-      y[i] = static_cast<WideOf<T>>(x[i]);
+      y[i] = static_cast<WideOf<T>>(x[i]);  // NOLINT(bugprone-signed-char-misuse): a number
     }
   });
 }

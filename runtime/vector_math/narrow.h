@@ -4,13 +4,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "ir/kernel.h"
 #include "ir/op.h"
 
 namespace mtf {
+
+// Of stored elements, and what one is widened to.
+template <typename T>
+inline constexpr bool kIsNarrow = sizeof(T) <= 2 && !std::is_same_v<T, std::uint8_t>;
+template <typename T>
+using WideOf = std::conditional_t<std::is_integral_v<T>, std::int32_t, float>;
 
 // requires: `from` or `to` is narrow; the other buffer holds elements of its wide dtype.
 void widen(DType from, const void* in, std::size_t n, void* out);

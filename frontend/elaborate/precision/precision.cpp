@@ -19,6 +19,12 @@ std::optional<DType> find_precision(std::string_view name) {
   return is_one ? dtype : std::nullopt;
 }
 
+// f32, or as the products are.
+std::optional<DType> find_gradients(std::string_view name, DType products) {
+  const std::optional<DType> dtype = find_precision(name);
+  return dtype == DType::kF32 || dtype == products ? dtype : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Precision> precision_named(std::string_view text) {
@@ -31,11 +37,9 @@ std::optional<Precision> precision_named(std::string_view text) {
   if (!text.substr(comma).starts_with(kGradients)) {
     return std::nullopt;
   }
-  const auto gradients = find_precision(text.substr(comma + kGradients.size()));
-  if (!gradients || (*gradients != DType::kF32 && *gradients != *products)) {
-    return std::nullopt;
-  }
-  return Precision{.products = *products, .gradients = *gradients};
+  const auto gradients = find_gradients(text.substr(comma + kGradients.size()), *products);
+  return gradients ? std::optional(Precision{.products = *products, .gradients = *gradients})
+                   : std::nullopt;
 }
 
 namespace host {
@@ -164,8 +168,8 @@ std::optional<Precision> precision_of(Reporter& report, const ast::WithPrecision
                        with.dtype.text + "` says what those of params are rounded to");
       return std::nullopt;
     }
-    const std::optional<DType> gradients = find_precision(option.value.text);
-    if (!gradients || (*gradients != DType::kF32 && *gradients != *products)) {
+    const std::optional<DType> gradients = find_gradients(option.value.text, *products);
+    if (!gradients) {
       report.error(DiagKind::kBadArgument, option.value.span,
                    "gradients of params are f32" +
                        (*products == DType::kF32 ? std::string()

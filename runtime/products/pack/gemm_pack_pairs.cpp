@@ -14,6 +14,8 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kLanesAtOnce = 8;
+constexpr std::int64_t kFewLanes = 4;
+constexpr std::int64_t kFewWords = 2;
 
 void store_word(float* to, std::uint16_t first, std::uint16_t second) {
   const std::uint32_t word = std::uint32_t{first} << 16U | second;
@@ -39,19 +41,51 @@ __m256 with_first_above(__m256 words) {
   return _mm256_castsi256_ps(_mm256_or_si256(_mm256_slli_epi32(x, 16), _mm256_srli_epi32(x, 16)));
 }
 
-// Eight lanes, each with `words` pairs side by side in memory, not always at addresses of words.
-void turn_lanes(const std::array<const BFloat16*, kLanesAtOnce>& lanes, std::int64_t words,
-                std::int64_t width, float* out) {
-  std::array<const float*, kLanesAtOnce> rows;
-  for (std::size_t j = 0; j < rows.size(); ++j) {
-    rows[j] = reinterpret_cast<const float*>(lanes[j]);
+__m128 with_first_above(__m128 words) {
+  const __m128i x = _mm_castps_si128(words);
+  return _mm_castsi128_ps(_mm_or_si128(_mm_slli_epi32(x, 16), _mm_srli_epi32(x, 16)));
+}
+
+template <std::size_t kLanes>
+using LanesAt = std::array<const BFloat16*, kLanes>;
+
+// Words k and k + 1: all that there are in a convolution with few channels in a leaf.
+template <std::size_t kLanes>
+void turn_few_words(const LanesAt<kLanes>& lanes, std::int64_t k, std::int64_t width, float* out) {
+  const auto two = [&lanes, k](std::size_t j) {
+    const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(lanes[j] + 2 * k));
+    const __m128i next = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(lanes[j + 1] + 2 * k));
+    return _mm_castsi128_ps(_mm_unpacklo_epi64(first, next));
+  };
+  for (std::size_t j = 0; j < kLanes; j += kFewLanes) {
+    const __m128 lower = two(j);
+    const __m128 upper = two(j + 2);
+    float* const to = out + k * width + j;
+    _mm_storeu_ps(to, with_first_above(_mm_shuffle_ps(lower, upper, 0x88)));
+    _mm_storeu_ps(to + width, with_first_above(_mm_shuffle_ps(lower, upper, 0xdd)));
   }
+}
+
+// Lanes each with `words` pairs side by side in memory, not always at addresses of words.
+template <std::size_t kLanes>
+void turn_lanes(const LanesAt<kLanes>& lanes, std::int64_t words, std::int64_t width, float* out) {
   std::int64_t k = 0;
-  for (; k + kTurned <= words; k += kTurned) {
-    Turn<float>::Reg turned[kTurned];
-    Turn<float>::turn(rows.data(), k, turned);
-    for (std::int64_t i = 0; i < kTurned; ++i) {
-      Turn<float>::store(out + (k + i) * width, with_first_above(turned[i]));
+  if constexpr (kLanes == kLanesAtOnce) {
+    std::array<const float*, kLanes> rows;
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      rows[j] = reinterpret_cast<const float*>(lanes[j]);
+    }
+    for (; k + kTurned <= words; k += kTurned) {
+      Turn<float>::Reg turned[kTurned];
+      Turn<float>::turn(rows.data(), k, turned);
+      for (std::int64_t i = 0; i < kTurned; ++i) {
+        Turn<float>::store(out + (k + i) * width, with_first_above(turned[i]));
+      }
+    }
+  }
+  if constexpr (kLanes >= kFewLanes) {
+    for (; k + kFewWords <= words; k += kFewWords) {
+      turn_few_words(lanes, k, width, out);
     }
   }
   for (; k < words; ++k) {
@@ -86,24 +120,27 @@ void pack_word(const Pairs& pairs, std::int64_t index, bool last, float* out) {
   }
 }
 
+// As many of the lanes from the j-th on as there are kLanes of them together; the next one then.
+template <std::size_t kLanes>
+std::int64_t pack_lanes(const Pairs& pairs, const BFloat16* x, std::int64_t j, std::int64_t words,
+                        float* out) {
+  for (; j + static_cast<std::int64_t>(kLanes) <= pairs.range.lanes;
+       j += static_cast<std::int64_t>(kLanes)) {
+    LanesAt<kLanes> lanes;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      lanes[i] = x + pairs.lanes.at(pairs.range.first_lane + j + static_cast<std::int64_t>(i));
+    }
+    turn_lanes<kLanes>(lanes, words, pairs.range.width, out + j);
+  }
+  return j;
+}
+
 // `words` words whose indices lie side by side.
 void pack_run(const Pairs& pairs, std::int64_t index, std::int64_t words, float* out) {
   const BFloat16* const x = pairs.x + pairs.inner.at(index);
-  const std::int64_t first = pairs.range.first_lane;
-  std::int64_t j = 0;
-  for (; j + kLanesAtOnce <= pairs.range.lanes; j += kLanesAtOnce) {
-    std::array<const BFloat16*, kLanesAtOnce> lanes;
-    for (std::int64_t i = 0; i < kLanesAtOnce; ++i) {
-      lanes[static_cast<std::size_t>(i)] = x + pairs.lanes.at(first + j + i);
-    }
-    turn_lanes(lanes, words, pairs.range.width, out + j);
-  }
-  for (; j < pairs.range.lanes; ++j) {
-    const BFloat16* const lane = x + pairs.lanes.at(first + j);
-    for (std::int64_t k = 0; k < words; ++k) {
-      store_word(out + k * pairs.range.width + j, lane[2 * k].bits, lane[2 * k + 1].bits);
-    }
-  }
+  const std::int64_t eights = pack_lanes<kLanesAtOnce>(pairs, x, 0, words, out);
+  const std::int64_t fours = pack_lanes<kFewLanes>(pairs, x, eights, words, out);
+  pack_lanes<1>(pairs, x, fours, words, out);
 }
 
 // Words `begin` to `end` of the leaf whose indices begin at `index`.

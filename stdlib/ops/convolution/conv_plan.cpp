@@ -8,7 +8,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kCopyBytes = 1 << 20;   // that one step copies: stays in a near cache
+constexpr std::int64_t kCopyBytes = 1 << 20;   // that a step may copy: stays in a near cache
 constexpr std::int64_t kAddedBytes = 1 << 22;  // of results that are added up behind a step
 constexpr std::int64_t kSideBySide = 8;        // elements of a dim worth copying for
 constexpr std::int64_t kBatchedPlaces = 512;   // windows that are a product of their own
@@ -115,27 +115,32 @@ class ConvPlanner {
     }
   }
 
-  // The indices of the operand that an axis reads, and what of the view they are.
+  // The indices of the operand that an axis reads.
+  static Interval read_by(const std::vector<Phase>& phases) {
+    std::optional<Interval> read;
+    for (const Phase& phase : phases) {
+      if (phase.count == 0 || phase.taps == 0) {
+        continue;
+      }
+      const std::int64_t last = phase.index + (phase.count - 1) * phase.by_place;
+      const std::int64_t reach = (phase.taps - 1) * phase.by_tap;
+      const std::int64_t begin = std::min(phase.index, phase.index + reach);
+      const std::int64_t end = std::max(last, last + reach) + 1;
+      read = read ? from_to(std::min(begin, read->begin), std::max(end, read->end()))
+                  : from_to(begin, end);
+    }
+    return read.value_or(Interval{});
+  }
+
+  // What of the view these are.
   void plan_padding() {
     for (std::size_t v = 0; v < view().shape.rank(); ++v) {
       plan_.padded.push_back({.extent = view().shape[v].size, .count = view().shape[v].size});
     }
     origin_.assign(view().shape.rank(), 0);
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-      std::optional<Interval> read;
-      for (const Phase& phase : phases_[i]) {
-        if (phase.count == 0 || phase.taps == 0) {
-          continue;
-        }
-        const std::int64_t last = phase.index + (phase.count - 1) * phase.by_place;
-        const std::int64_t reach = (phase.taps - 1) * phase.by_tap;
-        const std::int64_t begin = std::min(phase.index, phase.index + reach);
-        const std::int64_t end = std::max(last, last + reach) + 1;
-        read = read ? from_to(std::min(begin, read->begin), std::max(end, read->end()))
-                    : from_to(begin, end);
-      }
       const std::size_t v = axes_[i].view_dim;
-      const Interval all = read.value_or(Interval{});
+      const Interval all = read_by(phases_[i]);
       const Interval here = {.begin = view().offset[v], .extent = view().shape[v].size};
       const Interval both = intersection(all, here);
       const bool inside = all.begin >= here.begin && all.end() <= here.end();
@@ -192,42 +197,62 @@ class ConvPlanner {
 
   // The loop whose indices are worked on one after the other, so that what is copied stays near.
   void choose_steps() {
-    std::optional<std::pair<std::size_t, std::size_t>> best;  // dim of the view, loop
-    if (!plan_.copies || is_whole_number()) {
-      return restride();
+    const auto best = longest_batch_dim();
+    if (plan_.copies && !is_whole_number() && best && copied_bytes() > most_to_copy()) {
+      step_along(best->first, best->second);
     }
-    std::int64_t bytes = static_cast<std::int64_t>(bytes_of(view().dtype));
+    restride();
+  }
+
+  [[nodiscard]] std::int64_t copied_bytes() const {
+    auto bytes = static_cast<std::int64_t>(bytes_of(view().dtype));
     for (const PaddedDim& dim : plan_.padded) {
       bytes *= dim.extent;
     }
+    return bytes;
+  }
+
+  // Whose indices may be worked on one after the other: dim of the view, and loop.
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> longest_batch_dim() const {
+    std::optional<std::pair<std::size_t, std::size_t>> best;
+    std::int64_t most = 1;
     for (const auto& [v, loop] : batch_dims_) {
       const bool fits = kind_ == ConvKind::kKernel ? adds_up(loop) : loops_[loop].in_out;
-      if (fits && call_.shares[loop].extent > 1 &&
-          (!best || call_.shares[loop].extent > call_.shares[best->second].extent)) {
+      if (fits && call_.shares[loop].extent > most) {
+        most = call_.shares[loop].extent;
         best = {v, loop};
       }
     }
-    if (best && bytes > kCopyBytes) {
-      const auto [v, loop] = *best;
-      const std::int64_t extent = call_.shares[loop].extent;
-      const std::int64_t most = std::max<std::int64_t>(1, kCopyBytes * extent / bytes);
-      std::int64_t at_a_time = 1;
-      if (kind_ == ConvKind::kKernel) {
-        at_a_time = extent / call_.blocks(loop);
-        plan_.steps.adds = true;
-      } else {
-        for (std::int64_t n = 1; n <= std::min(most, extent); ++n) {
-          at_a_time = extent % n == 0 ? n : at_a_time;
-        }
+    return best;
+  }
+
+  void step_along(std::size_t v, std::size_t loop) {
+    const std::int64_t extent = call_.shares[loop].extent;
+    std::int64_t at_a_time = 1;
+    if (kind_ == ConvKind::kKernel) {
+      at_a_time = extent / call_.blocks(loop);
+      plan_.steps.adds = true;
+    } else {
+      const std::int64_t most = std::max<std::int64_t>(1, most_to_copy() * extent / copied_bytes());
+      for (std::int64_t n = 1; n <= std::min(most, extent); ++n) {
+        at_a_time = extent % n == 0 ? n : at_a_time;
       }
-      plan_.steps.count = extent / at_a_time;
-      plan_.steps.from = at_a_time * plan_.strides[v];
-      plan_.steps.b = at_a_time * loops_[loop].b;
-      plan_.steps.out = at_a_time * loops_[loop].out;
-      plan_.padded[v].extent = plan_.padded[v].count = at_a_time;
-      stepped_ = loop;
     }
-    restride();
+    plan_.steps.count = extent / at_a_time;
+    plan_.steps.from = at_a_time * plan_.strides[v];
+    plan_.steps.b = at_a_time * loops_[loop].b;
+    plan_.steps.out = at_a_time * loops_[loop].out;
+    plan_.padded[v].extent = plan_.padded[v].count = at_a_time;
+    stepped_ = loop;
+  }
+
+  // In one step. Each step reads the whole kernel, so one larger than the copy would be read from
+  // far memory more often than the copy saves.
+  [[nodiscard]] std::int64_t most_to_copy() const {
+    const TensorView& other = call_.in[1];
+    const std::int64_t kernel =
+        other.shape.volume() * static_cast<std::int64_t>(bytes_of(other.dtype));
+    return kind_ == ConvKind::kKernel ? kCopyBytes : std::max(kCopyBytes, kernel);
   }
 
   // Whether the sums of the loop's blocks are the upper part of the whole sum's tree.
@@ -325,16 +350,15 @@ class ConvPlanner {
     for (std::size_t l = 0; l < dims.size(); ++l) {
       const bool a = loops_[l].in_a || in_a[l] != 0;
       const bool b = loops_[l].in_b;
+      const bool is_image = loops_[l].in_a && kind_ != ConvKind::kKernel;
       if (!loops_[l].in_out) {
         dims[l].out = 0;
         dims[l].blocks = space().loops[l].role == DimRole::kReduced ? blocks_of(l) : 1;
         product.inner.push_back(dims[l]);
-      } else if (a && b) {
+      } else if ((a && b) || (is_image && places >= kBatchedPlaces)) {
         product.batch.push_back(dims[l]);
       } else if (!a) {
         product.cols.push_back(dims[l]);
-      } else if (loops_[l].in_a && kind_ != ConvKind::kKernel && places >= kBatchedPlaces) {
-        product.batch.push_back(dims[l]);
       } else {
         product.rows.push_back(dims[l]);
       }

@@ -3,7 +3,6 @@
 #include "stdlib/ops/reduce/reductions.h"
 
 #include "runtime/kernels/strided.h"
-#include "runtime/vector_math/narrow.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
 
@@ -165,7 +164,7 @@ std::shared_ptr<const ReductionPlan> plan_of(const KernelCall& call, ReduceKind 
     reduction.reduced.push_back(
         {.extent = in.shape[i].size, .in = strides[i], .blocks = call.blocks(loop)});
   }
-  return plan_reduction(reduction, call.out.dtype);
+  return plan_reduction(reduction, in.dtype);
 }
 
 }  // namespace
@@ -178,9 +177,7 @@ void reduce_kernel(const KernelCall& call, ReduceKind kind) {
       call.notes->made = made;
     }
   }
-  std::vector<std::byte> wide;
-  const void* const from = widened_elements(call.in[0], wide);
-  reduce(*static_cast<const ReductionPlan*>(made.get()), from, call.out.data);
+  reduce(*static_cast<const ReductionPlan*>(made.get()), call.in[0].data, call.out.data);
 }
 
 }  // namespace mtf

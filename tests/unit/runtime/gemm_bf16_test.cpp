@@ -81,7 +81,32 @@ Sized matrices(std::int64_t m, std::int64_t k, std::int64_t n, int turned, std::
           .out = m * n};
 }
 
+// Windows of three elements of one dim, `channels` side by side in each, of which a leaf has a
+// part: runs of indices as short as that.
+Sized windows(std::int64_t places, std::int64_t channels, std::int64_t kernels,
+              std::int64_t blocks) {
+  return {.gemm = {.rows = {{.extent = places, .a = channels, .out = kernels}},
+                   .cols = {{.extent = kernels, .b = 1, .out = 1}},
+                   .inner = {{.extent = 3, .a = channels, .b = channels * kernels},
+                             {.extent = channels, .a = 1, .b = kernels, .blocks = blocks}}},
+          .a = (places + 2) * channels,
+          .b = 3 * channels * kernels,
+          .out = places * kernels};
+}
+
 }  // namespace
+
+TEST_CASE("windows over bf16 have these bits whatever channels a leaf has", "[gemm]") {
+  std::mt19937 random(5);
+  for (const Draw draw : {common, tiny, wild}) {
+    for (const std::int64_t in_a_leaf : {1, 2, 3, 4, 5, 6, 7, 8, 11, 14}) {
+      for (const std::int64_t places : {5, 12, 27, 50}) {
+        INFO(in_a_leaf << " channels in a leaf, " << places << " places");
+        check(windows(places, 4 * in_a_leaf, 37, 4), draw, random);
+      }
+    }
+  }
+}
 
 TEST_CASE("products of bf16 have the bits of one multiply-add after the other", "[gemm]") {
   std::mt19937 random(2);

@@ -3,6 +3,7 @@
 #include "runtime/kernels/reduce_kernel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/kernels/tree.h"
+#include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
@@ -30,6 +32,17 @@ DType dtype_of(T zero) {
     return sizeof(zero) == 4 ? DType::kF32 : DType::kF64;
   }
   return sizeof(zero) == 1 ? DType::kU8 : sizeof(zero) == 4 ? DType::kI32 : DType::kI64;
+}
+
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+
+template <typename T>
+DType narrow_dtype(T zero) {
+  if constexpr (std::is_integral_v<T>) {
+    return sizeof(zero) == 1 ? DType::kI8 : DType::kI16;
+  }
+  return std::is_same_v<T, BFloat16> ? DType::kBF16 : DType::kF16;
 }
 
 template <typename T>
@@ -186,6 +199,34 @@ TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its d
     reduce(sized.reduction, in.data(), found.data());
     INFO("reduction " << i);
     REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+  }
+}
+
+TEMPLATE_TEST_CASE("a sum of narrow elements has the bits of the sum of widened ones", "[reduce]",
+                   BFloat16, Float16, std::int8_t, std::int16_t) {
+  using Wide = WideOf<TestType>;
+  const DType stored = narrow_dtype(TestType{});
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Sized sized = random_reduction(random, ReduceKind::kSum);
+    if (sized.in > 100000) {
+      continue;
+    }
+    std::vector<TestType> in(sized.in);
+    std::vector<Wide> wide(sized.in);
+    for (std::size_t j = 0; j < in.size(); ++j) {
+      // Any bits at times: infinities, NaN and subnormals are among them.
+      const auto bits = static_cast<std::uint16_t>(random());
+      in[j] = static_cast<TestType>(static_cast<Wide>(pick(random, -100, 100)));
+      if (i % 5 == 0 && pick(random, 0, 99) == 0) {
+        in[j] = std::bit_cast<TestType>(static_cast<BitsOf<TestType>>(bits));
+      }
+      wide[j] = static_cast<Wide>(in[j]);
+    }
+    std::vector<Wide> found(sized.out);
+    mtf::reduce(*plan_reduction(sized.reduction, stored), in.data(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
   }
 }
 
