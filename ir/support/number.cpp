@@ -27,6 +27,15 @@ std::string scientific(double value, int decimals) {
   return printed(value, std::chars_format::scientific, decimals);
 }
 
+std::string hex16(std::uint64_t number) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text[text.size() - 1 - i] = kHex[(number >> (4 * i)) & 15U];
+  }
+  return text;
+}
+
 std::string significant(double value, int digits) {
   return printed(value, std::chars_format::general, digits);
 }

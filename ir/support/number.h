@@ -13,6 +13,7 @@ namespace mtf {
 [[nodiscard]] std::string scientific(double value, int decimals);  // "5.0e-01"
 [[nodiscard]] std::string significant(double value, int digits);   // "1.2e-07", "0.5"
 [[nodiscard]] std::string shortest(double value);                  // that reads back as the same
+[[nodiscard]] std::string hex16(std::uint64_t number);             // 16 digits
 
 // How a number in a text is written, as in Python: `{loss:.4f}` is "[+][width][,][.digits][kind]".
 struct NumberFormat {

@@ -69,13 +69,4 @@ std::uint64_t xxh64(std::span<const std::byte> data) {
   return sum ^ (sum >> 32U);
 }
 
-std::string hex16(std::uint64_t number) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    text[text.size() - 1 - i] = kHex[(number >> (4 * i)) & 15U];
-  }
-  return text;
-}
-
 }  // namespace mtf

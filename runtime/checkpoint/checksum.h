@@ -6,12 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 namespace mtf {
 
 [[nodiscard]] std::uint64_t xxh64(std::span<const std::byte> data);
-
-[[nodiscard]] std::string hex16(std::uint64_t number);  // 16 digits
 
 }  // namespace mtf

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/notes.h"
 #include "runtime/checkpoint/read.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/json_reader.h"
 #include "runtime/checkpoint/notes.h"

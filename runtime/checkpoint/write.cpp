@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ir/support/file.h"
+#include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/json_reader.h"
 #include "runtime/checkpoint/notes.h"

@@ -67,10 +67,6 @@ std::optional<std::vector<TokenPair>> pairs_in(Reporter& report, const HostFn& s
   return pairs;
 }
 
-}  // namespace
-
-namespace {
-
 // A text, or the path of one, and how many pairs it is to give; nullopt after an error, or where
 // they are not known yet.
 struct LearnArguments {

@@ -140,6 +140,27 @@ std::string head_slip(const Scene& scene) {
   return {};
 }
 
+// with precison bf16 { }   use lay both
+std::string region_slip(const Scene& scene) {
+  const std::string_view head = scene.source.at(scene.head());
+  const bool is_region = head == "with" || head == "use";
+  const std::ptrdiff_t word = 1 - static_cast<std::ptrdiff_t>(scene.position());
+  if (!is_region || scene.position() > 1 || scene.type(word) != MtfParser::NAME) {
+    return {};
+  }
+  const std::vector<std::string> words = head == "with"
+                                             ? std::vector<std::string>{"layout", "precision"}
+                                             : std::vector<std::string>{"layout"};
+  const std::string_view meant = closest(scene.text(word), words);
+  if (meant.empty() && head == "use") {
+    return {};  // the name of a layout, perhaps
+  }
+  return backticked(head) + " goes on with " + backticked(words.front()) +
+         (words.size() > 1 ? " or " + backticked(words.back()) : "") + ", not " +
+         backticked(scene.text(word)) +
+         (meant.empty() ? "" : "; did you mean " + backticked(meant) + "?");
+}
+
 // f"a is {a}"
 std::string string_slip(const Scene& scene) {
   const bool touches = scene.type(0) == MtfParser::STRING_BEGIN &&
@@ -278,7 +299,7 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
-       {import_slip, head_slip, string_slip, word_slip, sign_slip, structure_slip}) {
+       {import_slip, region_slip, head_slip, string_slip, word_slip, sign_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

@@ -1,10 +1,12 @@
 #include "ir/support/files/kept_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
@@ -13,23 +15,15 @@
 #include <unistd.h>
 
 #include "ir/support/file.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
 
-std::string hexadecimal(std::uint64_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = text.size(); i-- > 0; number /= 16) {
-    text[i] = kDigits[number % 16];
-  }
-  return text;
-}
-
 // Of 128 bits, so that no two are alike.
 std::string name_of_key(const std::string& key) {
   const std::uint64_t one = std::hash<std::string>{}(key);
-  return hexadecimal(one) + hexadecimal(std::hash<std::string>{}(hexadecimal(one) + key));
+  return hex16(one) + hex16(std::hash<std::string>{}(hex16(one) + key));
 }
 
 // The file as it is now, and what is made of it.
@@ -73,6 +67,31 @@ class FileLock {
   int file_ = -1;
 };
 
+// What nobody has asked for in a long time: texts change, and what was made of them stays behind.
+// A process that has such a file open goes on reading it.
+void remove_old(const std::string& folder) {
+  constexpr std::time_t kLong = std::time_t{30} * 24 * 3600;
+  const std::time_t now = std::time(nullptr);
+  std::error_code wrong;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, wrong)) {
+    struct stat status {};
+    const bool is_known = ::stat(entry.path().c_str(), &status) == 0;
+    if (is_known && now - std::max(status.st_atime, status.st_mtime) > kLong) {
+      std::filesystem::remove(entry.path(), wrong);
+    }
+  }
+}
+
+// It is read now, whatever the disk notes of that; when it was written stays, by which others see
+// that it is the same file.
+bool is_there(const std::string& path) {
+  std::array<timespec, 2> times{};
+  times[0].tv_nsec = UTIME_NOW;
+  times[1].tv_nsec = UTIME_OMIT;
+  return ::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) == 0 ||
+         ::access(path.c_str(), F_OK) == 0;
+}
+
 }  // namespace
 
 KeptFile kept_file(const std::string& of, std::string_view how, std::string_view ending,
@@ -92,11 +111,12 @@ KeptFile kept_file(const std::string& of, std::string_view how, std::string_view
     return kept;
   }
   kept.path = folder + "/made/" + name_of_key(key) + std::string(ending);
-  if (std::filesystem::exists(kept.path, wrong)) {
+  if (is_there(kept.path)) {
     return kept;
   }
   const FileLock lock(kept.path + ".lock");
-  if (!std::filesystem::exists(kept.path, wrong)) {
+  if (!is_there(kept.path)) {
+    remove_old(folder + "/made");
     kept.problem = make(kept.path);
     std::string missing;
     if (kept.problem.empty() && key_of(of, how, missing) != key) {

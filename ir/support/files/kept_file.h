@@ -1,5 +1,6 @@
 // What is worked out of a file once and kept among the user's own files, for later runs and for the
-// other processes of a machine: whoever comes first makes it, the others wait.
+// other processes of a machine: whoever comes first makes it, the others wait. What was not asked
+// for in thirty days is removed when something is made.
 
 #pragma once
 

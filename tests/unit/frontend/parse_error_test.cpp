@@ -173,6 +173,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"print 0..3", "1:8 a range `a..b` stands in a `for` and in an index, not here"},
       {"[0..3]", "1:3 a range `a..b` stands in a `for` and in an index, not here"},
       {"use both", "1:5 write `use layout both`"},
+      {"use lyout both", "1:5 `use` goes on with `layout`, not `lyout`; did you mean `layout`?"},
+      {"with other { }", "1:1 `with` goes on with `layout` or `precision`, not `other`"},
   });
 }
 

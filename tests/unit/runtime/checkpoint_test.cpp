@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/json_reader.h"
 #include "runtime/checkpoint/place.h"
