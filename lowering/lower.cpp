@@ -12,6 +12,7 @@
 #include "lowering/memory/schedule.h"
 #include "lowering/partition/partition.h"
 #include "lowering/price/totals.h"
+#include "lowering/steps/bucket.h"
 #include "lowering/steps/fuse.h"
 #include "lowering/steps/stream.h"
 
@@ -73,6 +74,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   assert(verify(out).empty());
   fuse(out);
   assert(verify(out).empty());
+  bucket(out);
   stream(out, layout.stream, options.exact);
   if (!options.price_only || options.named) {
     name_values(out);

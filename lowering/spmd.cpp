@@ -151,4 +151,26 @@ std::size_t done_at(const SpmdProgram& program, std::size_t step) {
   return step;
 }
 
+StepRange message_of(const SpmdProgram& program, std::size_t step) {
+  StepRange range{.begin = step, .end = step + 1};
+  while (range.begin > 0 && program.steps[range.begin - 1].with_next) {
+    --range.begin;
+  }
+  while (program.steps[range.end - 1].with_next) {
+    ++range.end;
+  }
+  return range;
+}
+
+std::int64_t message_bytes(const SpmdProgram& program, std::size_t step) {
+  if (program.steps[step].with_next) {
+    return 0;
+  }
+  std::int64_t bytes = program.steps[step].bytes;
+  for (std::size_t s = step; s-- > 0 && program.steps[s].with_next;) {
+    bytes += program.steps[s].bytes;
+  }
+  return bytes;
+}
+
 }  // namespace mtf

@@ -204,6 +204,9 @@ struct Step {
   Axes axes;  // of the group that communicates, ordered: major first
   Combine combine = Combine::kSum;
   Need need;
+  // kAllReduce: its sums go in one message with those of the next step, which is another one over
+  // the same axes (steps/bucket.h). They are there behind the last step of the message.
+  bool with_next = false;
 
   std::vector<Reason> reasons;
   double flops = 0;           // per rank; a multiply and an add are two
@@ -221,8 +224,9 @@ struct SpmdUpdate {
 
 struct CollectiveTotal {
   StepKind kind{};
-  Axes axes;  // in mesh order
-  std::int64_t calls = 0;
+  Axes axes;                  // in mesh order
+  std::int64_t calls = 0;     // tensors
+  std::int64_t messages = 0;  // fewer, where several tensors go in one
   std::int64_t elements = 0;
   std::int64_t received = 0;
   std::int64_t bytes = 0;
@@ -290,6 +294,18 @@ struct SpmdProgram {
 // The step at which a step is done: of a gather whose result passes in pieces, the product that
 // they pass through, which stands right behind such gathers.
 [[nodiscard]] std::size_t done_at(const SpmdProgram& program, std::size_t step);
+
+// The steps that go in one message with this one, which ends with the last of them.
+struct StepRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;  // behind the last one
+
+  [[nodiscard]] std::size_t size() const { return end - begin; }
+};
+[[nodiscard]] StepRange message_of(const SpmdProgram& program, std::size_t step);
+
+// Received in the message that a step ends; 0 where it goes with the next one.
+[[nodiscard]] std::int64_t message_bytes(const SpmdProgram& program, std::size_t step);
 
 [[nodiscard]] std::string verify(const SpmdProgram& program);  // "" or what is wrong
 

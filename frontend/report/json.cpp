@@ -34,6 +34,7 @@ Json totals_json(const Totals& totals, const Mesh& mesh) {
     collectives.push_back({{"kind", to_string(total.kind)},
                            {"axes", axes_json(mesh, total.axes)},
                            {"calls", total.calls},
+                           {"messages", total.messages},
                            {"elements", total.elements},
                            {"received", total.received},
                            {"bytes", total.bytes}});
@@ -104,6 +105,9 @@ Json steps_json(const SpmdProgram& program, const SourceMap& sources) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const LoopMark mark = loop_mark(program.steps[i]);
     steps.push_back(step_json(program, makers, program.steps[i], lines[i], sources));
+    if (program.steps[i].with_next) {  // in one message
+      steps.back()["with_next"] = true;
+    }
     depth += mark == LoopMark::kWhile ? 1 : 0;
     if (depth > 0) {  // that the step is in, with their marks
       steps.back()["loops"] = depth;

@@ -23,9 +23,12 @@ namespace mtf {
   return value.op != nullptr && value.op->primitive == primitive;
 }
 
+[[nodiscard]] inline bool is_of_loop(const OpDef& op) {
+  return op.primitive == Primitive::kCarry || op.primitive == Primitive::kWhile ||
+         op.primitive == Primitive::kNext || op.primitive == Primitive::kAgain;
+}
 [[nodiscard]] inline bool is_of_loop(const Value& value) {
-  return is(value, Primitive::kCarry) || is(value, Primitive::kWhile) ||
-         is(value, Primitive::kNext) || is(value, Primitive::kAgain);
+  return value.op != nullptr && is_of_loop(*value.op);
 }
 
 // Per value the innermost loop that it is made in, as the place of its beginning; -1: none.

@@ -118,8 +118,12 @@ class Planner {
 
   // A chain reads each element before it writes it, as long as it reads the operand in the order in
   // which it runs over the result, and not after that call. Its reductions read a band before the
-  // result of that band is written.
+  // result of that band is written. An all-reduce leaves its sums where their terms were.
   [[nodiscard]] bool may_overwrite(const Step& step, SpmdId operand, SpmdId result) const {
+    if (step.kind == StepKind::kAllReduce) {
+      return operand == step.from && result == step.to &&
+             program_.at(operand).layout.where.empty() && program_.at(result).layout.where.empty();
+    }
     if (step.kind != StepKind::kKernel || !result.valid() ||
         program_.at(operand).local.shape != program_.at(result).local.shape) {
       return false;
@@ -243,10 +247,11 @@ class Planner {
 
   // A result that nobody reads still needs a place to be written to, unless it is one of a chain.
   void take(std::size_t s, const Use& use, std::vector<SpmdId>& dying) {
-    if (use.kind == UseKind::kPartial || (use.kind == UseKind::kResult && !uses_[s].is_kernel)) {
+    const bool is_moved = !uses_[s].is_kernel && step(s).kind != StepKind::kAllReduce;
+    if (use.kind == UseKind::kPartial || (use.kind == UseKind::kResult && is_moved)) {
       take_new(use.value);
     } else if (use.kind == UseKind::kResult &&
-               (lives_.kept[at(use.value)] != 0 || uses_[s].is_lone)) {
+               (lives_.kept[at(use.value)] != 0 || uses_[s].is_lone || !uses_[s].is_kernel)) {
       take_over_or_new(s, use.value, dying);
     }
   }

@@ -152,9 +152,10 @@ class Scheduler {
 
   static std::int32_t number(std::size_t s) { return static_cast<std::int32_t>(s); }
 
-  // A stream is left as it is: its gathers stand right before the product.
+  // A stream is left as it is: its gathers stand right before the product. So is a message.
   [[nodiscard]] bool stays(std::size_t s) const {
-    return uses_[s].passes || uses_[s].in_pieces || uses_[s].has_effect;
+    return uses_[s].passes || uses_[s].in_pieces || uses_[s].has_effect || uses_[s].with_next ||
+           (s > 0 && uses_[s - 1].with_next);
   }
 
   // What doing a step earlier takes.
@@ -172,7 +173,7 @@ class Scheduler {
         continue;
       }
       if (maker >= 0) {
-        before_.push_back(static_cast<std::size_t>(maker));
+        before_.push_back(uses_.sent(static_cast<std::size_t>(maker)));
       }
       if (lives_.last[at(use.value)] == number(s)) {
         add_other_readers(use.value, s);
@@ -207,7 +208,7 @@ class Scheduler {
   void add_other_readers(SpmdId id, std::size_t s) {
     for (std::size_t r = readers_begin_[at(id)]; r < readers_begin_[at(id) + 1]; ++r) {
       if (readers_[r] < s) {
-        before_.push_back(uses_.done(readers_[r]));
+        before_.push_back(uses_.sent(uses_.done(readers_[r])));
       }
     }
   }

@@ -24,6 +24,7 @@ StepUse use_of(const SpmdProgram& program, std::size_t number) {
           .has_effect = has_effect,
           .is_constant = is_free_constant(step, has_effect),
           .in_pieces = is_kernel && step.calls.front().stream.parts > 1,
+          .with_next = step.with_next,
           .passes = !is_kernel && program.at(step.to).pieces > 1,
           .mark = loop_mark(step)};
 }
@@ -77,6 +78,13 @@ StepUses::StepUses(const SpmdProgram& program) {
 
 std::size_t StepUses::done(std::size_t step) const {
   while (steps_[step].passes) {
+    ++step;
+  }
+  return step;
+}
+
+std::size_t StepUses::sent(std::size_t step) const {
+  while (steps_[step].with_next) {
     ++step;
   }
   return step;

@@ -32,6 +32,7 @@ struct StepUse {
   bool has_effect = false;
   bool is_constant = false;  // one number, which may be made anywhere
   bool in_pieces = false;    // a call done part by part
+  bool with_next = false;    // goes in one message with the next step
   bool passes = false;       // gathers what the next step that does not reads in pieces
   LoopMark mark = LoopMark::kNone;
 };
@@ -55,6 +56,8 @@ class StepUses {
   [[nodiscard]] const ValueBytes& bytes(SpmdId id) const { return bytes_[at(id)]; }
   // As done_at of the program.
   [[nodiscard]] std::size_t done(std::size_t step) const;
+  // The step that ends its message, or itself: what it makes is there behind that.
+  [[nodiscard]] std::size_t sent(std::size_t step) const;
   [[nodiscard]] std::vector<LoopMark> marks() const;
 
   // `order`: the present number of each step, in their new order.

@@ -241,6 +241,27 @@ double move_seconds(const SpmdProgram& program, const Step& step, const Hardware
          collective_seconds(step.kind, step.bytes / pieces, program.mesh, step.axes, hardware);
 }
 
+// What goes in one message is copied into it and out of it, and takes what one collective takes: of
+// that each has the share that it has of what they would take apart.
+void take_together(const SpmdProgram& program, StepRange message, const Hardware& hardware,
+                   std::vector<double>& seconds) {
+  double packed = 0;
+  double apart = 0;
+  for (std::size_t s = message.begin; s < message.end; ++s) {
+    packed += static_cast<double>(program.at(program.steps[s].from).local.bytes());
+    apart += seconds[s];
+  }
+  const std::size_t last = message.end - 1;
+  const Step& step = program.steps[last];
+  constexpr double kTouched = 4;  // read and written, twice
+  const double together = memory_seconds(kTouched * packed, hardware) +
+                          collective_seconds(step.kind, message_bytes(program, last), program.mesh,
+                                             step.axes, hardware);
+  for (std::size_t s = message.begin; s < message.end && apart > 0; ++s) {
+    seconds[s] *= together / apart;
+  }
+}
+
 // All pieces but the first may come while the product behind works on those before them.
 void hide_behind(const SpmdProgram& program, std::size_t product, double overlap,
                  std::vector<double>& seconds) {
@@ -268,6 +289,9 @@ Prices price(const SpmdProgram& program, const Hardware& hardware) {
                                                            : move_seconds(program, step, hardware));
     if (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1) {
       hide_behind(program, s, hardware.overlap, prices.steps);
+    }
+    if (s > 0 && program.steps[s - 1].with_next && !step.with_next) {
+      take_together(program, message_of(program, s), hardware, prices.steps);
     }
   }
   for (std::size_t s = 0; s < program.steps.size(); ++s) {

@@ -163,6 +163,7 @@ void add_up(SpmdProgram& program) {
         busiest < 0 ? Volume{step.elements, step.received} : volume_on(program, step, busiest);
     CollectiveTotal& total = totals.collectives[collective_slot(totals, step.kind, step.axes)];
     ++total.calls;
+    total.messages += step.with_next ? 0 : 1;
     total.elements += volume.elements;
     total.received += volume.received;
     total.bytes += volume.received * width;

@@ -390,7 +390,8 @@ class Verifier {
 }  // namespace
 
 std::string verify(const SpmdProgram& program) {
-  return Verifier(program).run();
+  std::string problem = Verifier(program).run();
+  return problem.empty() ? problem_of_messages(program) : problem;
 }
 
 }  // namespace mtf

@@ -10,6 +10,7 @@
 
 #include "lowering/layout/holders.h"
 #include "lowering/partition/split.h"
+#include "lowering/steps/bucket.h"
 
 namespace mtf {
 namespace {
@@ -238,6 +239,25 @@ std::string problem_of_move(const MoveCheck& move) {
     return problem;
   }
   return fits_by_axes(move) ? "" : problem_by_ranks(move);
+}
+
+// What is over the same axes cannot be a sum of what the same message makes.
+std::string problem_of_messages(const SpmdProgram& program) {
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    const bool goes_on = s > 0 && program.steps[s - 1].with_next;
+    const std::string where = "step " + std::to_string(s);
+    if ((goes_on || step.with_next) && !may_be_packed(program, step)) {
+      return where + " is nothing that goes in one message with others";
+    }
+    if (goes_on && !fit_together(program, program.steps[s - 1], step)) {
+      return where + " goes in one message with what it does not fit";
+    }
+    if (step.with_next && s + 1 == program.steps.size()) {
+      return where + " goes in one message with a step that is not there";
+    }
+  }
+  return "";
 }
 
 std::string problem_of_layout(const Mesh& mesh, const Shape& shape, const ValueLayout& layout) {

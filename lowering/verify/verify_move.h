@@ -26,4 +26,7 @@ struct MoveCheck {
 [[nodiscard]] std::string problem_of_layout(const Mesh& mesh, const Shape& shape,
                                             const ValueLayout& layout);
 
+// "" or what is wrong with what goes in one message.
+[[nodiscard]] std::string problem_of_messages(const SpmdProgram& program);
+
 }  // namespace mtf

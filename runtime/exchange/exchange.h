@@ -32,6 +32,7 @@ struct Staging {
   std::vector<const void*> ins = {};  // of the call in progress
   std::vector<void*> outs = {};
   std::vector<Mail> mail = {};
+  std::vector<Traffic> before = {};  // per local rank, when it began
   std::vector<Buffer> padding = {};  // for local ranks that hold nothing
   std::vector<const void*> all_ins = {};
   std::vector<void*> all_outs = {};

@@ -114,15 +114,21 @@ bool is_as_planned(const SpmdProgram& program, const Step& step, std::int64_t ra
   return moved.handed == volume.elements * width && moved.received == volume.received * width;
 }
 
-std::string difference_of_step(const SpmdProgram& program, const Step& step, std::int64_t rank,
-                               const Traffic& moved) {
+// Of a step that ends a message, with all steps of it.
+std::string difference_of_step(const SpmdProgram& program, std::size_t last, std::int64_t rank,
+                               const std::vector<Traffic>& steps) {
+  const Step& step = program.steps[last];
   const SpmdValue& from = program.at(step.from);
   const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
-  const Compared compared{.kind = step.kind,
-                          .ranks = program.mesh.size_of(step.axes),
-                          .handed = step.elements * width,
-                          .received = step.bytes,
-                          .moved = moved};
+  Compared compared{.kind = step.kind,
+                    .ranks = program.mesh.size_of(step.axes),
+                    .received = message_bytes(program, last),
+                    .moved = {}};
+  for (std::size_t s = message_of(program, last).begin; s <= last; ++s) {
+    compared.handed += program.steps[s].elements * width;
+    compared.moved = compared.moved + steps[s];
+  }
+  const Traffic& moved = compared.moved;
   const bool idle = moved.handed == 0 && compared.both(0) && !must_move(program, step, rank);
   const bool alike = program.mesh.uneven ? compared.holds_at_most() : compared.holds();
   if (is_by_place(step.kind) ? is_as_planned(program, step, rank, moved) : idle || alike) {
@@ -132,7 +138,7 @@ std::string difference_of_step(const SpmdProgram& program, const Step& step, std
          " of `" + from.name + "`: rank " + std::to_string(rank) + " handed over " +
          std::to_string(moved.handed) + " bytes, sent " + std::to_string(moved.sent) +
          " and received " + std::to_string(moved.received) + "; planned are " +
-         std::to_string(compared.handed) + " handed over and " + std::to_string(step.bytes) +
+         std::to_string(compared.handed) + " handed over and " + std::to_string(compared.received) +
          " received";
 }
 
@@ -154,12 +160,15 @@ Totals planned_of(const SpmdProgram& program, const std::vector<std::int64_t>& t
   planned.flops = 0;
   for (CollectiveTotal& total : planned.collectives) {
     total.calls = 0;
+    total.messages = 0;
   }
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     planned.flops += static_cast<double>(times[i]) * step.flops;
     if (is_collective(step.kind)) {
-      planned.collectives[slot_of(planned, step.kind, step.axes)].calls += times[i];
+      CollectiveTotal& total = planned.collectives[slot_of(planned, step.kind, step.axes)];
+      total.calls += times[i];
+      total.messages += step.with_next ? 0 : times[i];
     }
   }
   return planned;
@@ -174,13 +183,13 @@ std::string difference_from_plan(const SpmdProgram& program, const Counted& coun
     return program.mesh.uneven ? count <= plan : count == plan;
   };
   const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
-    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls;
+    return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls && a.messages == b.messages;
   };
   if (!fits(planned.flops, counted.totals.flops)) {
     return "flops";
   }
   if (!std::ranges::is_permutation(planned.collectives, counted.totals.collectives, same)) {
-    return "calls of collectives";
+    return "calls or messages of collectives";
   }
   if (counted.totals.peak_bytes > planned.peak_bytes ||
       (!lower && counted.totals.peak_bytes != planned.peak_bytes)) {
@@ -188,8 +197,9 @@ std::string difference_from_plan(const SpmdProgram& program, const Counted& coun
   }
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (is_collective(step.kind) && (planned.loops == 0 || counted.times[i] > 0)) {
-      const std::string found = difference_of_step(program, step, counted.rank, counted.steps[i]);
+    const bool is_sent = is_collective(step.kind) && !step.with_next;
+    if (is_sent && (planned.loops == 0 || counted.times[i] > 0)) {
+      const std::string found = difference_of_step(program, i, counted.rank, counted.steps);
       if (!found.empty()) {
         return found;
       }

@@ -188,6 +188,13 @@ struct Executor::State {
     }
   }
 
+  void bucket(PreparedProgram& prepared, const BucketStep& step) {
+    if (step.sends()) {
+      check_agreement(step.group(), StepKind::kAllReduce, step.hash());
+    }
+    timed(std::nullopt, [&] { step.run(prepared, communicator, staging); });
+  }
+
   // While the product works on its pieces, the next ones are on their way.
   void stream(PreparedProgram& prepared, StreamStep& step) {
     StepTime gather{.step = step.passing().front().step};  // which the time is taken for
@@ -247,6 +254,7 @@ struct Executor::State {
         step.body, [&](KernelStep& body) { kernel(prepared, body); },
         [&](ChainStep& body) { chain(prepared, body); },
         [&](const MoveStep& body) { move(prepared, body); },
+        [&](const BucketStep& body) { bucket(prepared, body); },
         [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
         [&](const LoopStep& body) { step_number = loop(prepared, body); });
     if (watch != nullptr) {

@@ -197,6 +197,9 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
     ready.body = PassedStep{};
   } else if (const std::optional<LoopStep> loop = loop_step(step)) {
     ready.body = *loop;
+  } else if (message_of(program, number).size() > 1) {
+    ready.body =
+        BucketStep(program, number, collective_slot(totals, step.kind, step.axes), context);
   } else if (step.kind != StepKind::kKernel) {
     MoveStep move = move_step(program, step, number, context);
     if (is_collective(step.kind)) {
@@ -311,7 +314,9 @@ void count_moved(PreparedProgram& prepared, std::size_t step, std::size_t slot,
   const SpmdValue& from = prepared.program->at(prepared.program->steps[step].from);
   const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
   for (Counted& counted : prepared.counted) {
-    count_collective(counted.totals.collectives[slot], counted.steps[step], group.size, width);
+    CollectiveTotal& total = counted.totals.collectives[slot];
+    count_collective(total, counted.steps[step], group.size, width);
+    total.messages += prepared.program->steps[step].with_next ? 0 : 1;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "lowering/spmd.h"
 #include "runtime/exchange/exchange.h"
+#include "runtime/execute/bucket/bucket_step.h"
 #include "runtime/execute/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
@@ -45,7 +46,7 @@ struct MoveStep {
 struct PassedStep {};  // a gather that the StreamStep behind it does
 
 struct PreparedStep {
-  std::variant<KernelStep, ChainStep, MoveStep, StreamStep, PassedStep, LoopStep> body;
+  std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
   double flops = 0;     // of one rank's slices
   bool effect = false;  // ranks agree after it whether all is well
 };

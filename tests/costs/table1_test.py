@@ -91,12 +91,20 @@ def table_1():
                   {"all_reduce"} if volumes else set())
 
 
+COUNTED = ("calls", "messages", "elements", "received", "bytes")
+
+
+def counted(step, key):
+    """Of one collective; a tensor that goes with the next one is no message of its own."""
+    return {**step, "calls": 1, "messages": 0 if step.get("with_next") else 1}[key]
+
+
 def with_trips(planned, calls, flops):
     """The totals of so many calls, where a plan has one trip of each loop: as many trips as flops tell."""
     totals = {**planned["totals"], "flops": calls * planned["totals"]["flops"]}
     if "loops" not in totals:
         totals["collectives"] = [
-            {**one, **{key: calls * one[key] for key in ("calls", "elements", "received", "bytes")}}
+            {**one, **{key: calls * one[key] for key in COUNTED}}
             for one in totals["collectives"]]
         return totals
     inside = sum(step["flops"] for step in planned["steps"] if "loops" in step)
@@ -104,10 +112,10 @@ def with_trips(planned, calls, flops):
     check("trips are whole", trips, int(trips))
     totals["flops"] = flops
     totals["collectives"] = [
-        {**one, **{key: sum((trips if "loops" in step else calls) * (1 if key == "calls" else step[key])
+        {**one, **{key: sum((trips if "loops" in step else calls) * counted(step, key)
                             for step in planned["steps"]
                             if (step["kind"], set(step["axes"])) == (one["kind"], set(one["axes"])))
-                   for key in ("calls", "elements", "received", "bytes")}}
+                   for key in COUNTED}}
         for one in totals["collectives"]]
     return totals
 

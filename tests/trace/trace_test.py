@@ -107,8 +107,10 @@ def check_run(folder, ranks, rows, cols):
               [bar["name"] for bar in runs] == ["train_step"] * 10)
         check(f"{what}: rank {rank} initialises",
               sum(bar["cat"] == "initialise" for bar in bars) == 3)
+        check(f"{what}: rank {rank} packs two of three gradients",
+              sum(bar["cat"] == "packing" for bar in bars) == (20 if rows > 1 else 0))
         check(f"{what}: rank {rank} plans", any(bar["cat"] == "planning" for bar in bars))
-    groups = (4 * cols if rows > 1 else 0) + (rows if cols > 1 else 0)
+    groups = (2 * cols if rows > 1 else 0) + (rows if cols > 1 else 0)
     check(f"{what}: collectives", check_collectives(what, lanes) == 10 * groups)
     check(f"{what}: leaves files behind",
           sorted(p.name for p in pathlib.Path(folder).iterdir()) == ["case.mtf", "out.json"])
@@ -139,7 +141,7 @@ def check_steps(folder, ranks):
               {bar["args"]["step"] for bar in bars if "step" in bar["args"]} == {3, 4})
         check(f"{what}: rank {rank} has what came before",
               not {"initialise", "planning"} & {bar["cat"] for bar in bars})
-    check(f"{what}: collectives", check_collectives(what, lanes) == 2 * 10)
+    check(f"{what}: collectives", check_collectives(what, lanes) == 2 * 6)
     run(folder, TWO_LAYER, ranks, "--layout", "both", "--trace", "out.json", "--steps", "0..1")
     lanes = check_trace(what, path, grid(2, 2))
     check(f"{what}: the first step has what comes before it",

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "frontend/report/cost/cost_table.h"
+#include "frontend/report/plan/pseudo_code.h"
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/columns.h"
@@ -123,7 +124,7 @@ std::string details_text(const CostRow& row, const SourceMap& sources) {
     rows.push_back(
         {std::string(to_string(total.kind)) + " over " + to_string(program.mesh, total.axes),
          bytes_text(total.bytes), seconds_text(cost.collective_seconds[i]),
-         count_text(total.calls, "call") + ", " + count_text(total.elements, "element"),
+         calls_text(total) + ", " + count_text(total.elements, "element"),
          formula_text(cost.terms.collectives[i])});
   }
   rows.push_back({"peak memory", bytes_text(program.totals.peak_bytes), "",

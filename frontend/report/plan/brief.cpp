@@ -129,7 +129,7 @@ class Items {
   // How lines nest depends on how long names are.
   void add_name(SpmdId id) {
     ids_.push_back(at(id));
-    add(names_.of(id).size());
+    add(width_but_for_numbers(names_.of(id)));
   }
   void add_own_name(SpmdId id) {
     add_name(id);

@@ -229,6 +229,9 @@ std::vector<PlanPart> folded(std::span<const PlanLine> lines, std::span<const Pl
 bool add_cuts(std::span<const PlanCut> cuts, std::vector<PlanPart>& parts) {
   std::vector<std::int64_t> added(parts.size(), 0);
   for (const PlanCut& cut : cuts) {
+    if (cut.lines == 0) {  // what it leaves out is in no text
+      continue;
+    }
     const auto block = std::ranges::find_if(parts, [&cut](const PlanPart& part) {
       const std::size_t length = part.end - part.begin;
       return part.times > 1 && part.end <= cut.at && cut.lines % length == 0 &&

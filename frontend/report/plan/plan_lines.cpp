@@ -11,7 +11,6 @@
 #include "frontend/report/quantity.h"
 #include "frontend/report/why/reason.h"
 #include "ir/support/columns.h"
-#include "ir/support/utf8.h"
 #include "lowering/loops/loops.h"
 
 namespace mtf {
@@ -227,7 +226,7 @@ class Lines {
     if (has_result && !literal.empty()) {
       nested_[call.result.index] = {.text = literal, .precedence = text.precedence};
     } else if (passing && used_once && call.call.op->tile != nullptr &&
-               display_width(text.text) <= kLongestNested) {
+               width_but_for_numbers(text.text) <= kLongestNested) {
       nested_[call.result.index] = text;
     }
     if (passing && nested_.contains(call.result.index)) {

@@ -30,6 +30,12 @@ std::string plan_title(const SpmdProgram& program, std::int64_t rank) {
          std::to_string(mesh.ranks()) + " at (" + coordinates_text(mesh, rank) + ")";
 }
 
+std::string calls_text(const CollectiveTotal& total) {
+  const std::string calls = count_text(total.calls, "call");
+  return total.messages == total.calls ? calls
+                                       : calls + " in " + count_text(total.messages, "message");
+}
+
 std::string totals_text(const Totals& totals, const Mesh& mesh) {
   const std::string flops = flops_text(totals.flops);
   std::vector<Row> rows = {{"compute", flops.empty() ? "none" : flops},
@@ -42,7 +48,7 @@ std::string totals_text(const Totals& totals, const Mesh& mesh) {
   }
   for (const CollectiveTotal& total : totals.collectives) {
     rows.push_back({std::string(to_string(total.kind)) + " over " + to_string(mesh, total.axes),
-                    count_text(total.calls, "call"), count_text(total.elements) + " elements in",
+                    calls_text(total), count_text(total.elements) + " elements in",
                     bytes_text(total.bytes) + " received"});
   }
   return in_columns(rows);

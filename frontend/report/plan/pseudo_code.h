@@ -39,6 +39,9 @@ struct PlanLine {
 [[nodiscard]] std::string plan_title(const SpmdProgram& program, std::int64_t rank);
 
 // Compute, memory, parameters, and one line for each kind of collective and its axes.
+// "5 calls", "5 calls in 2 messages"
+[[nodiscard]] std::string calls_text(const CollectiveTotal& total);
+
 [[nodiscard]] std::string totals_text(const Totals& totals, const Mesh& mesh);
 
 // How much of a plan its text has.

@@ -102,7 +102,7 @@ std::string steps_text(const SpmdProgram& program) {
     if (step.kind != StepKind::kKernel) {
       text += "  " + id_text(step.to) + " = " + std::string(to_string(step.kind)) + "(" +
               id_text(step.from) + ") over {" + to_string(program.mesh, step.axes) + "}" +
-              pieces_count(program.at(step.to)) + "\n";
+              pieces_count(program.at(step.to)) + (step.with_next ? " +" : "") + "\n";
       continue;
     }
     for (const LocalCall& call : step.calls) {

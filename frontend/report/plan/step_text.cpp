@@ -1,6 +1,7 @@
 #include "frontend/report/plan/step_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -243,8 +244,6 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
   const std::string after = joined(changed_dims(program, step, false), ", ");
   std::string what;
   switch (step.kind) {
-    case StepKind::kKernel:
-      break;
     case StepKind::kSlice:
       what = slice_text(program, step, after);
       if (what.empty()) {
@@ -261,6 +260,7 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
       what = "to " +
              to_string(program.at(step.to).type.shape, program.at(step.to).layout, program.mesh);
       break;
+    case StepKind::kKernel:
     case StepKind::kHaloExchange:
     case StepKind::kSortExchange:
     case StepKind::kServe:
@@ -281,7 +281,8 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
              to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
       break;
   }
-  return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")";
+  return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")" +
+         (step.with_next ? " +" : "");  // and the next one, in one message
 }
 
 std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& makers,
@@ -317,6 +318,19 @@ std::vector<std::string> dims_of(const SpmdProgram& program, const Makers& maker
       break;
   }
   return dims;
+}
+
+std::size_t width_but_for_numbers(std::string_view text) {
+  constexpr std::size_t kDigits = 2;
+  std::size_t width = 0;
+  bool in_number = false;
+  for (const char letter : text) {
+    const bool is_digit = letter >= '0' && letter <= '9';
+    const bool is_inside = (static_cast<unsigned char>(letter) & 0xC0U) == 0x80U;  // of a letter
+    width += is_digit ? (in_number ? 0 : kDigits) : is_inside ? 0 : 1;
+    in_number = is_digit;
+  }
+  return width;
 }
 
 std::string type_text(const SpmdValue& value) {

@@ -34,6 +34,10 @@ using OperandText = std::function<std::string(SpmdId, int)>;
 // A scalar constant that is no more than its number: "0.5". Empty for any other call.
 [[nodiscard]] std::string literal_text(const LocalCall& call);
 
+// How wide a text is if all whole numbers in it had two digits: of layers that differ in the
+// numbers of their values it is the same.
+[[nodiscard]] std::size_t width_but_for_numbers(std::string_view text);
+
 // "all_reduce(%9, sum over cols)"
 [[nodiscard]] std::string move_text(const SpmdProgram& program, const Step& step,
                                     const ValueNames& names);

@@ -11,6 +11,7 @@ void add_run(Totals& sum, const Totals& run) {
   for (const CollectiveTotal& more : run.collectives) {
     CollectiveTotal& total = sum.collectives[collective_slot(sum, more.kind, more.axes)];
     total.calls += more.calls;
+    total.messages += more.messages;
     total.elements += more.elements;
     total.received += more.received;
     total.bytes += more.bytes;
@@ -26,8 +27,8 @@ namespace {
 bool cost_alike(const Totals& a, const Totals& b) {
   const auto same = [](const CollectiveTotal& one, const CollectiveTotal& other) {
     return one.kind == other.kind && one.axes == other.axes && one.calls == other.calls &&
-           one.elements == other.elements && one.received == other.received &&
-           one.bytes == other.bytes;
+           one.messages == other.messages && one.elements == other.elements &&
+           one.received == other.received && one.bytes == other.bytes;
   };
   return a.flops == b.flops && a.peak_bytes == b.peak_bytes && a.parameters == b.parameters &&
          std::ranges::is_permutation(a.collectives, b.collectives, same);

@@ -160,7 +160,8 @@ class Joiner {
     StepProfile result = watched(s);
     // Who sends to whom in a permute is another question than who came last.
     const StepKind kind = program.steps[s].kind;
-    if (is_collective(kind) && kind != StepKind::kPermute && local_ranks_ == 1) {
+    const bool meets = is_collective(kind) && !program.steps[s].with_next;
+    if (meets && kind != StepKind::kPermute && local_ranks_ == 1) {
       result.waited = waited(program, s);
     }
     return result;
@@ -260,7 +261,10 @@ void add_predictions(Profile& profile, const Hardware& hardware) {
     const Prices prices = price(unit.unit->program, hardware);
     unit.predicted = prices.seconds();
     for (std::size_t s = 0; s < unit.steps.size(); ++s) {
-      unit.steps[s].predicted = prices.steps[s];
+      // All of a message is timed where it is sent.
+      const bool goes_on = s > 0 && unit.unit->program.steps[s - 1].with_next;
+      const double before = goes_on ? *std::exchange(unit.steps[s - 1].predicted, 0.0) : 0.0;
+      unit.steps[s].predicted = before + prices.steps[s];
     }
     if (unit.unit->program.totals.loops > 0 && unit.calls > 0) {  // a call had several trips
       double all = 0;

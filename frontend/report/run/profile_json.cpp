@@ -58,6 +58,9 @@ Json unit_json(const UnitProfile& unit, const SourceMap& sources) {
   Json steps = Json::array();
   for (std::size_t s = 0; s < unit.steps.size(); ++s) {
     steps.push_back(step_json(unit, s, lines[s], sources));
+    if (unit.unit->program.steps[s].with_next) {
+      steps.back()["with_next"] = true;
+    }
   }
   return {{"kind", kind_word(unit.unit->kind)},
           {"name", unit.unit->name},

@@ -174,7 +174,8 @@ ProfileLine line_of(const UnitProfile& unit, std::size_t s, const StepLine& text
       .medians = measured.median * calls,
       .seconds = measured.seconds,
       .flops = step.flops * calls,
-      .bytes = (static_cast<double>(step.bytes) + bytes_touched(program, step)) * calls,
+      .bytes =
+          (static_cast<double>(message_bytes(program, s)) + bytes_touched(program, step)) * calls,
       .waited = measured.waited};
   if (measured.predicted) {
     line.predicted = *measured.predicted * calls;

@@ -143,7 +143,9 @@ class Labels {
     }
     return {{"name",
              collective ? std::string(to_string(step.kind)) + " " + line.value : value + line.op},
-            {"cat", collective ? "collective" : "kernel"},
+            {"cat", step.with_next ? "packing"
+                    : collective   ? "collective"
+                                   : "kernel"},
             {"args", std::move(args)}};
   }
 

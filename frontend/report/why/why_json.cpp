@@ -13,7 +13,7 @@ class Writer {
   Writer(const SpmdProgram& program, const SourceMap& sources)
       : program_(program), sources_(sources), names_(program) {}
 
-  Json program(const Layout& layout, const Asked& asked) const {
+  [[nodiscard]] Json program(const Layout& layout, const Asked& asked) const {
     Json values = Json::array();
     Json collectives = Json::array();
     const Tracer tracer(program_);
@@ -62,6 +62,16 @@ class Writer {
     return list;
   }
 
+  // What goes in one message with a step, itself included.
+  [[nodiscard]] Json message(std::size_t step) const {
+    Json values = Json::array();
+    const StepRange message = message_of(program_, step);
+    for (std::size_t s = message.begin; s < message.end; ++s) {
+      values.push_back(names_.of(program_.steps[s].to));
+    }
+    return values;
+  }
+
   [[nodiscard]] Json collective(const CollectiveWhy& why) const {
     const Step& step = program_.steps[why.step];
     Json because = Json::array();
@@ -80,6 +90,7 @@ class Writer {
             {"elements", step.elements},
             {"received", step.received},
             {"bytes", step.bytes},
+            {"message", message(why.step)},
             {"because", std::move(because)},
             {"had", sides(why.had)},
             {"wanted", sides(why.wanted)},

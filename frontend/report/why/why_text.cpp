@@ -1,5 +1,7 @@
 #include "frontend/report/why/why_text.h"
 
+#include <algorithm>
+
 #include "frontend/report/quantity.h"
 #include "frontend/report/why/reason.h"
 #include "ir/support/columns.h"
@@ -45,6 +47,18 @@ void add_sides(Answer& answer, const std::string& word, const std::vector<Side>&
   }
 }
 
+// "%25, %21, w2 and 4 more"
+std::string made_text(const SpmdProgram& program, const ValueNames& names, StepRange message) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  const std::size_t shown = std::min(message.end, message.begin + kShown);
+  for (std::size_t s = message.begin; s < shown; ++s) {
+    text += (text.empty() ? "" : ", ") + names.of(program.steps[s].to);
+  }
+  return text +
+         (shown == message.end ? "" : " and " + std::to_string(message.end - shown) + " more");
+}
+
 std::string value_text(const SpmdProgram& program, ValueId id) {
   const Value& value = program.source.at(id);
   if (value.op == nullptr) {
@@ -88,6 +102,10 @@ std::string why_text(const SpmdProgram& program, const SourceMap& sources, const
     const bool backward = step.need.user.valid() && program.source.at(step.need.user).backward;
     answer.add("because", to_text(program, step, reason) + place_text(sources, reason.span) +
                               (backward ? ", in the backward pass" : ""));
+  }
+  if (const StepRange message = message_of(program, why.step); message.size() > 1) {
+    answer.add("message", "one for " + std::to_string(message.size()) +
+                              " tensors: " + made_text(program, names, message));
   }
   add_sides(answer, "had", why.had, program, sources);
   add_sides(answer, "wanted", why.wanted, program, sources);

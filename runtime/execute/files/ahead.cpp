@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "ir/loops/loop.h"
+
 namespace mtf {
 namespace {
 
@@ -82,10 +84,8 @@ bool is_counter(const SpmdValue& value) {
 
 bool only_computes(const LocalCall& call) {
   const OpDef& op = *call.call.op;
-  const bool is_mark = op.primitive == Primitive::kCarry || op.primitive == Primitive::kWhile ||
-                       op.primitive == Primitive::kNext || op.primitive == Primitive::kAgain ||
-                       op.primitive == Primitive::kCheckFinite;
-  return !is_mark && !op.effect && !op.random && op.file == FileUse::kNone;
+  return !is_of_loop(op) && op.primitive != Primitive::kCheckFinite && !op.effect && !op.random &&
+         op.file == FileUse::kNone;
 }
 
 std::int64_t counter_in(const RankTensor& tensor) {

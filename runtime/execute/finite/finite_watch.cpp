@@ -119,6 +119,8 @@ void FiniteWatch::done(const PreparedProgram& prepared, std::size_t step) {
       }
     } else if (std::holds_alternative<MoveStep>(ready.body)) {
       look_at_move(rank, what);
+    } else if (std::holds_alternative<BucketStep>(ready.body)) {
+      look_at_message(rank, step);
     } else if (std::holds_alternative<KernelStep>(ready.body) ||
                std::holds_alternative<StreamStep>(ready.body)) {
       const LocalCall& call = what.calls.front();
@@ -134,6 +136,15 @@ void FiniteWatch::look_at_move(std::size_t rank, const Step& step) {
   if (makes_a_tensor(step)) {
     const bool excused = !is_sum(step) || had_infinity(rank, {&step.from, 1});
     look_at_slice(rank, nullptr, step.to, excused);
+  }
+}
+
+// Its sums are there when all of it is.
+void FiniteWatch::look_at_message(std::size_t rank, std::size_t last) {
+  const std::vector<Step>& steps = prepared_->program->steps;
+  const StepRange message = message_of(*prepared_->program, last);
+  for (std::size_t s = message.begin; s < message.end && !steps[last].with_next; ++s) {
+    look_at_move(rank, steps[s]);
   }
 }
 

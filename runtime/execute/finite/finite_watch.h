@@ -45,6 +45,7 @@ class FiniteWatch {
             const Shape& shape, std::span<const std::int64_t> at);
   void look_at_slice(std::size_t rank, const LocalCall* call, SpmdId id, bool excused);
   void look_at_move(std::size_t rank, const Step& step);
+  void look_at_message(std::size_t rank, std::size_t last);
   void report(std::size_t rank, const LocalCall* call, SpmdId id, const Found& found,
               const Shape& shape, std::span<const std::int64_t> at);
   [[nodiscard]] bool had_infinity(std::size_t rank, std::span<const SpmdId> ids) const;

@@ -11,6 +11,7 @@
 #include "frontend/driver/devices/check_device.h"
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
+#include "frontend/report/plan/step_text.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
 
@@ -130,7 +131,14 @@ TEST_CASE("a plan with nothing but the ends of its repetitions is folded as the 
       CHECK(short_text == whole_text);
     }
   }
-  CHECK(cut_out >= 16);
+  CHECK(cut_out == 24);
+}
+
+TEST_CASE("how calls nest does not depend on how large the numbers of their values are") {
+  CHECK(width_but_for_numbers("%9 + layer_1/w.2") ==
+        width_but_for_numbers("%100000 + layer_23/w.456"));
+  CHECK(width_but_for_numbers("größe") == 5);
+  CHECK(width_but_for_numbers("") == 0);
 }
 
 TEST_CASE("a plan of a few steps has all its lines") {

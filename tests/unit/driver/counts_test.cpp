@@ -23,6 +23,7 @@ Totals one_run() {
           .collectives = {{.kind = StepKind::kAllReduce,
                            .axes = {0},
                            .calls = 1,
+                           .messages = 1,
                            .elements = 8,
                            .received = 8,
                            .bytes = 32,
@@ -73,7 +74,7 @@ TEST_CASE("counts are one JSON object, a rank after the other") {
   count_run(counts, "step", one_run(), planned(10));
   const std::string totals = R"({"flops":100.0,"peak_bytes":4096,"parameters":)";
   const std::string collectives =
-      R"(,"collectives":[{"kind":"all_reduce","axes":["rows"],"calls":1,"elements":8,)"
+      R"(,"collectives":[{"kind":"all_reduce","axes":["rows"],"calls":1,"messages":1,"elements":8,)"
       R"("received":8,"bytes":32}]})";
   const std::string rank = rank_json(counts, kGrid);
   CHECK(rank == R"({"rank":1,"coordinates":{"rows":0,"cols":1},"messages":[{"kind":)"

@@ -129,5 +129,25 @@ TEST_CASE("where nothing is computed on the way, only inputs and outputs are hel
   CHECK(checked_sum(spmd, peak) == spmd.totals.peak_bytes);
 }
 
+TEST_CASE("an all-reduce leaves its sums where their terms were") {
+  const Program program = program_of(R"(
+dim b = 16, c = 600
+fn case(x: f32[b, c]) {
+  let s = sum(x, over = b)
+  return exp(s) * max(s, over = c)
+}
+)");
+  Layout layout{.name = "l", .mesh = mesh_of({4})};
+  layout.rules.push_back({.dim = "b", .axes = {0}, .span = {}});
+  const SpmdProgram plan = lowered(program, layout);
+  const auto sum = std::ranges::find(plan.steps, StepKind::kAllReduce, &Step::kind);
+  REQUIRE(sum != plan.steps.end());
+  const SpmdValue& terms = plan.at(sum->from);
+  const SpmdValue& sums = plan.at(sum->to);
+  CHECK(terms.home != Home::kNone);
+  CHECK(std::pair(terms.home, terms.offset) == std::pair(sums.home, sums.offset));
+  CHECK(terms.within == sums.within);
+}
+
 }  // namespace
 }  // namespace mtf::tests

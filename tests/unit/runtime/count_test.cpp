@@ -90,6 +90,7 @@ Run run_planned() {
       CollectiveTotal& total =
           run.program.totals.collectives[collective_slot(run.program.totals, step.kind, step.axes)];
       total.calls += 1;
+      total.messages += 1;
     }
   }
   const auto communicator = simulated_communicator(mesh.ranks());

@@ -43,10 +43,10 @@ void dims_of(const Program& program, std::set<std::string>& names) {
   }
 }
 
-// "" or a step whose messages, over all ranks, are not those that the plan's step needs: each that
-// is sent is received, an all-reduce brings all ranks together what the formula says, what is
-// served is at most what is asked for, and of the others some rank receives as much as the plan
-// says.
+// "" or a step whose messages, those of all that goes in one message with it, over all ranks, are
+// not those that the plan's step needs: each that is sent is received, an all-reduce brings all
+// ranks together what the formula says, what is served is at most what is asked for, and of the
+// others some rank receives as much as the plan says.
 std::string lost_messages(const SpmdProgram& program, std::span<const Counted> ranks) {
   if (std::ssize(ranks) != program.mesh.ranks()) {
     return "";
@@ -56,7 +56,9 @@ std::string lost_messages(const SpmdProgram& program, std::span<const Counted> r
     Traffic all;
     std::int64_t most = 0;
     for (const Counted& rank : ranks) {
-      all = all + rank.steps[i];
+      for (std::size_t s = message_of(program, i).begin; s < message_of(program, i).end; ++s) {
+        all = all + rank.steps[s];
+      }
       const Traffic& one = rank.steps[i];
       most = std::max(most, step.kind == StepKind::kReduce ? one.sent : one.received);
     }
