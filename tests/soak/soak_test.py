@@ -106,8 +106,9 @@ def check(folder, launcher):
         memory = [found[rank][0] for _, found in seen if rank in found]
         early = max(memory[:max(1, len(memory) // 5)])
         late = statistics.median(memory[-max(1, len(memory) // 5):])
-        # A checkpoint in progress has its file open, and its pages are counted while they are written.
-        if min(files[len(files) // 2:]) > min(files[:len(files) // 2]) or max(files) > min(files) + 2:
+        # A log and a checkpoint in progress have files open, and pages are counted while they are written:
+        # what is seen may all fall into such moments. A file lost for each of the saves is dozens.
+        if max(files) > min(files) + 3:
             fail(f"{what}: open files", files)
         if late > early * 1.02 + 256 * KIB:
             fail(f"{what}: KiB in memory", [size // KIB for size in memory])
