@@ -63,7 +63,9 @@ LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from) {
   for (bool is_better = true; is_better && !has_guessed_enough();) {
     is_better = false;
     std::vector<LayoutCandidate> moves = neighbours(from);
-    std::erase_if(moves, [&](const LayoutCandidate& moved) { return moved.rest != from.rest; });
+    std::erase_if(moves, [&](const LayoutCandidate& moved) {
+      return moved.rest != from.rest || moved.rest_first != from.rest_first;
+    });
     if (space_.limits().passes) {
       moves.push_back(from);
       moves.back().again ^= true;
@@ -132,8 +134,7 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   std::vector<LayoutCandidate> fewer;
   const LayoutCandidate fixed = space_.unsplit(candidate.mesh);
   for (std::size_t d = 0; d < fixed.rules.size(); ++d) {
-    fewer.push_back(candidate);
-    fewer.back().rest &= ~only(d);
+    fewer.push_back(with_rest(candidate, candidate.rest & ~only(d)));
     if (!space_.is_fixed(d) && !candidate.rules[d].empty()) {
       fewer.push_back(candidate);
       fewer.back().rules[d].pop_back();
@@ -179,11 +180,11 @@ LayoutCandidate LayoutSearch::simplest(const Priced& priced, std::int64_t most) 
   return here->candidate;
 }
 
-LayoutCandidate LayoutSearch::shaken(LayoutCandidate candidate, Rng& random) const {
+LayoutCandidate LayoutSearch::shaken(LayoutCandidate candidate) {
   for (int i = 0; i < 3; ++i) {
     const std::vector<LayoutCandidate> moves = neighbours(candidate);
     if (!moves.empty()) {
-      candidate = moves[random.below(moves.size())];
+      candidate = moves[random_.below(moves.size())];
     }
   }
   return candidate;
@@ -223,6 +224,12 @@ std::vector<LayoutCandidate> LayoutSearch::starts(std::size_t mesh) const {
   }
   if (space_.limits().rest) {
     add_rest_moves(space_.unsplit(mesh), all);
+    for (std::size_t i = 0, end = all.size(); i < end; ++i) {  // two of them in either order
+      if (std::vector<std::size_t> order = rest_order(all[i]); order.size() == 2) {
+        std::swap(order[0], order[1]);
+        all.push_back(with_rest_order(all[i], std::move(order)));
+      }
+    }
   }
   std::erase_if(all, [this](const LayoutCandidate& c) { return !space_.is_consistent(c); });
   return all;
@@ -260,8 +267,7 @@ std::size_t LayoutSearch::most_even_mesh() const {
 }
 
 // Where guesses lead from starts, the best one first.
-std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> starts,
-                                                   Rng& random) {
+std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> starts) {
   constexpr std::size_t kStarts = 6;
   constexpr int kShakes = 10;
   std::map<LayoutCandidate, Guess> found;
@@ -277,7 +283,7 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> 
   starts.resize(std::min(starts.size(), kStarts));
   std::ranges::for_each(starts, add);
   for (int i = 0; i < kShakes && !has_guessed_enough(); ++i) {
-    add(shaken(best(), random));
+    add(shaken(best()));
   }
   std::vector<LayoutCandidate> result;
   result.reserve(found.size());
@@ -291,14 +297,24 @@ std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidat
   return in_order(std::move(candidates), [this](const LayoutCandidate& c) { return promise(c); });
 }
 
+// From places around the best one, until so many in a row have led to nothing better.
+void LayoutSearch::shake(std::int64_t share, int most_idle) {
+  for (int idle = 0; idle < most_idle && !is_over(share); ++idle) {
+    const Priced* before = result_.best;
+    const LayoutCandidate from =
+        before != nullptr ? before->candidate : space_.unsplit(most_even_mesh());
+    static_cast<void>(descend(descend_by_guess(shaken(from)), share, patience_));
+    idle = result_.best != before ? -1 : idle;
+  }
+}
+
 void LayoutSearch::start_locally(std::int64_t share) {
   constexpr std::size_t kBegun = 3;
-  constexpr int kShakes = 24;
+  constexpr int kIdle = 24;
   const std::size_t even = most_even_mesh();
-  Rng random{.state = 1};
   const std::vector<LayoutCandidate> all = starts(even);
   std::vector<const Priced*> begun = {};
-  for (const LayoutCandidate& candidate : guessed(all, random)) {
+  for (const LayoutCandidate& candidate : guessed(all)) {
     if (begun.empty() || !is_over(share / 5)) {
       begun.push_back(lighter(priced(candidate), kInfinite));
     }
@@ -314,16 +330,12 @@ void LayoutSearch::start_locally(std::int64_t share) {
   // The smaller the plans are beside all the work, the more changes are tried before giving up.
   constexpr std::int64_t kLeast = 8;
   const std::int64_t plans = share / std::max<std::int64_t>(1, pricer_.work() / std::ssize(begun));
-  const auto patience = static_cast<std::size_t>(std::max(kLeast, plans / 8));
+  patience_ = static_cast<std::size_t>(std::max(kLeast, plans / 8));
   begun.resize(std::min(begun.size(), kBegun));
   for (const Priced* start : begun) {
-    static_cast<void>(descend(start->candidate, share, patience));
+    static_cast<void>(descend(start->candidate, share, patience_));
   }
-  for (int i = 0; i < kShakes && !is_over(share); ++i) {
-    const LayoutCandidate from =
-        result_.best != nullptr ? result_.best->candidate : space_.unsplit(even);
-    static_cast<void>(descend(descend_by_guess(shaken(from, random)), share, patience));
-  }
+  shake(share, kIdle);
   if (result_.best != nullptr) {
     static_cast<void>(
         descend(result_.best->candidate, share, std::numeric_limits<std::size_t>::max()));

@@ -92,13 +92,10 @@ void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
 }
 
 // One dim takes or leaves what tensors leave unused; two take it, as one alone may gain nothing;
-// or all that have axes do, or none.
+// or all that have axes do, or none; or one of them takes it before the others.
 void LayoutSearch::add_rest_moves(const LayoutCandidate& candidate,
                                   std::vector<LayoutCandidate>& moves) const {
-  const auto add = [&](DimSet rest) {
-    moves.push_back(candidate);
-    moves.back().rest = rest;
-  };
+  const auto add = [&](DimSet rest) { moves.push_back(with_rest(candidate, rest)); };
   DimSet split = 0;
   for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
     if (space_.is_fixed(d)) {
@@ -113,6 +110,13 @@ void LayoutSearch::add_rest_moves(const LayoutCandidate& candidate,
     }
   }
   add(candidate.rest == 0 ? split : 0);
+  const std::vector<std::size_t> order = rest_order(candidate);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    std::vector<std::size_t> other = order;
+    std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(i),
+                other.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    moves.push_back(with_rest_order(candidate, std::move(other)));
+  }
 }
 
 std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& candidate) const {

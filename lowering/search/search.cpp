@@ -27,7 +27,7 @@ std::int64_t rules_in(const LayoutCandidate& candidate) {
   for (const DimSet set : candidate.variables) {
     count += set == kAsRules ? 0 : __builtin_popcountll(set);
   }
-  count += std::ssize(candidate.groups);
+  count += std::ssize(candidate.groups) + std::ssize(candidate.rest_first);
   return count + std::int64_t{3} * __builtin_popcountll(candidate.rest);
 }
 
@@ -71,7 +71,17 @@ LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& role
 }
 
 SearchResult LayoutSearch::run() {
+  constexpr int kIdle = 60;
   start_locally(goal_.work / 4 * 3);
+  result_.is_proven = prove() && result_.best != nullptr;
+  if (!result_.is_proven) {
+    shake(goal_.work, kIdle);
+  }
+  return result_;
+}
+
+// That nothing is better than the best; false: the work that there may be is done before.
+bool LayoutSearch::prove() {
   const Reaches all = space_.limits().rest          ? Reaches::kRest
                       : space_.may_vary_variables() ? Reaches::kVariables
                                                     : Reaches::kRules;
@@ -79,11 +89,10 @@ SearchResult LayoutSearch::run() {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
     if (reaches <= all && adds && !branch(reaches)) {
       result_.bound = reaches == all ? result_.bound : roles_.least_of_all(goal_.memory, all);
-      return result_;
+      return false;
     }
   }
-  result_.is_proven = result_.best != nullptr;
-  return result_;
+  return true;
 }
 
 bool LayoutSearch::is_better(const Priced& a, const Priced* b) const {
@@ -180,7 +189,7 @@ std::vector<LayoutCandidate> LayoutSearch::choices(const Partial& partial) const
   const std::size_t dim = partial.decided - dims - space_.axes();
   if (!space_.is_fixed(dim)) {
     result.push_back(before);
-    result.back().rest |= only(dim);
+    result.back().rest |= only(dim);  // in whatever order
   }
   return result;
 }
@@ -216,6 +225,18 @@ void LayoutSearch::add_open(Open& open, Partial partial) {
   }
 }
 
+// The candidate, with its `*` in each order. (Of the order the bound knows nothing.)
+bool LayoutSearch::consider_orders(const LayoutCandidate& candidate) {
+  std::vector<std::size_t> order = rest_order(candidate);
+  do {
+    if (is_over(goal_.work)) {
+      return false;
+    }
+    consider(with_rest_order(candidate, order));
+  } while (std::ranges::next_permutation(order).found);
+  return true;
+}
+
 bool LayoutSearch::branch(Reaches reaches) {
   const std::size_t dims = space_.dims().size();
   const std::size_t last = reaches == Reaches::kRules       ? dims
@@ -241,8 +262,8 @@ bool LayoutSearch::branch(Reaches reaches) {
                         .decided = partial.decided + 1,
                         .reaches = reaches});
       }
-    } else if (space_.is_consistent(partial.candidate)) {
-      consider(partial.candidate);
+    } else if (space_.is_consistent(partial.candidate) && !consider_orders(partial.candidate)) {
+      return false;
     }
   }
   result_.proven = reaches;

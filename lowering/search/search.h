@@ -89,8 +89,7 @@ class LayoutSearch {
   [[nodiscard]] Guess guess(const LayoutCandidate& candidate);
   [[nodiscard]] bool has_guessed_enough() const { return guessed_ * kWorkOfGuess > goal_.work; }
   [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from);
-  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::vector<LayoutCandidate> starts,
-                                                     Rng& random);
+  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::vector<LayoutCandidate> starts);
   [[nodiscard]] Guess promise(const LayoutCandidate& candidate);
   [[nodiscard]] Guess reached_by(const Priced& priced) const;
   [[nodiscard]] double beyond(double bytes) const {
@@ -108,7 +107,8 @@ class LayoutSearch {
   void add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const;
   void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_rest_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
-  [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate, Rng& random) const;
+  [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate);
+  void shake(std::int64_t share, int most_idle);
 
   // ---- branch and bound ----
   // Beginnings of candidates, the most promising one first.
@@ -116,7 +116,9 @@ class LayoutSearch {
   struct Later;
   using Open = std::vector<Node>;
 
+  bool prove();
   // False: the work that there may be is done.
+  bool consider_orders(const LayoutCandidate& candidate);
   bool branch(Reaches reaches);
   void add_open(Open& open, Partial partial);
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
@@ -133,6 +135,8 @@ class LayoutSearch {
   SearchResult result_;
   std::int64_t nodes_ = 0;
   std::int64_t guessed_ = 0;
+  Rng random_{.state = 1};
+  std::size_t patience_ = 0;  // changes that a descent tries before it gives up
 };
 
 // Those that no other beats in both time and memory, the fastest first.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ir/support/file.h"
+#include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 
 namespace mtf {

@@ -8,6 +8,7 @@
 
 #include "frontend/driver/search/searching.h"
 #include "frontend/report/why/reason.h"
+#include "lowering/search/variables/variable_choices.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -67,7 +68,8 @@ void Searching::add_front(SearchReport& report) {
   // Faster, but not by so much that it is worth a rule of single variables.
   const auto is_worth_it = [&](const Priced& other) {
     return !merit_of(other, goal_).fits() ||
-           !(merit_of(other, goal_) < merit_of(priced_best, goal_)) || pays(other, priced_best);
+           !(merit_of(other, goal_) < merit_of(priced_best, goal_)) ||
+           VariableChoices::pays(other, priced_best, goal_);
   };
   for (const Priced* priced : some_of_front()) {
     FoundLayout other = found(priced->candidate);
@@ -166,7 +168,9 @@ SearchProof Searching::proof(const Priced& whole) {
   constexpr double kSame = 1e-6;
   const double value = value_of(whole, goal_.objective);
   const double sampled = value_of(*result_.best, goal_.objective);
-  const bool agrees = std::abs(value - sampled) <= kSame * value;
+  const bool fits = merit_of(whole, goal_).fits();
+  const bool agrees = std::abs(value - sampled) <= kSame * value &&
+                      (fits || whole.peak_bytes == result_.best->peak_bytes);
   const bool is_searched = answer_.groups.empty();  // by branch and bound
   const bool is_whole = result_.is_proven && agrees && is_searched;
   const double bound = is_searched ? result_.bound : roles_.least_of_all(goal_.memory);
@@ -175,14 +179,19 @@ SearchProof Searching::proof(const Priced& whole) {
                                             : value / bound - 1,
           .is_whole = is_whole,
           .reaches = agrees && is_searched ? result_.proven : std::nullopt,
-          .leaves_groups = is_searched && !space_.groups().empty()};
+          .leaves_groups = is_searched && !space_.groups().empty(),
+          .fits = fits,
+          .least_bytes = fits ? 0 : roles_.least_memory(),
+          .memory = goal_.memory};
 }
 
 std::string Searching::summary() {
   const Priced& whole = pricer_.price_whole(answer_);
+  const SearchProof proof = this->proof(whole);
   return value_text(value_of(whole, goal_.objective), goal_.objective) + " predicted, " +
-         gap_text(proof(whole)) +
-         (merit_of(whole, goal_).fits() ? "" : ", and it does not fit the memory of a rank");
+         (proof.fits          ? gap_text(proof)
+          : proof.is_proven() ? "and it does not fit the memory of a rank: no layout does, proven"
+                              : "and it does not fit the memory of a rank");
 }
 
 }  // namespace mtf

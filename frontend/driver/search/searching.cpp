@@ -12,6 +12,7 @@
 #include "frontend/report/search/layout_source.h"
 #include "frontend/report/why/reason.h"
 #include "ir/support/number.h"
+#include "lowering/search/variables/variable_choices.h"
 #include "runtime/ranks/interruption.h"
 #include "stdlib/ops/table.h"
 
@@ -87,7 +88,7 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
   for (int round = 0; round < kMostRounds && is_left(round) && improve(); ++round) {
     answer_ = search.simplest(pricer_.price(answer_), all_work_);
   }
-  give_groups_rules();
+  answer_ = VariableChoices(space_, pricer_, goal_, all_work_).improve(answer_);
   return answer_;
 }
 

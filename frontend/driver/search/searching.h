@@ -49,10 +49,6 @@ class Searching {
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();
-  // Rules of single variables, which make the answer better.
-  void give_groups_rules();
-  [[nodiscard]] bool change_groups(std::int64_t most);
-  [[nodiscard]] bool pays(const Priced& other, const Priced& now) const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;

@@ -33,9 +33,35 @@ std::string axes_text(const Rule& rule, const Mesh& mesh) {
   return text + ")";
 }
 
+// Rules with the same axes.
+struct SameAxes {
+  std::string dims;
+  std::string axes;
+  Rule rule;  // of the last dim
+};
+
+// Whether it matters which of two rules goes first: a tensor with both dims gives an axis to that.
+bool are_rivals(const Rule& a, const Rule& b) {
+  return (a.rest && b.rest) ||
+         std::ranges::any_of(a.axes, [&b](AxisId axis) { return has(b.axes, axis); });
+}
+
+// The rules with these axes that another one may join without going before a rival.
+SameAxes* same_axes(std::vector<SameAxes>& groups, const Rule& rule, const std::string& axes) {
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    if (group->axes == axes) {
+      return &*group;
+    }
+    if (are_rivals(group->rule, rule)) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
 // Dims with the same axes together, in the order of the first.
 std::string rules_text(const std::vector<Rule>& rules, const Mesh& mesh) {
-  std::vector<std::pair<std::string, std::string>> groups;  // what is split, over what
+  std::vector<SameAxes> groups;
   for (const Rule& rule : rules) {
     std::string axes = axes_text(rule, mesh);
     if (axes.empty()) {
@@ -44,15 +70,14 @@ std::string rules_text(const std::vector<Rule>& rules, const Mesh& mesh) {
     if (!rule.where.empty()) {
       axes += " " + to_string(rule.where, mesh);
     }
-    const auto same = std::ranges::find(groups, axes, &std::pair<std::string, std::string>::second);
-    if (same != groups.end() && rule.where.empty()) {
-      same->first += ", " + rule.dim;
+    if (SameAxes* same = rule.where.empty() ? same_axes(groups, rule, axes) : nullptr) {
+      same->dims += ", " + rule.dim;
     } else {
-      groups.emplace_back(rule.dim, axes);
+      groups.push_back({.dims = rule.dim, .axes = axes, .rule = rule});
     }
   }
   std::string text;
-  for (const auto& [dims, axes] : groups) {
+  for (const auto& [dims, axes, rule] : groups) {
     text += (text.empty() ? "" : "; ") + dims + " -> " + axes;
   }
   return text;

@@ -1,6 +1,7 @@
 // `mtf search --scale` for people.
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
@@ -12,7 +13,8 @@ namespace mtf {
 namespace {
 
 std::string gap_cell(const SearchProof& proof) {
-  return proof.gap == 0    ? "0 %"
+  return !proof.fits       ? (proof.is_proven() ? "none fits" : "?")
+         : proof.gap == 0  ? "0 %"
          : proof.gap < 1e9 ? significant(100 * proof.gap / (1 + proof.gap), 2) + " %"
                            : "?";
 }
@@ -75,7 +77,7 @@ std::string scale_bars(const ScaleReport& report, std::size_t columns) {
   }
   for (const ScaleRow& row : report.rows) {
     const double share = most > 0 ? row.found.utilization / most : 0;
-    const auto length = static_cast<std::size_t>(share * static_cast<double>(width) + 0.5);
+    const auto length = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
     rows.push_back({count_text(row.ranks, "rank"), "|" + std::string(length, '#'),
                     row.obstacle.empty() ? percent_text(row.found.utilization) : "no layout"});
   }

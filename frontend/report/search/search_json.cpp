@@ -91,7 +91,7 @@ std::string search_json(const SearchReport& report) {
                {"front", std::move(front)},
                {"wording", report.wording},
                {"gap", report.proof.gap},
-               {"proven", report.proof.gap == 0},
+               {"proven", report.proof.is_proven()},
                {"priced", report.priced},
                {"legal", report.legal},
                {"meshes", report.meshes},

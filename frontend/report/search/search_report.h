@@ -26,8 +26,15 @@ struct SearchProof {
   bool is_whole = false;           // by all others, and not by the bound alone
   std::optional<Reaches> reaches;  // nothing that says no more than this is better
   bool leaves_groups = false;      // … and has no rules of single variables, by `at`
+  // Where the answer does not fit the memory, what is shown is that nothing does.
+  bool fits = true;
+  double least_bytes = 0;  // that any layout holds
+  double memory = 0;
+
+  [[nodiscard]] bool is_bound_beyond() const { return !fits && least_bytes > memory; }
+  [[nodiscard]] bool is_proven() const { return fits ? gap == 0 : is_whole || is_bound_beyond(); }
 };
-// "proven", "at most 44 % less is possible"
+// Of an answer that fits: "proven", "at most 44 % less is possible".
 [[nodiscard]] std::string gap_text(const SearchProof& proof);
 
 // A dim, where the answer has it, and the cheapest layout that has it elsewhere.

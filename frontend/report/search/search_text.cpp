@@ -120,7 +120,29 @@ std::string recomputed_text(const SearchReport& report) {
   return rows.empty() ? "" : "\nrecompute\n" + in_columns(rows, {.gap = 3, .widest = 100});
 }
 
+std::string said_text(const SearchProof& proof) {
+  const bool leaves_params = proof.reaches == Reaches::kRules;
+  return std::string("without `*`") + (leaves_params ? " and `params`" : "") +
+         (proof.leaves_groups ? " and `at`" : "");
+}
+
+std::string none_fits_text(const SearchProof& proof) {
+  if (proof.is_bound_beyond()) {
+    return "no layout fits: proven, each holds " +
+           bytes_text(static_cast<std::int64_t>(proof.least_bytes)) + " or more";
+  }
+  if (proof.is_whole) {
+    return std::string("no layout ") + (proof.leaves_groups ? "without `at` " : "") +
+           "fits: proven";
+  }
+  return proof.reaches ? "no layout " + said_text(proof) + " fits; others may"
+                       : "whether another layout fits is not known";
+}
+
 std::string claim_text(const SearchProof& proof) {
+  if (!proof.fits) {
+    return none_fits_text(proof);
+  }
   if (proof.is_whole) {
     return std::string("0 %: proven, no layout ") + (proof.leaves_groups ? "without `at` " : "") +
            "has less";
@@ -131,9 +153,7 @@ std::string claim_text(const SearchProof& proof) {
   std::string text = gap_text(proof);
   text += std::isfinite(proof.gap) ? ": no layout gets below the bound by roles" : "";
   if (proof.reaches) {
-    const bool leaves_params = *proof.reaches == Reaches::kRules;
-    text += std::string("; without `*`") + (leaves_params ? " and `params`" : "") +
-            (proof.leaves_groups ? " and `at`" : "") + ", nothing is better";
+    text += "; " + said_text(proof) + ", nothing is better";
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lowering/price/price.h"
+#include "lowering/steps/bucket.h"
 
 namespace mtf {
 namespace {
@@ -145,7 +146,9 @@ double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
   }
   const double bytes = sum.bytes / scattered;
   const double received = sum.bytes - bytes + 2 * bytes * (1 - 1 / whole) + bytes * (gathered - 1);
-  return received == 0 ? 0 : moving(received, 1);
+  // A short all-reduce may go in a message that others pay for.
+  const bool is_alone = scattered * gathered > 1 || bytes > static_cast<double>(kLongestPacked);
+  return received == 0 ? 0 : moving(received, is_alone ? 1 : 0);
 }
 
 double RoleCost::likely_summing(const Sum& sum) const {

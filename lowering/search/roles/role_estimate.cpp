@@ -20,14 +20,15 @@ RoleEstimate::RoleEstimate(const SearchSpace& space, std::size_t mesh,
 void RoleEstimate::place_rest(const LayoutCandidate& candidate, std::size_t tensor,
                               RolePlaces& places) const {
   const RoleTensor& one = operations_.tensor(tensor);
-  std::vector<std::pair<std::int32_t, std::size_t>> order;  // of its dims with a `*`
+  std::vector<std::pair<std::size_t, std::size_t>> order;  // of its dims with a `*`
   for (std::size_t d = 0; d < one.dims.size(); ++d) {
-    if (one.dims[d] >= 0 && has(candidate.rest, static_cast<std::size_t>(one.dims[d]))) {
-      order.emplace_back(one.dims[d], d);
+    const auto dim = static_cast<std::size_t>(one.dims[d]);
+    if (one.dims[d] >= 0 && has(candidate.rest, dim)) {
+      order.emplace_back(rest_turn(candidate, dim), d);
     }
   }
   std::ranges::sort(order);
-  for (const auto& [dim, d] : order) {
+  for (const auto& [turn, d] : order) {
     place_unused(tensor, d, places);
   }
 }

@@ -15,27 +15,24 @@ const RoleOperations& Roles::operations(const LayoutCandidate& candidate) {
   return operations_.try_emplace(programs.data(), space_, programs).first->second;
 }
 
-RoleBound& Roles::bound(const LayoutCandidate& candidate) {
+template <typename Role>
+Role& Roles::of_beginning(std::map<Beginning, Role>& roles, const LayoutCandidate& candidate) {
   const Beginning beginning(candidate.mesh, candidate.recompute);
-  const auto found = bounds_.find(beginning);
-  return found != bounds_.end()
+  const auto found = roles.find(beginning);
+  return found != roles.end()
              ? found->second
-             : bounds_
+             : roles
                    .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
                                 pricer_.hardware(candidate.mesh), objective_)
                    .first->second;
 }
 
+RoleBound& Roles::bound(const LayoutCandidate& candidate) {
+  return of_beginning(bounds_, candidate);
+}
+
 RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {
-  const Beginning beginning(candidate.mesh, candidate.recompute);
-  auto found = estimates_.find(beginning);
-  if (found == estimates_.end()) {
-    found = estimates_
-                .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
-                             pricer_.hardware(candidate.mesh), objective_)
-                .first;
-  }
-  return found->second.of(candidate);
+  return of_beginning(estimates_, candidate).of(candidate);
 }
 
 std::size_t Roles::decisions() const {

@@ -33,6 +33,9 @@ class Roles {
   using Beginning = std::pair<std::size_t, bool>;  // the mesh, and whether blocks recompute
 
   [[nodiscard]] const RoleOperations& operations(const LayoutCandidate& candidate);
+  template <typename Role>
+  [[nodiscard]] Role& of_beginning(std::map<Beginning, Role>& roles,
+                                   const LayoutCandidate& candidate);
 
   const SearchSpace& space_;
   Pricer& pricer_;

@@ -89,9 +89,12 @@ std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
     if (paths.size() == params.size() || groups.size() == kMostGroups) {
       continue;
     }
-    groups.push_back({.glob = glob, .shapes = {}});
+    groups.push_back({.glob = glob, .members = {}, .shapes = {}});
     for (const std::string& path : paths) {
-      groups.back().shapes.push_back(params.at(path));
+      const auto found = params.find(path);
+      groups.back().members.push_back(
+          static_cast<std::size_t>(std::distance(params.begin(), found)));
+      groups.back().shapes.push_back(found->second);
     }
   }
   return groups;

@@ -14,10 +14,11 @@ namespace mtf {
 // "layer_12/w" -> "layer_*/w": the same of all layers.
 [[nodiscard]] std::string without_numbers(std::string_view path);
 
-// Of the params that the glob names, and no others, the shapes.
+// The params that the glob names, and no others.
 struct VariableGroup {
-  std::string glob;  // "layer_*/w", "*/bias", "embed"
-  std::vector<Shape> shapes;
+  std::string glob;                  // "layer_*/w", "*/bias", "embed"
+  std::vector<std::size_t> members;  // of all params by their paths, in order
+  std::vector<Shape> shapes;         // of each
 };
 
 // Groups of some params, and not of all: those whose paths are alike but for numbers, that end

@@ -246,7 +246,7 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
     own |= set == kAsRules ? 0 : set;
   }
   VariableRules params{.glob = "", .rules = {}, .span = layout.span};
-  for (std::size_t d = 0; d < dims_.size(); ++d) {
+  for (const std::size_t d : rule_order(candidate)) {
     const bool rest = mtf::has(candidate.rest, d);
     if (is_fixed_[d] == 0 && (!candidate.rules[d].empty() || rest)) {
       layout.rules.push_back(
@@ -353,7 +353,8 @@ bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
 
 bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
   const auto all = [](const LayoutCandidate& c) {
-    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.again, c.stream, c.recompute, c.groups);
+    return std::tie(c.mesh, c.rules, c.variables, c.rest, c.rest_first, c.again, c.stream,
+                    c.recompute, c.groups);
   };
   return all(a) < all(b);
 }

@@ -50,7 +50,9 @@ struct LayoutCandidate {
   std::vector<Axes> rules;        // per dim, major first
   std::vector<DimSet> variables;  // per axis, which dims of the variables it splits, or kAsRules
   DimSet rest = 0;                // the dims with a `*`
-  bool again = false;             // `gather = again`
+  // Of these, those whose rules go first, in order; the others follow by number.
+  std::vector<std::size_t> rest_first = {};
+  bool again = false;  // `gather = again`
   std::int64_t stream = 1;
   bool recompute = true;               // as the program's blocks say
   std::vector<GroupAxes> groups = {};  // by number, each once
@@ -58,6 +60,17 @@ struct LayoutCandidate {
   friend bool operator==(const LayoutCandidate&, const LayoutCandidate&) = default;
   friend bool operator<(const LayoutCandidate& a, const LayoutCandidate& b);
 };
+
+// Which of the dims with a `*` takes axes before which: less goes first.
+[[nodiscard]] std::size_t rest_turn(const LayoutCandidate& candidate, std::size_t dim);
+// The candidate with a `*` on these dims, and on no others.
+[[nodiscard]] LayoutCandidate with_rest(LayoutCandidate candidate, DimSet rest);
+// requires: these are all dims with a `*`. The candidate with their rules in this order.
+[[nodiscard]] LayoutCandidate with_rest_order(LayoutCandidate candidate,
+                                              std::vector<std::size_t> order);
+[[nodiscard]] std::vector<std::size_t> rest_order(const LayoutCandidate& candidate);
+// All dims, in the order of their rules.
+[[nodiscard]] std::vector<std::size_t> rule_order(const LayoutCandidate& candidate);
 
 // What a person leaves open.
 struct SpaceLimits {
@@ -105,8 +118,9 @@ class SearchSpace {
   // Variables that may have rules of their own, by a glob: the larger groups first.
   struct Group {
     std::string glob;
-    DimSet dims = 0;             // of all of them
-    std::vector<DimSet> shapes;  // of each
+    DimSet dims = 0;                   // of all of them
+    std::vector<std::size_t> members;  // of all params
+    std::vector<DimSet> shapes;        // of each
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 

@@ -9,7 +9,7 @@ namespace mtf {
 
 void SearchSpace::find_groups(std::span<const Program> programs) {
   for (const VariableGroup& group : variable_groups(programs)) {
-    Group found{.glob = group.glob, .dims = 0, .shapes = {}};
+    Group found{.glob = group.glob, .dims = 0, .members = group.members, .shapes = {}};
     for (const Shape& shape : group.shapes) {
       found.shapes.push_back(set_of(shape));
       found.dims |= found.shapes.back();
@@ -30,7 +30,7 @@ Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& 
 VariableRules SearchSpace::block_of(const LayoutCandidate& candidate, const GroupAxes& own) const {
   const Group& group = groups_[own.group];
   VariableRules block{.glob = group.glob, .rules = {}, .span = limits_.fixed.span};
-  for (std::size_t d = 0; d < dims_.size(); ++d) {
+  for (const std::size_t d : rule_order(candidate)) {
     Axes list = mtf::has(group.dims, d) ? group_axes(candidate, own, d) : Axes();
     if (mtf::has(group.dims, d) && list != variable_axes(candidate, d)) {
       const bool rest = mtf::has(candidate.rest, d) && !list.empty();

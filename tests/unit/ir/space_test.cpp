@@ -74,6 +74,37 @@ TEST_CASE("inner loops of large sums leave chains of 64 terms") {
   CHECK(blocks({16, 16, 33}) == Blocks{16, 8, 1});
 }
 
+TEST_CASE("large products leave chains of 16 terms") {
+  const auto of_product = [](std::int64_t kept, std::int64_t outer, std::int64_t inner) {
+    IterationSpace space;
+    space.loops = {{.name = "m", .size = kept, .role = DimRole::kKept},
+                   {.name = "a", .size = outer, .role = DimRole::kReduced},
+                   {.name = "b", .size = inner, .role = DimRole::kReduced}};
+    space.operands.resize(2);
+    return canonical_blocks(space);
+  };
+  CHECK(of_product(1 << 16, 4, 64) == Blocks{1, 4, 4});
+  CHECK(of_product(1 << 16, 16, 16) == Blocks{1, 16, 1});
+  CHECK(of_product(1 << 16, 64, 128) == Blocks{1, 16, 16});
+  CHECK(of_product((1 << 16) - 1, 16, 16) == Blocks{1, 16, 16});
+  IterationSpace sum;
+  sum.loops = {{.name = "m", .size = 1 << 20, .role = DimRole::kKept},
+               {.name = "a", .size = 16, .role = DimRole::kReduced},
+               {.name = "b", .size = 16, .role = DimRole::kReduced}};
+  sum.operands.resize(1);
+  CHECK(canonical_blocks(sum) == Blocks{1, 16, 16});
+}
+
+TEST_CASE("inside the blocks of a dim a large product has the blocks of the whole") {
+  IterationSpace space;
+  space.loops = {{.name = "m", .size = 1 << 16, .role = DimRole::kKept},
+                 {.name = "a", .size = 4, .role = DimRole::kKept},
+                 {.name = "+a", .size = 1, .role = DimRole::kReduced},
+                 {.name = "b", .size = 64, .role = DimRole::kReduced}};
+  space.operands.resize(2);
+  CHECK(canonical_blocks(space) == Blocks{1, 1, 1, 4});
+}
+
 TEST_CASE("what no layout can split has one block") {
   IterationSpace space;
   space.loops.push_back({.name = "a", .size = 64, .role = DimRole::kReduced});
