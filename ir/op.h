@@ -302,6 +302,33 @@ struct TileCall {
 };
 using TileFn = void (*)(const TileCall&, std::span<const void* const> in, void* out, std::size_t n);
 
+// What a register does with floats, element by element: several such calls are one pass in which
+// values stay in registers (runtime/kernels/lanes). It has the bits that `tile` has.
+enum class LaneFn : std::uint8_t {
+  kNone,
+  kMove,  // between f32 and bf16
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kNegate,
+  kMagnitude,
+  kSquare,
+  kRoot,
+  kReciprocalRoot,
+  kReciprocal,
+  kRectify,
+  kSmaller,
+  kLarger,
+  kIsEqual,
+  kIsUnequal,
+  kIsLess,
+  kIsAtMost,
+  kIsGreater,
+  kIsAtLeast,
+  kChoose,  // by a condition
+};
+
 struct OpDef {
   std::string_view name;     // spelling in .mtf source and in printed IR
   std::string_view symbol;   // operator spelling: "+", "unary -", "not"
@@ -325,6 +352,7 @@ struct OpDef {
   double (*flops)(const OpCall&) = nullptr;  // on one rank's types; null: none
   TileFn tile = nullptr;                     // element-wise over the union of the dims
   bool spreads = false;                      // the tile takes operands with one element for a run
+  LaneFn lanes = LaneFn::kNone;              // of floats, what the tile does
   void (*kernel)(const KernelCall&) = nullptr;
   bool strided = false;  // the kernel takes views with strides, and may `accumulate`
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`

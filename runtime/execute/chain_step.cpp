@@ -210,6 +210,7 @@ class ChainSketch {
     const SpmdValue& result = program_.at(call.result);
     TileStage stage;
     stage.tile = call.call.op->tile;
+    stage.lanes = call.call.op->lanes;
     stage.call = {.dtype = call.operands.empty() ? result.type.dtype
                                                  : program_.at(call.operands.back()).type.dtype,
                   .to = result.type.dtype,

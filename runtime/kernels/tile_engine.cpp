@@ -3,6 +3,7 @@
 #include "runtime/kernels/tile_engine.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kTileElements = 1024;
+constexpr std::int64_t kLongTileElements = 16384;  // of what lies in order and stays in registers
 constexpr std::int64_t kTurnedRows = 16;
 constexpr std::int64_t kAlignment = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;  // that a near cache may have from before
@@ -37,6 +39,7 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
     const auto width = static_cast<std::int64_t>(bytes_of(input.dtype));
     Input& mine = inputs_.emplace_back();
     mine.width = width;
+    mine.dtype = input.dtype;
     for (const std::int64_t stride : input.strides) {
       mine.strides.push_back(stride * width);
     }
@@ -55,9 +58,14 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
   if (volume_ > 0) {
     merge_dims();
     choose_tile();
+    find_units();
     find_lone();
-    place_scratch();
+    widen_tile();
     prefetches_ = row_group_ == 1 && bytes_in_place() > kNearBytes;
+    for (Unit& unit : units_) {
+      compile(unit);
+    }
+    place_scratch();
   }
 }
 
@@ -141,7 +149,11 @@ TilePass::Access TilePass::access_of(const Input& input) const {
 void TilePass::find_lone() {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const auto takes_it = [i](const Stage& stage) {
-      return operands_that_are(stage.spec, i) == 0 || (stage.spec.spreads && !stage.spec.widened);
+      const std::uint32_t operands = operands_that_are(stage.spec, i);
+      if (operands == 0 || !in_lanes(stage)) {
+        return operands == 0 || (stage.spec.spreads && !stage.spec.widened);
+      }
+      return stage.dtypes[static_cast<std::size_t>(std::countr_zero(operands))] == DType::kF32;
     };
     const bool is_one = std::ranges::count(inputs_[i].strides, 0) == std::ssize(inputs_[i].strides);
     if (volume_ > 1 && (inputs_[i].access == Access::kFill || is_one) &&
@@ -166,6 +178,90 @@ std::vector<std::size_t> TilePass::last_uses() const {
     }
   }
   return last_use;
+}
+
+// ---- stages that run together ------------------------------------------------------------------
+
+bool TilePass::in_lanes(const Stage& stage) {
+  const TileStage& spec = stage.spec;
+  const bool is_narrow_call =
+      is_narrow(spec.call.to) || std::ranges::any_of(stage.dtypes, is_narrow);
+  return has_lanes(spec.lanes, stage.dtypes, spec.call.to) &&
+         (!is_narrow_call || spec.widened || spec.lanes == LaneFn::kMove);
+}
+
+void TilePass::find_units() {
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const bool lanes = in_lanes(stages_[s]);
+    if (lanes && !units_.empty() && units_.back().in_lanes) {
+      units_.back().end = s + 1;
+    } else {
+      units_.push_back({.begin = s, .end = s + 1, .in_lanes = lanes, .reads = {}, .program = {}});
+    }
+    for (const std::int64_t operand : stages_[s].spec.operands) {
+      if (operand >= 0) {
+        inputs_[static_cast<std::size_t>(operand)].last_reader = s;
+      }
+    }
+  }
+  const std::vector<std::size_t> last_use = last_uses();
+  for (const Unit& unit : units_) {
+    for (std::size_t s = unit.begin; s < unit.end && unit.in_lanes; ++s) {
+      stages_[s].leaves = stages_[s].spec.stored || last_use[s] >= unit.end;
+    }
+  }
+}
+
+// What needs no memory of its own for a tile has long ones.
+void TilePass::widen_tile() {
+  const auto lies_in_order = [](const Input& input) {
+    return input.access == Access::kInPlace || input.access == Access::kRow ||
+           input.access == Access::kLone;
+  };
+  if (units_.size() == 1 && units_.front().in_lanes && tile_rows_ == 1 &&
+      std::ranges::all_of(inputs_, lies_in_order)) {
+    tile_columns_ = std::min(kLongTileElements, extents_.back());
+  }
+}
+
+// Which one of the unit's reads an operand from outside of it is.
+std::int64_t TilePass::add_read(Unit& unit, std::int64_t operand, std::vector<LaneRead>& reads) {
+  const auto known = std::ranges::find(unit.reads, operand);
+  const std::int64_t index = known - unit.reads.begin();
+  if (known != unit.reads.end()) {
+    return index;
+  }
+  unit.reads.push_back(operand);
+  if (operand < 0) {
+    reads.push_back({.dtype = stages_[static_cast<std::size_t>(~operand)].spec.call.to});
+    return index;
+  }
+  Input& input = inputs_[static_cast<std::size_t>(operand)];
+  input.fetched = prefetches_ && input.access == Access::kInPlace;
+  reads.push_back(
+      {.dtype = input.dtype, .lone = input.access == Access::kLone, .fetched = input.fetched});
+  return index;
+}
+
+void TilePass::compile(Unit& unit) {
+  if (!unit.in_lanes) {
+    return;
+  }
+  std::vector<LaneStage> lanes;
+  std::vector<LaneRead> reads;
+  for (std::size_t s = unit.begin; s < unit.end; ++s) {
+    const Stage& stage = stages_[s];
+    LaneStage& lane = lanes.emplace_back();
+    lane.fn = stage.spec.lanes;
+    lane.to = stage.spec.call.to;
+    lane.written = stage.leaves;
+    for (const std::int64_t operand : stage.spec.operands) {
+      const bool inside = operand < 0 && static_cast<std::size_t>(~operand) >= unit.begin;
+      lane.operands.push_back(inside ? operand + static_cast<std::int64_t>(unit.begin)
+                                     : add_read(unit, operand, reads));
+    }
+  }
+  unit.program.emplace_back(reads, lanes, stages_[unit.begin].spec.call.isa);
 }
 
 // Of all operands that are read where they are.
@@ -194,23 +290,32 @@ void TilePass::place_scratch() {
     }
   }
   place_results(tile);
+  lanes_place_ = scratch_bytes_;
+  std::int64_t lanes_bytes = 0;
+  for (const Unit& unit : units_) {
+    lanes_bytes = std::max(lanes_bytes, unit.in_lanes ? unit.program.front().scratch_bytes() : 0);
+  }
+  scratch_bytes_ += lanes_bytes;
 }
 
-// Results that only later stages read share places; a stored one keeps its own, for the case that
+// Results that only later units read share places; a stored one keeps its own, for the case that
 // it must not be written before the tile's operands are read.
 void TilePass::place_results(std::int64_t tile) {
   const std::vector<std::size_t> last_use = last_uses();
   std::vector<std::int64_t> unused;
-  for (std::size_t s = 0; s < stages_.size(); ++s) {
-    if (stages_[s].spec.stored || unused.empty()) {
-      stages_[s].place = std::exchange(scratch_bytes_, scratch_bytes_ + tile);
-    } else {
-      stages_[s].place = unused.back();
-      unused.pop_back();
+  for (const Unit& unit : units_) {
+    for (std::size_t s = unit.begin; s < unit.end; ++s) {
+      if (stages_[s].spec.stored || (stages_[s].leaves && unused.empty())) {
+        stages_[s].place = std::exchange(scratch_bytes_, scratch_bytes_ + tile);
+      } else if (stages_[s].leaves) {
+        stages_[s].place = unused.back();
+        unused.pop_back();
+      }
     }
-    for (std::size_t before = 0; before <= s; ++before) {
-      if (last_use[before] == s && !stages_[before].spec.stored) {
-        unused.push_back(stages_[before].place);
+    for (std::size_t s = 0; s < unit.end; ++s) {
+      if (last_use[s] >= unit.begin && last_use[s] < unit.end && stages_[s].leaves &&
+          !stages_[s].spec.stored) {
+        unused.push_back(stages_[s].place);
       }
     }
   }

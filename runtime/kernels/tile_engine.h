@@ -1,5 +1,6 @@
 // Element-wise chains in one pass: each tile of the result goes through all calls while it is in
-// the first-level cache, so intermediate values never reach memory.
+// the first-level cache, so intermediate values never reach memory; through calls with LaneFn that
+// follow each other in registers.
 //
 // Operands that lie as the result does are read in place; others (scalars, broadcast dims, another
 // dim order) are first laid out for the tile.
@@ -13,6 +14,7 @@
 
 #include "ir/op.h"
 #include "runtime/execute/buffer.h"
+#include "runtime/kernels/lanes/lanes.h"
 
 namespace mtf {
 
@@ -26,6 +28,7 @@ struct TileInput {
 // One call. Operands: input i is i, the result of stage s is ~s.
 struct TileStage {
   TileFn tile = nullptr;
+  LaneFn lanes = LaneFn::kNone;
   TileCall call;
   std::vector<std::int64_t> operands;
   bool spreads = false;  // takes operands with one element for a run
@@ -40,7 +43,9 @@ struct TileScratch {
   std::vector<const void*> operands = {};     // of the call in progress
   std::vector<std::byte*> results = {};       // per stage, of the tile in progress
   std::vector<std::byte*> outputs = {};       // per stage, whole; null: not stored
+  std::vector<bool> direct = {};              // per stage: computed in its output
   std::vector<const std::byte*> inputs = {};  // per input, of the tile in progress
+  std::vector<std::byte*> places = {};        // of the lanes in progress
 };
 
 class TilePass {
@@ -63,16 +68,28 @@ class TilePass {
     kTransposed,  // inner dim strided, the next one in order: turned in blocks
   };
   struct Input {
+    DType dtype = DType::kF32;
     std::int64_t width = 4;
     std::vector<std::int64_t> strides;  // in bytes, along the merged dims
     Access access = Access::kInPlace;
     std::int64_t place = 0;  // of its tile in the scratch memory
+    bool fetched = false;    // ahead of its use, by lanes
+    std::size_t last_reader = 0;
   };
   struct Stage {
     TileStage spec;
     std::vector<DType> dtypes;  // of the operands
     std::int64_t width = 4;
     std::int64_t place = 0;
+    bool leaves = true;  // the registers, if it is computed there
+  };
+  // Stages that run together: one, or several in registers.
+  struct Unit {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool in_lanes = false;
+    std::vector<std::int64_t> reads;   // as operands of a stage
+    std::vector<LaneProgram> program;  // one, in registers
   };
   struct Tile {
     std::int64_t row = 0;
@@ -90,6 +107,11 @@ class TilePass {
   void choose_tile();
   [[nodiscard]] Access access_of(const Input& input) const;
   void find_lone();
+  [[nodiscard]] static bool in_lanes(const Stage& stage);
+  std::int64_t add_read(Unit& unit, std::int64_t operand, std::vector<LaneRead>& reads);
+  void find_units();
+  void widen_tile();
+  void compile(Unit& unit);
   [[nodiscard]] std::int64_t bytes_in_place() const;
   void place_scratch();
   void place_results(std::int64_t tile);
@@ -101,19 +123,27 @@ class TilePass {
                  std::byte* place) const;
   void load_turned(const Input& input, const std::byte* data, const Tile& tile,
                    std::byte* place) const;
-  void prefetch_next(std::span<const void* const> inputs, std::int64_t next, std::size_t s) const;
+  void prefetch_next(std::span<const void* const> inputs, std::int64_t next,
+                     std::size_t unit) const;
+  [[nodiscard]] bool writes_over(std::size_t s, std::span<const void* const> inputs,
+                                 const TileScratch& scratch) const;
+  static void run_stage(const Stage& stage, std::byte* result, std::size_t n, TileScratch& scratch);
+  void run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const;
   void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch) const;
-  void start(std::span<void* const> outputs, TileScratch& scratch) const;
+  void start(std::span<const void* const> inputs, std::span<void* const> outputs,
+             TileScratch& scratch) const;
 
   std::vector<std::int64_t> extents_;  // merged; the last is a row
   std::vector<Input> inputs_;
   std::vector<Stage> stages_;
+  std::vector<Unit> units_;
   std::int64_t volume_ = 1;
   std::int64_t tile_rows_ = 1;  // more than one: whole rows
   std::int64_t tile_columns_ = 1;
   std::int64_t row_group_ = 1;
   bool prefetches_ = false;  // the next tile's operands, which no near cache has
   std::int64_t scratch_bytes_ = 0;
+  std::int64_t lanes_place_ = 0;  // where programs of lanes work, in the scratch memory
 };
 
 }  // namespace mtf

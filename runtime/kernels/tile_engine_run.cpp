@@ -45,17 +45,10 @@ void take_strided(std::int64_t width, const std::byte* from, std::int64_t stride
   });
 }
 
-bool overlaps_any(const void* output, std::span<const void* const> inputs) {
-  return std::ranges::find(inputs, output) != inputs.end();
-}
-
-void run_stage(const TileStage& stage, std::span<const DType> dtypes,
-               std::span<const void* const> in, void* out, std::size_t n) {
-  if (stage.widened) {
-    run_widened(stage.tile, stage.call, dtypes, in, out, n);
-  } else {
-    stage.tile(stage.call, in, out, n);
-  }
+// Where an operand of a stage is, in the tile in progress.
+const std::byte* operand(std::int64_t of, const TileScratch& scratch) {
+  return of >= 0 ? scratch.inputs[static_cast<std::size_t>(of)]
+                 : scratch.results[static_cast<std::size_t>(~of)];
 }
 
 }  // namespace
@@ -125,19 +118,20 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
   return place + (tile.row - tile.group_row) * tile.columns * input.width;
 }
 
-// Asks for what the tile that begins at `next` reads, a part before each stage, so that it comes
+// Asks for what the tile that begins at `next` reads, a part before each unit, so that it comes
 // while this tile is in work: tiles are too short for the hardware to see a stream. Inlined, as a
 // function that does nothing else has no effect that a compiler would keep.
 [[gnu::always_inline]] inline void TilePass::prefetch_next(std::span<const void* const> inputs,
-                                                           std::int64_t next, std::size_t s) const {
+                                                           std::int64_t next,
+                                                           std::size_t unit) const {
   if (!prefetches_) {
     return;
   }
-  const auto stages = static_cast<std::int64_t>(stages_.size());
-  const auto part = static_cast<std::int64_t>(s);
+  const auto stages = static_cast<std::int64_t>(units_.size());
+  const auto part = static_cast<std::int64_t>(unit);
   const std::int64_t size = std::min(tile_rows_ * tile_columns_, volume_ - next);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].access != Access::kInPlace) {
+    if (inputs_[i].access != Access::kInPlace || inputs_[i].fetched) {
       continue;
     }
     const std::byte* from = static_cast<const std::byte*>(inputs[i]) + next * inputs_[i].width;
@@ -148,6 +142,45 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
   }
 }
 
+// Whether the result of a stage is wanted where an operand is that is still read. Calls in
+// registers read an element before they write it; others make no such promise.
+bool TilePass::writes_over(std::size_t s, std::span<const void* const> inputs,
+                           const TileScratch& scratch) const {
+  const bool in_registers = in_lanes(stages_[s]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == scratch.outputs[s] && (!in_registers || inputs_[i].last_reader > s)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void TilePass::run_stage(const Stage& stage, std::byte* result, std::size_t n,
+                         TileScratch& scratch) {
+  scratch.operands.clear();
+  for (const std::int64_t of : stage.spec.operands) {
+    scratch.operands.push_back(operand(of, scratch));
+  }
+  if (stage.spec.widened) {
+    run_widened(stage.spec.tile, stage.spec.call, stage.dtypes, scratch.operands, result, n);
+  } else {
+    stage.spec.tile(stage.spec.call, scratch.operands, result, n);
+  }
+}
+
+void TilePass::run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const {
+  scratch.places.clear();
+  for (const std::int64_t of : unit.reads) {
+    scratch.places.push_back(const_cast<std::byte*>(operand(of, scratch)));
+  }
+  for (std::size_t s = unit.begin; s < unit.end; ++s) {
+    if (stages_[s].leaves) {
+      scratch.places.push_back(scratch.results[s]);
+    }
+  }
+  unit.program.front().run(scratch.places, n, scratch.memory.data() + lanes_place_);
+}
+
 void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
                         TileScratch& scratch) const {
   std::byte* memory = scratch.memory.data();
@@ -156,30 +189,28 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
   }
   const std::int64_t begin = tile.row * extents_.back() + tile.column;
   for (std::size_t s = 0; s < stages_.size(); ++s) {
-    const Stage& stage = stages_[s];
-    scratch.operands.clear();
-    for (const std::int64_t operand : stage.spec.operands) {
-      scratch.operands.push_back(operand >= 0
-                                     ? scratch.inputs[static_cast<std::size_t>(operand)]
-                                     : scratch.results[static_cast<std::size_t>(~operand)]);
+    scratch.results[s] = scratch.direct[s] ? scratch.outputs[s] + begin * stages_[s].width
+                                           : memory + stages_[s].place;
+  }
+  const auto n = static_cast<std::size_t>(tile.size());
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    prefetch_next(inputs, begin + tile.size(), u);
+    if (units_[u].in_lanes) {
+      run_lanes(units_[u], n, scratch);
+    } else {
+      run_stage(stages_[units_[u].begin], scratch.results[units_[u].begin], n, scratch);
     }
-    std::byte* output = scratch.outputs[s];
-    const bool direct = output != nullptr && !overlaps_any(output, inputs);
-    scratch.results[s] = direct ? output + begin * stage.width : memory + stage.place;
-    prefetch_next(inputs, begin + tile.size(), s);
-    run_stage(stage.spec, stage.dtypes, scratch.operands, scratch.results[s],
-              static_cast<std::size_t>(tile.size()));
   }
   for (std::size_t s = 0; s < stages_.size(); ++s) {
-    std::byte* output = scratch.outputs[s];
-    if (output != nullptr && overlaps_any(output, inputs)) {
-      std::memcpy(output + begin * stages_[s].width, scratch.results[s],
+    if (scratch.outputs[s] != nullptr && !scratch.direct[s]) {
+      std::memcpy(scratch.outputs[s] + begin * stages_[s].width, scratch.results[s],
                   static_cast<std::size_t>(tile.size() * stages_[s].width));
     }
   }
 }
 
-void TilePass::start(std::span<void* const> outputs, TileScratch& scratch) const {
+void TilePass::start(std::span<const void* const> inputs, std::span<void* const> outputs,
+                     TileScratch& scratch) const {
   if (scratch.memory.bytes() < scratch_bytes_) {
     scratch.memory = Buffer();
     scratch.memory = scratch.pool->take(scratch_bytes_);
@@ -187,10 +218,12 @@ void TilePass::start(std::span<void* const> outputs, TileScratch& scratch) const
   scratch.inputs.assign(inputs_.size(), nullptr);
   scratch.results.assign(stages_.size(), nullptr);
   scratch.outputs.assign(stages_.size(), nullptr);
+  scratch.direct.assign(stages_.size(), false);
   std::size_t stored = 0;
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     if (stages_[s].spec.stored) {
       scratch.outputs[s] = static_cast<std::byte*>(outputs[stored++]);
+      scratch.direct[s] = !writes_over(s, inputs, scratch);
     }
   }
 }
@@ -202,7 +235,7 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
   if (volume_ == 0) {
     return;
   }
-  start(outputs, scratch);
+  start(inputs, outputs, scratch);
   const bool whole_rows = tile_rows_ > 1;
   const std::int64_t row = extents_.back();
   const std::int64_t rows = volume_ / row;

@@ -102,6 +102,7 @@ const OpDef kRelu{.name = "relu",
                   .grad = relu_grad,
                   .flops = one_flop_each,
                   .tile = unary_numbers<Relu>,
+                  .lanes = LaneFn::kRectify,
                   .host = relu_host};
 
 const OpDef kSigmoid{.name = "sigmoid",

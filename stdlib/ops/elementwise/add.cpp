@@ -79,6 +79,7 @@ print x + bias
                  .flops = one_flop_each,
                  .tile = binary_numbers<Add>,
                  .spreads = true,
+                 .lanes = LaneFn::kAdd,
                  .host = add_host,
                  .linear = Linear::kJoint,
                  .primitive = Primitive::kAdd};
@@ -100,6 +101,7 @@ print x - const([io], [1, 2, 3])
                  .flops = one_flop_each,
                  .tile = binary_numbers<Subtract>,
                  .spreads = true,
+                 .lanes = LaneFn::kSubtract,
                  .host = sub_host,
                  .linear = Linear::kJoint,
                  .primitive = Primitive::kSubtract};
@@ -119,6 +121,7 @@ print -const([io], [1, -2, 3])
                  .grad = neg_grad,
                  .flops = one_flop_each,
                  .tile = unary_numbers<Negate>,
+                 .lanes = LaneFn::kNegate,
                  .host = neg_host,
                  .linear = Linear::kJoint,
                  .primitive = Primitive::kNegate};

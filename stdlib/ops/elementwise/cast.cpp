@@ -159,6 +159,7 @@ const OpDef kCast{
     .space = kept_space,
     .grad = cast_grad,
     .tile = cast_tile,
+    .lanes = LaneFn::kMove,
     .narrow = true,
     .algebra = Algebra::kMove,
     .primitive = Primitive::kCast};

@@ -156,6 +156,7 @@ const OpDef kLess = comparison({.name = "less",
                                 .type = ordered_type,
                                 .tile = binary_any<Less>,
                                 .spreads = true,
+                                .lanes = LaneFn::kIsLess,
                                 .host = less_host});
 
 const OpDef kLessEqual = comparison({.name = "less_equal",
@@ -166,6 +167,7 @@ const OpDef kLessEqual = comparison({.name = "less_equal",
                                      .type = ordered_type,
                                      .tile = binary_any<LessEqual>,
                                      .spreads = true,
+                                     .lanes = LaneFn::kIsAtMost,
                                      .host = less_equal_host});
 
 const OpDef kGreater = comparison({.name = "greater",
@@ -176,6 +178,7 @@ const OpDef kGreater = comparison({.name = "greater",
                                    .type = ordered_type,
                                    .tile = binary_any<Greater>,
                                    .spreads = true,
+                                   .lanes = LaneFn::kIsGreater,
                                    .host = greater_host,
                                    .primitive = Primitive::kGreater});
 
@@ -187,6 +190,7 @@ const OpDef kGreaterEqual = comparison({.name = "greater_equal",
                                         .type = ordered_type,
                                         .tile = binary_any<GreaterEqual>,
                                         .spreads = true,
+                                        .lanes = LaneFn::kIsAtLeast,
                                         .host = greater_equal_host});
 
 const OpDef kEqual = comparison({.name = "equal",
@@ -197,6 +201,7 @@ const OpDef kEqual = comparison({.name = "equal",
                                  .type = equal_type,
                                  .tile = binary_any<Equal>,
                                  .spreads = true,
+                                 .lanes = LaneFn::kIsEqual,
                                  .host = equal_host});
 
 const OpDef kNotEqual = comparison({.name = "not_equal",
@@ -207,6 +212,7 @@ const OpDef kNotEqual = comparison({.name = "not_equal",
                                     .type = equal_type,
                                     .tile = binary_any<NotEqual>,
                                     .spreads = true,
+                                    .lanes = LaneFn::kIsUnequal,
                                     .host = not_equal_host});
 
 const OpDef kIsFinite =

@@ -125,6 +125,7 @@ const OpDef kSqrt{.name = "sqrt",
                   .grad = sqrt_grad,
                   .flops = one_flop_each,
                   .tile = math_tile<MathFn::kSqrt>,
+                  .lanes = LaneFn::kRoot,
                   .host = sqrt_host};
 
 const OpDef kRsqrt{.name = "rsqrt",
@@ -138,6 +139,7 @@ const OpDef kRsqrt{.name = "rsqrt",
                    .grad = rsqrt_grad,
                    .flops = one_flop_each,
                    .tile = math_tile<MathFn::kRsqrt>,
+                   .lanes = LaneFn::kReciprocalRoot,
                    .host = rsqrt_host};
 
 }  // namespace mtf::ops

@@ -92,6 +92,7 @@ print minimum(const([io], [1, 5, 9]), 4)
                      .flops = one_flop_each,
                      .tile = binary_numbers<Minimum>,
                      .spreads = true,
+                     .lanes = LaneFn::kSmaller,
                      .host = minimum_host};
 
 const OpDef kMaximum{.name = "maximum",
@@ -110,6 +111,7 @@ print maximum(const([io], [1, 5, 9]), 4)
                      .flops = one_flop_each,
                      .tile = binary_numbers<Maximum>,
                      .spreads = true,
+                     .lanes = LaneFn::kLarger,
                      .host = maximum_host};
 
 }  // namespace mtf::ops

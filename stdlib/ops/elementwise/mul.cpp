@@ -98,6 +98,7 @@ print x * y
                  .flops = one_flop_each,
                  .tile = binary_numbers<Multiply>,
                  .spreads = true,
+                 .lanes = LaneFn::kMultiply,
                  .host = mul_host,
                  .algebra = Algebra::kProduct};
 
@@ -117,6 +118,7 @@ print const([io], [1, 2, 3]) / 4
                  .flops = one_flop_each,
                  .tile = binary_floats<Divide>,
                  .spreads = true,
+                 .lanes = LaneFn::kDivide,
                  .host = div_host,
                  .primitive = Primitive::kDivide};
 
@@ -133,6 +135,7 @@ print reciprocal(const([io], [1, 2, 4]))
                         .grad = reciprocal_grad,
                         .flops = one_flop_each,
                         .tile = reciprocal_tile,
+                        .lanes = LaneFn::kReciprocal,
                         .host = reciprocal_host};
 
 }  // namespace mtf::ops

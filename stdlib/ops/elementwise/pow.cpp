@@ -112,6 +112,7 @@ print square(const([io], [-1, 2, 3]))
                     .grad = square_grad,
                     .flops = one_flop_each,
                     .tile = unary_numbers<Square>,
+                    .lanes = LaneFn::kSquare,
                     .host = square_host};
 
 }  // namespace mtf::ops

@@ -69,6 +69,7 @@ print where(i < 2, i, 0)
     .grad = where_grad,
     .flops = one_flop_each,
     .tile = where_tile,
+    .lanes = LaneFn::kChoose,
     .host = host,
     .primitive = Primitive::kSelect};
 

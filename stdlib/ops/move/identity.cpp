@@ -102,6 +102,7 @@ const OpDef kAbs{.name = "abs",
                  .grad = abs_grad,
                  .flops = one_flop_each,
                  .tile = unary_numbers<Abs>,
+                 .lanes = LaneFn::kMagnitude,
                  .host = abs_host};
 
 const OpDef kSign{.name = "sign",

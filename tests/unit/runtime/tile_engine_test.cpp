@@ -163,6 +163,59 @@ TEST_CASE("a result may be written over an operand, even one that a later call r
   CHECK(right);
 }
 
+// In registers, but for the third call: ((a - b) * a, mixed with c, - that of the second).
+TEST_CASE("calls in registers and tile by tile follow each other, for any order of dims") {
+  std::mt19937 random(4);
+  BufferPool pool;
+  TileScratch scratch{.pool = &pool};
+  for (int round = 0; round < 600; ++round) {
+    const Case one = random_case(random);
+    const TilePass pass(
+        one.extents, one.inputs(),
+        {{.lanes = LaneFn::kSubtract, .call = kFloats, .operands = {0, 1}},
+         {.lanes = LaneFn::kMultiply, .call = kFloats, .operands = {~0, 0}, .stored = true},
+         {.tile = mix, .call = kFloats, .operands = {~1, 2}},
+         {.lanes = LaneFn::kSubtract, .call = kFloats, .operands = {~2, ~1}, .stored = true}});
+    const auto volume = static_cast<std::size_t>(one.volume());
+    std::vector<float> second(volume);
+    std::vector<float> last(volume);
+    const std::vector<void*> out = {second.data(), last.data()};
+    pass.run(one.data(), out, scratch);
+    bool right = true;
+    for (std::size_t i = 0; i < volume; ++i) {
+      const auto index = one.index(static_cast<std::int64_t>(i));
+      const float a = one.operands[0].at(index);
+      const float product = (a - one.operands[1].at(index)) * a;
+      right = right && second[i] == product &&
+              last[i] == 2 * product - 3 * one.operands[2].at(index) + 1 - product;
+    }
+    INFO("extents " << Catch::Detail::stringify(one.extents));
+    REQUIRE(right);
+  }
+}
+
+TEST_CASE("in registers, too, a result may be written over an operand that a later call reads") {
+  BufferPool pool;
+  TileScratch scratch{.pool = &pool};
+  std::vector<float> x(50'000);
+  std::iota(x.begin(), x.end(), 0.0F);
+  const std::vector<float> old = x;
+  const std::vector<TileInput> inputs(1, {.dtype = DType::kF32, .strides = {1}});
+  const TilePass pass(
+      {50'000}, inputs,
+      {{.lanes = LaneFn::kNegate, .call = kFloats, .operands = {0}, .stored = true},
+       {.lanes = LaneFn::kSubtract, .call = kFloats, .operands = {~0, 0}, .stored = true}});
+  std::vector<float> other(50'000);
+  const std::vector<const void*> in = {x.data()};
+  const std::vector<void*> out = {x.data(), other.data()};
+  pass.run(in, out, scratch);
+  bool right = true;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    right = right && x[i] == -old[i] && other[i] == -2 * old[i];
+  }
+  CHECK(right);
+}
+
 TEST_CASE("a pass over no elements does nothing, and one over a scalar one") {
   BufferPool pool;
   TileScratch scratch{.pool = &pool};
