@@ -60,9 +60,12 @@ def fail(what, *texts):
 
 
 def state(process):
-    """Resident bytes and open files."""
+    """Resident bytes and open files; an OSError once the process has ended, or is just ending."""
     pages = int(pathlib.Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir(f"/proc/{process}/fd"))
+    files = len(os.listdir(f"/proc/{process}/fd"))
+    if pages == 0 or files == 0:
+        raise ProcessLookupError(process)
+    return pages * os.sysconf("SC_PAGE_SIZE"), files
 
 
 def steps_done(folder):
