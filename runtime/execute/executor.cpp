@@ -11,6 +11,7 @@
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
+#include "runtime/execute/flight/flight_deck.h"
 #include "runtime/kernels/cpu.h"
 #include "runtime/ranks/world.h"
 
@@ -49,6 +50,7 @@ struct Executor::State {
   std::vector<Buffer> arenas;   // grown to the largest program
   Staging staging;
   ChainScratch chains;
+  FlightDeck flights{communicator, pool, options};
   std::unique_ptr<FiniteWatch> watch;  // null: nobody looks
   std::vector<const void*> ins;        // of the step in progress
   std::vector<void*> outs;
@@ -250,6 +252,7 @@ struct Executor::State {
     if (is_mark && step.effect && !all_well(diags)) {
       return false;
     }
+    flights.before(prepared, number);
     match(
         step.body, [&](KernelStep& body) { kernel(prepared, body); },
         [&](ChainStep& body) { chain(prepared, body); },
@@ -257,6 +260,7 @@ struct Executor::State {
         [&](const BucketStep& body) { bucket(prepared, body); },
         [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
         [&](const LoopStep& body) { step_number = loop(prepared, body); });
+    flights.lead_on();
     if (watch != nullptr) {
       watch->done(prepared, number);
     }
@@ -299,12 +303,8 @@ struct Executor::State {
     }
     reports.warnings.clear();
     std::optional<Diag> failure;
-    const auto agree = [&] { failure = agreed_failure(communicator, hosts); };
-    if (options.timed) {
-      take_time(std::nullopt, agree, {.step = last->steps.size()});
-    } else {
-      agree();
-    }
+    timed_as({.step = last->steps.size()}, std::nullopt,
+             [&] { failure = agreed_failure(communicator, hosts); });
     if (failure) {
       diags.add(std::move(*failure));
       for (RankHost& host : hosts) {
@@ -358,13 +358,14 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   if (state.watch != nullptr) {
     state.watch->begin(prepared);
   }
-  for (state.step_number = 0; state.step_number < prepared.steps.size(); ++state.step_number) {
-    if (!state.do_step(prepared, prepared.steps[state.step_number], diags)) {
-      return std::nullopt;
-    }
+  bool is_well = true;
+  std::size_t& step = state.step_number;
+  for (step = 0; is_well && step < prepared.steps.size(); ++step) {
+    is_well = state.do_step(prepared, prepared.steps[step], diags);
   }
-  const bool reads_files = check_files(inputs, outputs, state.hosts);
-  if ((prepared.may_fail || reads_files) && !state.all_well(diags)) {
+  state.flights.land_all(prepared);
+  const bool reads_files = is_well && check_files(inputs, outputs, state.hosts);
+  if (!is_well || ((prepared.may_fail || reads_files) && !state.all_well(diags))) {
     return std::nullopt;
   }
   update_variables(prepared, updated);

@@ -216,6 +216,26 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
   return ready;
 }
 
+// None where all that is made is looked at, step by step.
+void prepare_flights(PreparedProgram& prepared, Totals& totals, const PrepareContext& context) {
+  if (context.watched) {
+    return;
+  }
+  const SpmdProgram& program = *prepared.program;
+  for (const Flight& flight : flights_of(program)) {
+    const Step& step = program.steps[flight.message.begin];
+    prepared.steps[flight.begins].begins.push_back(prepared.flights.size());
+    if (flight.lands < prepared.steps.size()) {
+      prepared.steps[flight.lands].lands.push_back(prepared.flights.size());
+    }
+    prepared.flights.emplace_back(program, flight, collective_slot(totals, step.kind, step.axes),
+                                  context);
+    for (std::size_t s = flight.message.begin; s < flight.message.end; ++s) {
+      prepared.steps[s].body = PassedStep{};
+    }
+  }
+}
+
 bool draws_from_stream(const OpCall& call) {
   return call.op->random && call.args.get<std::int64_t>("seed") == nullptr;
 }
@@ -247,6 +267,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
     prepared->steps.push_back(std::move(ready));
   }
   join_loops(program, *prepared);
+  prepare_flights(*prepared, totals, context);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
     prepared->counted.push_back({.rank = rank,
                                  .totals = totals,

@@ -14,6 +14,7 @@
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
 #include "runtime/execute/files/file_output.h"
+#include "runtime/execute/flight/flight_step.h"
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
 #include "runtime/execute/tensor.h"
@@ -43,17 +44,20 @@ struct MoveStep {
   std::uint64_t hash = 0;       // what all ranks must agree on
 };
 
-struct PassedStep {};  // a gather that the StreamStep behind it does
+struct PassedStep {};  // a gather that the StreamStep behind it does; an all-reduce that flies
 
 struct PreparedStep {
   std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
-  double flops = 0;     // of one rank's slices
-  bool effect = false;  // ranks agree after it whether all is well
+  double flops = 0;                      // of one rank's slices
+  bool effect = false;                   // ranks agree after it whether all is well
+  std::vector<std::size_t> lands = {};   // flights, before it
+  std::vector<std::size_t> begins = {};  // behind those
 };
 
 struct PreparedProgram {
   const SpmdProgram* program = nullptr;
   std::vector<PreparedStep> steps;
+  std::vector<FlightStep> flights;       // in the order in which they begin
   bool may_fail = false;                 // some kernel runs
   bool draws = false;                    // from the program's stream of random numbers
   std::int64_t arena_bytes = 0;          // that the steps reach

@@ -28,7 +28,9 @@ struct StepTime {
   std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that none failed
   std::size_t rank = 0;  // among the local ranks
   TimeSpan time;
-  bool resumes = false;  // goes on with the step: the next part of a stream
+  bool resumes = false;     // goes on with the step: the next part of a stream, or a flight lands
+  bool flies = false;       // a flight begins, or lands
+  std::int64_t hidden = 0;  // of a flight that lands: for how long it was on its way meanwhile
 };
 
 }  // namespace mtf

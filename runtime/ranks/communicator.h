@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,12 @@ struct Traffic {
   }
 };
 
+// Of an all-reduce that was begun, and is done.
+struct Landed {
+  std::vector<Traffic> moved;  // per local rank
+  std::int64_t done = 0;       // when, on this process's clock (runtime/execute/step_time.h)
+};
+
 using Outs = std::span<void* const>;
 using Ins = std::span<const void* const>;
 
@@ -124,6 +131,14 @@ class Communicator {
   virtual void post(const Group& group, std::span<const Mail> mail) = 0;
   virtual void await() = 0;
 
+  // Begins an all-reduce in place, of the same bits as `all_reduce`, and returns its number. Until
+  // `land` of that has returned, once, the memory is in use; everything else may be called.
+  [[nodiscard]] virtual std::size_t begin(const Group& group, Combination how, std::int64_t count,
+                                          Outs data) = 0;
+  [[nodiscard]] virtual Landed land(std::size_t number) = 0;
+  // Has what was begun go on, as far as that takes no waiting.
+  virtual void lead_on() = 0;
+
   // One text per rank, known to all afterwards. `local`: one per local rank.
   [[nodiscard]] virtual std::vector<std::string> share(std::span<const std::string> local) = 0;
   // Whether `flag` holds on any process.
@@ -153,6 +168,8 @@ struct MpiOptions {
   std::int64_t scatter_from = std::int64_t{1} << 18;
   // Reductions go through scratch memory in pieces of at most this many bytes.
   std::int64_t piece_bytes = std::int64_t{1} << 21;
+  // Whether a thread of its own leads on what was begun; unset: if the machine has a core for it.
+  std::optional<bool> own_thread = {};
 };
 
 // Starts MPI in this process, with the settings of the launch (see runtime/ranks/world.h), and

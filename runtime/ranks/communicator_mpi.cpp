@@ -4,11 +4,10 @@
 // and awaited. MPI's own reductions are not used, because they add in other orders.
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <mpi.h>
 
@@ -16,28 +15,39 @@
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/communicator_group.h"
 #include "runtime/ranks/communicator_process.h"
+#include "runtime/ranks/communicator_wire.h"
+#include "runtime/ranks/flights/flights.h"
+#include "runtime/ranks/flights/reduce_rounds.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
 namespace {
 
 constexpr int kTag = 1;
+constexpr int kFlightTags = 1 << 14;  // of what is begun: each has its own, among the latest
 
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(const MpiOptions& options) : Communicator(1), options_(options) {
+  explicit Mpi(const MpiOptions& options)
+      : Communicator(1),
+        options_(options),
+        flights_(options.own_thread.value_or(has_spare_core(launched().value_or(Launch{})))),
+        wire_(MPI_COMM_NULL, kTag, options.message_limit) {
     if (const std::optional<Launch> launch = launched()) {
       prepare_environment(*launch);
     }
     int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     stop_all_when_this_stops();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     rank_ = rank;
   }
-  ~Mpi() override { stop_all_if_running(); }
+  ~Mpi() override {
+    flights_.stop();
+    stop_all_if_running();
+  }
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
   Mpi(Mpi&&) = delete;
@@ -47,35 +57,32 @@ class Mpi final : public Communicator {
   [[nodiscard]] std::span<const std::int64_t> local_ranks() const override { return {&rank_, 1}; }
 
   [[nodiscard]] const Group& group(const Mesh& mesh, const Axes& axes) override {
+    const auto lock = flights_.hold();
     return groups_.find(mesh, axes, local_ranks(), [this](Group& fresh) {
       fresh.handle = comms_.size();
       MPI_Comm comm = MPI_COMM_NULL;
       MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(fresh.members[0].front()),
                      static_cast<int>(fresh.index[0]), &comm);
       comms_.push_back(comm);
+      begun_.push_back(0);
     });
   }
 
   void all_reduce(const Group& group, Combination how, std::int64_t count, Ins in,
                   Outs out) override {
-    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
-    hand_over(count * width);
-    const bool doubles = std::has_single_bit(static_cast<std::uint64_t>(group.size));
-    if (group.size == 1) {
-      move_bytes(out[0], in[0], count * width);
-    } else if (count * width >= (doubles ? options_.scatter_from : options_.scatter_from / 8)) {
-      reduce_long(group, how, count, in[0], out[0]);
-    } else if (doubles) {
-      reduce_by_doubling(group, how, count, in[0], out[0]);
-    } else {
-      scatter_sums(  // everything from everybody
-          group, how, in[0], [&](std::int64_t) { return Interval{.begin = 0, .extent = count}; },
-          out[0]);
+    hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
+    ReduceRounds rounds(group, how, count, in[0], out[0], options_);
+    std::byte* received = scratch(rounds.scratch_bytes());
+    const auto lock = flights_.hold();
+    wire_.use(comms_[group.handle]);
+    while (rounds.next(wire_, received)) {
+      wait();
     }
   }
 
   void reduce_scatter(const Group& group, Combination how, std::int64_t count, Ins in,
                       Outs out) override {
+    const auto lock = flights_.hold();
     hand_over(group.size * count * static_cast<std::int64_t>(bytes_of(how.dtype)));
     scatter_in_pieces(
         group, how, count, in[0], out[0], [count](std::int64_t member, Interval piece) {
@@ -84,13 +91,20 @@ class Mpi final : public Communicator {
   }
 
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    const auto lock = flights_.hold();
+    const std::int64_t me = group.index[0];
     hand_over(bytes);
-    move_bytes(offset(out[0], group.index[0] * bytes), in[0], bytes);
-    post_gather(group, {.count = bytes * group.size, .ranks = group.size}, 1, offset(out[0], 0));
-    await();
+    move_bytes(offset(out[0], me * bytes), in[0], bytes);
+    for_others(group, [&](std::int64_t other) {
+      receive(group, other, offset(out[0], other * bytes), bytes);
+    });
+    for_others(group,
+               [&](std::int64_t other) { send(group, other, offset(out[0], me * bytes), bytes); });
+    wait();
   }
 
   void all_to_all(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
+    const auto lock = flights_.hold();
     const std::int64_t me = group.index[0];
     hand_over(group.size * bytes);
     move_bytes(offset(out[0], me * bytes), offset(in[0], me * bytes), bytes);
@@ -100,11 +114,12 @@ class Mpi final : public Communicator {
     for_others(group, [&](std::int64_t other) {
       send(group, other, offset(in[0], other * bytes), bytes);
     });
-    await();
+    wait();
   }
 
   void permute(const Group& group, std::int64_t bytes,
                std::span<const std::vector<std::int64_t>> sources, Ins in, Outs out) override {
+    const auto lock = flights_.hold();
     const std::int64_t me = group.index[0];
     const std::vector<std::int64_t>& source = sources[0];
     hand_over(bytes);
@@ -115,7 +130,7 @@ class Mpi final : public Communicator {
     const auto target = std::ranges::find(source, me) - source.begin();
     receive(group, source[at(me)], out[0], bytes);
     send(group, target, in[0], bytes);
-    await();
+    wait();
   }
 
   // What few ranks hold is small: it goes straight from one to the others, and back.
@@ -125,6 +140,7 @@ class Mpi final : public Communicator {
     if (holder < 0) {
       return;
     }
+    const auto lock = flights_.hold();
     hand_over(bytes);
     if (holder != group.index[0]) {
       receive(group, holder, out[0], bytes);
@@ -132,7 +148,7 @@ class Mpi final : public Communicator {
       move_bytes(out[0], in[0], bytes);
       for_others(group, [&](std::int64_t other) { send(group, other, in[0], bytes); });
     }
-    await();
+    wait();
   }
 
   void reduce(const Group& group, Combination how, std::int64_t count,
@@ -141,6 +157,7 @@ class Mpi final : public Communicator {
     if (holder < 0) {
       return;
     }
+    const auto lock = flights_.hold();
     hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
     scatter_in_pieces(
         group, how, count, in[0], out[0], [holder](std::int64_t member, Interval piece) {
@@ -149,6 +166,7 @@ class Mpi final : public Communicator {
   }
 
   void post(const Group& group, std::span<const Mail> mail) override {
+    const auto lock = flights_.hold();
     hand_over(mail[0].handed);
     for (const Mail::Received& message : mail[0].received) {
       receive(group, message.member, message.data, message.bytes);
@@ -156,14 +174,37 @@ class Mpi final : public Communicator {
     for (const Mail::Sent& message : mail[0].sent) {
       send(group, message.member, message.data, message.bytes);
     }
+    add(wire_.take_moved());
   }
 
   void await() override {
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    requests_.clear();
+    const auto lock = flights_.hold();
+    wait();
+  }
+
+  // In the order in which the ranks of a group begin them, each has the same tag on all.
+  [[nodiscard]] std::size_t begin(const Group& group, Combination how, std::int64_t count,
+                                  Outs data) override {
+    const auto lock = flights_.hold();
+    const int tag = kTag + 1 + begun_[group.handle]++ % kFlightTags;
+    Traffic handed{.handed = count * static_cast<std::int64_t>(bytes_of(how.dtype))};
+    return flights_.begin(
+        ReduceRounds(group, how, count, data[0], data[0], options_),
+        std::make_unique<MpiWire>(comms_[group.handle], tag, options_.message_limit, handed));
+  }
+  [[nodiscard]] Landed land(std::size_t number) override {
+    const auto lock = flights_.hold();
+    Landed landed = flights_.land(number);
+    add(landed.moved[0]);
+    return landed;
+  }
+  void lead_on() override {
+    const auto lock = flights_.hold();
+    flights_.lead_on();
   }
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
+    const auto lock = flights_.hold();
     const std::string& mine = local.front();
     const int length = static_cast<int>(mine.size());
     std::vector<int> lengths(at(ranks_));
@@ -186,14 +227,19 @@ class Mpi final : public Communicator {
   }
 
   [[nodiscard]] bool any(bool flag) override {
+    const auto lock = flights_.hold();
     int all = flag ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return all != 0;
   }
 
-  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+  void barrier() override {
+    const auto lock = flights_.hold();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 
   void close(int status, std::string_view message) override {
+    flights_.stop();
     std::fflush(nullptr);
     if (status != 0 && rank_ == 0 && speaks_for_all()) {
       say(message);
@@ -241,29 +287,29 @@ class Mpi final : public Communicator {
     }
   }
 
-  // Calls f(begin, count) for each message that so many bytes make.
-  template <typename F>
-  void in_messages(std::int64_t bytes, F&& f) const {
-    for (std::int64_t done = 0; done < bytes; done += options_.message_limit) {
-      f(done, static_cast<int>(std::min(options_.message_limit, bytes - done)));
-    }
-  }
-
   void receive(const Group& group, std::int64_t from, void* data, std::int64_t bytes) {
-    in_messages(bytes, [&](std::int64_t begin, int count) {
-      traffic_of(0).received += count;
-      MPI_Irecv(offset(data, begin), count, MPI_BYTE, static_cast<int>(from), kTag,
-                comms_[group.handle], &requests_.emplace_back());
-    });
+    wire_.use(comms_[group.handle]);
+    wire_.receive(from, data, bytes);
   }
 
   void send(const Group& group, std::int64_t to, const void* data, std::int64_t bytes) {
-    in_messages(bytes, [&](std::int64_t begin, int count) {
-      traffic_of(0).sent += count;
-      MPI_Isend(offset(data, begin), count, MPI_BYTE, static_cast<int>(to), kTag,
-                comms_[group.handle], &requests_.emplace_back());
-    });
+    wire_.use(comms_[group.handle]);
+    wire_.send(to, data, bytes);
   }
+
+  // For all messages but those of flights, which go on meanwhile.
+  void wait() {
+    if (flights_.has_any()) {
+      while (!wire_.is_done()) {
+        flights_.lead_on();
+      }
+    } else {
+      wire_.await();
+    }
+    add(wire_.take_moved());
+  }
+
+  void add(const Traffic& moved) { traffic_of(0) = traffic_of(0) + moved; }
 
   std::byte* scratch(std::int64_t bytes) {
     if (static_cast<std::int64_t>(scratch_.size()) < bytes) {
@@ -294,7 +340,7 @@ class Mpi final : public Communicator {
       const Interval theirs = range_of(other);
       send(group, other, offset(in, theirs.begin * width), theirs.extent * width);
     });
-    await();
+    wait();
     combine_parts(how, parts_, mine.extent, out);
   }
 
@@ -313,69 +359,14 @@ class Mpi final : public Communicator {
     }
   }
 
-  // Piece by piece, through little memory. The sums of a piece travel together with the terms of
-  // the next one, so that ranks wait for each other once per piece.
-  void reduce_long(const Group& group, Combination how, std::int64_t count, const void* in,
-                   void* out) {
-    const auto width = static_cast<std::int64_t>(bytes_of(how.dtype));
-    const std::int64_t piece = std::max<std::int64_t>(options_.piece_bytes / width, 1);
-    const std::int64_t last = (count - 1) / piece * piece;
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-      if (begin > 0) {
-        post_gather(group, {.count = piece, .ranks = group.size}, width,
-                    offset(out, (begin - piece) * width));
-      }
-      const Pieces parts{.count = std::min(piece, count - begin), .ranks = group.size};
-      scatter_sums(
-          group, how, offset(in, begin * width),
-          [&](std::int64_t member) {
-            return Interval{.begin = parts.begin(member), .extent = parts.size(member)};
-          },
-          offset(out, (begin + parts.begin(group.index[0])) * width));
-    }
-    post_gather(group, {.count = count - last, .ranks = group.size}, width,
-                offset(out, last * width));
-    await();
-  }
-
-  // Each member has its part of `data`, and is to have all.
-  void post_gather(const Group& group, Pieces parts, std::int64_t width, std::byte* data) {
-    const std::int64_t me = group.index[0];
-    for_others(group, [&](std::int64_t other) {
-      receive(group, other, data + parts.begin(other) * width, parts.size(other) * width);
-    });
-    for_others(group, [&](std::int64_t other) {
-      send(group, other, data + parts.begin(me) * width, parts.size(me) * width);
-    });
-  }
-
-  // Neighbours first: after step k each rank has the sum of its 2^k aligned neighbours, which is a
-  // subtree.
-  void reduce_by_doubling(const Group& group, Combination how, std::int64_t count, const void* in,
-                          void* out) {
-    const std::int64_t bytes = count * static_cast<std::int64_t>(bytes_of(how.dtype));
-    const std::int64_t me = group.index[0];
-    std::byte* received = scratch(bytes);
-    const void* mine = in;
-    for (std::int64_t distance = 1; distance < group.size; distance *= 2) {
-      const std::int64_t other = me ^ distance;
-      receive(group, other, received, bytes);
-      send(group, other, mine, bytes);
-      await();
-      const std::array<const void*, 2> parts =
-          me < other ? std::array{mine, static_cast<const void*>(received)}
-                     : std::array{static_cast<const void*>(received), mine};
-      combine_parts(how, parts, count, out);
-      mine = out;
-    }
-  }
-
   MpiOptions options_;
   std::int64_t rank_ = 0;
   int ranks_ = 1;
   GroupTable groups_;
   std::vector<MPI_Comm> comms_;  // by Group::handle
-  std::vector<MPI_Request> requests_;
+  std::vector<int> begun_;       // the same: flights so far
+  Flights flights_;
+  MpiWire wire_;
   std::vector<std::byte> scratch_;
   std::vector<const void*> parts_;
 };

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "ir/support/index.h"
 #include "runtime/ranks/communicator.h"
@@ -130,6 +132,26 @@ class Simulated final : public Communicator {
 
   void await() override {}
 
+  // Ranks that take turns have nothing to hide anything behind. It is done as late as can be: who
+  // reads or writes that memory too early computes something else.
+  [[nodiscard]] std::size_t begin(const Group& group, Combination how, std::int64_t count,
+                                  Outs data) override {
+    begun_[next_] = {
+        .group = &group, .how = how, .count = count, .data = {data.begin(), data.end()}};
+    return next_++;
+  }
+  [[nodiscard]] Landed land(std::size_t number) override {
+    const Begun begun = std::move(begun_.extract(number).mapped());
+    Landed landed{.moved = {traffic().begin(), traffic().end()}};
+    const std::vector<const void*> terms(begun.data.begin(), begun.data.end());
+    all_reduce(*begun.group, begun.how, begun.count, terms, begun.data);
+    for (std::size_t rank = 0; rank < landed.moved.size(); ++rank) {
+      landed.moved[rank] = traffic()[rank] - landed.moved[rank];
+    }
+    return landed;
+  }
+  void lead_on() override {}
+
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
     return {local.begin(), local.end()};
   }
@@ -143,6 +165,14 @@ class Simulated final : public Communicator {
   }
 
  private:
+  // An all-reduce that is to land.
+  struct Begun {
+    const Group* group = nullptr;
+    Combination how;
+    std::int64_t count = 0;
+    std::vector<void*> data;
+  };
+
   // The members of each group, once.
   [[nodiscard]] std::vector<std::vector<std::int64_t>> leaders_of(const Group& group) const {
     std::vector<std::vector<std::int64_t>> leaders;
@@ -200,6 +230,8 @@ class Simulated final : public Communicator {
   std::vector<std::int64_t> ranks_;
   GroupTable groups_;
   std::vector<const void*> parts_;
+  std::map<std::size_t, Begun> begun_;
+  std::size_t next_ = 0;  // number of what is begun
 };
 
 }  // namespace

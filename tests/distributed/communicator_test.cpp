@@ -146,6 +146,35 @@ TEST_CASE("a long all-reduce over MPI has the bits of the simulated one") {
   compare_all_reduce<float>(pair, {0}, {}, 600'011);
 }
 
+// Begun together, over all axes, landed in another order, with other messages in between.
+TEST_CASE("all-reduces that are on their way over MPI have the bits of the simulated ones") {
+  const std::vector<std::int64_t> counts = {9001, 7, 600'011, 0, 500};
+  for (const Mesh& mesh : meshes()) {
+    Pair pair(mesh);
+    std::vector<PerRank<float>> expected;
+    std::vector<PerRank<float>> found;
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const Axes& axes = axes_lists()[i];
+      expected.push_back(numbers_of<float>(pair.simulated->local_ranks(), counts[i]));
+      found.push_back({expected[i][pair.me]});
+      pair.simulated->all_reduce(pair.simulated->group(mesh, axes), {}, counts[i], ins(expected[i]),
+                                 outs(expected[i]));
+      numbers.push_back(pair.mpi.begin(pair.mpi.group(mesh, axes), {}, counts[i], outs(found[i])));
+      compare_reduce_scatter<float>(pair, {1}, {}, 77);
+      pair.mpi.lead_on();
+    }
+    CHECK_FALSE(pair.mpi.any(false));
+    for (const std::size_t i : {3, 0, 4, 2, 1}) {
+      const Landed landed = pair.mpi.land(numbers[i]);
+      INFO(to_string(mesh) << ", " << counts[i]);
+      CHECK((found[i][0] == expected[i][pair.me]));
+      CHECK(landed.moved[0].handed == 4 * counts[i]);
+      CHECK(landed.moved[0].sent == landed.moved[0].received);
+    }
+  }
+}
+
 TEST_CASE("blocks move over MPI as they do between simulated ranks") {
   for (const Mesh& mesh : meshes()) {
     Pair pair(mesh);

@@ -1,6 +1,7 @@
 // The tests that run under mpirun, and ways for a rank to end badly (tests/CMakeLists.txt).
 //
 //   distributed [--limit N]     all tests; with messages of at most N bytes
+//   distributed --thread yes    all tests; flights are led on by a thread of their own
 //   distributed --end HOW       what rank 1 does while the others wait: abort, throw, exit, return,
 //                               disagree (another collective than theirs); all: they all fail
 
@@ -77,6 +78,9 @@ int main(int argc, char** argv) {
     std::from_chars(text.data(), text.data() + text.size(), options.message_limit);
     options.scatter_from = options.message_limit;
     options.piece_bytes = 4 * options.message_limit;
+  }
+  if (option == "--thread") {
+    options.own_thread = true;
   }
   const auto communicator = mtf::mpi_communicator(options);
   mtf::test::joined = communicator.get();

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 MTF = sys.argv[1]
 PROGRAM = "examples/two_layer.mtf"
@@ -16,9 +17,9 @@ def check(what, holds):
         failures.append(what)
 
 
-def run(ranks, *options):
+def run(ranks, *options, program=PROGRAM):
     launcher = ["mpirun", "-q", "--oversubscribe", "-n", str(ranks)] if ranks else []
-    done = subprocess.run([*launcher, MTF, "run", PROGRAM, *options], capture_output=True, text=True,
+    done = subprocess.run([*launcher, MTF, "run", program, *options], capture_output=True, text=True,
                           timeout=600, env=dict(os.environ, XDG_CONFIG_HOME="/nonexistent"))
     check(f"{options} on {ranks} ranks: exit status {done.returncode}", done.returncode == 0)
     return done.stdout, done.stderr
@@ -38,7 +39,8 @@ def check_unit(name, unit, profile):
         check(f"{name}: {step['op']} is done {step['calls']} times", step["calls"] == unit["calls"])
         collective = step["kind"] not in ("kernel", "slice") and not step.get("with_next")
         check(f"{name}: who waits in {step['op']}",
-              (step["waited"] is not None) == (collective and not profile["simulated"]))
+              (step["waited"] is not None or step["hidden"] is not None)
+              == (collective and not profile["simulated"]))
         if step["waited"]:
             check(f"{name}: {step['op']} waits longer than it takes",
                   step["waited"]["max"] <= step["seconds"]["max"] * 1.000001)
@@ -96,9 +98,46 @@ def check_predictions():
     check("predicted: the steps' sum", abs(steps - seconds) < 1e-9 * seconds)
 
 
+# Of a sum that is read two products later.
+FLYING = """\
+dim batch = 64, io = 128, hidden = 256
+mesh line = [ranks: 2]
+layout split on line { batch -> ranks }
+fn case(x: f32[batch, io], y: f32[batch, hidden]) {
+  let sums = einsum(x, y -> [io, hidden])
+  let other = einsum(exp(y), exp(-y) -> [batch])
+  return exp(sums), other
+}
+let x = normal([batch, io], seed = 1)
+let y = normal([batch, hidden], seed = 2)
+for i in 0..3 {
+  let sums, other = case(x, y)
+  print mean(other)
+}
+"""
+
+
+def check_hidden():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "flying.mtf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(FLYING)
+        for ranks in (0, 2):
+            _, err = run(ranks, "--layout", "split", "--profile", program=path)
+            check(f"hidden on {ranks} ranks:\n{err}", (" hidden" in err) == (ranks == 2))
+            out, _ = run(ranks, "--layout", "split", "--profile", "--json", program=path)
+            profile = json.loads(out.splitlines()[-1])["profile"]
+            unit = next(unit for unit in profile["units"] if unit["name"] == "case")
+            reduced = next(step for step in unit["steps"] if step["kind"] == "all_reduce")
+            check(f"{ranks} ranks: {reduced}", (reduced["hidden"] is not None) == (ranks == 2))
+            check(f"{ranks} ranks: what is hidden takes longer than all",
+                  not reduced["hidden"] or reduced["hidden"]["max"] <= unit["seconds"]["max"])
+
+
 for ranks, layout, mesh in ((0, "both", ""), (0, "three_way", ""), (1, "both", "rows=1,cols=1"),
                             (2, "both", "rows=1,cols=2"), (4, "both", "")):
     check_run(ranks, layout, mesh)
 check_predictions()
+check_hidden()
 if failures:
     sys.exit("\n".join(failures))

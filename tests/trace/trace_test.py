@@ -50,10 +50,21 @@ def check_lane(what, bars):
 
 
 def check_collectives(what, lanes):
-    """The n-th collective of a rank's program is the same on all its group; they overlap in time."""
+    """The n-th collective of a rank's program is the same on all its group; they overlap in time, those
+    that are begun and land later from the one to the other."""
     found = collections.defaultdict(dict)
     for rank, bars in lanes.items():
-        for number, bar in enumerate(bar for bar in bars if bar["cat"] == "collective"):
+        begun = {}
+        for bar in bars:
+            key = bar["args"].get("op"), bar["args"].get("step")
+            if bar["cat"] == "beginning":
+                begun[key] = bar["ts"]
+            if bar["cat"] == "landing":
+                check(f"{what}: {bar['name']} lands without a beginning", key in begun)
+                bar["dur"] += bar["ts"] - begun[key]
+                bar["ts"] = begun.pop(key)
+        check(f"{what}: {begun} never land", not begun)
+        for number, bar in enumerate(bar for bar in bars if bar["cat"] in ("collective", "landing")):
             args = bar["args"]
             check(f"{what}: {bar['name']} says too little",
                   {"kind", "axes", "bytes", "elements", "why", "place", "group", "step"} <= args.keys()

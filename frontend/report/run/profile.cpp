@@ -31,6 +31,7 @@ std::string told_by(const Timeline& timeline, std::size_t rank) {
     for (std::size_t s = 0; s < unit.steps[rank].size(); ++s) {
       const Stopwatch& watch = unit.steps[rank][s];
       put(bytes, watch);
+      put(bytes, watch.hidden);
       const bool many = s < unit.program.steps.size() && is_collective(unit.program.steps[s].kind);
       put(bytes, many ? static_cast<std::int64_t>(watch.sampled.size()) : 0);
       for (std::size_t i = 0; many && i < watch.sampled.size(); ++i) {
@@ -68,6 +69,7 @@ struct RankWatch {
   std::int64_t calls = 0;
   double seconds = 0;
   double median = 0;
+  double hidden = 0;
 };
 
 class Joiner {
@@ -128,6 +130,11 @@ class Joiner {
     std::ranges::transform(watches, std::back_inserter(result.seconds), &RankWatch::seconds);
     return result;
   }
+  static std::optional<PerRank> hidden(const std::vector<RankWatch>& watches) {
+    PerRank result;
+    std::ranges::transform(watches, std::back_inserter(result.seconds), &RankWatch::hidden);
+    return result.most() > 0 ? std::optional(result) : std::nullopt;
+  }
 
   static double median(const std::vector<RankWatch>& watches) {
     double sum = 0;
@@ -142,6 +149,7 @@ class Joiner {
       const bool alone =
           s < unit.program.steps.size() && unit.program.steps[s].kind == StepKind::kKernel;
       steps_[s][rank] = watch(told_[rank], /*shared=*/!alone);
+      steps_[s][rank].hidden = static_cast<double>(told_[rank].number()) * 1e-9;
       for (std::int64_t left = told_[rank].number(); left > 0; --left) {
         const std::int64_t begin = timeline_.on_first_clock(rank, told_[rank].number());
         const std::int64_t end = timeline_.on_first_clock(rank, told_[rank].number());
@@ -161,7 +169,11 @@ class Joiner {
     // Who sends to whom in a permute is another question than who came last.
     const StepKind kind = program.steps[s].kind;
     const bool meets = is_collective(kind) && !program.steps[s].with_next;
-    if (meets && kind != StepKind::kPermute && local_ranks_ == 1) {
+    if (local_ranks_ == 1) {
+      result.hidden = hidden(steps_[s]);
+    }
+    // Of what was begun before, what is left may be anything but waiting for ranks to come.
+    if (meets && kind != StepKind::kPermute && local_ranks_ == 1 && !result.hidden) {
       result.waited = waited(program, s);
     }
     return result;

@@ -32,6 +32,7 @@ struct StepProfile {
   PerRank seconds;                  // of all calls
   double median = 0;                // of one call, mean over ranks
   std::optional<PerRank> waited;    // part of `seconds`: until the last rank of the group came
+  std::optional<PerRank> hidden;    // beside `seconds`: on its way while other steps were done
   std::optional<double> predicted;  // seconds of one call
 };
 
@@ -76,6 +77,7 @@ struct StepGroup {
   double bytes = 0;  // received by collectives, touched by kernels
   PerRank seconds;
   std::optional<PerRank> waited;
+  std::optional<PerRank> hidden;
   std::optional<double> predicted;  // of all calls
 };
 

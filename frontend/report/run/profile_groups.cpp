@@ -28,6 +28,10 @@ class Groups {
       group->waited = group->waited.value_or(PerRank{});
       group->waited->add(*measured.waited);
     }
+    if (measured.hidden) {
+      group->hidden = group->hidden.value_or(PerRank{});
+      group->hidden->add(*measured.hidden);
+    }
     if (measured.predicted) {
       group->predicted =
           group->predicted.value_or(0) + *measured.predicted * static_cast<double>(measured.calls);

@@ -47,6 +47,7 @@ Json step_json(const UnitProfile& unit, std::size_t s, const StepLine& line,
           {"median", measured.median},
           {"seconds", ranks_json(measured.seconds)},
           {"waited", optional_json(measured.waited)},
+          {"hidden", optional_json(measured.hidden)},
           {"predicted", optional_json(measured.predicted)},
           {"flops", step.flops},
           {"bytes", step.bytes},
@@ -81,6 +82,7 @@ Json groups_json(const std::vector<StepGroup>& groups) {
                     {"bytes", group.bytes},
                     {"seconds", ranks_json(group.seconds)},
                     {"waited", optional_json(group.waited)},
+                    {"hidden", optional_json(group.hidden)},
                     {"predicted", optional_json(group.predicted)}});
   }
   return list;

@@ -35,8 +35,8 @@ std::string range_text(const PerRank& ranks) {
   return least == most ? "" : least + ".." + most;
 }
 
-std::string waited_text(const std::optional<PerRank>& waited) {
-  return waited ? seconds_text(waited->mean()) : "";
+std::string optional_text(const std::optional<PerRank>& seconds) {
+  return seconds ? seconds_text(seconds->mean()) : "";
 }
 
 std::string predicted_text(const std::optional<double>& predicted) {
@@ -158,6 +158,7 @@ struct ProfileLine {
   double flops = 0;
   double bytes = 0;
   std::optional<PerRank> waited;
+  std::optional<PerRank> hidden;
   std::optional<double> predicted;  // of all calls
   std::vector<const OpDef*> ops;
 };
@@ -176,7 +177,8 @@ ProfileLine line_of(const UnitProfile& unit, std::size_t s, const StepLine& text
       .flops = step.flops * calls,
       .bytes =
           (static_cast<double>(message_bytes(program, s)) + bytes_touched(program, step)) * calls,
-      .waited = measured.waited};
+      .waited = measured.waited,
+      .hidden = measured.hidden};
   if (measured.predicted) {
     line.predicted = *measured.predicted * calls;
   }
@@ -232,7 +234,8 @@ Row line_row(const ProfileLine& line, double whole, const SourceMap& sources) {
           range_text(line.seconds),
           rate_text(line.flops, seconds),
           rate_text(line.bytes, seconds),
-          waited_text(line.waited),
+          optional_text(line.waited),
+          optional_text(line.hidden),
           line.predicted ? seconds_text(*line.predicted / calls) : ""};
 }
 
@@ -300,7 +303,7 @@ std::string steps_table(const Profile& profile, const std::vector<const UnitProf
   rows.push_back(rest_row("between the steps", between, whole.mean()));
   return table(rows,
                {"step", "", "calls", "median", "total", "share", "over ranks", "GFLOP/s", "GB/s",
-                "waited", "predicted"},
+                "waited", "hidden", "predicted"},
                2);
 }
 
@@ -325,12 +328,13 @@ std::string groups_text(const std::string& title, const std::vector<StepGroup>& 
                     bytes_text(static_cast<std::int64_t>(group.bytes)), seconds_text(seconds),
                     share_text(seconds, whole), range_text(group.seconds),
                     rate_text(group.flops, seconds), rate_text(group.bytes, seconds),
-                    waited_text(group.waited), predicted_text(group.predicted)});
+                    optional_text(group.waited), optional_text(group.hidden),
+                    predicted_text(group.predicted)});
   }
   return "\n" + title + "\n" +
          table(rows,
                {"", "calls", bytes_title, "total", "share", "over ranks", "GFLOP/s", "GB/s",
-                "waited", "predicted"},
+                "waited", "hidden", "predicted"},
                1);
 }
 

@@ -87,13 +87,16 @@ void Timeline::begin_run(std::size_t unit) {
 void Timeline::step(const StepTime& time) {
   Stopwatch& stopwatch = running_->steps[time.rank][time.step];
   time.resumes ? stopwatch.resume(time.time) : stopwatch.add(time.time, sampling_);
+  stopwatch.hidden += time.hidden;
   const bool agreed = time.step == running_->program.steps.size();
   keep({.what = agreed ? TimedEvent::What::kAgree : TimedEvent::What::kStep,
         .rank = static_cast<std::int64_t>(time.rank),
         .unit = running_number_,
         .step = static_cast<std::int64_t>(time.step),
         .call = running_->whole.calls + 1,
-        .time = time.time});
+        .time = time.time,
+        .begins = time.flies && !time.resumes ? 1 : 0,
+        .lands = time.flies && time.resumes ? 1 : 0});
 }
 
 void Timeline::end_run() {

@@ -32,6 +32,7 @@ enum class HostWork : std::uint8_t { kPlan, kGather };
 struct Stopwatch {
   std::int64_t calls = 0;
   std::int64_t nanoseconds = 0;
+  std::int64_t hidden = 0;  // on its way meanwhile, in nanoseconds
   std::vector<TimeSpan> sampled;
   bool is_sampled = false;  // what was added last
 
@@ -61,6 +62,8 @@ struct TimedEvent {
   std::int64_t step = 0;
   std::int64_t call = 0;  // of the unit, from 1
   TimeSpan time;
+  std::int64_t begins = 0;  // 1: an all-reduce that goes on meanwhile; its `lands` comes later
+  std::int64_t lands = 0;
 };
 
 inline constexpr TimeSpan kAllSteps = {.begin = 0, .end = std::numeric_limits<std::int64_t>::max()};
