@@ -97,8 +97,12 @@ Value evaluate_call(Context& c, const Operand& callee, const ast::Call& call, So
     return (*fn)->call(c, **fn, call, span);
   }
   if (!is_unknown(callee.value)) {
+    const auto* dtype = callee.value.get<DType>();
     c.report.error(DiagKind::kWrongType, callee.span,
-                   "this is " + kind_of(callee.value) + ", which cannot be called");
+                   "this is " + kind_of(callee.value) + ", which cannot be called" +
+                       (dtype == nullptr ? ""
+                                         : "; `cast(x, " + std::string(to_string(*dtype)) +
+                                               ")` gives a tensor this dtype"));
   }
   evaluate_all(c, call);
   return unknown();

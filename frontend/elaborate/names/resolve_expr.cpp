@@ -96,6 +96,20 @@ std::string Resolver::in_module(std::string_view name) const {
   return {};
 }
 
+// Of names in standard modules, one that has `name` among its words: `softmax_cross_entropy` of nn
+// for `cross_entropy`.
+std::string Resolver::longer_in_module(std::string_view name) const {
+  const std::string part = "_" + std::string(name) + "_";
+  for (const std::string& module : c_.modules.standard_names) {
+    for (const std::string& member : standard_names(c_, module)) {
+      if (("_" + member + "_").find(part) != std::string::npos) {
+        return "; the module `" + module + "` has `" + member + "`";
+      }
+    }
+  }
+  return {};
+}
+
 // A name that is missing is told once in each function, and once outside of them.
 bool Resolver::is_reported(std::string_view name) {
   const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
@@ -128,6 +142,8 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   Suggestion suggestion = suggest_known(name, candidates);
   if (std::string found = in_module(name); !found.empty()) {
     suggestion = {.text = std::move(found), .fix = {}};
+  } else if (suggestion.text.empty()) {
+    suggestion.text = longer_in_module(name);
   }
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
