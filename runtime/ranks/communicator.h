@@ -79,7 +79,10 @@ struct Traffic {
 // Of an all-reduce that was begun, and is done.
 struct Landed {
   std::vector<Traffic> moved;  // per local rank
-  std::int64_t done = 0;       // when, on this process's clock (runtime/execute/step_time.h)
+  // When its first messages went, and when it was done, on this process's clock
+  // (runtime/execute/step_time.h).
+  std::int64_t begun = 0;
+  std::int64_t done = 0;
 };
 
 using Outs = std::span<void* const>;

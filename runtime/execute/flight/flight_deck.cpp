@@ -48,13 +48,14 @@ void FlightDeck::land(PreparedProgram& prepared, std::size_t number) {
     return;
   }
   const std::int64_t begin = nanoseconds_now();
-  const std::int64_t done = flight.land(prepared, communicator_);
+  const Landed landed = flight.land(prepared, communicator_);
+  const std::int64_t from = std::max(landed.begun, flight.begun());
   --on_their_way_;
   tell({.step = flight.last(),
         .time = {.begin = begin, .end = nanoseconds_now()},
         .resumes = true,
         .flies = true,
-        .hidden = std::max<std::int64_t>(std::min(done, begin) - flight.begun(), 0)});
+        .hidden = std::max<std::int64_t>(std::min(landed.done, begin) - from, 0)});
 }
 
 void FlightDeck::tell(StepTime time) const {

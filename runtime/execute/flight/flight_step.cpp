@@ -56,8 +56,8 @@ void FlightStep::begin(const PreparedProgram& prepared, Communicator& communicat
   begun_ = nanoseconds_now();
 }
 
-std::int64_t FlightStep::land(PreparedProgram& prepared, Communicator& communicator) {
-  const Landed landed = communicator.land(*number_);
+Landed FlightStep::land(PreparedProgram& prepared, Communicator& communicator) {
+  Landed landed = communicator.land(*number_);
   number_.reset();
   for (std::size_t rank = 0; rank < prepared.data.size(); ++rank) {
     std::vector<Traffic>& moved = prepared.counted[rank].steps;
@@ -75,7 +75,7 @@ std::int64_t FlightStep::land(PreparedProgram& prepared, Communicator& communica
   for (std::size_t s = message_.begin; s < message_.end; ++s) {
     count_moved(prepared, s, slot_, *group_);
   }
-  return landed.done;
+  return landed;
 }
 
 }  // namespace mtf

@@ -31,9 +31,9 @@ class FlightStep {
   [[nodiscard]] bool is_on_its_way() const { return number_.has_value(); }
   [[nodiscard]] std::int64_t begun() const { return begun_; }  // when `begin` had returned
 
-  // Both on all local ranks. Returns when it was done, on this process's clock.
+  // Both on all local ranks.
   void begin(const PreparedProgram& prepared, Communicator& communicator, BufferPool& pool);
-  std::int64_t land(PreparedProgram& prepared, Communicator& communicator);
+  Landed land(PreparedProgram& prepared, Communicator& communicator);
 
  private:
   struct Sum {

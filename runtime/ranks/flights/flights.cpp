@@ -46,6 +46,7 @@ void Flights::begin_next() {
     scratch_ += bytes;
     flight.scratch = scratch_of(bytes);
     flight.has_begun = true;
+    flight.begun = nanoseconds_now();
     lead_on(flight);
   }
 }
@@ -93,7 +94,7 @@ Landed Flights::land(std::size_t number) {
   while (!flight.is_done) {
     lead_on();
   }
-  Landed landed{.moved = {flight.wire->moved()}, .done = flight.done};
+  Landed landed{.moved = {flight.wire->moved()}, .begun = flight.begun, .done = flight.done};
   flights_.erase(place);
   return landed;
 }

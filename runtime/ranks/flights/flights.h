@@ -47,7 +47,8 @@ class Flights {
     std::vector<std::byte> scratch = {};
     bool has_begun = false;
     bool is_done = false;
-    std::int64_t done = 0;  // when
+    std::int64_t begun = 0;  // when
+    std::int64_t done = 0;
   };
 
   bool lead_on(Going& flight);
