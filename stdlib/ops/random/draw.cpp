@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/random/draw.h"
 
+#include "runtime/vector_math/philox_lanes.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf {
@@ -19,10 +20,16 @@ Stream stream_of(const KernelCall& call, Distribution distribution) {
           .high = static_cast<std::uint32_t>(call.host.execution())};
 }
 
-PhiloxCounter draw(const Stream& stream, std::uint64_t block) {
-  return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
-                 stream.low, stream.high},
-                stream.key);
+void draw(const Stream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks) {
+  const std::uint64_t upper = (std::uint64_t{stream.high} << 32U) | stream.low;
+  std::size_t i = philox_blocks({.key = stream.key, .upper = upper}, first, blocks.size(), isa,
+                                blocks.empty() ? nullptr : blocks.front().data());
+  for (; i < blocks.size(); ++i) {
+    const std::uint64_t block = first + i;
+    blocks[i] = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
+                        stream.low, stream.high},
+                       stream.key);
+  }
 }
 
 std::optional<TensorType> drawn_type(OpCall& call, DType dtype, DiagSink& diags) {
@@ -43,7 +50,7 @@ std::optional<TensorType> drawn_float_type(OpCall& call, DiagSink& diags) {
                     "; it draws floats, which `cast` makes whole");
     return std::nullopt;
   }
-  const std::optional<TensorType> type = drawn_type(call, dtype, diags);
+  std::optional<TensorType> type = drawn_type(call, dtype, diags);
   call.args.set("dtype", dtype);
   return type;
 }

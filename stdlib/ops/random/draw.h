@@ -31,7 +31,8 @@ struct Stream {
 };
 
 [[nodiscard]] Stream stream_of(const KernelCall& call, Distribution distribution);
-[[nodiscard]] PhiloxCounter draw(const Stream& stream, std::uint64_t block);
+// The words of as many blocks from `first` on.
+void draw(const Stream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks);
 
 // Elements that are neighbours in the whole tensor too are drawn in runs of at most so many.
 inline constexpr std::size_t kRun = 512;

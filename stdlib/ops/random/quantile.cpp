@@ -14,18 +14,18 @@ namespace {
 
 // Inside of (0, 1): of 32 bits for an f32, of 52 for an f64.
 template <typename T>
-void draw_places(const Stream& stream, std::uint64_t block, std::span<double> places) {
-  for (std::size_t i = 0; i < places.size(); ++block) {
-    const PhiloxCounter bits = draw(stream, block);
-    for (std::size_t word = 0; word < bits.size();) {
-      if constexpr (std::is_same_v<T, float>) {
-        places[i++] = (bits[word] + 0.5) * 0x1p-32;
-        word += 1;
-      } else {
-        const std::uint64_t both = (std::uint64_t{bits[word + 1]} << 32U) | bits[word];
-        places[i++] = (static_cast<double>(both >> 12U) + 0.5) * 0x1p-52;
-        word += 2;
-      }
+void draw_places(const Stream& stream, std::uint64_t first, Isa isa, std::span<double> places) {
+  constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint32_t);  // of a place
+  std::array<PhiloxCounter, kRun * kWords / 4> memory;  // NOLINT: clearing it would take longer
+  draw(stream, first, isa, std::span(memory).first(places.size() * kWords / 4));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const PhiloxCounter& bits = memory[i * kWords / 4];
+    const std::size_t word = i * kWords % 4;
+    if constexpr (std::is_same_v<T, float>) {
+      places[i] = (bits[word] + 0.5) * 0x1p-32;
+    } else {
+      const std::uint64_t both = (std::uint64_t{bits[word + 1]} << 32U) | bits[word];
+      places[i] = (static_cast<double>(both >> 12U) + 0.5) * 0x1p-52;
     }
   }
 }
@@ -101,7 +101,7 @@ void quantile_kernel(const KernelCall& call) {
     fill_slice<kEach, T>(call, [&](std::uint64_t block, std::span<T> run) {
       std::array<double, kRun> numbers{};
       const std::span<double> part = std::span<double>(numbers).first(run.size());
-      draw_places<T>(stream, block, part);
+      draw_places<T>(stream, block, isa, part);
       kNormal ? to_truncated(part, isa) : to_gumbel(part, isa);
       for (std::size_t i = 0; i < run.size(); ++i) {
         run[i] = static_cast<T>(shift + scale * part[i]);

@@ -33,7 +33,7 @@ std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
 std::array<float, 4> unit_floats(const PhiloxCounter& bits, float /*tag*/) {
   std::array<float, 4> u{};
   for (std::size_t i = 0; i < u.size(); ++i) {
-    u[i] = static_cast<float>(bits[i] >> 8U) * 0x1p-24F;
+    u[i] = static_cast<float>(static_cast<std::int32_t>(bits[i] >> 8U)) * 0x1p-24F;
   }
   return u;
 }
@@ -51,10 +51,13 @@ template <typename T>
 inline constexpr std::size_t kPerBlock = std::tuple_size_v<decltype(unit_floats({}, T{}))>;
 
 template <typename T>
-void draw_units(const Stream& stream, std::uint64_t first_block, std::span<T> units) {
-  for (std::size_t i = 0; i < units.size(); i += kPerBlock<T>) {
-    const auto u = unit_floats(draw(stream, first_block + i / kPerBlock<T>), T{});
-    std::copy(u.begin(), u.end(), units.begin() + static_cast<std::ptrdiff_t>(i));
+void draw_units(const Stream& stream, std::uint64_t first_block, Isa isa, std::span<T> units) {
+  std::array<PhiloxCounter, kRun / kPerBlock<T>> memory;  // NOLINT: clearing it would take longer
+  const std::span blocks = std::span(memory).first(units.size() / kPerBlock<T>);
+  draw(stream, first_block, isa, blocks);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto u = unit_floats(blocks[i], T{});
+    std::copy(u.begin(), u.end(), units.begin() + static_cast<std::ptrdiff_t>(i * kPerBlock<T>));
   }
 }
 
@@ -92,7 +95,7 @@ void random_kernel(const KernelCall& call) {
     const auto scale = kNormal ? static_cast<T>(real_arg(args, "stddev", 1))
                                : static_cast<T>(real_arg(args, "high", 1)) - shift;
     fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
-      draw_units(stream, block, run);
+      draw_units(stream, block, isa, run);
       if constexpr (kNormal) {
         to_normal(run, isa);
       }
