@@ -162,60 +162,78 @@ struct Sum {
   MpiOptions options = kSmall;
 };
 
-// Each rank a thread, which begins all sums, leads them on at times and lands them in this order.
-void fly(const Mesh& mesh, const std::vector<Sum>& sums, const std::vector<std::size_t>& order,
-         bool own_thread) {
-  const auto all = simulated_communicator(mesh.ranks());
-  std::vector<PerRank<float>> found;
-  std::vector<PerRank<float>> expected;
-  std::vector<const Group*> whole;
-  for (const Sum& sum : sums) {
-    whole.push_back(&all->group(mesh, sum.axes));
-    expected.push_back(numbers_of<float>(all->local_ranks(), sum.count));
-    found.push_back(expected.back());
-    all->all_reduce(*whole.back(), {}, sum.count, ins(expected.back()), outs(expected.back()));
-  }
-  std::vector<std::vector<Traffic>> moved(sums.size(),
-                                          std::vector<Traffic>(all->local_ranks().size()));
-  Post post;
-  const auto run = [&](std::size_t rank) {
-    std::vector<Group> groups;
-    for (const Group* group : whole) {
-      groups.push_back(on_rank(*group, rank));
+// Each rank a thread, which begins all sums, leads them on at times and lands them in some order.
+class Fleet {
+ public:
+  Fleet(const Mesh& mesh, const std::vector<Sum>& sums)
+      : all_(simulated_communicator(mesh.ranks())), sums_(sums) {
+    for (const Sum& sum : sums) {
+      groups_.push_back(&all_->group(mesh, sum.axes));
+      expected_.push_back(numbers_of<float>(all_->local_ranks(), sum.count));
+      found_.push_back(expected_.back());
+      all_->all_reduce(*groups_.back(), {}, sum.count, ins(expected_.back()),
+                       outs(expected_.back()));
+      moved_.emplace_back(all_->local_ranks().size());
     }
+  }
+
+  void fly(const std::vector<std::size_t>& order, bool own_thread) {
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < all_->local_ranks().size(); ++rank) {
+      threads.emplace_back([&, rank] { fly_on(rank, order, own_thread); });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
+
+  void check() const {
+    for (std::size_t s = 0; s < sums_.size(); ++s) {
+      for (std::size_t rank = 0; rank < all_->local_ranks().size(); ++rank) {
+        INFO("sum " << s << " on rank " << rank);
+        CHECK(moved_[s][rank].sent >= sums_[s].count);
+        CHECK(moved_[s][rank].received >= sums_[s].count);
+        CHECK((found_[s][rank] == expected_[s][rank]));
+      }
+    }
+    CHECK(post_.has_right_lengths());
+  }
+
+ private:
+  void fly_on(std::size_t rank, const std::vector<std::size_t>& order, bool own_thread) {
+    std::deque<Group> groups;
     Flights flights(own_thread);
-    std::vector<std::size_t> numbers;
-    for (std::size_t s = 0; s < sums.size(); ++s) {
+    std::vector<std::size_t> numbers(sums_.size());
+    for (std::size_t s = 0; s < sums_.size(); ++s) {
       const auto lock = flights.hold();
-      std::vector<float>& data = found[s][rank];
-      numbers.push_back(flights.begin(
-          ReduceRounds(groups[s], {}, sums[s].count, data.data(), data.data(), sums[s].options),
-          std::make_unique<LateWire>(post, std::to_string(s), groups[s].members[0],
-                                     static_cast<std::int64_t>(rank), 31 * rank + s)));
+      const Group& group = groups.emplace_back(on_rank(*groups_[s], rank));
+      float* data = found_[s][rank].data();
+      numbers[s] =
+          flights.begin(ReduceRounds(group, {}, sums_[s].count, data, data, sums_[s].options),
+                        std::make_unique<LateWire>(post_, std::to_string(s), group.members[0],
+                                                   static_cast<std::int64_t>(rank), 31 * rank + s));
       flights.lead_on();
     }
     for (const std::size_t s : order) {
       const auto lock = flights.hold();
-      const Landed landed = flights.land(numbers[s]);
-      moved[s][rank] = landed.moved[0];
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < all->local_ranks().size(); ++rank) {
-    threads.emplace_back(run, rank);
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  for (std::size_t s = 0; s < sums.size(); ++s) {
-    for (std::size_t rank = 0; rank < threads.size(); ++rank) {
-      INFO("sum " << s << " on rank " << rank << (own_thread ? ", led on by a thread" : ""));
-      CHECK(moved[s][rank].sent >= sums[s].count);
-      CHECK(moved[s][rank].received >= sums[s].count);
-      CHECK((found[s][rank] == expected[s][rank]));
+      moved_[s][rank] = flights.land(numbers[s]).moved[0];
     }
   }
-  CHECK(post.has_right_lengths());
+
+  std::unique_ptr<Communicator> all_;
+  std::vector<Sum> sums_;
+  std::vector<const Group*> groups_;
+  std::vector<PerRank<float>> expected_;  // per sum
+  std::vector<PerRank<float>> found_;
+  std::vector<std::vector<Traffic>> moved_;
+  Post post_;
+};
+
+void fly(const Mesh& mesh, const std::vector<Sum>& sums, const std::vector<std::size_t>& order,
+         bool own_thread) {
+  Fleet fleet(mesh, sums);
+  fleet.fly(order, own_thread);
+  fleet.check();
 }
 
 TEST_CASE("several all-reduces over several axes are on their way at once") {
