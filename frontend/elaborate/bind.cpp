@@ -30,10 +30,19 @@ struct Binder {
     return list;
   }
 
+  // `axis` and `dim` are what NumPy and PyTorch call `over`.
+  [[nodiscard]] Suggestion meant(std::string_view name, std::string_view as) const {
+    const bool has_over = std::ranges::find(formals, "over", &Formal::name) != formals.end();
+    if (has_over && (name == "axis" || name == "dim")) {
+      return {.text = "; did you mean `over`, with the names of dims?", .fix = {}};
+    }
+    return as == "->" ? Suggestion() : suggest(name, formal_names());
+  }
+
   bool put(std::string_view name, const ast::Expr& value, SourceSpan span, std::string_view as) {
     const auto formal = std::ranges::find(formals, name, &Formal::name);
     if (formal == formals.end()) {
-      const Suggestion suggestion = as == "->" ? Suggestion() : suggest(name, formal_names());
+      const Suggestion suggestion = meant(name, as);
       report.error(DiagKind::kUnknownArgument, span,
                    "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
                        suggestion.text,

@@ -47,14 +47,27 @@ std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags
   return axes;
 }
 
+// Why there is no choice for a dim.
+std::string Searching::not_open(const std::string& dim) const {
+  const DimSizes sizes = program_.common_sizes();
+  const auto size = sizes.find(dim);
+  const Mesh& mesh = space_.meshes()[answer_.mesh];
+  const bool splits = size != sizes.end() && std::ranges::any_of(mesh.axes, [&](const auto& axis) {
+                        return axis.size > 1 && size->second % axis.size == 0;
+                      });
+  if (size != sizes.end() && !splits) {
+    return "no axis of the mesh " + to_string(mesh) + " splits `" + dim + "` (" +
+           std::to_string(size->second) + ") evenly";
+  }
+  return "`" + dim + "` is no dim that may be split here" + did_you_mean(dim, space_.dims());
+}
+
 std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
   const std::size_t arrow = rule.find("->");
   const std::string dim(without_blanks(rule.substr(0, arrow)));
   const std::optional<std::size_t> found = space_.find(dim);
   if (!found) {
-    diags.error(
-        DiagKind::kUnknownDim, {},
-        "`" + dim + "` is no dim that may be split here" + did_you_mean(dim, space_.dims()));
+    diags.error(DiagKind::kUnknownDim, {}, not_open(dim));
     return std::nullopt;
   }
   const std::optional<Axes> axes = axes_named(rule.substr(arrow + 2), diags);

@@ -99,7 +99,7 @@ std::string misspelt_keyword(std::string_view word) {
              : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
 }
 
-// from optim import sgd   import optim.sgd
+// from optim import sgd   import optim.sgd   import nn, optim
 std::string import_slip(const Scene& scene) {
   const bool from = scene.source.at(scene.head()) == "from" && scene.position() == 1;
   const bool member = scene.head().type == MtfParser::IMPORT && scene.position() == 2 &&
@@ -108,6 +108,10 @@ std::string import_slip(const Scene& scene) {
     const std::string module(scene.text(-1));
     return "a module is imported whole: write `import " + module + "`, then `" + module + "." +
            std::string(scene.text(1)) + "`";
+  }
+  if (scene.head().type == MtfParser::IMPORT && scene.type(0) == MtfParser::COMMA) {
+    return "an `import` names one module; write `import " + std::string(scene.text(1)) +
+           "` on a line of its own";
   }
   if (!from) {
     return {};

@@ -115,6 +115,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"def f(x) { return x }", "1:5 `def` means nothing here; `fn` declares a function"},
       {"elif x { }", "1:6 `elif` means nothing here; write `else if`"},
       {"if y { } elif x { } else { }", "1:15 `elif` means nothing here; write `else if`"},
+      {"import nn, optim",
+       "1:10 an `import` names one module; write `import optim` on a line of its own"},
       {"from optim import sgd",
        "1:6 `from` means nothing here; write `import optim`, then `optim.sgd`"},
       {"from \"a.mtf\" import f",
