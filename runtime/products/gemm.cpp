@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
 constexpr double kThreadedProducts = 4e6;       // below, waking threads takes longer
 
-// For cores with 48 KB of first-level and 2 MB of second-level cache.
-constexpr std::int64_t kPanelBytes = 4096;             // of one lane in a panel
+// For cores with 48 KB of first-level and 1 MB or 2 MB of second-level cache.
+constexpr std::int64_t kPanelBytes = 6144;             // of one lane in a panel
 constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
 constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
@@ -33,8 +33,9 @@ constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache 
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
 constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near
 constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
-constexpr std::int64_t kFewCols = 192;            // in a group, where not all columns fit
-constexpr std::int64_t kConflict = 4096;          // addresses that far apart displace one another
+constexpr std::int64_t kFewCols = 96;             // in a group, where not all columns fit
+constexpr std::int64_t kGatheredTiles = 4;  // of columns, for which rows side by side are gathered
+constexpr std::int64_t kConflict = 4096;    // addresses that far apart displace one another
 
 // Bytes from the first to the last element of an operand.
 std::int64_t span_bytes(const Offsets& lanes, const Offsets& inner, std::int64_t element) {
@@ -81,6 +82,15 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
   return result;
 }
 
+// Rows that lie side by side are packed by copying, which many columns are worth: each tile of them
+// would read lines anew of which it needs but a part.
+template <typename T>
+bool gathers(const GemmWork<T>& work, std::int64_t cols) {
+  const std::int64_t step = work.plan.four_step;
+  return step != 0 && (step != 1 || cols <= kGatheredTiles * work.width()) &&
+         work.chain.leaves == 1 && work.kernel.rows % kGatheredRows == 0;
+}
+
 // What is used once or twice, or stays in a near cache as it is, is read where it is; so are long
 // rows of a that no near cache would hold when they are packed.
 template <typename T>
@@ -91,6 +101,7 @@ void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   const bool as_good = apart && (!work.one_group || plan.inner() * size <= kInPlaceRow);
   work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
                     (rows <= work.kernel.rows || cols <= 2 * work.width() || as_good);
+  work.a_gathered = !work.a_in_place && gathers(work, cols);
   const bool spread = plan.b_inner.step * size % kConflict != 0;
   work.b_in_place = plan.b_inner.even &&
                     (rows <= work.kernel.rows ||
@@ -143,6 +154,13 @@ void run_pairs_share(const GemmWork<T>& work, const Share& share, const Tensors<
             scratch);
 }
 
+// Part `i` of `n`, of whole tiles but for the last one.
+Interval part_in_tiles(Interval side, std::int64_t tile, std::int64_t i, std::int64_t n) {
+  const Interval tiles = part_of(from_to(0, ceil_div(side.extent, tile)), i, n);
+  return from_to(side.begin + tiles.begin * tile,
+                 std::min(side.begin + tiles.end() * tile, side.end()));
+}
+
 template <typename T, typename S>
 void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensors) {
   constexpr bool kIsStored = std::is_same_v<T, S>;
@@ -166,7 +184,7 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
   allocate(work,
-           {work.a_in_place ? 0 : packed_rows * work.kernel.rows * blocking.panel,
+           {work.reads_rows() ? 0 : packed_rows * work.kernel.rows * blocking.panel,
             work.group * work.width() * blocking.panel,
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
@@ -174,11 +192,12 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
     for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
       for (std::int64_t i = 0; i < blocking.rows; ++i) {
-        run_block(work, GemmBlock<T, S>{.rows = part_of(share.rows, i, blocking.rows),
-                                        .cols = from_to(j, std::min(j + cols, share.cols.end())),
-                                        .a = tensors.a + plan.a_batch.at(n),
-                                        .b = tensors.b + plan.b_batch.at(n),
-                                        .out = tensors.out + plan.out_batch.at(n)});
+        run_block(work, GemmBlock<T, S>{
+                            .rows = part_in_tiles(share.rows, work.kernel.rows, i, blocking.rows),
+                            .cols = from_to(j, std::min(j + cols, share.cols.end())),
+                            .a = tensors.a + plan.a_batch.at(n),
+                            .b = tensors.b + plan.b_batch.at(n),
+                            .out = tensors.out + plan.out_batch.at(n)});
       }
     }
   }
@@ -194,9 +213,7 @@ Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std:
   }
   const bool by_cols = whole.cols.extent >= whole.rows.extent;
   Interval& side = by_cols ? share.cols : share.rows;
-  const std::int64_t tile = by_cols ? work.width() : work.kernel.rows;
-  const Interval tiles = part_of(from_to(0, ceil_div(side.extent, tile)), i, n);
-  side = from_to(tiles.begin * tile, std::min(tiles.end() * tile, side.end()));
+  side = part_in_tiles(side, by_cols ? work.width() : work.kernel.rows, i, n);
   return share;
 }
 

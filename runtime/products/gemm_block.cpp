@@ -14,6 +14,7 @@
 namespace mtf {
 namespace {
 
+constexpr int kMaxFours = kGemmMaxRows / kGatheredRows;
 constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
 
 struct Tile {
@@ -73,8 +74,9 @@ struct Pass {
 template <typename T>
 struct Operand {
   const T* at = nullptr;
-  std::int64_t lane = 0;   // between rows
-  std::int64_t inner = 0;  // between inner indices
+  std::int64_t lane = 0;                       // between rows
+  std::int64_t inner = 0;                      // between inner indices
+  std::array<const T*, kMaxFours> fours = {};  // of rows that are gathered
 };
 
 // Copies a tile out, or adds it to what is there, element by element.
@@ -128,9 +130,13 @@ Places<T> places_of(const GemmWork<T>& work, std::int64_t tiles, std::int64_t ti
 template <typename T, typename S, typename Next>
 void run_kernels(const Pass<T, S>& pass, const Tile& tile, TileRun<T>& run, const Next& next) {
   const GemmWork<T>& work = pass.work;
+  const bool wide = tile.cols.extent > work.kernel.lanes;
+  if (work.a_gathered) {
+    next(0);
+    return work.kernel.gathered[wide][at(tile.rows.extent - 1)](run);
+  }
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
-  const auto& by_rows =
-      (run.a_row == 1 ? kernels.adjacent : kernels.apart)[tile.cols.extent > work.kernel.lanes];
+  const auto& by_rows = (run.a_row == 1 ? kernels.adjacent : kernels.apart)[wide];
   for (std::int64_t i = 0; i < tile.rows.extent; i += kernels.rows) {
     next(i);
     by_rows[at(std::min(kernels.rows, tile.rows.extent - i) - 1)](run);
@@ -143,17 +149,20 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
   const GemmWork<T>& work = pass.work;
   const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
-  TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
-                    .count = static_cast<std::int64_t>(pass.panel.last_part) -
-                             static_cast<std::int64_t>(pass.panel.first_part),
-                    .a = a.at,
-                    .a_row = a.lane,
-                    .a_inner = a.inner,
-                    .b = b.at,
-                    .b_inner = b.inner,
-                    .places = pass.local.data(),
-                    .result_stride = work.plan.out_row.step,
-                    .prefetches = direct && work.far_result};
+  TileRun<T> run = {
+      .parts = work.chain.parts.data() + pass.panel.first_part,
+      .count = static_cast<std::int64_t>(pass.panel.last_part) -
+               static_cast<std::int64_t>(pass.panel.first_part),
+      .a = a.at,
+      .a_row = a.lane,
+      .a_inner = a.inner,
+      .b = b.at,
+      .b_inner = b.inner,
+      .places = pass.local.data(),
+      .result_stride = work.plan.out_row.step,
+      .prefetches = direct && work.far_result,
+      .fours = a.fours.data(),
+      .inner = work.a_gathered ? work.plan.a_inner.table.data() + pass.panel.begin : nullptr};
   T* const result =
       pass.block.out +
       (direct ? work.plan.out_row.at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
@@ -225,11 +234,23 @@ void pack_rows(const Pass<T, S>& pass, Interval tiles) {
   }
 }
 
+template <typename T>
+Operand<T> gathered_rows(const GemmWork<T>& work, const T* a, Interval rows) {
+  Operand<T> result = {.at = a, .lane = work.plan.four_step};
+  for (std::int64_t i = 0; i < rows.extent; i += kGatheredRows) {
+    result.fours[at(i / kGatheredRows)] = a + work.plan.a_row.at(rows.begin + i);
+  }
+  return result;
+}
+
 template <typename T, typename S>
 Operand<T> row_operand(const Pass<T, S>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
   if constexpr (std::is_same_v<T, S>) {
+    if (work.a_gathered) {
+      return gathered_rows(work, pass.block.a, pass.row_tiles[i]);
+    }
     if (work.a_in_place) {
       return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
                     (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),
@@ -298,7 +319,7 @@ void run_group(const Pass<T, S>& pass, Interval group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
   for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
     const Interval rows = pass.row_tiles[i];
-    if (!work.a_in_place && work.one_group) {
+    if (!work.reads_rows() && work.one_group) {
       pack_rows(pass, {.begin = i, .extent = 1});
     }
     const Operand<T> a = row_operand(pass, i);
@@ -323,7 +344,7 @@ void run(const GemmWork<T>& work, const GemmBlock<T, S>& block) {
                              .row_tiles = row_tiles,
                              .tiles = tiles,
                              .local = places_of(work, 0, 0)};
-    if (!work.a_in_place && !work.one_group) {
+    if (!work.reads_rows() && !work.one_group) {
       pack_rows(pass, {.begin = 0, .extent = row_tiles.count()});
     }
     std::int64_t first = 0;

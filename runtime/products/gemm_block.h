@@ -31,6 +31,7 @@ struct GemmWork {
   const Chain& thin_chain;  // as they are
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
+  bool a_gathered = false;  // nor in even steps: four rows at a time, by the plan's table
   bool b_in_place = false;  // where a tile's columns lie side by side
   bool far_result = false;  // in no near cache
   std::int64_t group = 1;   // column tiles that are packed together
@@ -40,6 +41,7 @@ struct GemmWork {
   T* carried = nullptr;     // partial tiles of a block, from one panel to the next
   T* local = nullptr;       // partial tiles inside a panel
 
+  [[nodiscard]] bool reads_rows() const { return a_in_place || a_gathered; }
   [[nodiscard]] std::int64_t width() const { return kernel.lanes * kGemmVectors; }
   [[nodiscard]] std::int64_t tile_size() const { return kernel.rows * width(); }
 };

@@ -4,6 +4,7 @@
 #include "runtime/products/gemm_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstdlib>
 #include <utility>
@@ -187,6 +188,18 @@ bool adds_pairs(const std::vector<int>& merges) {
   return merges.size() % 2 == 0;
 }
 
+// Between the rows of each four, if they are the same distance apart in all of them; else 0.
+std::int64_t step_in_fours(const Offsets& rows) {
+  const std::int64_t step = rows.size > 1 ? rows.at(1) - rows.at(0) : 0;
+  for (std::int64_t i = 0; i < rows.size; ++i) {
+    const std::int64_t first = i - i % kGatheredRows;
+    if (rows.at(i) - rows.at(first) != (i - first) * step) {
+      return 0;
+    }
+  }
+  return step;
+}
+
 }  // namespace
 
 GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
@@ -227,6 +240,7 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   plan.b_inner =
       with_terms(std::move(plan.b_inner), leaf, asked.terms, swapped ? &GemmTerm::a : &GemmTerm::b);
   plan.leaf_length = plan.inner() / leaves;
+  plan.four_step = plan.a_inner.even ? 0 : step_in_fours(plan.a_row);
   return plan;
 }
 
@@ -246,6 +260,11 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memor
   const auto piece_begin = [pieces, part_length](std::int64_t i) {
     return pieces == 1 ? i * part_length : i * part_length / pieces;  // divisions take long
   };
+  // Panels are whole subtrees where they can be: then little waits from one to the next.
+  const std::int64_t together_at_most =
+      std::max<std::int64_t>(1, panel_length / std::max<std::int64_t>(1, part_length));
+  const auto parts_of_panel =
+      static_cast<std::size_t>(std::bit_floor(static_cast<std::uint64_t>(together_at_most)));
   std::int64_t part_begin = 0;
   const auto step = static_cast<std::size_t>(chain.leaves);
   for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
@@ -253,7 +272,8 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memor
     for (std::int64_t i = 0; i < pieces; ++i) {
       const std::int64_t begin = part_begin + piece_begin(i);
       const std::int64_t end = part_begin + piece_begin(i + 1);
-      if (chain.panels.empty() || end - chain.panels.back().begin > panel_length) {
+      const bool subtree = i == 0 && leaf / step % parts_of_panel == 0;
+      if (subtree || end - chain.panels.back().begin > panel_length) {
         chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
         chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
       }

@@ -11,6 +11,8 @@
 
 namespace mtf {
 
+inline constexpr int kGatheredRows = 4;  // that share a pointer where a is gathered
+
 using Int64s = std::pmr::vector<std::int64_t>;
 
 // Where the elements along one side lie in one tensor, relative to the first: a rule where they are
@@ -76,6 +78,9 @@ struct GemmPlan {
   Offsets out_batch;
   std::vector<int> merges;  // per leaf
   std::int64_t leaf_length = 0;
+  // Between rows of a, the same for each four from a multiple of four on, where what is added for
+  // each inner index is in a table; 0 where it is not so.
+  std::int64_t four_step = 0;
 
   [[nodiscard]] std::int64_t batches() const { return a_batch.size; }
   [[nodiscard]] std::int64_t rows() const { return a_row.size; }

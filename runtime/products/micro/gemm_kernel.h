@@ -28,6 +28,10 @@ struct TileRun {
   T* result = nullptr;         // where the last part goes, if not to its place
   std::int64_t result_stride = 0;
   bool prefetches = false;  // the lines of the result, which are far away
+  // Where a is gathered: its rows, four by four, each `a_row` elements apart, for which `inner` has
+  // what to add for each index, in elements as they are stored.
+  const T* const* fours = nullptr;
+  const std::int64_t* inner = nullptr;
 };
 
 inline constexpr int kGemmMaxRows = 12;
@@ -49,6 +53,7 @@ struct GemmKernel {
   std::int64_t lanes = 0;           // of one register
   std::int64_t together = 1;        // inner indices that are packed as one
   std::array<Tiles, 2> tiles = {};  // one leaf or two
+  std::array<ByRows, kGemmVectors> gathered = {};
 };
 
 [[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, float);

@@ -11,6 +11,8 @@ struct F32x8 {
   using Value = float;
   using Reg = __m256;
   static constexpr int kLanes = 8;
+  static constexpr int kTogether = 1;
+  static constexpr int kStored = sizeof(Value);
   static constexpr bool kFlushes = false;
   static Reg zero() { return _mm256_setzero_ps(); }
   static Reg load(const float* x) { return _mm256_loadu_ps(x); }
@@ -24,6 +26,8 @@ struct F64x4 {
   using Value = double;
   using Reg = __m256d;
   static constexpr int kLanes = 4;
+  static constexpr int kTogether = 1;
+  static constexpr int kStored = sizeof(Value);
   static constexpr bool kFlushes = false;
   static Reg zero() { return _mm256_setzero_pd(); }
   static Reg load(const double* x) { return _mm256_loadu_pd(x); }

@@ -20,6 +20,8 @@ struct F32x16 {
   using Value = float;
   using Reg = __m512;
   static constexpr int kLanes = 16;
+  static constexpr int kTogether = 1;
+  static constexpr int kStored = sizeof(Value);
   static constexpr bool kFlushes = false;
   static Reg zero() { return clear<Reg>(); }
   static Reg load(const float* x) { return _mm512_loadu_ps(x); }
@@ -33,6 +35,8 @@ struct F64x8 {
   using Value = double;
   using Reg = __m512d;
   static constexpr int kLanes = 8;
+  static constexpr int kTogether = 1;
+  static constexpr int kStored = sizeof(Value);
   static constexpr bool kFlushes = false;
   static Reg zero() { return clear<Reg>(); }
   static Reg load(const double* x) { return _mm512_loadu_pd(x); }

@@ -21,6 +21,8 @@ struct Pairs {
   using Value = float;
   using Reg = __m512;
   static constexpr int kLanes = 16;
+  static constexpr int kTogether = 2;
+  static constexpr int kStored = 2;        // bytes of an index
   static constexpr bool kFlushes = false;  // the instruction does, whatever the mode is
   static Reg zero() { return cleared<Reg>(); }
   static Reg load(const float* x) { return _mm512_loadu_ps(x); }
@@ -34,6 +36,6 @@ struct Pairs {
 
 }  // namespace
 
-constinit const GemmKernel<float> kGemmPairsBf16 = make_gemm_kernel<Pairs, 12>(2);
+constinit const GemmKernel<float> kGemmPairsBf16 = make_gemm_kernel<Pairs, 12>();
 
 }  // namespace mtf

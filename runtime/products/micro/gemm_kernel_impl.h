@@ -130,9 +130,10 @@ void hold(Registers<V, kRows, kVectors>& acc) {
 }
 
 // One index of a chain, for all elements of a tile.
-template <typename V, bool kApart, int kRows, int kVectors>
-void add_index(const RowsOfA<typename V::Value, kRows, kApart>& a, std::int64_t a_row,
-               const typename V::Value* b, Registers<V, kRows, kVectors>& acc) {
+template <typename V, int kRows, int kVectors, typename Rows>
+[[gnu::always_inline]] inline void add_index(const Rows& a, std::int64_t a_row,
+                                             const typename V::Value* b,
+                                             Registers<V, kRows, kVectors>& acc) {
   typename V::Reg col[kVectors];
 #pragma GCC unroll 2
   for (int j = 0; j < kVectors; ++j) {
@@ -146,6 +147,25 @@ void add_index(const RowsOfA<typename V::Value, kRows, kApart>& a, std::int64_t 
       acc[i][j] = V::fma(row, col[j], acc[i][j]);
     }
   }
+}
+
+// A part's value, added to those that wait for it; whether it was the last one, whose place is the
+// result.
+template <typename V, int kRows, int kVectors>
+[[gnu::always_inline]] inline bool finish_part(const TileRun<typename V::Value>& run,
+                                               std::int64_t p, Registers<V, kRows, kVectors>& acc) {
+  using Value = typename V::Value;
+  const int merges = run.parts[p].merges;
+  Value* const* const place = run.places + run.parts[p].depth;
+  for (int m = 1; m <= merges; ++m) {
+    add_left<V, kRows, kVectors>(place[-m], acc);
+  }
+  if (p + 1 == run.count && run.result != nullptr) {
+    store<V, kRows, kVectors>(acc, run.result, run.result_stride);
+    return true;
+  }
+  store<V, kRows, kVectors>(acc, place[-merges], kPlaceStride<V>);
+  return false;
 }
 
 // kApart: rows of a are apart, and its inner indices side by side; else the other way round. A part
@@ -181,7 +201,7 @@ void run_tile(const TileRun<typename V::Value>& run) {
       for (std::int64_t k = 0; k < part.length; ++k) {
 #pragma GCC unroll 2
         for (int l = 0; l < kLeaves; ++l) {
-          add_index<V, kApart, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
+          add_index<V, kRows, kVectors>(a[l], a_row, b[l], acc[l]);
           a[l].advance(a_inner);
           b[l] += b_inner;
           if constexpr (kApart) {
@@ -198,16 +218,64 @@ void run_tile(const TileRun<typename V::Value>& run) {
       add_right<V, kRows, kVectors>(acc[1], acc[0]);
     }
     asm volatile("" ::: "memory");
-    const int merges = run.parts[p].merges;
-    Value* const* const place = run.places + run.parts[p].depth;
-    for (int m = 1; m <= merges; ++m) {
-      add_left<V, kRows, kVectors>(place[-m], acc[0]);
-    }
-    if (p + 1 == run.count && run.result != nullptr) {
-      store<V, kRows, kVectors>(acc[0], run.result, run.result_stride);
+    if (finish_part<V, kRows, kVectors>(run, p, acc[0])) {
       return;
     }
-    store<V, kRows, kVectors>(acc[0], place[-merges], kPlaceStride<V>);
+  }
+}
+
+// Four rows of a share a pointer, which a table moves from one inner index to the next.
+template <typename T, int kRows>
+class GatheredRows {
+ public:
+  GatheredRows(const T* const* fours, std::int64_t bytes) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kPointers; ++i) {
+      at_[i] = reinterpret_cast<const char*>(fours[i]) + bytes;
+    }
+  }
+
+  [[nodiscard]] const T* row(int i, std::int64_t stride) const {
+    return reinterpret_cast<const T*>(at_[i / kGatheredRows] + i % kGatheredRows * stride);
+  }
+
+ private:
+  static constexpr int kPointers = (kRows + kGatheredRows - 1) / kGatheredRows;
+  const char* at_[kPointers];
+};
+
+// Rows of a are where `run.fours` and `run.inner` say.
+template <typename V, int kRows, int kVectors>
+void run_gathered(const TileRun<typename V::Value>& run) {
+  using Value = typename V::Value;
+  Registers<V, kRows, kVectors> acc;
+  if (run.prefetches) {
+    prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
+  }
+  for (std::int64_t p = 0; p < run.count; ++p) {
+    asm volatile("" ::: "memory");  // as in run_tile
+    const ChainPart& part = run.parts[p];
+    const std::int64_t b_inner = run.b_inner;
+    const std::int64_t row = run.a_row * V::kStored;
+    const Value* b = run.b + part.begin * b_inner;
+    const std::int64_t* inner = run.inner + part.begin * V::kTogether;
+    load<V, kRows, kVectors>(part.resumes ? run.places[part.depth] : nullptr, acc);
+    {
+      const Flushing<V::kFlushes> flushing;
+#pragma GCC unroll 2
+      for (std::int64_t k = 0; k < part.length; ++k) {
+        const GatheredRows<Value, kRows> a(run.fours, *inner * V::kStored);
+        add_index<V, kRows, kVectors>(a, row, b, acc);
+        inner += V::kTogether;
+        b += b_inner;
+        hide(b);
+      }
+      hold<V, kRows, kVectors>(acc);
+    }
+    asm volatile("" ::: "memory");
+    if (finish_part<V, kRows, kVectors>(run, p, acc)) {
+      return;
+    }
   }
 }
 
@@ -215,6 +283,12 @@ template <typename V, bool kApart, int kLeaves, int kVectors, int... kIndex>
 constexpr typename GemmKernel<typename V::Value>::ByRows tiles_by_rows(
     std::integer_sequence<int, kIndex...>) {
   return {run_tile<V, kApart, kLeaves, kIndex + 1, kVectors>...};
+}
+
+template <typename V, int kVectors, int... kIndex>
+constexpr typename GemmKernel<typename V::Value>::ByRows gathered_by_rows(
+    std::integer_sequence<int, kIndex...>) {
+  return {run_gathered<V, kIndex + 1, kVectors>...};
 }
 
 // Tiles of kRows / kLeaves rows, so that the leaves fill the same registers.
@@ -229,11 +303,13 @@ constexpr typename GemmKernel<typename V::Value>::Tiles make_tiles() {
 }
 
 template <typename V, int kRows>
-constexpr GemmKernel<typename V::Value> make_gemm_kernel(std::int64_t together = 1) {
+constexpr GemmKernel<typename V::Value> make_gemm_kernel() {
+  const auto rows = std::make_integer_sequence<int, kRows>();
   return {.rows = kRows,
           .lanes = V::kLanes,
-          .together = together,
-          .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>()}};
+          .together = V::kTogether,
+          .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>()},
+          .gathered = {gathered_by_rows<V, 1>(rows), gathered_by_rows<V, 2>(rows)}};
 }
 
 }  // namespace mtf

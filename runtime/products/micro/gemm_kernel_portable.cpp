@@ -12,6 +12,8 @@ struct Scalar {
   using Value = T;
   using Reg = T;
   static constexpr int kLanes = 1;
+  static constexpr int kTogether = 1;
+  static constexpr int kStored = sizeof(Value);
   static constexpr bool kFlushes = false;
   static Reg zero() { return T(0); }
   static Reg load(const T* x) { return *x; }

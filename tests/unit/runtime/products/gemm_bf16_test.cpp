@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/runtime/gemm_reference.h"
-#include "tests/unit/runtime/random_products.h"
+#include "tests/unit/runtime/products/gemm_reference.h"
+#include "tests/unit/runtime/products/random_products.h"
 
 namespace mtf {
 namespace {

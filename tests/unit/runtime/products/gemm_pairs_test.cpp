@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/products/gemm.h"
-#include "tests/unit/runtime/gemm_reference.h"
+#include "tests/unit/runtime/products/gemm_reference.h"
 
 namespace mtf {
 namespace {
