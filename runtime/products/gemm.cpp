@@ -173,13 +173,16 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
       return run_pairs_share(work, share, tensors);
     }
   }
-  if (is_thin(plan, share.rows, share.cols) && (kIsStored || has_long_rows(plan, share.cols))) {
+  if (!plan.a_words && is_thin(plan, share.rows, share.cols) &&
+      (kIsStored || has_long_rows(plan, share.cols))) {
     return run_thin_share(work, share, tensors);
   }
   const Blocking blocking = choose_blocking(work, share.rows.extent, share.cols.extent);
   choose_groups(work, blocking);
   if (kIsStored) {
     choose_packing(work, share.rows.extent, share.cols.extent);
+  } else {
+    work.a_gathered = plan.a_words;
   }
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
@@ -297,6 +300,20 @@ PreparedGemm<T, S>::~PreparedGemm() = default;
 template <typename T, typename S>
 void PreparedGemm<T, S>::run(const S* a, const S* b, T* out) const {
   state_->run(Tensors<T, S>{.a = a, .b = b, .out = out});
+}
+
+bool reads_words(const Gemm& product, Cpu cpu) {
+  std::pmr::monotonic_buffer_resource memory;
+  const GemmKernel<float>& kernel = gemm_kernel(cpu.isa, BFloat16());
+  const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
+  if (kernel.together != 2 || plan.swapped || plan.leaf_length % 2 != 0 || !plan.rows() ||
+      !plan.cols()) {
+    return false;
+  }
+  const Chain chain = cut_chain(plan, kPanelBytes, &memory, kernel.together);
+  const GemmWork<float> work = {
+      .plan = plan, .chain = chain, .thin_chain = chain, .kernel = kernel};
+  return gathers(work, plan.cols());
 }
 
 template class PreparedGemm<float>;

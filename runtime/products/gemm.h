@@ -43,7 +43,13 @@ struct Gemm {
   std::vector<GemmDim> inner;        // strides a, b; first dim is the slowest of a chain
   std::vector<GemmTerm> terms = {};  // besides the operands given
   bool accumulate = false;           // out = out + product instead of out = product
+  // Of bf16 only: for each even index of a leaf a holds a word of that index and of the next one
+  // (pack/gemm_words.h), where the first of the two is by the strides.
+  bool a_words = false;
 };
+
+// Whether a product of bf16 whose a is words can be done: it is read where it is.
+[[nodiscard]] bool reads_words(const Gemm& product, Cpu cpu);
 
 // `out` must not overlap the operands, nor itself. Extents may be 0: an empty sum is 0.
 void gemm(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);

@@ -149,20 +149,21 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
   const GemmWork<T>& work = pass.work;
   const bool last = pass.panel.last_part == work.chain.parts.size();
   const bool direct = last && writes_directly(work, tile);
-  TileRun<T> run = {
-      .parts = work.chain.parts.data() + pass.panel.first_part,
-      .count = static_cast<std::int64_t>(pass.panel.last_part) -
-               static_cast<std::int64_t>(pass.panel.first_part),
-      .a = a.at,
-      .a_row = a.lane,
-      .a_inner = a.inner,
-      .b = b.at,
-      .b_inner = b.inner,
-      .places = pass.local.data(),
-      .result_stride = work.plan.out_row.step,
-      .prefetches = direct && work.far_result,
-      .fours = a.fours.data(),
-      .inner = work.a_gathered ? work.plan.a_inner.table.data() + pass.panel.begin : nullptr};
+  TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
+                    .count = static_cast<std::int64_t>(pass.panel.last_part) -
+                             static_cast<std::int64_t>(pass.panel.first_part),
+                    .a = a.at,
+                    .a_row = a.lane,
+                    .a_inner = a.inner,
+                    .b = b.at,
+                    .b_inner = b.inner,
+                    .places = pass.local.data(),
+                    .result_stride = work.plan.out_row.step,
+                    .prefetches = direct && work.far_result,
+                    .fours = a.fours.data(),
+                    .inner = work.a_gathered ? work.plan.a_inner.table.data() +
+                                                   pass.panel.begin * work.kernel.together
+                                             : nullptr};
   T* const result =
       pass.block.out +
       (direct ? work.plan.out_row.at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
@@ -234,11 +235,12 @@ void pack_rows(const Pass<T, S>& pass, Interval tiles) {
   }
 }
 
-template <typename T>
-Operand<T> gathered_rows(const GemmWork<T>& work, const T* a, Interval rows) {
-  Operand<T> result = {.at = a, .lane = work.plan.four_step};
+template <typename T, typename S>
+Operand<T> gathered_rows(const GemmWork<T>& work, const S* a, Interval rows) {
+  Operand<T> result = {.lane = work.plan.four_step};
   for (std::int64_t i = 0; i < rows.extent; i += kGatheredRows) {
-    result.fours[at(i / kGatheredRows)] = a + work.plan.a_row.at(rows.begin + i);
+    result.fours[at(i / kGatheredRows)] =
+        reinterpret_cast<const T*>(a + work.plan.a_row.at(rows.begin + i));
   }
   return result;
 }
@@ -247,10 +249,10 @@ template <typename T, typename S>
 Operand<T> row_operand(const Pass<T, S>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
   const ChainPanel& panel = pass.panel;
+  if (work.a_gathered) {
+    return gathered_rows(work, pass.block.a, pass.row_tiles[i]);
+  }
   if constexpr (std::is_same_v<T, S>) {
-    if (work.a_gathered) {
-      return gathered_rows(work, pass.block.a, pass.row_tiles[i]);
-    }
     if (work.a_in_place) {
       return {.at = pass.block.a + work.plan.a_row.at(pass.row_tiles[i].begin) +
                     (panel.length > 0 ? work.plan.a_inner.at(panel.begin) : 0),

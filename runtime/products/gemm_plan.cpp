@@ -223,6 +223,7 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   const Dims inner = leaf_major(sides.inner);
   GemmPlan plan = {.swapped = swapped,
                    .accumulate = asked.accumulate,
+                   .a_words = asked.a_words,
                    .a_row = offsets(sides.rows, &GemmDim::a),
                    .a_inner = offsets(inner, &GemmDim::a),
                    .b_col = offsets(sides.cols, &GemmDim::b),

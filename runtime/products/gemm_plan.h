@@ -67,6 +67,7 @@ struct Chain {
 struct GemmPlan {
   bool swapped = false;  // a is b, and rows are columns
   bool accumulate = false;
+  bool a_words = false;
   Offsets a_row;
   Offsets a_inner;
   Offsets b_col;

@@ -8,6 +8,7 @@
 #include "runtime/kernels/reduce_kernel.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/tree.h"
+#include "runtime/products/pack/gemm_words.h"
 #include "stdlib/ops/convolution/conv_plan.h"
 #include "stdlib/ops/convolution/conv_rules.h"
 #include "stdlib/ops/reduce/product_kernel.h"
@@ -15,6 +16,45 @@
 
 namespace mtf {
 namespace {
+
+// Makes a product read words whose elements are `step` apart; whether it can.
+bool read_words(ConvPart& part, std::int64_t step, Cpu cpu) {
+  Gemm& product = part.product;
+  const GemmDim last = product.inner.back();
+  if (last.a != step || last.extent / last.blocks % 2 != 0) {
+    return false;
+  }
+  const std::int64_t room = step == 1 ? 1 : 2;
+  part.a *= room;
+  bool at_words = part.a % 2 == 0;
+  for (std::vector<GemmDim>* dims : {&product.batch, &product.rows, &product.inner}) {
+    for (GemmDim& dim : *dims) {
+      dim.a *= room;
+      at_words = at_words && (dim.a % 2 == 0 || &dim == &product.inner.back());
+    }
+  }
+  product.a_words = true;
+  return at_words && reads_words(product, cpu);
+}
+
+// Lets products read words of bf16 from the copy, if all of them can; returns how far apart the
+// elements of a word are. Side by side they are words already but for their order; else the copy
+// has a word for each element, which takes twice the room.
+std::int64_t use_words(ConvPlan& plan, Cpu cpu) {
+  std::vector<ConvPart> parts = plan.parts;
+  if (!plan.copies || parts.empty() || parts.front().product.inner.empty()) {
+    return 0;
+  }
+  const std::int64_t step = parts.front().product.inner.back().a;
+  const bool can = step > 0 && std::ranges::all_of(parts, [step, cpu](ConvPart& part) {
+                     return read_words(part, step, cpu);
+                   });
+  if (!can) {
+    return 0;
+  }
+  plan.parts = std::move(parts);
+  return step;
+}
 
 // The plan, and its products as far as they depend on shapes alone: of operands stored as S.
 // Of whole numbers, no product is prepared.
@@ -24,6 +64,9 @@ using GemmOf = std::conditional_t<std::is_integral_v<T>, PreparedGemm<float>, Pr
 template <typename T, typename S>
 struct PreparedConv {
   PreparedConv(const KernelCall& call, ConvKind kind) : plan(plan_conv(call, kind)) {
+    if constexpr (std::is_same_v<S, BFloat16>) {
+      word_step = use_words(plan, call.host.cpu());
+    }
     if constexpr (!std::is_integral_v<T>) {
       for (const ConvPart& part : plan.parts) {
         products.push_back(std::make_unique<GemmOf<T, S>>(part.product, call.host.cpu()));
@@ -32,6 +75,7 @@ struct PreparedConv {
   }
 
   ConvPlan plan;
+  std::int64_t word_step = 0;  // of bf16, between the elements of a word; 0: there are no words
   std::vector<std::unique_ptr<GemmOf<T, S>>> products;
 };
 
@@ -116,6 +160,22 @@ class StepSums {
   std::vector<std::vector<T>> places_;
 };
 
+// The copy as products read it.
+template <typename T, typename S>
+const S* as_read(const PreparedConv<T, S>& conv, S* copy) {
+  if constexpr (std::is_same_v<S, BFloat16>) {
+    const std::int64_t size = padded_volume(conv.plan);
+    if (conv.word_step == 1) {
+      turn_to_words(copy, size);
+    }
+    if (conv.word_step > 1) {
+      make_words(copy, size, conv.word_step, copy + size);
+      return copy + size;
+    }
+  }
+  return copy;
+}
+
 template <typename T, typename S>
 void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   const ConvPlan& plan = conv.plan;
@@ -127,7 +187,7 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
     return multiply_parts(conv, dtype, a, b, out);
   }
   const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(S);
-  std::byte* const copy = copy_scratch(bytes);
+  std::byte* const copy = copy_scratch(conv.word_step > 1 ? 3 * bytes : bytes);
   std::memset(copy, 0, bytes);  // the places around stay so from step to step
   std::vector<T> gathered(
       plan.gathered.empty() ? 0 : static_cast<std::size_t>(call.out.shape.volume()));
@@ -137,7 +197,8 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
     copy_padded(plan, sizeof(S), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
                 copy);
     T* const to = plan.steps.adds ? sums.next() : whole + step * plan.steps.out;
-    multiply_parts(conv, dtype, reinterpret_cast<const S*>(copy), b + step * plan.steps.b, to);
+    multiply_parts(conv, dtype, as_read(conv, reinterpret_cast<S*>(copy)), b + step * plan.steps.b,
+                   to);
     if (plan.steps.adds) {
       sums.done(step);
     }

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "runtime/products/pack/gemm_words.h"
 #include "tests/unit/runtime/products/gemm_reference.h"
 #include "tests/unit/runtime/products/random_products.h"
 
@@ -94,7 +95,59 @@ Sized windows(std::int64_t places, std::int64_t channels, std::int64_t kernels,
           .out = places * kernels};
 }
 
+// The same product of words: of elements side by side, where indices of a leaf are, or of elements
+// `step` apart, which are twice as many.
+void check_words(const Sized& sized, std::int64_t step, std::mt19937& random) {
+  const Narrow a = narrow_values(sized.a, tiny, random);
+  const Narrow b = narrow_values(sized.b, common, random);
+  Gemm gemm = sized.gemm;
+  gemm.a_words = true;
+  std::vector<BFloat16> words = a.stored;
+  if (step == 1) {
+    turn_to_words(words.data(), sized.a);
+  } else {
+    words.resize(2 * words.size());
+    make_words(a.stored.data(), sized.a, step, words.data());
+    for (std::vector<GemmDim>* dims : {&gemm.rows, &gemm.inner}) {
+      for (GemmDim& dim : *dims) {
+        dim.a *= 2;
+      }
+    }
+  }
+  std::vector<float> expected(static_cast<std::size_t>(sized.out));
+  reference_gemm<true>(sized.gemm, a.wide.data(), b.wide.data(), expected.data());
+  for (const int threads : {1, 3}) {
+    const Cpu cpu = {.isa = widest_isa(), .threads = threads};
+    REQUIRE(reads_words(gemm, cpu) == (widest_isa() == Isa::kAvx512Bf16));
+    if (reads_words(gemm, cpu)) {
+      std::vector<float> found(expected.size());
+      mtf::gemm(gemm, words.data(), b.stored.data(), found.data(), cpu);
+      REQUIRE(same_bits<float>(found, expected));
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("words of bf16 are read where they are, to the same bits", "[gemm]") {
+  std::mt19937 random(8);
+  for (const std::int64_t places : {5, 12, 50, 200}) {
+    INFO(places << " places");
+    check_words(windows(places, 64, 37, 4), 1, random);
+  }
+  // Rows are channels, and the indices of a chain places: words are of two places.
+  for (const std::int64_t channels : {4, 6, 20, 64}) {
+    INFO(channels << " channels");
+    const Sized of_places = {.gemm = {.rows = {{.extent = channels, .a = 1, .out = 19}},
+                                      .cols = {{.extent = 19, .b = 1, .out = 1}},
+                                      .inner = {{.extent = 4, .a = 20 * channels, .b = 16 * 19},
+                                                {.extent = 16, .a = channels, .b = 19}}},
+                             .a = 4 * 20 * channels,
+                             .b = 4 * 16 * 19,
+                             .out = channels * 19};
+    check_words(of_places, channels, random);
+  }
+}
 
 TEST_CASE("windows over bf16 have these bits whatever channels a leaf has", "[gemm]") {
   std::mt19937 random(5);
