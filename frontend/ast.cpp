@@ -52,7 +52,7 @@ class Printer {
       nested_rules("params", layout.params->rules);
     }
     for (const RulesAt& at : layout.at) {
-      nested_rules("at " + quote(at.glob.text), at.rules);
+      nested_rules((at.lets ? "at let " : "at ") + quote(at.glob.text), at.rules);
     }
     for (const LayoutOption& option : layout.options) {
       out_.append(indent_, ' ');

@@ -45,6 +45,7 @@ struct Mesh {
 // Other rules for the variables that a glob names: at "two_layer/w" { hidden -> cols }
 struct RulesAt {
   SourceSpan span;
+  bool lets = false;  // `at let`: of what `let`s named, not of variables
   Name glob;
   std::vector<Rule> rules;
 };

@@ -31,7 +31,7 @@ axis : name ':' expr ;
 
 layout : LAYOUT name (ON name)? (INFER | AUTO | UNEVEN)* layoutBody ;
 layoutBody : '{' (SEP layoutItem? (',' layoutItem?)*)* '}' ;
-layoutItem : ruleItem | PARAMS layoutBody | AT string layoutBody ;
+layoutItem : ruleItem | PARAMS layoutBody | AT LET? string layoutBody ;
 // Several dims may share what the last of them maps to: vocab, d_ff, heads -> y
 // Of a layout also an option: gather = again, stream = 4
 ruleItem

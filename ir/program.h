@@ -70,6 +70,13 @@ struct Update {
   ValueId value;
 };
 
+// What a `let` called a value, behind the path of the call that it is in: "net/attention/scores".
+// The value's gradient and what is computed anew of it have the same.
+struct Let {
+  std::string path;
+  ValueId value;
+};
+
 struct Program {
   std::string name;  // the entry: "train_step", or "top level"
   std::vector<Value> values;
@@ -78,6 +85,7 @@ struct Program {
   std::vector<Update> updates;
   std::vector<Frame> frames;
   std::vector<Layout> regions;
+  std::vector<Let> lets;  // of what rewrites have left
 
   [[nodiscard]] const Value& at(ValueId id) const {
     return values[static_cast<std::size_t>(id.index)];

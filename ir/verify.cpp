@@ -25,6 +25,11 @@ std::string check_frames(const Program& program) {
                                                       : "";
 }
 
+std::string check_lets(const Program& program) {
+  const auto is_out = [&](const Let& let) { return !in_range(program, let.value); };
+  return std::ranges::any_of(program.lets, is_out) ? "a name is one of no value" : "";
+}
+
 std::string check_shape(const Shape& shape) {
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if (shape[i].size < 0) {
@@ -163,7 +168,7 @@ std::string check_ends(const Program& program) {
 }  // namespace
 
 std::string verify(const Program& program) {
-  for (const auto check : {check_frames, check_inputs, check_ends}) {
+  for (const auto check : {check_frames, check_inputs, check_ends, check_lets}) {
     std::string problem = check(program);
     if (!problem.empty()) {
       return problem;

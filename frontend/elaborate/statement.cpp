@@ -20,8 +20,9 @@ std::string joined_names(std::span<const ast::Name> names) {
   return text;
 }
 
-// Messages and printed programs call a tensor as the user does.
-Value named(const Units& units, Value value, const std::string& name) {
+// Messages, printed programs and layouts call a tensor as the user does.
+Value named(Context& c, Value value, const std::string& name) {
+  const Units& units = c.units;
   auto* tensor = std::get_if<Tensor>(&value.node);
   if (tensor == nullptr) {
     return value;
@@ -29,9 +30,14 @@ Value named(const Units& units, Value value, const std::string& name) {
   tensor->name = name;
   if (tensor->where == Where::kRecorded && !units.recordings.empty() &&
       tensor->unit == units.recording().serial) {
-    mtf::Value& recorded = units.recording().program().at(ValueId{tensor->index});
-    if (recorded.op != nullptr && recorded.name.empty()) {
-      recorded.name = name;
+    Program& program = units.recording().program();
+    mtf::Value& recorded = program.at(ValueId{tensor->index});
+    if (recorded.op != nullptr) {
+      recorded.name = recorded.name.empty() ? name : recorded.name;
+      const std::string& call = c.variables.path;
+      program.lets.push_back(
+          {.path = call.empty() ? name : call + "/" + name, .value = {tensor->index}});
+      c.names.lets.insert(program.lets.back().path);
     }
   }
   return value;
@@ -83,7 +89,7 @@ void run_binding(Context& c, const ast::Binding& binding) {
   const Values values = values_for(c, binding.names, binding.value);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ast::Name& name = binding.names[i];
-    c.names.scope->declare(name.text, {.value = named(c.units, values[i], name.text),
+    c.names.scope->declare(name.text, {.value = named(c, values[i], name.text),
                                        .kind = binding.rebindable ? NameKind::kVar : NameKind::kLet,
                                        .span = name.span});
   }
@@ -94,7 +100,7 @@ void run_assign(Context& c, const ast::Assign& assign) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Scope::Found found = c.names.scope->find(assign.names[i].text);
     if (found.binding != nullptr && found.binding->kind == NameKind::kVar) {
-      found.binding->value = named(c.units, values[i], assign.names[i].text);
+      found.binding->value = named(c, values[i], assign.names[i].text);
     }
   }
 }

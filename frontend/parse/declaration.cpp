@@ -72,8 +72,10 @@ void add_part(const Builder& build, const Tree* item, ast::Layout& layout) {
   }
   const Tree* body = first<MtfParser::LayoutBodyContext>(item);
   if (const Tree* glob = first<MtfParser::StringContext>(item); glob != nullptr) {
-    layout.at.push_back(
-        {.span = span, .glob = build_text(build, glob), .rules = only_rules(build, body)});
+    layout.at.push_back({.span = span,
+                         .lets = build.leaf(item, MtfParser::LET) != nullptr,
+                         .glob = build_text(build, glob),
+                         .rules = only_rules(build, body)});
   } else if (layout.params) {
     build.error(span, "a second `params` in one layout");
   } else {

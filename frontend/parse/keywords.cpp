@@ -130,6 +130,8 @@ std::size_t resolve_keyword(const WordContext& word) {
   if (word.type == MtfParser::PARAMS) {
     keyword = word.next == MtfParser::OPEN_BRACE;
   } else if (word.type == MtfParser::AT) {
+    keyword = word.next == MtfParser::STRING_BEGIN || word.next == MtfParser::LET;
+  } else if (word.type == MtfParser::LET && word.previous == MtfParser::AT) {
     keyword = word.next == MtfParser::STRING_BEGIN;
   } else if (word.type == MtfParser::ELSE) {
     keyword =

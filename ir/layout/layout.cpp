@@ -38,7 +38,18 @@ bool matches(std::string_view glob, std::string_view path) {
 
 }  // namespace
 
+bool VariableRules::names_let(std::string_view path) const {
+  return lets && matches(glob, path);
+}
+
+std::string title_of(const VariableRules& block) {
+  return block.glob.empty() ? "params" : (block.lets ? "at let \"" : "at \"") + block.glob + "\"";
+}
+
 bool VariableRules::names(std::string_view path) const {
+  if (lets) {
+    return false;
+  }
   if (glob.empty() || matches(glob, path)) {
     return true;
   }
@@ -52,12 +63,20 @@ bool VariableRules::names(std::string_view path) const {
 }
 
 Layout::Rules Layout::rules_for(std::string_view variable) const {
-  Rules found;
+  std::vector<const VariableRules*> blocks;
   for (const VariableRules& block : variables) {
     if (!variable.empty() && block.names(variable)) {
-      for (const Rule& rule : block.rules) {
-        found.list.push_back(&rule);
-      }
+      blocks.push_back(&block);
+    }
+  }
+  return rules_for(blocks);
+}
+
+Layout::Rules Layout::rules_for(std::span<const VariableRules* const> blocks) const {
+  Rules found;
+  for (const VariableRules* block : blocks) {
+    for (const Rule& rule : block->rules) {
+      found.list.push_back(&rule);
     }
   }
   found.firm = found.list.size();

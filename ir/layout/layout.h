@@ -71,15 +71,23 @@ struct OrientedConditions {
 // requires: it has.
 [[nodiscard]] Rule resolved(const NamedRule& rule, const Mesh& mesh);
 
-// The rules that go first for some variables: `params { … }`, at "net/w" { … }.
+// The rules that go first for some variables: `params { … }`, at "net/w" { … }; or for what `let`s
+// named: at let "net/h" { … }.
 struct VariableRules {
   std::string glob;  // `*` stands for any text; "" for every variable
   std::vector<Rule> rules;
   SourceSpan span;
+  bool lets = false;
 
-  // Whether the glob names the path, or one that it is part of: a param's optimizer state.
+  // Whether the glob names the variable of the path, or one that it is part of: a param's optimizer
+  // state.
   [[nodiscard]] bool names(std::string_view path) const;
+  // Whether it names what a `let` did.
+  [[nodiscard]] bool names_let(std::string_view path) const;
 };
+
+// `params`, `at "net/w"`, `at let "net/h"`: what stands before the block.
+[[nodiscard]] std::string title_of(const VariableRules& block);
 
 struct Layout {
   std::string name;
@@ -99,6 +107,8 @@ struct Layout {
     std::size_t firm = 0;
   };
   [[nodiscard]] Rules rules_for(std::string_view variable) const;  // "": no variable
+  // These blocks', then the layout's.
+  [[nodiscard]] Rules rules_for(std::span<const VariableRules* const> blocks) const;
 };
 
 // Blocks of a dim that overlap: a rank has all that its block of another dim, of `size` and split

@@ -264,6 +264,26 @@ void go_back(Builder& builder, ValueId id, Adjoints& adjoints) {
   builder.recompute(outer);
 }
 
+// A gradient is called as what it is one of; and so is what was computed anew. (Of a gradient of
+// several, that holds for the last.)
+void name_gradients(Builder& builder, ValueId of, const Adjoints& adjoints) {
+  std::vector<Let>& lets = builder.program().lets;
+  for (std::size_t i = 0, count = lets.size(); i < count; ++i) {
+    const auto [path, value] = lets[i];
+    if (value > of) {
+      continue;
+    }
+    const ValueId gradient = adjoints.at(value).gradient;
+    if (gradient.valid() &&
+        same_dims(builder.type_of(gradient).shape, builder.type_of(value).shape)) {
+      lets.push_back({.path = path, .value = gradient});
+    }
+    if (const ValueId copy = builder.latest(value); copy != value) {
+      lets.push_back({.path = path, .value = copy});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const ValueId> targets) {
@@ -282,6 +302,7 @@ std::vector<ValueId> gradients(Builder& builder, ValueId of, std::span<const Val
   for (ValueId id = of; id.valid(); --id.index) {
     go_back(builder, id, adjoints);
   }
+  name_gradients(builder, of, adjoints);
   builder.copies() = outer_copies;
   builder.at(span, frame);
   builder.within(region);

@@ -99,6 +99,10 @@ class Compaction {
     for (Update& update : program_.updates) {
       update.value = moved_[at(update.value)];
     }
+    for (Let& let : program_.lets) {
+      let.value = moved_[at(let.value)];
+    }
+    std::erase_if(program_.lets, [](const Let& let) { return !let.value.valid(); });
   }
 
  private:

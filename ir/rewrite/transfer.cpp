@@ -42,6 +42,11 @@ Program finish_transfer(Transfer transfer) {
   for (const Update& update : transfer.from.updates) {
     to.updates.push_back({.input = update.input, .value = transfer.at(update.value)});
   }
+  for (const Let& let : transfer.from.lets) {
+    if (transfer.at(let.value).valid()) {
+      to.lets.push_back({.path = let.path, .value = transfer.at(let.value)});
+    }
+  }
   return to;
 }
 

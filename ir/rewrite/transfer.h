@@ -21,7 +21,8 @@ struct Transfer {
 // The old value as it is, reading the new operands.
 [[nodiscard]] Value moved_value(const Transfer& transfer, ValueId old);
 ValueId append(Transfer& transfer, Value value);
-// Inputs, outputs and updates, in their old order. requires: each of them was mapped.
+// Inputs, outputs and updates, in their old order. requires: each of them was mapped. And the names
+// of what was.
 [[nodiscard]] Program finish_transfer(Transfer transfer);
 
 }  // namespace mtf

@@ -51,6 +51,26 @@ RuleSources::RuleSources(const Program& program, const Layout& layout)
       belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
     }
   }
+  if (has_let_blocks()) {
+    lets_ = LetBlocks(program_, layouts_of_free());
+  }
+}
+
+bool RuleSources::has_let_blocks() const {
+  const auto has_some = [](const Layout& layout) {
+    return std::ranges::any_of(layout.variables, &VariableRules::lets);
+  };
+  return has_some(layout_) || std::ranges::any_of(program_.regions, has_some);
+}
+
+std::vector<const Layout*> RuleSources::layouts_of_free() const {
+  std::vector<const Layout*> layouts(program_.values.size());
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const Value& value = program_.values[i];
+    const bool is_free = variable_[i] == nullptr && pin_on(value, layout_.mesh) == nullptr;
+    layouts[i] = is_free ? &layout_of(value) : nullptr;
+  }
+  return layouts;
 }
 
 // The value, and element by element what it is made of.
@@ -71,15 +91,21 @@ void RuleSources::belongs(ValueId root, const std::string& path, const Shape& sh
   }
 }
 
+const Layout& RuleSources::layout_of(const Value& value) const {
+  if (value.region < 0) {
+    return layout_;
+  }
+  const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
+  return region.mesh.axes == layout_.mesh.axes ? region : layout_;
+}
+
 RuleSource RuleSources::of(ValueId id) const {
   const Value& value = program_.at(id);
   RuleSource source{
       .layout = &layout_, .variable = variable_[at(id)], .pin = pin_on(value, layout_.mesh)};
-  if (source.variable == nullptr && value.region >= 0) {
-    const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
-    if (region.mesh.axes == layout_.mesh.axes) {
-      source.layout = &region;
-    }
+  if (source.variable == nullptr) {
+    source.layout = &layout_of(value);
+    source.blocks = lets_.of(id);
   }
   return source;
 }

@@ -133,8 +133,8 @@ class Targets {
 
   void place(ValueId id) {
     const Value& value = program_.at(id);
-    const auto [region, variable, pin] = rule_sources_.of(id);
-    const Layout& layout = *region;
+    const auto [source, variable, pin, blocks] = rule_sources_.of(id);
+    const Layout& layout = *source;
     if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
         kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
       const std::string what = describe(program_, id);
@@ -144,12 +144,14 @@ class Targets {
            .open = std::vector<bool>(value.type.shape.rank())});
       return;
     }
-    const bool is_own = variable != nullptr && !layout.variables.empty();
+    const bool is_own = blocks != nullptr || (variable != nullptr && !layout.variables.empty());
     if (pin == nullptr && !is_own) {
       place_plain(id, layout);
       return;
     }
-    Layout::Rules rules = layout.rules_for(variable == nullptr ? "" : *variable);
+    Layout::Rules rules = blocks != nullptr     ? layout.rules_for(*blocks)
+                          : variable != nullptr ? layout.rules_for(*variable)
+                                                : layout.rules_for("");
     if (pin != nullptr) {
       place_pinned(id, *pin, std::move(rules), layout);
     } else {
@@ -195,11 +197,7 @@ class Targets {
 
   [[nodiscard]] LayoutQuery query_of(const Value& value, const Layout& layout, Layout::Rules rules,
                                      std::string_view what) const {
-    return {.mesh = layout_.mesh,
-            .layout = layout.name,
-            .rules = std::move(rules),
-            .span = value.span,
-            .what = what};
+    return {layout_.mesh, layout.name, std::move(rules), value.span, what};
   }
 
   // What the layout of a value without a pin follows from.
@@ -332,7 +330,7 @@ class Targets {
         follows[i] = 1;
         continue;
       }
-      const bool is_free = value.op != nullptr && source.variable == nullptr;
+      const bool is_free = value.op != nullptr && source.is_plain();
       if (is_free && !readers_[i].empty() && may_follow(value, readers_[i], follows)) {
         placed_[i] = placed_[at(readers_[i].front())];
         follows[i] = 1;

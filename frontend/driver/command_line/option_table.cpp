@@ -195,8 +195,8 @@ bool add_whole(Options& options, std::string_view text) {
 }
 
 bool set_over(Options& options, std::string_view text) {
-  constexpr std::array kKinds =
-      std::to_array<std::string_view>({"none", "rules", "params", "rest", "gather", "recompute"});
+  constexpr std::array kKinds = std::to_array<std::string_view>(
+      {"none", "rules", "params", "rest", "gather", "recompute", "lets"});
   for (const std::string& name : names_in(text)) {
     if (std::ranges::find(kKinds, name) == kKinds.end()) {
       return false;

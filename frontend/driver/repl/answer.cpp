@@ -38,7 +38,7 @@ std::string layout_text(const Layout& layout, const Layout* in_use) {
   };
   add(layout.rules);
   for (const VariableRules& block : layout.variables) {
-    text += block.glob.empty() ? "  params {" : "  at \"" + block.glob + "\" {";
+    text += "  " + title_of(block) + " {";
     add(block.rules);
     text += " }";
   }

@@ -41,6 +41,15 @@ std::optional<Rule> read_rule(std::istringstream& words, const Layout& searched)
   return rule.dim.empty() ? std::nullopt : std::optional(std::move(rule));
 }
 
+std::string block_text(const VariableRules& block, const Mesh& mesh) {
+  const char* kind = block.glob.empty() ? "param" : "own";
+  std::string text = block.glob.empty() ? "" : (block.lets ? "let " : "at ") + block.glob + "\n";
+  for (const Rule& rule : block.rules) {
+    text += rule_text(kind, rule, mesh);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string kept_text(const KeptLayout& kept) {
@@ -50,10 +59,7 @@ std::string kept_text(const KeptLayout& kept) {
     text += rule.where.empty() ? rule_text("rule", rule, layout.mesh) : "";
   }
   for (const VariableRules& block : layout.variables) {
-    text += block.glob.empty() ? "" : "at " + block.glob + "\n";
-    for (const Rule& rule : block.rules) {
-      text += rule_text(block.glob.empty() ? "param" : "own", rule, layout.mesh);
-    }
+    text += block_text(block, layout.mesh);
   }
   text += layout.gather_again ? "again\n" : "";
   text += layout.recompute ? "" : "kept\n";
@@ -76,8 +82,9 @@ class Reading {
     if (kind == "rule" || kind == "param" || kind == "own") {
       return add_rule(kind, words);
     }
-    if (kind == "at") {
-      blocks_.push_back({.glob = line.substr(kind.size() + 1), .rules = {}, .span = {}});
+    if (kind == "at" || kind == "let") {
+      blocks_.push_back(
+          {.glob = line.substr(kind.size() + 1), .rules = {}, .span = {}, .lets = kind == "let"});
       return true;
     }
     if (kind == "says") {
@@ -92,9 +99,10 @@ class Reading {
 
   std::optional<KeptLayout> result() {
     for (VariableRules& block : blocks_) {
-      const bool is_known = std::ranges::find(searched_.variables, block.glob,
-                                              &VariableRules::glob) != searched_.variables.end();
-      if (!is_known) {
+      const auto is_same = [&block](const VariableRules& other) {
+        return other.glob == block.glob && other.lets == block.lets;
+      };
+      if (std::ranges::none_of(searched_.variables, is_same)) {
         kept_.layout.variables.push_back(std::move(block));
       }
     }

@@ -173,13 +173,17 @@ SearchProof Searching::proof(const Priced& whole) {
                       (fits || whole.peak_bytes == result_.best->peak_bytes);
   const bool is_searched = answer_.groups.empty();  // by branch and bound
   const bool is_whole = result_.is_proven && agrees && is_searched;
+  const auto is_let = [this](const GroupAxes& own) { return space_.groups()[own.group].lets; };
+  const bool is_beyond = std::ranges::any_of(answer_.groups, is_let);  // what the bound speaks of
   const double bound = is_searched ? result_.bound : roles_.least_of_all(goal_.memory);
-  return {.gap = is_whole || value <= bound ? 0
-                 : bound <= 0               ? std::numeric_limits<double>::infinity()
-                                            : value / bound - 1,
+  const bool is_known = bound > 0 && (value > bound || !is_beyond);
+  return {.gap = is_whole || (value <= bound && !is_beyond) ? 0
+                 : !is_known ? std::numeric_limits<double>::infinity()
+                             : value / bound - 1,
           .is_whole = is_whole,
           .reaches = agrees && is_searched ? result_.proven : std::nullopt,
           .leaves_groups = is_searched && !space_.groups().empty(),
+          .leaves_lets = std::ranges::any_of(space_.groups(), &SearchSpace::Group::lets),
           .fits = fits,
           .least_bytes = fits ? 0 : roles_.least_memory(),
           .memory = goal_.memory};

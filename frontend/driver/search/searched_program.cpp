@@ -244,6 +244,7 @@ void SearchedProgram::choose_limits() {
   limits_.rest = varies("rest");
   limits_.passes = varies("gather");
   limits_.recompute = varies("recompute");
+  limits_.lets = varies("lets");
 }
 
 std::vector<std::string> SearchedProgram::dim_names() const {

@@ -20,19 +20,48 @@ AllRules all_rules(const Layout& layout) {
   return rules;
 }
 
-// A glob that names no variable helps nobody.
-void check_globs(Reporter& report, const Variables& variables, const Layout& layout) {
-  std::vector<std::string> paths;
-  for (const auto& [path, record] : variables.by_path) {
-    paths.push_back(path);
+// Paths, and their last parts behind any: "*/h".
+std::vector<std::string> spelt(std::vector<std::string> paths) {
+  for (std::size_t i = 0, count = paths.size(); i < count; ++i) {
+    if (const std::size_t last = paths[i].rfind('/'); last != std::string::npos) {
+      paths.push_back("*" + paths[i].substr(last));
+    }
   }
+  return paths;
+}
+
+// Where the glob names what is of the other kind.
+std::string other_kind(const Context& c, const VariableRules& block) {
+  VariableRules other = block;
+  other.lets = !block.lets;
+  const auto is_variable = [&](const auto& entry) { return other.names(entry.first); };
+  const auto is_let = [&](const std::string& path) { return other.names_let(path); };
+  if (block.lets && std::ranges::any_of(c.variables.by_path, is_variable)) {
+    return "; variables are named without `let`: `" + title_of(other) + "`";
+  }
+  return !block.lets && std::ranges::any_of(c.names.lets, is_let)
+             ? "; what a `let` named is `" + title_of(other) + "`"
+             : "";
+}
+
+// A glob that names nothing helps nobody.
+void check_globs(Context& c, const Layout& layout) {
+  std::vector<std::string> variables;
+  for (const auto& [path, record] : c.variables.by_path) {
+    variables.push_back(path);
+  }
+  const std::vector<std::string> lets(c.names.lets.begin(), c.names.lets.end());
   for (const VariableRules& block : layout.variables) {
-    const bool named =
-        std::ranges::any_of(paths, [&block](const std::string& path) { return block.names(path); });
+    const std::vector<std::string>& paths = block.lets ? lets : variables;
+    const bool named = std::ranges::any_of(paths, [&block](const std::string& path) {
+      return block.names(path) || block.names_let(path);
+    });
     if (!named && !block.glob.empty() && !paths.empty()) {
-      report.warning(
-          DiagKind::kUnknownName, block.span,
-          "no variable is called `" + block.glob + "`" + suggest(block.glob, paths).text);
+      const std::string none = block.lets ? "no `let` names `" : "no variable is called `";
+      const std::string other = other_kind(c, block);
+      c.report.warning(DiagKind::kUnknownName, block.span,
+                       none + block.glob + "`" +
+                           (other.empty() ? suggest(block.glob, spelt(paths)).text : other));
     }
   }
 }
@@ -81,7 +110,7 @@ void check_layouts(Context& c) {
   }
   for (const Layout& layout : c.layouts.layouts) {
     check_dims(c.report, c.names, c.layouts.asked.rules, layout);
-    check_globs(c.report, c.variables, layout);
+    check_globs(c, layout);
   }
 }
 

@@ -187,8 +187,10 @@ Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& m
                 .gather_again = false};
   layout.mesh.uneven = declared.uneven.has_value();
   for (const ast::RulesAt& at : declared.at) {
-    layout.variables.push_back(
-        {.glob = at.glob.text, .rules = rules_of(report, at.rules, mesh), .span = at.glob.span});
+    layout.variables.push_back({.glob = at.glob.text,
+                                .rules = rules_of(report, at.rules, mesh),
+                                .span = at.glob.span,
+                                .lets = at.lets});
   }
   if (declared.params) {
     layout.variables.push_back(

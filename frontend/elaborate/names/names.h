@@ -14,6 +14,7 @@ namespace mtf::host {
 struct Names {
   std::shared_ptr<Scope> scope;                // where evaluation stands
   std::set<std::string> dims;                  // every dim a tensor may have
+  std::set<std::string> lets;                  // what `let`s named, behind the paths of their calls
   std::vector<std::weak_ptr<Scope>> closures;  // scopes that functions keep alive
 };
 

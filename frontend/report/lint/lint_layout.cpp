@@ -44,22 +44,49 @@ class LayoutLint {
     });
   }
 
-  [[nodiscard]] bool any_variable(const VariableRules& block, const Rule& rule) const {
+  // Whether any that the block names is such a tensor.
+  template <typename Visit>
+  [[nodiscard]] bool any_named(const VariableRules& block, const Visit& visit) const {
     return std::ranges::any_of(uses_, [&](const Use& use) {
-      return std::ranges::any_of(use.program->source.inputs, [&](const Input& input) {
-        return input.is_variable() && block.names(input.name) &&
-               use.program->source.at(input.value).type.shape.has(rule.dim);
-      });
+      const Program& source = use.program->source;
+      const auto is_input = [&](const Input& input) {
+        return input.is_variable() && block.names(input.name) && visit(source.at(input.value));
+      };
+      const auto is_let = [&](const Let& let) {
+        return block.names_let(let.path) && visit(source.at(let.value));
+      };
+      return std::ranges::any_of(source.inputs, is_input) ||
+             std::ranges::any_of(source.lets, is_let);
     });
   }
 
   // A glob that names no variable has been reported by every check.
   [[nodiscard]] bool is_known(const VariableRules& block) const {
-    return block.glob.empty() || std::ranges::any_of(uses_, [&](const Use& use) {
-             return std::ranges::any_of(use.program->source.inputs, [&](const Input& input) {
-               return input.is_variable() && block.names(input.name);
-             });
-           });
+    return block.glob.empty() || any_named(block, [](const Value&) { return true; });
+  }
+
+  // What a `let` named may be computed inside another operation, and then lies nowhere.
+  void unused_block(const VariableRules& block) {
+    if (block.lets && !is_known(block)) {
+      warn(DiagKind::kUnusedRule, block.span,
+           in_backticks(title_of(block)) +
+               " says nothing: no tensor of that name is kept apart from the operation that reads "
+               "it; leave it out, or name what that operation gives");
+    }
+  }
+
+  void unmatched_rules_of(const VariableRules& block) {
+    unused_block(block);
+    const std::string called = block.glob.empty() ? "" : "called " + in_backticks(block.glob) + " ";
+    for (const Rule& rule : block.rules) {
+      const auto has_dim = [&rule](const Value& value) { return value.type.shape.has(rule.dim); };
+      if (is_known(block) && !any_named(block, has_dim)) {
+        warn(DiagKind::kUnusedRule, rule.span,
+             in_backticks(to_string(rule, layout_.mesh)) + " matches nothing: no " +
+                 (block.lets ? "tensor " : "variable ") + called + "has a dim " +
+                 in_backticks(rule.dim) + "; leave it out, or correct the name");
+      }
+    }
   }
 
   void unmatched_rules() {
@@ -71,16 +98,8 @@ class LayoutLint {
                  "; leave it out, or correct the name");
       }
     }
-    for (const VariableRules& block : layout_.variables) {
-      for (const Rule& rule : block.rules) {
-        if (is_known(block) && !any_variable(block, rule)) {
-          warn(DiagKind::kUnusedRule, rule.span,
-               in_backticks(to_string(rule, layout_.mesh)) + " matches nothing: no variable " +
-                   (block.glob.empty() ? "" : "called " + in_backticks(block.glob) + " ") +
-                   "has a dim " + in_backticks(rule.dim) + "; leave it out, or correct the name");
-        }
-      }
-    }
+    std::ranges::for_each(layout_.variables,
+                          [this](const VariableRules& block) { unmatched_rules_of(block); });
   }
 
   // ---- axes ---------------------------------------------------------------------------------

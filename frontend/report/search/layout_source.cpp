@@ -48,11 +48,11 @@ bool are_rivals(const Rule& a, const Rule& b) {
 
 // The rules with these axes that another one may join without going before a rival.
 SameAxes* same_axes(std::vector<SameAxes>& groups, const Rule& rule, const std::string& axes) {
-  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
-    if (group->axes == axes) {
-      return &*group;
+  for (std::size_t i = groups.size(); i-- > 0;) {
+    if (groups[i].axes == axes) {
+      return &groups[i];
     }
-    if (are_rivals(group->rule, rule)) {
+    if (are_rivals(groups[i].rule, rule)) {
       return nullptr;
     }
   }
@@ -95,7 +95,7 @@ std::vector<std::string> parts_of(const Layout& layout) {
   for (const VariableRules& block : layout.variables) {
     const std::string rules = rules_text(block.rules, layout.mesh);
     if (!rules.empty()) {
-      add((block.glob.empty() ? "params" : "at \"" + block.glob + "\"") + " { " + rules + " }");
+      add(title_of(block) + " { " + rules + " }");
     }
   }
   if (layout.stream > 1) {

@@ -18,8 +18,9 @@ Json rules_json(const std::vector<Rule>& rules, const Mesh& mesh) {
 Json found_json(const FoundLayout& found) {
   Json variables = Json::array();
   for (const VariableRules& block : found.layout.variables) {
-    variables.push_back(
-        {{"glob", block.glob}, {"rules", rules_json(block.rules, found.layout.mesh)}});
+    variables.push_back({{"glob", block.glob},
+                         {"let", block.lets},
+                         {"rules", rules_json(block.rules, found.layout.mesh)}});
   }
   return {{"source", layout_source(found.layout)},
           {"mesh", mesh_json(found.layout.mesh)},

@@ -126,9 +126,14 @@ std::string said_text(const SearchProof& proof) {
          (proof.leaves_groups ? " and `at`" : "");
 }
 
+// What the bound speaks of.
+std::string no_layout_text(const SearchProof& proof) {
+  return std::string("no layout ") + (proof.leaves_lets ? "without `at let` " : "");
+}
+
 std::string none_fits_text(const SearchProof& proof) {
   if (proof.is_bound_beyond()) {
-    return "no layout fits: proven, each holds " +
+    return no_layout_text(proof) + "fits: proven, each holds " +
            bytes_text(static_cast<std::int64_t>(proof.least_bytes)) + " or more";
   }
   if (proof.is_whole) {
@@ -148,10 +153,11 @@ std::string claim_text(const SearchProof& proof) {
            "has less";
   }
   if (proof.gap == 0) {
-    return "0 %: proven, the bound says that no layout can have less";
+    return "0 %: proven, the bound says that " + no_layout_text(proof) + "can have less";
   }
   std::string text = gap_text(proof);
-  text += std::isfinite(proof.gap) ? ": no layout gets below the bound by roles" : "";
+  text += std::isfinite(proof.gap) ? ": " + no_layout_text(proof) + "gets below the bound by roles"
+                                   : "";
   if (proof.reaches) {
     text += "; " + said_text(proof) + ", nothing is better";
   }

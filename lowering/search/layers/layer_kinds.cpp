@@ -37,11 +37,15 @@ std::vector<Number> LayerKinds::alone(const Program& program) {
     inputs[at(input.value)] =
         std::to_string(static_cast<int>(input.kind)) + without_numbers(input.name);
   }
+  for (const Let& let : program.lets) {  // which layouts may tell apart
+    inputs[at(let.value)] += " " + without_numbers(let.path);
+  }
   std::vector<Number> kinds;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const Value& value = program.values[i];
-    std::string text = value.op == nullptr ? "input " + inputs[i]
-                                           : std::string(value.op->name) + to_string(value.args);
+    std::string text = value.op == nullptr
+                           ? "input " + inputs[i]
+                           : std::string(value.op->name) + to_string(value.args) + inputs[i];
     text += to_string(value.type) + without_numbers(value.variable);
     text += value.internal ? " internal" : "";
     text += value.backward ? " backward" : "";

@@ -11,7 +11,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::size_t kSmall = 600;  // values that are planned as quickly as they are
+constexpr std::size_t kQuick = 600;  // values that are planned as quickly as they are
 constexpr std::size_t kKept = 2;     // repetitions of the longest run that `fewer` has at least
 constexpr std::size_t kMostKept = 6;
 constexpr std::size_t kMostSeams = 6;  // where layers are taken to begin
@@ -240,8 +240,17 @@ class Shortener {
       numbers_[i] = static_cast<std::int32_t>(result.values.size());
       result.values.push_back(std::move(value));
     }
+    add_lets(result);
     return add_ends(result) && verify(result).empty() ? std::optional(std::move(result))
                                                       : std::nullopt;
+  }
+
+  void add_lets(Program& result) const {
+    for (const Let& let : program_.lets) {
+      if (is_out_[at(let.value)] == 0) {
+        result.lets.push_back({.path = let.path, .value = mapped(let.value)});
+      }
+    }
   }
 
   bool add_ends(Program& result) const {
@@ -283,7 +292,7 @@ class Shortener {
 
 std::optional<LayerSamples> layer_samples(const Program& program) {
   LayerKinds kinds(program);
-  const std::vector<Run> runs = program.values.size() < kSmall
+  const std::vector<Run> runs = program.values.size() < kQuick
                                     ? std::vector<Run>()
                                     : runs_of(kinds.of(program), kinds.alone(program));
   if (runs.empty() || runs.front().repetitions() < kFewest) {

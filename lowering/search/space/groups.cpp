@@ -53,6 +53,27 @@ Params params_of(std::span<const Program> programs) {
   return params;
 }
 
+struct NamedLets {
+  double bytes = 0;
+  std::map<std::string, Shape> shapes;  // by path
+};
+
+// What lies where a layout says: not what a product takes in, and no single number.
+std::map<std::string, NamedLets> lets_of(std::span<const Program> programs) {
+  std::map<std::string, NamedLets> named;  // by glob
+  for (const Program& program : programs) {
+    for (const Let& let : program.lets) {
+      const Value& value = program.at(let.value);
+      if (!value.backward && value.type.shape.rank() > 0) {
+        NamedLets& same = named[without_numbers(let.path)];
+        same.shapes.emplace(let.path, value.type.shape);
+        same.bytes += static_cast<double>(value.type.bytes());
+      }
+    }
+  }
+  return named;
+}
+
 }  // namespace
 
 std::string without_numbers(std::string_view path) {
@@ -89,12 +110,37 @@ std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
     if (paths.size() == params.size() || groups.size() == kMostGroups) {
       continue;
     }
-    groups.push_back({.glob = glob, .members = {}, .shapes = {}});
+    groups.push_back({.glob = glob, .members = {}, .shapes = {}, .lets = false});
     for (const std::string& path : paths) {
       const auto found = params.find(path);
       groups.back().members.push_back(
           static_cast<std::size_t>(std::distance(params.begin(), found)));
       groups.back().shapes.push_back(found->second);
+    }
+  }
+  return groups;
+}
+
+std::vector<VariableGroup> let_groups(std::span<const Program> programs) {
+  constexpr double kSmall = 0.01;  // of the largest
+  const std::map<std::string, NamedLets> named = lets_of(programs);
+  std::vector<std::pair<double, const std::string*>> order;
+  double most = 0;
+  for (const auto& [glob, lets] : named) {
+    order.emplace_back(lets.bytes, &glob);
+    most = std::max(most, lets.bytes);
+  }
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<VariableGroup> groups;
+  std::size_t member = 0;
+  for (const auto& [bytes, glob] : order) {
+    if (bytes < most * kSmall || groups.size() == kMostGroups) {
+      break;
+    }
+    groups.push_back({.glob = *glob, .members = {}, .shapes = {}, .lets = true});
+    for (const auto& [path, shape] : named.at(*glob).shapes) {
+      groups.back().members.push_back(member++);
+      groups.back().shapes.push_back(shape);
     }
   }
   return groups;

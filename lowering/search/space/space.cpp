@@ -89,9 +89,7 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
   find_equal_dims(programs);
   may_vary_recompute_ =
       limits_.recompute && limits_.fixed.recompute && std::ranges::any_of(programs, recomputes);
-  if (may_vary_variables()) {
-    find_groups(programs);
-  }
+  find_groups(programs);
 }
 
 std::optional<std::size_t> SearchSpace::find(std::string_view dim) const {

@@ -33,7 +33,7 @@ inline constexpr DimSet kAsRules = ~DimSet{0};
   return DimSet{1} << dim;
 }
 
-// What the variables of a group do other than all others.
+// What the variables of a group do other than all others, or the tensors that `let`s named.
 struct GroupAxes {
   std::size_t group = 0;     // of SearchSpace::groups()
   std::vector<DimSet> axes;  // per axis, the dims that it splits, or kAsRules: as of all others
@@ -81,6 +81,7 @@ struct SpaceLimits {
   bool rest = true;                // … dims a `*`
   bool passes = true;              // … `gather` and `stream` may be set
   bool recompute = true;           // … what blocks compute again may be kept
+  bool lets = true;                // … what `let`s named may have rules of their own
 };
 
 class SearchSpace {
@@ -115,12 +116,14 @@ class SearchSpace {
 
   // Whether the rules exclude each other, as far as the names of dims tell.
   [[nodiscard]] bool is_consistent(const LayoutCandidate& candidate) const;
-  // Variables that may have rules of their own, by a glob: the larger groups first.
+  // Variables that may have rules of their own, by a glob: the larger groups first; then so what
+  // `let`s named.
   struct Group {
     std::string glob;
     DimSet dims = 0;                   // of all of them
-    std::vector<std::size_t> members;  // of all params
+    std::vector<std::size_t> members;  // of all params, or lets
     std::vector<DimSet> shapes;        // of each
+    bool lets = false;
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
@@ -156,8 +159,10 @@ class SearchSpace {
                                        std::size_t dim);
   [[nodiscard]] static bool splits_twice(const std::vector<DimSet>& shapes, DimSet dims);
   [[nodiscard]] static Axes variable_axes(const LayoutCandidate& candidate, std::size_t dim);
-  [[nodiscard]] static Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
-                                       std::size_t dim);
+  [[nodiscard]] Axes axes_of_others(const LayoutCandidate& candidate, const GroupAxes& own,
+                                    std::size_t dim) const;
+  [[nodiscard]] Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
+                                std::size_t dim) const;
   [[nodiscard]] VariableRules block_of(const LayoutCandidate& candidate,
                                        const GroupAxes& own) const;
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;

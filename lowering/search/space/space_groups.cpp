@@ -8,8 +8,16 @@
 namespace mtf {
 
 void SearchSpace::find_groups(std::span<const Program> programs) {
-  for (const VariableGroup& group : variable_groups(programs)) {
-    Group found{.glob = group.glob, .dims = 0, .members = group.members, .shapes = {}};
+  std::vector<VariableGroup> groups;
+  if (may_vary_variables()) {
+    groups = variable_groups(programs);
+  }
+  if (limits_.lets) {
+    std::ranges::move(let_groups(programs), std::back_inserter(groups));
+  }
+  for (const VariableGroup& group : groups) {
+    Group found{
+        .glob = group.glob, .dims = 0, .members = group.members, .shapes = {}, .lets = group.lets};
     for (const Shape& shape : group.shapes) {
       found.shapes.push_back(set_of(shape));
       found.dims |= found.shapes.back();
@@ -20,19 +28,26 @@ void SearchSpace::find_groups(std::span<const Program> programs) {
   }
 }
 
-// As all variables have them where the group is not told otherwise, then what comes to it.
-Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
-                             std::size_t dim) {
-  return axes_under(variable_axes(candidate, dim), own.axes, dim);
+// Of all variables, or of all that is computed.
+Axes SearchSpace::axes_of_others(const LayoutCandidate& candidate, const GroupAxes& own,
+                                 std::size_t dim) const {
+  return groups_[own.group].lets ? candidate.rules[dim] : variable_axes(candidate, dim);
 }
 
-// Rules for the dims that are not as those of all variables.
+// As the others have them where the group is not told otherwise, then what comes to it.
+Axes SearchSpace::group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
+                             std::size_t dim) const {
+  return axes_under(axes_of_others(candidate, own, dim), own.axes, dim);
+}
+
+// Rules for the dims that are not as those of the others.
 VariableRules SearchSpace::block_of(const LayoutCandidate& candidate, const GroupAxes& own) const {
   const Group& group = groups_[own.group];
-  VariableRules block{.glob = group.glob, .rules = {}, .span = limits_.fixed.span};
+  VariableRules block{
+      .glob = group.glob, .rules = {}, .span = limits_.fixed.span, .lets = group.lets};
   for (const std::size_t d : rule_order(candidate)) {
     Axes list = mtf::has(group.dims, d) ? group_axes(candidate, own, d) : Axes();
-    if (mtf::has(group.dims, d) && list != variable_axes(candidate, d)) {
+    if (mtf::has(group.dims, d) && list != axes_of_others(candidate, own, d)) {
       const bool rest = mtf::has(candidate.rest, d) && !list.empty();
       block.rules.push_back(
           {.dim = dims_[d], .axes = std::move(list), .span = block.span, .rest = rest});

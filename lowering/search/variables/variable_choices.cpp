@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace mtf {
@@ -96,13 +97,14 @@ LayoutCandidate VariableChoices::changed(LayoutCandidate from, const std::vector
   return from;
 }
 
-// An axis of a variable changes once.
+// An axis of a tensor changes once.
 std::set<std::vector<std::size_t>> VariableChoices::rivals(
     const std::vector<Change>& changes) const {
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> of_axes;
+  std::map<std::tuple<bool, std::size_t, std::size_t>, std::vector<std::size_t>> of_axes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    for (const std::size_t member : space_.groups()[changes[i].group].members) {
-      of_axes[{member, changes[i].axis}].push_back(i);
+    const SearchSpace::Group& group = space_.groups()[changes[i].group];
+    for (const std::size_t member : group.members) {
+      of_axes[{group.lets, member, changes[i].axis}].push_back(i);
     }
   }
   std::set<std::vector<std::size_t>> result;

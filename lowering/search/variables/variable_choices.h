@@ -1,4 +1,5 @@
-// Rules of single variables, by globs, where they make the answer of a search better.
+// Rules of single variables, and of what `let`s named, by globs, where they make the answer of a
+// search better.
 
 #pragma once
 

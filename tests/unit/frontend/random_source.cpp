@@ -129,8 +129,8 @@ class Drawer {
     std::string text = "layout " + name() + any("", " on grid", " on pod infer uneven") + " {";
     text += any(" ", "\n") + rules();
     if (maybe()) {
-      text += any("; ", "\n") + any("params", "at \"net/*\"", "at \"w\"") + " {" + any(" ", "\n") +
-              "batch -> x; io -> *" + any(" ", "\n") + "}";
+      text += any("; ", "\n") + any("params", "at \"net/*\"", "at let \"w\"") + " {" +
+              any(" ", "\n") + "batch -> x; io -> *" + any(" ", "\n") + "}";
     }
     return text + any(" ", "\n") + "}";
   }

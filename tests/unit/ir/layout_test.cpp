@@ -164,6 +164,15 @@ TEST_CASE("rules for variables go first, and the others give way to them") {
   CHECK(diags.errors() == 0);
 }
 
+TEST_CASE("rules for what lets named are those of no variable, and of whole paths alone") {
+  const VariableRules lets{.glob = "net_*/h", .rules = {}, .span = {}, .lets = true};
+  CHECK(lets.names_let("net_1/h"));
+  CHECK_FALSE(lets.names_let("net_1/h/scale"));
+  CHECK_FALSE(lets.names("net_1/h"));
+  CHECK_FALSE(VariableRules{.glob = "net_*/h", .rules = {}, .span = {}}.names_let("net_1/h"));
+  CHECK(title_of(lets) == "at let \"net_*/h\"");
+}
+
 TEST_CASE("a glob's stars stand for any text, and many of them are matched at once") {
   const auto names = [](const std::string& glob, std::string_view path) {
     return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(path);

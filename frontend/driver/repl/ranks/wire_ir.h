@@ -36,7 +36,7 @@ inline constexpr int kMembers<NamedCondition> = 3;
 template <>
 inline constexpr int kMembers<Rule> = 5;
 template <>
-inline constexpr int kMembers<VariableRules> = 3;
+inline constexpr int kMembers<VariableRules> = 4;
 template <>
 inline constexpr int kMembers<Layout> = 10;
 template <>
@@ -60,7 +60,9 @@ inline constexpr int kMembers<Input> = 3;
 template <>
 inline constexpr int kMembers<Update> = 2;
 template <>
-inline constexpr int kMembers<Program> = 7;
+inline constexpr int kMembers<Let> = 2;
+template <>
+inline constexpr int kMembers<Program> = 8;
 template <>
 inline constexpr int kMembers<Variable> = 5;
 template <>
