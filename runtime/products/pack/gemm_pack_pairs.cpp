@@ -96,6 +96,26 @@ void turn_lanes(const LanesAt<kLanes>& lanes, std::int64_t words, std::int64_t w
   }
 }
 
+// Lanes of two rows, 4 or 8 at a time.
+template <std::int64_t kLanes>
+void interleave_lanes(const BFloat16* first, const BFloat16* second, float* out) {
+  for (std::int64_t j = 0; j + kLanesAtOnce <= kLanes; j += kLanesAtOnce) {
+    const auto wide = [j](const BFloat16* x) {
+      return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + j)));
+    };
+    const __m256i words = _mm256_or_si256(_mm256_slli_epi32(wide(first), 16), wide(second));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), words);
+  }
+  if constexpr (kLanes % kLanesAtOnce != 0) {
+    constexpr std::int64_t kLast = kLanes - kFewLanes;
+    const auto wide = [](const BFloat16* x) {
+      return _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x + kLast)));
+    };
+    const __m128i words = _mm_or_si128(_mm_slli_epi32(wide(first), 16), wide(second));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + kLast), words);
+  }
+}
+
 // What all words of a leaf share.
 struct Pairs {
   const BFloat16* x;
@@ -143,11 +163,42 @@ void pack_run(const Pairs& pairs, std::int64_t index, std::int64_t words, float*
   pack_lanes<1>(pairs, x, fours, words, out);
 }
 
+// `words` words of as many lanes side by side as a tile has.
+template <std::int64_t kLanes>
+void interleave_all(const Pairs& pairs, std::int64_t index, std::int64_t words, float* out) {
+  const BFloat16* const x = pairs.x + pairs.lanes.at(pairs.range.first_lane);
+  for (std::int64_t k = 0; k < words; ++k) {
+    interleave_lanes<kLanes>(x + pairs.inner.at(index + 2 * k),
+                             x + pairs.inner.at(index + 2 * k + 1), out + k * kLanes);
+  }
+}
+
+// The same if there is a loop for so many lanes; whether there is.
+bool interleave_full(const Pairs& pairs, std::int64_t index, std::int64_t words, float* out) {
+  if (pairs.range.lanes != pairs.range.width) {
+    return false;
+  }
+  switch (pairs.range.width) {
+    case 32:
+      interleave_all<32>(pairs, index, words, out);
+      return true;
+    case 12:
+      interleave_all<12>(pairs, index, words, out);
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Words `begin` to `end` of the leaf whose indices begin at `index`.
 void pack_leaf(const Pairs& pairs, std::int64_t index, std::int64_t leaf_length, Interval words,
                float* out) {
   const std::int64_t width = pairs.range.width;
   const bool by_lanes = pairs.lanes.run(pairs.range.first_lane) >= pairs.range.lanes;
+  if (by_lanes && 2 * words.end() <= leaf_length &&
+      interleave_full(pairs, index + 2 * words.begin, words.extent, out)) {
+    return;
+  }
   for (std::int64_t k = words.begin; k < words.end();) {
     const std::int64_t at = index + 2 * k;
     const bool last = 2 * k + 1 == leaf_length;
