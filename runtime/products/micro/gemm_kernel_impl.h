@@ -130,8 +130,8 @@ void hold(Registers<V, kRows, kVectors>& acc) {
 }
 
 // One index of a chain, for all elements of a tile.
-template <typename V, int kRows, int kVectors, typename Rows>
-[[gnu::always_inline]] inline void add_index(const Rows& a, std::int64_t a_row,
+template <typename V, int kRows, int kVectors, typename Rows, typename Step>
+[[gnu::always_inline]] inline void add_index(const Rows& a, const Step& a_row,
                                              const typename V::Value* b,
                                              Registers<V, kRows, kVectors>& acc) {
   typename V::Reg col[kVectors];
@@ -224,6 +224,12 @@ void run_tile(const TileRun<typename V::Value>& run) {
   }
 }
 
+// Between rows of which four share a pointer, in bytes.
+struct FourSteps {
+  std::int64_t one = 0;
+  std::int64_t three = 0;  // an instruction multiplies by 2, not by 3
+};
+
 // Four rows of a share a pointer, which a table moves from one inner index to the next.
 template <typename T, int kRows>
 class GatheredRows {
@@ -232,11 +238,14 @@ class GatheredRows {
 #pragma GCC unroll 4
     for (int i = 0; i < kPointers; ++i) {
       at_[i] = reinterpret_cast<const char*>(fours[i]) + bytes;
+      hide(at_[i]);
     }
   }
 
-  [[nodiscard]] const T* row(int i, std::int64_t stride) const {
-    return reinterpret_cast<const T*>(at_[i / kGatheredRows] + i % kGatheredRows * stride);
+  [[nodiscard]] const T* row(int i, const FourSteps& steps) const {
+    const int in_four = i % kGatheredRows;
+    return reinterpret_cast<const T*>(at_[i / kGatheredRows] +
+                                      (in_four == 3 ? steps.three : in_four * steps.one));
   }
 
  private:
@@ -256,16 +265,17 @@ void run_gathered(const TileRun<typename V::Value>& run) {
     asm volatile("" ::: "memory");  // as in run_tile
     const ChainPart& part = run.parts[p];
     const std::int64_t b_inner = run.b_inner;
-    const std::int64_t row = run.a_row * V::kStored;
+    FourSteps steps = {.one = run.a_row * V::kStored, .three = 3 * run.a_row * V::kStored};
+    asm("" : "+r"(steps.three));
     const Value* b = run.b + part.begin * b_inner;
     const std::int64_t* inner = run.inner + part.begin * V::kTogether;
     load<V, kRows, kVectors>(part.resumes ? run.places[part.depth] : nullptr, acc);
     {
       const Flushing<V::kFlushes> flushing;
-#pragma GCC unroll 2
+#pragma GCC unroll 1
       for (std::int64_t k = 0; k < part.length; ++k) {
         const GatheredRows<Value, kRows> a(run.fours, *inner * V::kStored);
-        add_index<V, kRows, kVectors>(a, row, b, acc);
+        add_index<V, kRows, kVectors>(a, steps, b, acc);
         inner += V::kTogether;
         b += b_inner;
         hide(b);
