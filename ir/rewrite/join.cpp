@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/loops/loop.h"
+#include "ir/rewrite/terms.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {
@@ -25,108 +25,6 @@ struct JoinState {
   std::vector<int> uses;      // of each old value
   std::vector<char> in_tree;  // an inner node of a tree of additions
 };
-
-// A factor of a term: `op` of the number and what it scales, or the other way round.
-struct Scale {
-  const OpDef* op = nullptr;
-  ValueId by;
-  bool first = false;  // the number is the first operand
-};
-
-// Of a tree of additions, as it counts in the sum.
-struct Term {
-  ValueId value;
-  bool negated = false;
-  std::vector<Scale> scales;  // the innermost first
-};
-
-bool is_addition(const Value& value) {
-  return is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
-}
-
-bool sums_up(const Value& value) {
-  return value.op != nullptr &&
-         (value.op->algebra == Algebra::kEinsum || value.op->algebra == Algebra::kSum);
-}
-
-// Which operand a product or quotient with a number scales; nullopt: it is neither. Of two numbers
-// one is a constant, or the other a sum.
-std::optional<std::size_t> scaled_operand(const Program& program, const Value& value) {
-  if (value.op == nullptr ||
-      (value.op->algebra != Algebra::kProduct && value.op->primitive != Primitive::kDivide)) {
-    return std::nullopt;
-  }
-  const std::size_t last = value.op->algebra == Algebra::kProduct ? 2 : 1;  // 1 / x scales nothing
-  for (std::size_t i = 0; i < last; ++i) {
-    const Value& scaled = program.at(value.operands[i]);
-    const Value& number = program.at(value.operands[1 - i]);
-    const bool apart = scaled.type.shape.rank() > 0 || sums_up(scaled) ||
-                       (number.op != nullptr && number.operands.empty());
-    if (number.type.shape.rank() == 0 && apart && scaled.type == value.type) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
-// The operands that an inner node of a tree of additions passes on to the sum.
-std::vector<ValueId> added_operands(const Program& program, const Value& value) {
-  if (is_addition(value) || is(value, Primitive::kNegate)) {
-    return value.operands;
-  }
-  const std::optional<std::size_t> scaled = scaled_operand(program, value);
-  return scaled ? std::vector{value.operands[*scaled]} : std::vector<ValueId>{};
-}
-
-// Which values are inner nodes of a tree of additions: nobody else reads them.
-std::vector<char> inner_nodes(const Program& program, const std::vector<int>& uses) {
-  std::vector<char> inner(program.values.size(), 0);
-  for (std::size_t i = inner.size(); i-- > 0;) {
-    const Value& value = program.values[i];
-    if (inner[i] == 0 && !is_addition(value)) {
-      continue;
-    }
-    for (const ValueId operand : added_operands(program, value)) {
-      const auto index = static_cast<std::size_t>(operand.index);
-      const Value& term = program.at(operand);
-      if (uses[index] == 1 && term.type == value.type && term.region == value.region &&
-          !added_operands(program, term).empty()) {
-        inner[index] = 1;
-      }
-    }
-  }
-  return inner;
-}
-
-std::vector<Term> terms_of(const JoinState& state, ValueId root) {
-  const Program& program = state.transfer.from;
-  std::vector<Term> terms;
-  std::vector<Term> to_visit = {{.value = root, .negated = false, .scales = {}}};
-  while (!to_visit.empty()) {
-    Term term = std::move(to_visit.back());
-    to_visit.pop_back();
-    const Value& value = program.at(term.value);
-    if (term.value != root && state.in_tree[static_cast<std::size_t>(term.value.index)] == 0) {
-      terms.push_back(std::move(term));
-      continue;
-    }
-    if (const std::optional<std::size_t> scaled = scaled_operand(program, value)) {
-      const Scale scale{.op = value.op, .by = value.operands[1 - *scaled], .first = *scaled == 1};
-      term.scales.insert(term.scales.begin(), scale);
-      term.value = value.operands[*scaled];
-      to_visit.push_back(std::move(term));
-      continue;
-    }
-    for (std::size_t i = value.operands.size(); i-- > 0;) {
-      Term next = term;
-      next.value = value.operands[i];
-      next.negated = term.negated !=
-                     (value.op->primitive != Primitive::kAdd && i + 1 == value.operands.size());
-      to_visit.push_back(std::move(next));
-    }
-  }
-  return terms;
-}
 
 std::string dims_key(const Shape& shape) {
   std::vector<std::string> names;
@@ -197,7 +95,7 @@ bool may_join(const JoinState& state, const Term& term, const TensorType& sum) {
          is_float(sum.dtype) && in_time;
 }
 
-// Terms with one key can be joined; "" for those that cannot. What is computed under another layout
+// Terms with one key may be joined; "" for those that cannot. What is computed under another layout
 // of `with layout` is computed apart.
 std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
   if (!may_join(state, term, sum)) {
@@ -214,7 +112,7 @@ std::string key_of(const JoinState& state, const Term& term, const TensorType& s
     key += dims_key(shape) + ";";
     reduces = reduces || !contains(sum.shape, shape);
   }
-  return reduces && affordable(program, term, factors) ? key : "";
+  return reduces ? key : "";
 }
 
 ValueId call(Builder& builder, const OpDef& op, std::vector<ValueId> operands) {
@@ -227,9 +125,9 @@ ValueId negated(Builder& builder, ValueId x) {
   return call(builder, op_of(builder.ops(), Primitive::kNegate), {x});
 }
 
-// x with the scales of a term: a value of the new program.
-ValueId scaled(const JoinState& state, Builder& builder, const Term& term, ValueId x) {
-  for (const Scale& scale : term.scales) {
+// x with such scales: a value of the new program.
+ValueId scaled(const JoinState& state, Builder& builder, std::span<const Scale> scales, ValueId x) {
+  for (const Scale& scale : scales) {
     const ValueId by = state.transfer.at(scale.by);
     x = call(builder, *scale.op, scale.first ? std::vector{by, x} : std::vector{x, by});
   }
@@ -246,7 +144,7 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
     factors[i] = state.transfer.at(factors[i]);
     const ValueId before = factors[i];
     if (i == changed) {
-      factors[i] = scaled(state, builder, term, factors[i]);
+      factors[i] = scaled(state, builder, term.scales, factors[i]);
       factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
     }
     const Shape& shape = builder.type_of(like.empty() ? factors[i] : like[i]).shape;
@@ -292,27 +190,43 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& ter
 }
 
 // The terms that can be joined with others, by their keys.
-std::map<std::string, std::vector<Term>> groups_of(const JoinState& state,
-                                                   const std::vector<Term>& terms,
-                                                   const TensorType& sum) {
-  std::map<std::string, std::vector<Term>> groups;
+std::map<std::string, Group> groups_of(const JoinState& state, const std::vector<Term>& terms,
+                                       const TensorType& sum) {
+  std::map<std::string, Group> groups;
   const auto may = [&](const Term& term) { return may_join(state, term, sum); };
   if (std::ranges::count_if(terms, may) < 2) {
     return groups;
   }
   for (const Term& term : terms) {
-    groups[key_of(state, term, sum)].push_back(term);
+    groups[key_of(state, term, sum)].terms.push_back(term);
   }
   groups.erase("");
-  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  for (auto& [key, group] : groups) {
+    take_common(group);
+    std::erase_if(group.terms, [&](const Term& term) {
+      const Program& program = state.transfer.from;
+      return !affordable(program, term, sorted_operands(program, term.value));
+    });
+  }
+  std::erase_if(groups, [](const auto& group) { return group.second.terms.size() < 2; });
   return groups;
+}
+
+// The group that the term is joined in, or null.
+const Group* group_of(const std::map<std::string, Group>& groups, const Term& term) {
+  const auto has_it = [&term](const auto& entry) {
+    return std::ranges::find(entry.second.terms, term.value, &Term::value) !=
+           entry.second.terms.end();
+  };
+  const auto found = std::ranges::find_if(groups, has_it);
+  return found == groups.end() ? nullptr : &found->second;
 }
 
 // The sum of the terms, those of one key joined where the first of them stood.
 ValueId joined_sum(JoinState& state, ValueId root) {
   const Value& value = state.transfer.from.at(root);
-  const std::vector<Term> terms = terms_of(state, root);
-  const std::map<std::string, std::vector<Term>> groups = groups_of(state, terms, value.type);
+  const std::vector<Term> terms = terms_of(state.transfer.from, state.in_tree, root);
+  const std::map<std::string, Group> groups = groups_of(state, terms, value.type);
   if (groups.empty()) {
     return append(state.transfer, moved_value(state.transfer, root));
   }
@@ -329,11 +243,12 @@ ValueId joined_sum(JoinState& state, ValueId root) {
     }
   };
   for (const Term& term : terms) {
-    const auto group = groups.find(key_of(state, term, value.type));
-    if (group == groups.end()) {
-      add(scaled(state, builder, term, state.transfer.at(term.value)), term.negated);
-    } else if (group->second.front().value == term.value) {
-      add(joined(state, value, group->second), false);
+    const Group* group = group_of(groups, term);
+    if (group == nullptr) {
+      add(scaled(state, builder, term.scales, state.transfer.at(term.value)), term.negated);
+    } else if (group->terms.front().value == term.value) {
+      const ValueId one = joined(state, value, group->terms);
+      add(scaled(state, builder, group->scales, one), group->negated);
     }
   }
   state.transfer.to.at(sum).name = value.name;

@@ -91,6 +91,27 @@ fn case() {
   CHECK(compare_all(program_of(text), kMeshes).first_difference.empty());
 }
 
+TEST_CASE("what all terms are scaled by is left to their one sum") {
+  // Factors are larger than what they are summed to, so that to scale them would not pay.
+  const std::string text = R"(dim b = 4096, i = 32, o = 8
+fn case() {
+  let v = normal([i, o], seed = 1)
+  let one = einsum(normal([b, i], seed = 2), normal([b, o], seed = 3) -> [i, o])
+  let two = einsum(normal([b, i], seed = 4), normal([b, o], seed = 5) -> [i, o])
+  return v - 0.5 * (one / 3 + two / 3)
+}
+)";
+  const SpmdProgram plan = lowered(text, splitting(text, "b"));
+  CHECK(count_steps(plan, StepKind::kAllReduce) == 1);
+  const auto scaled = std::ranges::count_if(plan.source.values, [](const Value& value) {
+    const bool scales = value.op != nullptr && (value.op->algebra == Algebra::kProduct ||
+                                                value.op->primitive == Primitive::kDivide);
+    return scales && value.type.shape.rank() > 0;
+  });
+  CHECK(scaled == 2);  // by a third, by a half: the sum
+  CHECK(compare_all(program_of(text), {{2}, {2, 2}}).first_difference.empty());
+}
+
 TEST_CASE("products that are joined are read where they lie") {
   const std::string text = R"(dim b = 16, i = 8, f = 32
 fn case() {
