@@ -20,33 +20,57 @@ std::string joined_names(std::span<const ast::Name> names) {
   return text;
 }
 
+// What is recorded now, and is no input; or null.
+mtf::Value* recorded_now(const Units& units, const Value& value) {
+  const auto* tensor = value.get<Tensor>();
+  if (tensor == nullptr || tensor->where != Where::kRecorded || units.recordings.empty() ||
+      tensor->unit != units.recording().serial) {
+    return nullptr;
+  }
+  mtf::Value& recorded = units.recording().program().at(ValueId{tensor->index});
+  return recorded.op == nullptr ? nullptr : &recorded;
+}
+
+// Layouts call a tensor by the path of the call that it is in and its name.
+void note_let(Context& c, const Value& value, const std::string& name) {
+  if (recorded_now(c.units, value) != nullptr) {
+    const std::string& call = c.variables.path;
+    std::string path = call.empty() ? name : call + "/" + name;
+    c.names.lets.insert(path);
+    c.units.recording().program().lets.push_back(
+        {.path = std::move(path), .value = {value.get<Tensor>()->index}});
+  }
+}
+
 // Messages, printed programs and layouts call a tensor as the user does.
 Value named(Context& c, Value value, const std::string& name) {
-  const Units& units = c.units;
-  auto* tensor = std::get_if<Tensor>(&value.node);
-  if (tensor == nullptr) {
-    return value;
+  if (auto* tensor = std::get_if<Tensor>(&value.node)) {
+    tensor->name = name;
   }
-  tensor->name = name;
-  if (tensor->where == Where::kRecorded && !units.recordings.empty() &&
-      tensor->unit == units.recording().serial) {
-    Program& program = units.recording().program();
-    mtf::Value& recorded = program.at(ValueId{tensor->index});
-    if (recorded.op != nullptr) {
-      recorded.name = recorded.name.empty() ? name : recorded.name;
-      const std::string& call = c.variables.path;
-      program.lets.push_back(
-          {.path = call.empty() ? name : call + "/" + name, .value = {tensor->index}});
-      c.names.lets.insert(program.lets.back().path);
-    }
+  if (mtf::Value* recorded = recorded_now(c.units, value)) {
+    recorded->name = recorded->name.empty() ? name : recorded->name;
+    note_let(c, value, name);
   }
   return value;
+}
+
+// What is computed at top level has its name before it is run.
+Value bound_to(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
+  if (!c.units.at_top_level() || names.size() != 1) {
+    return evaluate_bound(c, expr);
+  }
+  const auto evaluate_named = [&] {
+    Value value = evaluate(c, expr);
+    note_let(c, value, names.front().text);
+    return Values{std::move(value)};
+  };
+  return compute(c, evaluate_named, /*freeze=*/true).front();
 }
 
 // One value per name; all unknown after an error.
 Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
   const Restore name(c.variables.call_name, joined_names(names));
-  const Value value = evaluate_bound(c, expr);
+  const Value value = bound_to(c, names, expr);
   Values none(names.size(), unknown());
   if (value.is<Unknown>()) {
     return none;

@@ -132,7 +132,7 @@ std::size_t resolve_keyword(const WordContext& word) {
   } else if (word.type == MtfParser::AT) {
     keyword = word.next == MtfParser::STRING_BEGIN || word.next == MtfParser::LET;
   } else if (word.type == MtfParser::LET && word.previous == MtfParser::AT) {
-    keyword = word.next == MtfParser::STRING_BEGIN;
+    keyword = true;
   } else if (word.type == MtfParser::ELSE) {
     keyword =
         word.last == MtfParser::CLOSE_BRACE || (at_start && word.next == MtfParser::OPEN_BRACE);
