@@ -45,6 +45,19 @@ void take_strided(std::int64_t width, const std::byte* from, std::int64_t stride
   });
 }
 
+// Rows of one element each, `stride` bytes apart, `count` times that element.
+void fill_rows(std::int64_t width, const std::byte* from, std::int64_t stride, std::int64_t rows,
+               std::int64_t count, std::byte* to) {
+  with_width(width, [&](auto zero) {
+    using T = decltype(zero);
+    T* out = reinterpret_cast<T*>(to);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::fill_n(out, count, *reinterpret_cast<const T*>(from + row * stride));
+      out += count;
+    }
+  });
+}
+
 // Where an operand of a stage is, in the tile in progress.
 const std::byte* operand(std::int64_t of, const TileScratch& scratch) {
   return of >= 0 ? scratch.inputs[static_cast<std::size_t>(of)]
@@ -64,11 +77,23 @@ std::int64_t TilePass::row_offset(const Input& input, std::int64_t row) const {
 
 void TilePass::load_rows(const Input& input, const std::byte* data, const Tile& tile,
                          std::byte* place) const {
+  const std::size_t rows_dim = extents_.size() < 2 ? 0 : extents_.size() - 2;
   const std::int64_t step = input.strides.back();
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const std::byte* row = data + row_offset(input, tile.row + i) + tile.column * step;
-    take_strided(input.width, row, step, tile.columns, place);
-    place += tile.columns * input.width;
+  for (std::int64_t i = 0; i < tile.rows;) {
+    const std::int64_t row = tile.row + i;
+    const std::byte* from = data + row_offset(input, row) + tile.column * step;
+    const std::int64_t end = std::min(tile.rows, i + extents_[rows_dim] - row % extents_[rows_dim]);
+    if (step == 0) {
+      const std::int64_t rows = end - i;
+      fill_rows(input.width, from, input.strides[rows_dim], rows, tile.columns, place);
+      place += rows * tile.columns * input.width;
+      i = end;
+    }
+    for (; i < end; ++i) {
+      take_strided(input.width, from, step, tile.columns, place);
+      from += input.strides[rows_dim];
+      place += tile.columns * input.width;
+    }
   }
 }
 
