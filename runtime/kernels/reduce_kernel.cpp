@@ -1,4 +1,5 @@
-// Reductions in two loops: many results side by side, or one result over long runs in memory.
+// Reductions in three loops: many results side by side, or one over long runs in memory, or short
+// ones.
 
 #include "runtime/kernels/reduce_kernel.h"
 
@@ -6,96 +7,21 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <cstdlib>
 #include <span>
 
+#include "runtime/kernels/reduce/reduction_plan.h"
+#include "runtime/kernels/reduce/short_leaves.h"
 #include "runtime/kernels/reduce_kernel_ops.h"
 #include "runtime/kernels/reduce_run.h"
-#include "runtime/kernels/tree.h"
 #include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kWidth = 64;    // results side by side
+constexpr std::int64_t kWidth = kSideResults;
 constexpr std::int64_t kLongRun = 32;  // reduced elements side by side
 constexpr int kMaxDepth = 96;          // of the tree's stack
 constexpr std::int64_t kMostLeaves = 16;
-
-struct Loop {
-  std::int64_t extent = 1;
-  std::int64_t in = 0;
-  std::int64_t out = 0;
-};
-
-using Loops = std::vector<Loop>;
-
-}  // namespace
-
-// A reduction as loops: over results, over leaves, and inside a leaf; last is fastest.
-struct ReductionPlan {
-  ReduceKind kind = ReduceKind::kSum;
-  DType dtype = DType::kF32;
-  DType stored = DType::kF32;  // of the operand; `dtype` is what it is widened to
-  Loops results;               // without `side`
-  Loop side;                   // results that are done together
-  Loops leaves;
-  Loops inside;  // without `run`
-  Loop run;      // the fastest
-  std::int64_t leaf_length = 1;
-  std::vector<int> merges;  // per leaf
-};
-
-namespace {
-
-// Appends a loop inside the others, as a longer one where memory goes on.
-void append(Loops& loops, const Loop& loop) {
-  if (loop.extent == 1) {
-    return;
-  }
-  if (!loops.empty() && loops.back().in == loop.extent * loop.in &&
-      loops.back().out == loop.extent * loop.out) {
-    loops.back() = {.extent = loops.back().extent * loop.extent, .in = loop.in, .out = loop.out};
-  } else {
-    loops.push_back(loop);
-  }
-}
-
-Loop take(Loops& loops, std::size_t i) {
-  const Loop loop = loops[i];
-  loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
-  return loop;
-}
-
-// The loop whose results lie side by side, if it has enough of them, or the longest.
-Loop take_side(Loops& loops) {
-  if (loops.empty()) {
-    return {};
-  }
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    const bool adjacent = loops[i].in == 1 && loops[i].extent >= kWidth / 4;
-    if (adjacent || loops[i].extent > loops[best].extent) {
-      best = i;
-    }
-    if (adjacent) {
-      break;
-    }
-  }
-  return take(loops, best);
-}
-
-// Calls visit(in, out) for all index tuples, row-major.
-template <typename Visit>
-void for_each(std::span<const Loop> loops, std::int64_t in, std::int64_t out, const Visit& visit) {
-  if (loops.empty()) {
-    visit(in, out);
-    return;
-  }
-  for (std::int64_t i = 0; i < loops[0].extent; ++i) {
-    for_each(loops.subspan(1), in + i * loops[0].in, out + i * loops[0].out, visit);
-  }
-}
 
 // Lanes of `count` results: lane l of result j is at [l * kWidth + j].
 template <typename T>
@@ -129,6 +55,14 @@ void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_n
   }
 }
 
+template <typename S>
+[[gnu::always_inline]] inline void fetch(const S* from, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(S);
+  for (std::int64_t j = 0; j < count; j += kLine) {
+    __builtin_prefetch(from + j);
+  }
+}
+
 // The leaf at `x` of `count` results side by side.
 template <typename Op, typename S, typename T>
 void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lanes<T>& lanes,
@@ -136,7 +70,9 @@ void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lane
   std::int64_t number = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
     for (std::int64_t i = 0; i < plan.run.extent; ++i) {
-      add_elements<Op>(x + at + i * plan.run.in, plan.side.in, count, number < kReduceLanes,
+      const S* from = x + at + i * plan.run.in;
+      fetch(from + plan.ahead, plan.ahead == 0 ? 0 : count);
+      add_elements<Op>(from, plan.side.in, count, number < kReduceLanes,
                        lanes.lane(number % kReduceLanes));
       ++number;
     }
@@ -186,14 +122,14 @@ T reduce_long_leaf(const ReductionPlan& plan, const S* x) {
 
 // Leaves through the tree: leaf(in offset, place) computes one, `count` results wide.
 template <typename Op, typename T, typename Leaf>
-void reduce_tree(const ReductionPlan& plan, std::int64_t count, std::span<T> stack,
+void reduce_tree(const TreeLeaves& leaves, std::int64_t count, std::span<T> stack,
                  const Leaf& leaf) {
   std::size_t leaf_index = 0;
   T* top = stack.data();
-  for_each(plan.leaves, 0, 0, [&](std::int64_t at, std::int64_t) {
+  for_each(leaves.loops, 0, 0, [&](std::int64_t at, std::int64_t) {
     leaf(at, top);
     top += count;
-    for (int m = plan.merges[leaf_index]; m > 0; --m) {
+    for (int m = leaves.merges[leaf_index]; m > 0; --m) {
       top -= count;
       accumulate<Op>(top, count, top - count);
     }
@@ -209,7 +145,7 @@ void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
     for (std::int64_t j = 0; j < plan.side.extent; j += kWidth) {
       const std::int64_t count = std::min(kWidth, plan.side.extent - j);
       const S* x = in + from + j * plan.side.in;
-      reduce_tree<Op, T>(plan, count, stack, [&](std::int64_t at, T* place) {
+      reduce_tree<Op, T>(plan.leaves, count, stack, [&](std::int64_t at, T* place) {
         reduce_leaf<Op>(plan, x + at, count, lanes, place);
       });
       for (std::int64_t i = 0; i < count; ++i) {
@@ -236,27 +172,48 @@ T reduce_perfect(const S* x, std::int64_t leaves, std::int64_t length) {
 }
 
 bool is_perfect(const ReductionPlan& plan) {
-  const bool adjacent = plan.leaves.size() == 1 && plan.leaves[0].in == plan.run.extent;
-  return plan.inside.empty() && adjacent && plan.leaves[0].extent <= kMostLeaves &&
-         std::has_single_bit(static_cast<std::uint64_t>(plan.leaves[0].extent));
+  const ReduceLoops& leaves = plan.leaves.loops;
+  const bool adjacent = leaves.size() == 1 && leaves[0].in == plan.run.extent;
+  return plan.inside.empty() && adjacent && leaves[0].extent <= kMostLeaves &&
+         std::has_single_bit(static_cast<std::uint64_t>(leaves[0].extent));
 }
 
 template <typename Op, typename S, typename T>
 void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
   std::array<T, kMaxDepth> stack{};
-  Loops results = plan.results;
+  ReduceLoops results = plan.results;
   results.push_back(plan.side);
   if (is_perfect(plan)) {
-    const std::int64_t leaves = plan.leaves[0].extent;
+    const std::int64_t leaves = plan.leaves.loops[0].extent;
     for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
       out[to] = reduce_perfect<Op, T>(in + from, leaves, plan.run.extent);
     });
     return;
   }
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
-    reduce_tree<Op, T>(plan, 1, stack, [&](std::int64_t at, T* place) {
+    reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
       *place = reduce_long_leaf<Op, T>(plan, in + from + at);
     });
+    out[to] = stack[0];
+  });
+}
+
+// One result over leaves of short runs, a group of them together.
+template <typename Op, typename S, typename T>
+void reduce_short(const ReductionPlan& plan, const S* in, T* out) {
+  const ShortLeaves& leaves = *plan.short_leaves;
+  std::array<T, kMaxDepth> stack{};
+  LeafGroup<Op, S, T> group(leaves);
+  ReduceLoops results = plan.results;
+  results.push_back(plan.side);
+  if (leaves.groups.merges.size() == 1) {
+    for_each(results, 0, 0,
+             [&](std::int64_t from, std::int64_t to) { out[to] = group.joined(in + from); });
+    return;
+  }
+  for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
+    reduce_tree<Op, T>(leaves.groups, 1, stack,
+                       [&](std::int64_t at, T* place) { *place = group.joined(in + from + at); });
     out[to] = stack[0];
   });
 }
@@ -264,11 +221,15 @@ void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
 template <typename Op, typename S, typename T>
 void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.leaf_length == 0) {
-    Loops results = plan.results;
+    ReduceLoops results = plan.results;
     results.push_back(plan.side);
     for_each(results, 0, 0, [&](std::int64_t, std::int64_t to) { out[to] = Op::identity(); });
   } else if (plan.run.in == 1 && plan.run.extent >= kLongRun) {
     reduce_long<Op>(plan, in, out);
+  } else if (plan.short_leaves) {
+    if constexpr (has_short_leaves<Op, T>()) {
+      reduce_short<Op>(plan, in, out);
+    }
   } else {
     reduce_side<Op>(plan, in, out);
   }
@@ -327,35 +288,6 @@ void combine_kind(ReduceKind kind, const T* left, const T* right, std::int64_t n
 }
 
 }  // namespace
-
-std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType stored) {
-  const DType dtype = wide_of(stored);
-  // The order of terms shows in the bits.
-  const bool ordered =
-      is_float(dtype) && reduction.kind != ReduceKind::kMax && reduction.kind != ReduceKind::kMin;
-  ReductionPlan plan{.kind = reduction.kind, .dtype = dtype, .stored = stored};
-  std::vector<KeptDim> kept = reduction.kept;
-  std::ranges::stable_sort(
-      kept, [](const KeptDim& x, const KeptDim& y) { return std::abs(x.in) > std::abs(y.in); });
-  for (const KeptDim& dim : kept) {
-    append(plan.results, {.extent = dim.extent, .in = dim.in, .out = dim.out});
-  }
-  plan.side = take_side(plan.results);
-  std::vector<std::int64_t> blocks;
-  for (const ReducedDim& dim : reduction.reduced) {
-    blocks.push_back(ordered ? dim.blocks : 1);
-    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
-    const std::int64_t length = dim.extent / blocks.back();
-    append(plan.leaves, {.extent = blocks.back(), .in = dim.in * length});
-    append(plan.inside, {.extent = length, .in = dim.in});
-    plan.leaf_length *= length;
-  }
-  if (!plan.inside.empty()) {
-    plan.run = take(plan.inside, plan.inside.size() - 1);
-  }
-  plan.merges = combine_tree_blocks(blocks);
-  return std::make_shared<const ReductionPlan>(std::move(plan));
-}
 
 void reduce(const ReductionPlan& plan, const void* in, void* out) {
   if (is_narrow(plan.stored)) {

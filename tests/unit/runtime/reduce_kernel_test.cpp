@@ -230,6 +230,70 @@ TEMPLATE_TEST_CASE("a sum of narrow elements has the bits of the sum of widened 
   }
 }
 
+// Up to two kept dims, and up to three reduced ones in the order of memory, the last side by side,
+// or next to it a kept one; zeros of both signs among the values.
+Sized random_rows(std::mt19937& random, ReduceKind kind) {
+  Sized result;
+  Reduction& reduction = result.reduction;
+  reduction.kind = kind;
+  reduction.reduced.resize(static_cast<std::size_t>(pick(random, 1, 3)));
+  for (std::size_t d = reduction.reduced.size(); d-- > 0;) {
+    ReducedDim& dim = reduction.reduced[d];
+    dim.blocks = std::int64_t{1} << pick(random, d > 0 || pick(random, 0, 1) == 0 ? 1 : 0, 4);
+    dim.extent = dim.blocks * pick(random, 1, d + 1 < reduction.reduced.size() ? 3 : 33);
+    dim.in = static_cast<std::int64_t>(result.in);
+    result.in *= static_cast<std::size_t>(dim.extent);
+    if (pick(random, 0, 2) == 0) {
+      KeptDim& kept = reduction.kept.emplace_back();
+      kept.extent = pick(random, 1, 5);
+      kept.in = static_cast<std::int64_t>(result.in);
+      kept.out = static_cast<std::int64_t>(result.out);
+      result.in *= static_cast<std::size_t>(kept.extent);
+      result.out *= static_cast<std::size_t>(kept.extent);
+    }
+  }
+  return result;
+}
+
+TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definition", "[reduce]",
+                   float, double, BFloat16) {
+  using Wide = std::conditional_t<std::is_same_v<TestType, double>, double, WideOf<TestType>>;
+  std::mt19937 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const bool is_narrow = !std::is_same_v<TestType, Wide>;
+    const auto kind = i % 4 == 0 && !is_narrow ? ReduceKind::kProd : ReduceKind::kSum;
+    const Sized sized = random_rows(random, kind);
+    if (sized.in > 50000) {
+      continue;
+    }
+    std::vector<TestType> in(sized.in);
+    std::vector<Wide> wide(sized.in);
+    for (std::size_t j = 0; j < in.size(); ++j) {
+      const double x = std::uniform_real_distribution<double>(-2, 2)(random);
+      in[j] =
+          static_cast<TestType>(static_cast<Wide>(pick(random, 0, 3) > 0 || i % 3 > 0 ? x : -0.0));
+      wide[j] = static_cast<Wide>(in[j]);
+    }
+    std::vector<Wide> found(sized.out);
+    const DType stored = is_narrow ? DType::kBF16 : dtype_of(Wide{});
+    mtf::reduce(*plan_reduction(sized.reduction, stored), in.data(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
+  }
+}
+
+TEST_CASE("a sum of short rows of negative zeros is zero", "[reduce]") {
+  const std::vector<float> in(256, -0.0F);
+  for (const std::int64_t row : {16, 32, 48, 64, 128, 256}) {
+    const Reduction reduction = {.kept = {{.extent = 1, .in = row, .out = 1}},
+                                 .reduced = {{.extent = row, .in = 1, .blocks = 16}}};
+    float found = 1;
+    reduce(reduction, in.data(), &found);
+    REQUIRE(found == 0.0F);
+    REQUIRE_FALSE(std::signbit(found));
+  }
+}
+
 TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank", "[reduce]") {
   std::mt19937 random(2);
   const std::int64_t n = 16 * 37;

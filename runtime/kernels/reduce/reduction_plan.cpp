@@ -1,0 +1,108 @@
+#include "runtime/kernels/reduce/reduction_plan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "runtime/kernels/reduce/short_leaves.h"
+#include "runtime/kernels/tree.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kNearCacheBytes = std::int64_t{1} << 20;  // that a near cache may have
+
+// Appends a loop inside the others, as a longer one where memory goes on.
+void append(ReduceLoops& loops, const ReduceLoop& loop) {
+  if (loop.extent == 1) {
+    return;
+  }
+  if (!loops.empty() && loops.back().in == loop.extent * loop.in &&
+      loops.back().out == loop.extent * loop.out) {
+    loops.back() = {.extent = loops.back().extent * loop.extent, .in = loop.in, .out = loop.out};
+  } else {
+    loops.push_back(loop);
+  }
+}
+
+ReduceLoop take(ReduceLoops& loops, std::size_t i) {
+  const ReduceLoop loop = loops[i];
+  loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
+  return loop;
+}
+
+// The loop whose results lie side by side, if it has enough of them, or the longest.
+ReduceLoop take_side(ReduceLoops& loops) {
+  if (loops.empty()) {
+    return {};
+  }
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const bool adjacent = loops[i].in == 1 && loops[i].extent >= kSideResults / 4;
+    if (adjacent || loops[i].extent > loops[best].extent) {
+      best = i;
+    }
+    if (adjacent) {
+      break;
+    }
+  }
+  return take(loops, best);
+}
+
+std::int64_t trips_of(const ReduceLoops& loops) {
+  std::int64_t volume = 1;
+  for (const ReduceLoop& loop : loops) {
+    volume *= loop.extent;
+  }
+  return volume;
+}
+
+// From a run to the next one, whose rows no hardware expects, where no near cache has them.
+std::int64_t ahead_of(const ReductionPlan& plan) {
+  const std::int64_t elements =
+      trips_of(plan.results) * plan.side.extent * trips_of(plan.leaves.loops) * plan.leaf_length;
+  if (plan.side.in != 1 ||
+      elements * static_cast<std::int64_t>(bytes_of(plan.stored)) < kNearCacheBytes) {
+    return 0;
+  }
+  return plan.inside.empty() ? plan.run.extent * plan.run.in : plan.inside.back().in;
+}
+
+}  // namespace
+
+std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType stored) {
+  const DType dtype = wide_of(stored);
+  // The order of terms shows in the bits.
+  const bool ordered =
+      is_float(dtype) && reduction.kind != ReduceKind::kMax && reduction.kind != ReduceKind::kMin;
+  ReductionPlan plan{.kind = reduction.kind, .dtype = dtype, .stored = stored};
+  std::vector<KeptDim> kept = reduction.kept;
+  std::ranges::stable_sort(
+      kept, [](const KeptDim& x, const KeptDim& y) { return std::abs(x.in) > std::abs(y.in); });
+  for (const KeptDim& dim : kept) {
+    append(plan.results, {.extent = dim.extent, .in = dim.in, .out = dim.out});
+  }
+  plan.side = take_side(plan.results);
+  std::vector<std::int64_t> blocks;
+  for (const ReducedDim& dim : reduction.reduced) {
+    blocks.push_back(ordered ? dim.blocks : 1);
+    assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
+    const std::int64_t length = dim.extent / blocks.back();
+    append(plan.leaves.loops, {.extent = blocks.back(), .in = dim.in * length});
+    append(plan.inside, {.extent = length, .in = dim.in});
+    plan.leaf_length *= length;
+  }
+  if (!plan.inside.empty()) {
+    plan.run = take(plan.inside, plan.inside.size() - 1);
+  }
+  plan.ahead = ahead_of(plan);
+  plan.leaves.merges = combine_tree_blocks(blocks);
+  if (ordered) {
+    plan.short_leaves = short_leaves_of(plan);
+  }
+  return std::make_shared<const ReductionPlan>(std::move(plan));
+}
+
+}  // namespace mtf

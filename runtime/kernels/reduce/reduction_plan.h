@@ -1,0 +1,69 @@
+// A reduction as loops, in memory and in the tree of its leaves.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "runtime/kernels/reduce_kernel.h"
+
+namespace mtf {
+
+inline constexpr std::int64_t kSideResults = 64;  // that are done together, at most
+
+struct ReduceLoop {
+  std::int64_t extent = 1;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+
+using ReduceLoops = std::vector<ReduceLoop>;
+
+// The leaves of a tree in order, and its merges behind each (tree.h).
+struct TreeLeaves {
+  ReduceLoops loops;
+  std::vector<int> merges;
+};
+
+// Leaves that lie behind each other with short runs, in groups that are subtrees: what a row of a
+// group has side by side are the runs of all its leaves.
+struct ShortLeaves {
+  std::int64_t length = 1;  // of a run
+  std::int64_t count = 1;   // leaves of a group, a power of two
+  ReduceLoops rows;         // of a group
+  std::int64_t row_count = 1;
+  TreeLeaves groups;
+};
+
+// Loops over results, over leaves, and inside a leaf; last is fastest.
+struct ReductionPlan {
+  ReduceKind kind = ReduceKind::kSum;
+  DType dtype = DType::kF32;
+  DType stored = DType::kF32;  // of the operand; `dtype` is what it is widened to
+  ReduceLoops results;         // without `side`
+  ReduceLoop side;             // results that are done together
+  TreeLeaves leaves;
+  ReduceLoops inside;  // without `run`
+  ReduceLoop run;      // the fastest
+  std::int64_t leaf_length = 1;
+  std::int64_t ahead = 0;  // of a row of results, in elements: what memory is asked for; 0: nothing
+  std::optional<ShortLeaves> short_leaves = {};
+};
+
+// Calls visit(in, out) for all index tuples, row-major.
+template <typename Visit>
+void for_each(std::span<const ReduceLoop> loops, std::int64_t in, std::int64_t out,
+              const Visit& visit) {
+  if (loops.empty()) {
+    visit(in, out);
+    return;
+  }
+  for (std::int64_t i = 0; i < loops[0].extent; ++i) {
+    for_each(loops.subspan(1), in + i * loops[0].in, out + i * loops[0].out, visit);
+  }
+}
+
+}  // namespace mtf

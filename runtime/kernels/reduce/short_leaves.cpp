@@ -1,0 +1,64 @@
+#include "runtime/kernels/reduce/short_leaves.h"
+
+#include <bit>
+#include <numeric>
+
+#include "runtime/kernels/tree.h"
+
+namespace mtf {
+namespace {
+
+// Whether each `count` leaves are a tree of their own.
+bool are_subtrees(const std::vector<int>& merges, std::int64_t count) {
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i) % count;
+    const int inside = merges_after(place, count);
+    if (place + 1 == count ? merges[i] < inside : merges[i] != inside) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TreeLeaves groups_of(const TreeLeaves& leaves, std::int64_t count) {
+  TreeLeaves groups{.loops = leaves.loops, .merges = {}};
+  groups.loops.back().extent /= count;
+  groups.loops.back().in *= count;
+  const auto step = static_cast<std::size_t>(count);
+  for (std::size_t i = step - 1; i < leaves.merges.size(); i += step) {
+    groups.merges.push_back(leaves.merges[i] - std::countr_zero(step));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<ShortLeaves> short_leaves_of(const ReductionPlan& plan) {
+  if (plan.leaves.loops.empty() || plan.leaf_length == 0) {
+    return std::nullopt;
+  }
+  const ReduceLoop& last = plan.leaves.loops.back();
+  ShortLeaves found{.length = last.in, .rows = plan.inside, .groups = {}};
+  const bool has_runs = plan.run.in == 1 && plan.run.extent == last.in;
+  if (!has_runs && last.in != 1) {
+    return std::nullopt;
+  }
+  if (!has_runs && plan.run.extent > 1) {
+    found.rows.push_back(plan.run);
+  }
+  for (const ReduceLoop& loop : found.rows) {
+    found.row_count *= loop.extent;
+  }
+  const bool is_whole = std::has_single_bit(static_cast<std::uint64_t>(found.length));
+  if (found.length > kMostShortLength || (!is_whole && found.row_count > 1)) {
+    return std::nullopt;
+  }
+  found.count = std::gcd(last.extent, kMostShortLeaves);
+  if (found.count < kFewestShortLeaves || !are_subtrees(plan.leaves.merges, found.count)) {
+    return std::nullopt;
+  }
+  found.groups = groups_of(plan.leaves, found.count);
+  return found;
+}
+
+}  // namespace mtf
