@@ -10,7 +10,7 @@
 #include <span>
 #include <type_traits>
 
-#include "runtime/kernels/reduce_kernel_ops.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/tree.h"
 #include "runtime/vector_math/vector_math.h"
 

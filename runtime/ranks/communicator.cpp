@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/tree.h"
 #include "runtime/vector_math/narrow.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 
 namespace mtf {
 

@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
-#include "runtime/kernels/reduce_kernel.h"
-#include "runtime/kernels/reduce_run.h"
 
 namespace mtf {
 

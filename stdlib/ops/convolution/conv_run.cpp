@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/tree.h"
 #include "runtime/products/pack/gemm_words.h"

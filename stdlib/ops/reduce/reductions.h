@@ -7,7 +7,7 @@
 
 #include "ir/kernel.h"
 #include "ir/op.h"
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 
 namespace mtf {
 

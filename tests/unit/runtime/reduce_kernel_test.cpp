@@ -1,6 +1,6 @@
 // Reductions: the bits are those of the scalar definition, whatever lies where in memory.
 
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 
 #include <algorithm>
 #include <bit>

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/kernels/reduce_kernel.h"
-#include "runtime/kernels/reduce_kernel_ops.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
 
 namespace mtf {
 

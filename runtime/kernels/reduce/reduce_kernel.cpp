@@ -1,7 +1,7 @@
 // Reductions in three loops: many results side by side, or one over long runs in memory, or short
 // ones.
 
-#include "runtime/kernels/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 #include <cassert>
 #include <span>
 
+#include "runtime/kernels/reduce/reduce_ops.h"
+#include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 #include "runtime/kernels/reduce/short_leaves.h"
-#include "runtime/kernels/reduce_kernel_ops.h"
-#include "runtime/kernels/reduce_run.h"
 #include "runtime/vector_math/narrow.h"
 
 namespace mtf {
