@@ -63,6 +63,7 @@ struct LogSumExp {
   void join(const Known<T, 1, N>& before, const Known<T, 1, N>& behind, N lines,
             Known<T, 1, N>& out) const {
     const std::size_t n = lines.count();
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): all that is read is written here
     std::array<T, N::kMost> rest;
     for (std::size_t i = 0; i < n; ++i) {
       const T x = before[0][i];
