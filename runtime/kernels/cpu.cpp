@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <sched.h>
 
+#include "runtime/kernels/pairs_rate.h"
+
 namespace mtf {
 
 Isa widest_isa() {
@@ -57,10 +59,18 @@ int host_threads(std::int64_t ranks_here) {
   return std::max(count / static_cast<int>(ranks_here), 1);
 }
 
+Isa fastest_isa() {
+  static const Isa fastest = [] {
+    const Isa widest = widest_isa();
+    return widest == Isa::kAvx512Bf16 && !pairs_are_faster() ? Isa::kAvx512 : widest;
+  }();
+  return fastest;
+}
+
 Isa host_isa() {
   const char* name = std::getenv("MTF_ISA");
   const std::optional<Isa> wanted = name == nullptr ? std::nullopt : isa_named(name);
-  return wanted ? std::min(*wanted, widest_isa()) : widest_isa();
+  return wanted ? std::min(*wanted, widest_isa()) : fastest_isa();
 }
 
 }  // namespace mtf

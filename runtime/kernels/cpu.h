@@ -15,7 +15,10 @@ namespace mtf {
     std::string_view name);  // portable, avx2, avx512, avx512_bf16
 [[nodiscard]] std::string_view to_string(Isa isa);
 
-// The widest one, or what MTF_ISA names if that is narrower.
+// The widest one, unless a narrower one is faster (pairs_rate.h).
+[[nodiscard]] Isa fastest_isa();
+
+// The fastest one, or what MTF_ISA names if the processor has that.
 [[nodiscard]] Isa host_isa();
 
 // The cores that this process may use, divided among the ranks of this machine, or MTF_THREADS.

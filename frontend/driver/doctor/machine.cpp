@@ -66,21 +66,23 @@ Finding check_cores() {
 
 Finding check_instructions() {
   const std::string used(to_string(host_isa()));
-  const std::string widest(to_string(widest_isa()));
+  const std::string fastest(to_string(fastest_isa()));
   const char* wanted = std::getenv("MTF_ISA");
   Finding finding{.what = "instructions", .found = used + " kernels", .fix = ""};
   if (wanted != nullptr && !isa_named(wanted)) {
     finding.health = Health::kWarning;
     finding.found += "; MTF_ISA=" + std::string(wanted) + " names none";
-    finding.fix = "MTF_ISA may be portable, avx2 or avx512";
-  } else if (used != widest) {
+    finding.fix = "MTF_ISA may be portable, avx2, avx512 or avx512_bf16";
+  } else if (used != fastest) {
     finding.health = Health::kWarning;
-    finding.found += ", because of MTF_ISA; this processor has " + widest;
+    finding.found += ", because of MTF_ISA; this processor is fastest with " + fastest;
     finding.fix = "unset MTF_ISA";
   } else if (host_isa() == Isa::kPortable) {
     finding.health = Health::kWarning;
     finding.found += ": this processor has no AVX2";
     finding.fix = "none but another processor; products are several times slower";
+  } else if (fastest_isa() < widest_isa()) {
+    finding.found += "; " + std::string(to_string(widest_isa())) + " is there, and slower";
   }
   return finding;
 }
