@@ -82,6 +82,7 @@ class NumberedLists {
   [[nodiscard]] std::optional<Number> find(const std::vector<std::uint64_t>& list) const {
     return lists_.find(hash_of(list), list);
   }
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
 
  private:
   static std::size_t hash_of(const std::vector<std::uint64_t>& list) {

@@ -15,6 +15,8 @@
 #include "lowering/reshard/reshard.h"
 #include "lowering/reshard/serve.h"
 #include "lowering/spmd.h"
+#include "lowering/verify/alike.h"
+#include "lowering/verify/verify_call.h"
 #include "lowering/verify/verify_move.h"
 
 namespace mtf {
@@ -28,6 +30,7 @@ class Verifier {
         made_(program.values.size(), 0),
         calls_(program.values.size(), nullptr),
         combine_(program.values.size(), Combine::kSum),
+        alike_(program),
         effects_(program.source.values.size(), 0) {}
 
   std::string run() {
@@ -87,6 +90,9 @@ class Verifier {
     if (value.type != source_.at(value.origin).type && !is_sum_of_blocks(program_, id)) {
       report("makes " + name(id) + " of another type than its value");
       return false;
+    }
+    if (!alike_.is_new(id)) {
+      return true;
     }
     const std::string problem = problem_of_layout(program_.mesh, value.type.shape, value.layout);
     if (!problem.empty()) {
@@ -301,79 +307,21 @@ class Verifier {
       calls_[at(call.result)] = &call;
     }
     if (problem_.empty()) {
-      loops(call);
-      layouts(call);
+      check_loops(call);
     }
   }
 
-  void loops(const LocalCall& call) {
-    std::vector<char> used(program_.mesh.axes.size(), 0);
-    for (std::size_t l = 0; l < call.loops.size(); ++l) {
-      const LoopDim& loop = call.space->loops[l];
-      for (const AxisId axis : call.loops[l]) {
-        require(used[axis]++ == 0, "splits two loops over one axis");
-      }
-      require(program_.mesh.splits(loop.size, call.loops[l]), "splits a loop that is not even");
-      require(may_split(loop.role) || program_.mesh.size_of(call.loops[l]) == 1,
-              "splits a loop that has to be whole");
-      require(call.part != CallPart::kAll || !needs_digest(loop.role) ||
-                  program_.mesh.size_of(call.loops[l]) == 1,
-              "leaves out what ranks have to tell each other");
+  void check_loops(const LocalCall& call) {
+    of_operands_.clear();
+    for (const SpmdId operand : call.operands) {
+      of_operands_.push_back(combine_[at(operand)]);
     }
-  }
-
-  // Operands and result lie as the loops say. What the loops leave to be summed is partial behind
-  // what the operands waited for, if the operation may read that.
-  void layouts(const LocalCall& call) {
-    const Axes partial = partial_of(call);
-    const std::vector<Condition> none;
-    const bool has_result = !call.call.op->effect;
-    const std::vector<Condition>& where = has_result ? program_.at(call.result).layout.where : none;
-    for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      const ValueLayout& layout = program_.at(call.operands[i]).layout;
-      const auto needed = operand_from_loops(i, call.loops, call.space, program_.mesh);
-      require(needed && needed->dims == layout.dims && needed->reach == layout.reach,
-              "reads an operand that its loops do not fit");
-      require(layout.where == (layout.dims.empty() ? none : where),
-              "reads an operand on other ranks than it runs on");
+    if (alike_.is_new(call, of_operands_)) {
+      report(problem_of_call(program_, call, of_operands_));
     }
-    if (!has_result) {
-      return;
+    if (!call.call.op->effect) {
+      combine_[at(call.result)] = call.space->combine;
     }
-    std::optional<ValueLayout> made =
-        layout_from_loops(call.space->result, call.loops, call.space, program_.mesh);
-    if (!made) {
-      return report("has loops that give its result no layout");
-    }
-    made->partial = partial;
-    add_reduced(call.loops, call.space, *made);
-    made->where = where;
-    if (!served_axes(call.space, call.loops, program_.mesh).empty()) {
-      require(where.empty() && made->partial.empty(), "serves what ranks lack, or sums of it");
-      *made = served_layout(*made, program_.at(call.result).layout);
-    }
-    require(*made == program_.at(call.result).layout, "leaves a result that its loops do not make");
-    combine_[at(call.result)] = call.space->combine;
-  }
-
-  // The sums that the operands wait for: all for the same ones, or one of them is read unfinished.
-  Axes partial_of(const LocalCall& call) {
-    const bool linear = call.call.op->linear != Linear::kNo;
-    Axes partial;
-    for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      const SpmdId operand = call.operands[i];
-      const Axes& of_operand = program_.at(operand).layout.partial;
-      require(of_operand.empty() || (linear && combine_[at(operand)] == Combine::kSum &&
-                                     call.space->combine == Combine::kSum),
-              "reads a sum that is still partial");
-      require(i == 0 || of_operand == partial, "reads sums that are partial over different axes");
-      partial = of_operand;
-    }
-    for (const Axes& axes : call.loops) {
-      require(std::ranges::none_of(axes, [&](AxisId axis) { return has(partial, axis); }),
-              "splits a loop over an axis of a partial sum");
-    }
-    return partial;
   }
 
   const SpmdProgram& program_;
@@ -381,8 +329,10 @@ class Verifier {
   std::vector<char> made_;
   std::vector<const LocalCall*> calls_;  // per value, what made it
   std::vector<Combine> combine_;         // per value, how what is partial is joined
-  std::vector<int> effects_;             // per value of the source, how often it is done
-  std::string where_;                    // "": at the step
+  Alike alike_;
+  std::vector<Combine> of_operands_;  // of the call that is looked at
+  std::vector<int> effects_;          // per value of the source, how often it is done
+  std::string where_;                 // "": at the step
   std::size_t step_ = 0;
   std::string problem_;
 };

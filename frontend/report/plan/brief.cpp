@@ -12,6 +12,7 @@
 #include "frontend/report/plan/repeats.h"
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/why/reason.h"
+#include "lowering/known/content_key.h"
 #include "lowering/known/numbered.h"
 #include "lowering/loops/loops.h"
 
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t kKeptBefore = 4;  // times of a repetition
 constexpr std::size_t kKeptBehind = 3;
 constexpr std::size_t kLeftOutBy = 12;  // a fold may be of several times, or of a part of one
-
-std::uint64_t place_of(const void* shared) {
-  return reinterpret_cast<std::uintptr_t>(shared);
-}
 
 class Items {
  public:
@@ -78,50 +75,30 @@ class Items {
   enum class Kind : std::uint8_t { kInput, kStep, kUpdate };
 
   void begin(Kind kind) {
-    key_.assign(1, static_cast<std::uint64_t>(kind));
+    key_.clear();
+    add(static_cast<std::uint64_t>(kind));
     ids_.clear();
   }
   void end() {
-    repeats_.add(keys_.number(key_), ids_);
+    repeats_.add(keys_.number(key_.parts()), ids_);
     ++count_;
   }
   // Like nothing else.
   void end_alone() {
-    key_.push_back(count_);
-    key_.push_back(~std::uint64_t{0});
+    add(count_);
+    add(~std::uint64_t{0});
     end();
   }
 
-  void add(std::uint64_t part) { key_.push_back(part); }
+  void add(std::uint64_t part) { key_.add(part); }
   void add_text(const std::string& text) { add(std::hash<std::string>()(text)); }
 
-  void add_axes(const Axes& axes) {
-    add(axes.size());
-    for (const AxisId axis : axes) {
-      add(axis);
-    }
-  }
+  void add_axes(const Axes& axes) { key_.add_axes(axes); }
 
   // All that a text says of where its slices are.
   void add_value(const SpmdValue& value) {
-    add(place_of(value.type.shape.dims().data()));
-    add(static_cast<std::uint64_t>(value.type.dtype));
-    for (const Axes& axes : value.layout.dims) {
-      add_axes(axes);
-    }
-    add_axes(value.layout.partial);
-    add(value.layout.where.size());
-    for (const Condition& condition : value.layout.where) {
-      add(condition.axis);
-      add(condition.same ? *condition.same : kMaxAxes);
-      add(static_cast<std::uint64_t>(condition.at));
-    }
-    for (const Reach& reach : value.layout.reach) {
-      for (const std::int64_t part : {static_cast<std::int64_t>(reach.dim), reach.size,
-                                      reach.stride, reach.offset, reach.length, reach.up}) {
-        add(static_cast<std::uint64_t>(part));
-      }
-    }
+    key_.add_type(value.type);
+    key_.add_layout(value.layout);
     add(static_cast<std::uint64_t>(value.pieces));
     add(value.cut);
   }
@@ -138,8 +115,8 @@ class Items {
   void add_operand(SpmdId id) {
     const LocalCall* maker = makers_.of(id);
     if (maker != nullptr && !literal_text(*maker).empty()) {
-      add(place_of(maker->call.op));
-      add(place_of(maker->call.args.entries().data()));
+      key_.add_shared(maker->call.op);
+      key_.add_shared(maker->call.args.entries().data());
     }
     add_name(id);
   }
@@ -192,10 +169,9 @@ class Items {
   }
 
   void add_call(const LocalCall& call, const Step& step) {
-    add(place_of(call.call.op));
-    add(place_of(call.call.args.entries().data()));
-    add(place_of(call.call.result.shape.dims().data()));
-    add(static_cast<std::uint64_t>(call.call.result.dtype));
+    key_.add_shared(call.call.op);
+    key_.add_shared(call.call.args.entries().data());
+    key_.add_type(call.call.result);
     add(static_cast<std::uint64_t>(call.part));
     add(call.operands.size());
     for (const SpmdId operand : call.operands) {
@@ -227,7 +203,7 @@ class Items {
     const Need& need = step.need;
     add(static_cast<std::uint64_t>(need.requester));
     if (need.user.valid()) {
-      add(place_of(program_.source.at(need.user).op));
+      key_.add_shared(program_.source.at(need.user).op);
       add(step.from.valid() && need.user == program_.at(step.from).origin ? 1 : 0);
     }
     add(step.from.valid() && is_digest(program_, step.from) ? 1 : 0);
@@ -277,7 +253,7 @@ class Items {
   const Reasons& reasons_;
   Makers makers_;
   NumberedLists keys_;
-  std::vector<std::uint64_t> key_;  // of the item that is being added
+  ContentKey key_;  // of the item that is being added
   std::vector<std::size_t> ids_;
   Repeats repeats_;
   std::size_t count_ = 0;

@@ -1,0 +1,35 @@
+#include "lowering/verify/alike.h"
+
+namespace mtf {
+
+bool Alike::is_new(SpmdId slice) {
+  const SpmdValue& value = program_.at(slice);
+  key_.clear();
+  key_.add_type(value.type);
+  key_.add_type(value.local);
+  key_.add_layout(value.layout);
+  const std::size_t before = kinds_of_slices_.size();
+  slices_[at(slice)] = kinds_of_slices_.number(key_.parts());
+  return slices_[at(slice)] == before;
+}
+
+bool Alike::is_new(const LocalCall& call, std::span<const Combine> combine) {
+  key_.clear();
+  key_.add_shared(call.call.op);
+  key_.add_shared(&*call.space);
+  key_.add(static_cast<std::uint64_t>(call.part));
+  for (const Axes& axes : call.loops) {
+    key_.add_axes(axes);
+  }
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    key_.add(slices_[at(call.operands[i])]);
+    key_.add(static_cast<std::uint64_t>(combine[i]));
+  }
+  if (call.result.valid()) {
+    key_.add(slices_[at(call.result)]);
+  }
+  const std::size_t before = kinds_of_calls_.size();
+  return kinds_of_calls_.number(key_.parts()) == before;
+}
+
+}  // namespace mtf
