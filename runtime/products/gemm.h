@@ -76,8 +76,8 @@ class PreparedGemm {
   std::unique_ptr<const State> state_;
 };
 
-// The same value in any summation order, from the fastest library (oneDNN for float and bf16, which
-// it may take for 0 where it is subnormal).
+// The same value in any summation order, from what is fastest: for float, and for bf16 where there
+// are instructions for it, oneDNN, which may take for 0 what is subnormal.
 void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, Cpu cpu);
 void gemm_fast(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu);
 void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu);

@@ -1,5 +1,5 @@
 // Products for --fast: oneDNN's sgemm and matmul, on operands as they are or packed into matrices;
-// what it does not offer (doubles) is done canonically.
+// what it does not offer (doubles), or has no fast instructions for (bf16), is done canonically.
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -163,7 +163,10 @@ void gemm_fast(const Gemm& product, const float* a, const float* b, float* out, 
 }
 
 void gemm_fast(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu) {
-  multiply_fast(product, a, b, out, cpu);
+  // oneDNN uses AVX512_BF16 wherever it is, also where it is slow, and has nothing for less.
+  const bool is_faster = cpu.isa == Isa::kAvx512Bf16 ||
+                         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+  is_faster ? multiply_fast(product, a, b, out, cpu) : gemm(product, a, b, out, cpu);
 }
 
 void gemm_fast(const Gemm& product, const double* a, const double* b, double* out, Cpu cpu) {
