@@ -13,6 +13,7 @@
 #include "runtime/execute/finite/finite_watch.h"
 #include "runtime/execute/flight/flight_deck.h"
 #include "runtime/kernels/cpu.h"
+#include "runtime/kernels/thread_team.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -26,8 +27,10 @@ struct Executor::State {
   State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
     reports.seed = options.seed;
     reports.nan_is_error = options.nan_is_error;
-    const std::optional<Launch> launch = launched();
-    reports.cpu = {.isa = host_isa(), .threads = host_threads(launch ? launch->ranks_here : 1)};
+    reports.cpu = {.isa = host_isa(), .threads = communicator.cores().threads};
+    if (launched()) {  // who starts several jobs on one machine has mpirun bind them
+      place_team(communicator.cores().own);
+    }
     reports.cpu.threads = options.threads > 0 ? options.threads : reports.cpu.threads;
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {

@@ -3,9 +3,7 @@
 #include "runtime/kernels/cpu.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <sched.h>
 
 #include "runtime/kernels/pairs_rate.h"
 
@@ -44,19 +42,6 @@ std::string_view to_string(Isa isa) {
       return "avx512_bf16";
   }
   return "";
-}
-
-int host_threads(std::int64_t ranks_here) {
-  if (const char* text = std::getenv("MTF_THREADS")) {
-    const std::string_view digits = text;
-    int threads = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), threads);
-    return std::max(threads, 1);
-  }
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
-  return std::max(count / static_cast<int>(ranks_here), 1);
 }
 
 Isa fastest_isa() {

@@ -21,7 +21,4 @@ namespace mtf {
 // The fastest one, or what MTF_ISA names if the processor has that.
 [[nodiscard]] Isa host_isa();
 
-// The cores that this process may use, divided among the ranks of this machine, or MTF_THREADS.
-[[nodiscard]] int host_threads(std::int64_t ranks_here);
-
 }  // namespace mtf

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <pthread.h>
+#include <sched.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -64,6 +66,8 @@ class Team {
     return complete;
   }
 
+  void place(std::vector<int> cores) { cores_ = std::move(cores); }
+
   // Whether the threads are those of this process: a fork takes none along.
   [[nodiscard]] bool is_here() const { return process_ == getpid(); }
 
@@ -74,11 +78,22 @@ class Team {
       while (static_cast<int>(threads_.size()) + 1 < n) {
         const int member = static_cast<int>(threads_.size()) + 1;
         threads_.emplace_back([this, member, round = round_.load()] { serve(member, round); });
+        pin(threads_.back(), static_cast<std::size_t>(member));
       }
     } catch (const std::system_error&) {
       return false;
     }
     return true;
+  }
+
+  // A core that is not to be had leaves the thread where the system puts it.
+  void pin(std::thread& thread, std::size_t member) const {
+    if (member < cores_.size()) {
+      cpu_set_t core;
+      CPU_ZERO(&core);
+      CPU_SET(static_cast<std::size_t>(cores_[member]), &core);
+      static_cast<void>(pthread_setaffinity_np(thread.native_handle(), sizeof(core), &core));
+    }
   }
 
   void do_round(int n, const Task& task) {
@@ -125,6 +140,7 @@ class Team {
   const pid_t process_ = getpid();
   std::atomic<bool> busy_ = false;
   std::vector<std::thread> threads_;
+  std::vector<int> cores_;  // per member
   // Written between rounds only.
   const Task* task_ = nullptr;
   int tasks_ = 0;
@@ -155,6 +171,10 @@ Team& team() {
 }
 
 }  // namespace
+
+void place_team(std::vector<int> cores) {
+  team().place(std::move(cores));
+}
 
 void run_on_team(int n, const Task& task) {
   if (n > 1 && team().run(n, task)) {

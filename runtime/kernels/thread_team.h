@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace mtf {
 
@@ -11,5 +12,9 @@ namespace mtf {
 // needed and joined at exit. Where they are not to be had (a team is at work already, or was left
 // behind by a fork) the tasks are done here, one after the other.
 void run_on_team(int n, const std::function<void(int)>& task);
+
+// Thread i runs on core i alone, for as many as there are; the first is who calls and goes where it
+// likes, as do those that other libraries start from it. Of threads that are not started yet.
+void place_team(std::vector<int> cores);
 
 }  // namespace mtf

@@ -77,7 +77,15 @@ void combine_narrow(Combination how, Ins parts, std::int64_t count, void* out) {
   }
 }
 
+Cores alone() {
+  const std::vector<std::vector<int>> allowed = {allowed_cores()};
+  return with_asked_threads(cores_of(allowed, 0));
+}
+
 }  // namespace
+
+Communicator::Communicator(std::size_t local_ranks)
+    : traffic_(local_ranks), cores_(with_asked_threads(alone())) {}
 
 void combine_parts(Combination how, Ins parts, std::int64_t count, void* out) {
   if (count == 0) {

@@ -13,11 +13,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/dtype.h"
 #include "ir/layout/mesh.h"
 #include "ir/op.h"
+#include "runtime/ranks/cores.h"
 
 namespace mtf {
 
@@ -90,7 +92,7 @@ using Ins = std::span<const void* const>;
 
 class Communicator {
  public:
-  explicit Communicator(std::size_t local_ranks) : traffic_(local_ranks) {}
+  explicit Communicator(std::size_t local_ranks);
   virtual ~Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -100,6 +102,8 @@ class Communicator {
   [[nodiscard]] virtual std::int64_t ranks() const = 0;
   [[nodiscard]] virtual std::span<const std::int64_t> local_ranks() const = 0;
   [[nodiscard]] bool has_first_rank() const { return local_ranks().front() == 0; }
+  // What this process has of its machine.
+  [[nodiscard]] const Cores& cores() const { return cores_; }
   // Per local rank, since the beginning, of all collectives and of what was posted.
   [[nodiscard]] std::span<const Traffic> traffic() const { return traffic_; }
 
@@ -156,9 +160,11 @@ class Communicator {
  protected:
   [[nodiscard]] Traffic& traffic_of(std::size_t local_rank) { return traffic_[local_rank]; }
   [[nodiscard]] std::size_t local_count() const { return traffic_.size(); }
+  void share_cores(Cores cores) { cores_ = std::move(cores); }
 
  private:
   std::vector<Traffic> traffic_;
+  Cores cores_;
 };
 
 // All ranks in this process.

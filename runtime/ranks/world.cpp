@@ -4,11 +4,8 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <sched.h>
 #include <string_view>
 #include <unistd.h>
-
-#include "runtime/kernels/cpu.h"
 
 namespace mtf {
 namespace {
@@ -42,15 +39,6 @@ std::optional<Launch> launched() {
   return Launch{.rank = *rank,
                 .ranks = *ranks,
                 .ranks_here = number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1)};
-}
-
-bool has_spare_core(const Launch& launch) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) {
-    return false;
-  }
-  return CPU_COUNT(&cores) > launch.ranks_here * host_threads(launch.ranks_here);
 }
 
 void prepare_environment(const Launch& launch) {

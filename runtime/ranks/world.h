@@ -16,9 +16,6 @@ struct Launch {
 // nullopt: this process was not started by mpirun.
 [[nodiscard]] std::optional<Launch> launched();
 
-// Whether this process may run on more cores than the machine's ranks have threads.
-[[nodiscard]] bool has_spare_core(const Launch& launch);
-
 // Sets what Open MPI reads when it starts, unless the user has: shared memory alone when all ranks
 // are on one machine (saves 200 ms), and waiting ranks that yield when they outnumber the cores.
 void prepare_environment(const Launch& launch);

@@ -89,7 +89,7 @@ std::string manual_page() {
   text += ".SH ENVIRONMENT\n";
   text += tagged("NO_COLOR", "no color in messages, unless --color says otherwise") +
           tagged("MTF_ISA", "the widest instructions to use: portable, avx2 or avx512") +
-          tagged("MTF_THREADS", "threads of a rank; else the cores, divided among the ranks");
+          tagged("MTF_THREADS", "threads of a rank; else the cores that it may run on, divided among the ranks that may");
   text += ".SH FILES\n" + tagged(kFiles, "what `mtf calibrate` measured");
   return text;
 }

@@ -25,6 +25,8 @@ class Flights {
  public:
   // `own_thread`: one leads them on, too. Then whatever a wire uses is used with the lock held.
   explicit Flights(bool own_thread) : own_thread_(own_thread) {}
+  // As if it had been said so. requires: none was begun.
+  void use_thread() { own_thread_ = true; }
   ~Flights() { stop(); }
   Flights(const Flights&) = delete;
   Flights& operator=(const Flights&) = delete;

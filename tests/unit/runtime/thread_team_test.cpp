@@ -15,6 +15,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "runtime/ranks/cores.h"
+
 namespace mtf {
 namespace {
 
@@ -48,6 +50,18 @@ TEST_CASE("a team's threads are its own and stay the same", "[team]") {
   CHECK(first == second);
   CHECK(first[0] == std::this_thread::get_id());
   CHECK(std::set<std::thread::id>(first.begin(), first.end()).size() == 3);
+}
+
+TEST_CASE("threads stay on the cores that they are given, and who calls does not", "[team]") {
+  const std::vector<int> allowed = allowed_cores();
+  REQUIRE(!allowed.empty());
+  constexpr int kMany = 8;  // more than were started before
+  place_team(std::vector<int>(kMany, allowed.back()));
+  std::vector<std::vector<int>> found(kMany);
+  run_on_team(kMany, [&found](int i) { found[static_cast<std::size_t>(i)] = allowed_cores(); });
+  CHECK(found.front() == allowed);
+  CHECK(found.back() == std::vector{allowed.back()});
+  place_team({});
 }
 
 TEST_CASE("what a task throws arrives, and the team goes on", "[team]") {
