@@ -87,9 +87,12 @@ std::string manual_page() {
           tagged("2", "wrong usage") + tagged("70", "a fault of mtf") +
           tagged("130, 143", "interrupted");
   text += ".SH ENVIRONMENT\n";
-  text += tagged("NO_COLOR", "no color in messages, unless --color says otherwise") +
-          tagged("MTF_ISA", "the widest instructions to use: portable, avx2 or avx512") +
-          tagged("MTF_THREADS", "threads of a rank; else the cores that it may run on, divided among the ranks that may");
+  text +=
+      tagged("NO_COLOR", "no color in messages, unless --color says otherwise") +
+      tagged("MTF_ISA", "the widest instructions to use: portable, avx2, avx512 or avx512_bf16") +
+      tagged(
+          "MTF_THREADS",
+          "threads of a rank; else the cores that it may run on, divided among the ranks that may");
   text += ".SH FILES\n" + tagged(kFiles, "what `mtf calibrate` measured");
   return text;
 }
