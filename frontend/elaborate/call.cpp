@@ -3,6 +3,7 @@
 #include "frontend/elaborate/call.h"
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/tensors/entries.h"
 #include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
@@ -46,8 +47,15 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
   for (std::size_t i = 0; i < formals.size(); ++i) {
     if (!(*bound)[i].empty()) {
       arguments[i] = Operand{.value = values[next++], .span = (*bound)[i].front()->span};
+      // What a check cannot know has the type that the function says.
       if (is_unknown(arguments[i]->value)) {
-        return unknown();
+        arguments[i] = is_unit && c.execution.checks_only()
+                           ? tensor_of_type(c, function, function.fn->parameters[i])
+                           : std::nullopt;
+        if (!arguments[i]) {
+          return unknown();
+        }
+        arguments[i]->span = (*bound)[i].front()->span;
       }
     }
   }

@@ -46,10 +46,21 @@ def resumed_on_every_layout(folder, whole):
         shutil.rmtree(pathlib.Path(folder, "run"))
         pathlib.Path(folder, "run").mkdir()
         pathlib.Path(folder, LINE).write_bytes(files[1])
-        rest = run(folder, line(layout, mpi, f"from={LINE}")).stdout.splitlines()
+        done = run(folder, line(layout, mpi, f"from={LINE}"))
+        rest = done.stdout.splitlines()
+        if done.stderr:
+            fail(f"resumed on {layout}: messages", done.stderr)
         now = [pathlib.Path(folder, "run", name).read_bytes() for name in checkpoints(folder)]
         if rest != lines[6:] or now != files:
             fail(f"resumed on {layout}: differs", rest, lines[6:])
+
+
+def resumed_by_what_only_a_run_knows(folder):
+    """Its check does not call what depends on that, and knows what it declares all the same."""
+    done = program(folder, TRAIN.replace("text(train(x))", "text(train(normal([batch, io], seed = int(step))))"),
+                   "--layout", "both", "--set", f"from={LINE}")
+    if done.stderr or len(done.stdout.splitlines()) != 6:
+        fail("resumed, with data by the step", done.stdout, done.stderr)
 
 
 def by_the_format(folder):
@@ -349,6 +360,7 @@ with tempfile.TemporaryDirectory() as scratch:
     pathlib.Path(scratch, "train.mtf").write_text(TRAIN, encoding="utf-8")
     unbroken = same_from_every_layout(scratch)
     resumed_on_every_layout(scratch, unbroken)
+    resumed_by_what_only_a_run_knows(scratch)
     by_the_format(scratch)
     of_others(scratch)
     that_do_not_fit(scratch)

@@ -60,27 +60,19 @@ std::set<std::string, std::less<>> words_of(const ast::Block& body) {
 
 // The tensors an entry takes, by their declared types; nullopt after an error.
 std::optional<Arguments> abstract_arguments(Context& c, const Function& function) {
-  const Restore scope(c.names.scope, std::make_shared<Scope>(function.scope));
   Arguments arguments;
   for (const ast::Parameter& parameter : function.fn->parameters) {
     arguments.emplace_back();
     if (!parameter.type || !is_closed_type(*parameter.type)) {
       continue;  // by its default
     }
-    std::optional<DeclaredType> type;
-    static_cast<void>(compute(c, [&] {
-      type = evaluate_type(c, *parameter.type);
-      return Values();
-    }));
-    if (!type) {
+    std::optional<Operand> tensor = tensor_of_type(c, function, parameter);
+    if (!tensor) {
       return std::nullopt;
     }
-    if (parameter.initial && type->type.shape.rank() == 0) {
-      continue;
+    if (!parameter.initial || tensor->value.get<Tensor>()->type.shape.rank() > 0) {
+      arguments.back() = std::move(tensor);
     }
-    const auto handle = std::make_shared<const DeviceTensor>(type->type);
-    arguments.back() = Operand{.value = make(Tensor{.type = type->type, .handle = handle}),
-                               .span = parameter.name.span};
   }
   return arguments;
 }
@@ -93,6 +85,25 @@ const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
 }
 
 }  // namespace
+
+std::optional<Operand> tensor_of_type(Context& c, const Function& function,
+                                      const ast::Parameter& parameter) {
+  if (!parameter.type || !is_closed_type(*parameter.type)) {
+    return std::nullopt;
+  }
+  const Restore scope(c.names.scope, std::make_shared<Scope>(function.scope));
+  std::optional<DeclaredType> type;
+  static_cast<void>(compute(c, [&] {
+    type = evaluate_type(c, *parameter.type);
+    return Values();
+  }));
+  if (!type) {
+    return std::nullopt;
+  }
+  const auto handle = std::make_shared<const DeviceTensor>(type->type);
+  return Operand{.value = make(Tensor{.type = type->type, .handle = handle}),
+                 .span = parameter.name.span};
+}
 
 bool is_entry(const ast::Fn& fn) {
   return std::ranges::all_of(fn.parameters, [](const ast::Parameter& parameter) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace mtf::host {
 [[nodiscard]] inline bool owns_variables(const ast::Fn& fn) {
   return fn.is_model || is_entry(fn);
 }
+// A tensor of which no more is known than the type of the parameter; nullopt: the type does not say
+// all, or an error.
+[[nodiscard]] std::optional<Operand> tensor_of_type(Context& c, const Function& function,
+                                                    const ast::Parameter& parameter);
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
 // As `Session::build`; an unknown name is an error.
 [[nodiscard]] const Unit* build_named(Context& c, std::string_view name, bool is_wanted);
