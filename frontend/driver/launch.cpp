@@ -133,8 +133,11 @@ namespace {
 volatile std::sig_atomic_t mpirun = 0;  // its process
 volatile std::sig_atomic_t noted = 0;   // the first signal
 
-// The first signal asks the ranks to end, the next one has mpirun end them.
+// The first signal asks the ranks to end, the next one, but SIGUSR1, has mpirun end them.
 void hand_on(int signal) {
+  if (noted != 0 && signal == SIGUSR1) {
+    return;
+  }
   kill(mpirun, noted == 0 ? SIGUSR1 : SIGTERM);
   if (noted == 0) {
     say_what_follows(signal);
@@ -144,7 +147,7 @@ void hand_on(int signal) {
 
 void hand_on_signals(pid_t child) {
   mpirun = child;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
       action.sa_handler = hand_on;
@@ -167,7 +170,7 @@ int status_of(pid_t child) {
   if (code == kSignalled + SIGUSR1) {  // they had not begun to run
     std::fputs("mtf: interrupted\n", stderr);
   }
-  return kSignalled + noted;
+  return kSignalled + (noted == SIGUSR1 ? SIGINT : noted);
 }
 
 // mpirun hands standard input to the first rank, but not from a terminal: it is in the background.

@@ -26,6 +26,9 @@ void note(int signal) {
     others_end = 1;
     return;
   }
+  if (noted != 0 && signal == SIGUSR1) {
+    return;
+  }
   if (noted != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);

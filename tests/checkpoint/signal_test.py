@@ -58,6 +58,7 @@ with tempfile.TemporaryDirectory() as scratch:
     settings = ["train.mtf", "--layout", "both", "--set", ENDLESS]
     for wanted in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         check(scratch, [MTF, "run", *settings], wanted)
-    check(scratch, [MTF, "run", "-n", "4", *settings], signal.SIGTERM)
+    for wanted in (signal.SIGTERM, signal.SIGUSR1):
+        check(scratch, [MTF, "run", "-n", "4", *settings], wanted)
     check(scratch, line("both", True, ENDLESS), signal.SIGUSR1)
     without_such_a_place(scratch)

@@ -24,6 +24,19 @@ print sum(ones([a: 4]))
 var i = 0
 while i < 1_000_000_000 { i = i + 1 }
 """
+# One run, longer than the time between two signals.
+LONG = """\
+mesh line = [r: 2]
+layout none on line { }
+fn count(n: i32[]) {
+  var i = 0
+  while i < n { i = i + 1 }
+  return i
+}
+print count(1)
+print count(6_000_000)
+print count(2)
+"""
 STEP = r"mtf: interrupted after step (\d+) \(call (\d+) of `train_step`\)\n"
 REPORTS = ["--profile", "--count", "--trace", "out.json", "--steps", "0..3"]
 
@@ -74,6 +87,13 @@ def check_mpirun(folder, line):
     print(f"{' '.join(line)}: never had the time to say where it was")
 
 
+def check_twice(folder, line):
+    """SIGUSR1 may come from a batch system and from mpirun: the second one ends nothing."""
+    code, output, messages = interrupted(folder, line, LONG, signal.SIGUSR1, signal.SIGUSR1)
+    if code != 130 or "mtf: interrupted" not in messages or output.endswith("\n2\n"):
+        fail(line, f"status {code}, not 130: {output}", messages)
+
+
 def check_impatient(folder, line, status):
     """Between steps that do not come, the second one counts."""
     code, _, messages = interrupted(folder, line, BUSY, signal.SIGINT, signal.SIGINT)
@@ -95,6 +115,9 @@ def main():
         check(folder, [MTF, *run], signal.SIGTERM, 143, 4)
         check(folder, [MTF, *run, "-n", "4"], signal.SIGINT, 130, 4)
         check(folder, [MTF, *run, "-n", "4"], signal.SIGTERM, 143, 4)
+        check(folder, [MTF, *run, "-n", "4"], signal.SIGUSR1, 130, 4)
+        check_twice(folder, [MTF, "run"])
+        check_twice(folder, [MTF, "run", "-n", "2"])
         check_mpirun(folder, ["mpirun", "-n", "2", "--oversubscribe", MTF, "run", "--layout", "both",
                               "--mesh", "rows=1,cols=2"])
         check_host(folder, [MTF, "run"])
