@@ -146,8 +146,24 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
                 "searches all shapes of 8 ranks");
     return false;
   }
-  limits_.fixed.name = limits_.fixed.name.empty() ? "found" : limits_.fixed.name;
+  limits_.fixed.name = limits_.fixed.name.empty() ? free_name() : limits_.fixed.name;
   return true;
+}
+
+// For the answer: of nothing in the file, or of a layout whose place it takes.
+std::string SearchedProgram::free_name() const {
+  const Session& session = unsplit_->session;
+  const auto& files = session.context().modules.files;
+  const std::string first = "found";
+  std::string name = first;
+  const auto is_taken = [&] {
+    return !files.empty() && files.back()->scope->own(name) != nullptr &&
+           std::ranges::find(session.layouts(), name, &Layout::name) == session.layouts().end();
+  };
+  for (int number = 2; is_taken(); ++number) {
+    name = first + "_" + std::to_string(number);
+  }
+  return name;
 }
 
 void SearchedProgram::set_ranks(std::int64_t ranks) {

@@ -62,6 +62,7 @@ class SearchedProgram {
 
   // What is fixed, from the file and the options; false after an error.
   [[nodiscard]] bool choose_fixed(const std::optional<Layout>& fixed, DiagSink& diags);
+  [[nodiscard]] std::string free_name() const;
   void choose_limits();
   [[nodiscard]] std::optional<ast::File> sized_tree(DiagSink& diags) const;
   [[nodiscard]] std::vector<std::string> dim_names() const;

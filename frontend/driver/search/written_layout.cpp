@@ -6,6 +6,7 @@
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/driver/fmt/replace_file.h"
+#include "frontend/format/format.h"
 #include "frontend/report/search/layout_source.h"
 
 namespace mtf {
@@ -17,7 +18,12 @@ const Node* is_a(const ast::Stmt& statement) {
 }
 
 std::size_t end_of_line(std::string_view text, std::size_t from) {
-  return std::min(text.find('\n', from), text.size());
+  const std::size_t end = std::min(text.find('\n', from), text.size());
+  return end > from && text[end - 1] == '\r' ? end - 1 : end;
+}
+
+std::string_view text_of(std::string_view text, const ast::Stmt& statement) {
+  return text.substr(statement.span.begin, statement.span.end - statement.span.begin);
 }
 
 // Where a declaration goes: behind the last one of its kind, or of what stands before these.
@@ -34,42 +40,169 @@ std::size_t place_in(std::string_view text, const ast::File& tree) {
       has_meshes = has_meshes || is_layout;
     }
   }
+  for (const ast::Stmt& statement : tree.statements) {
+    if (statement.span.begin < place && place < statement.span.end) {  // it begins on that line
+      place = end_of_line(text, statement.span.end);
+    }
+  }
   return place;
+}
+
+// From each `#` on, a line for each.
+std::string comments_in(std::string_view text) {
+  std::string comments;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (text[i] == '#' && !in_string) {
+      const std::size_t end = end_of_line(text, i);
+      comments += std::string(text.substr(i, end - i)) + "\n";
+      i = end;
+    }
+  }
+  return comments;
+}
+
+const ast::Stmt* declared_layout(const ast::File& tree, std::string_view name) {
+  const auto found = std::ranges::find_if(tree.statements, [name](const ast::Stmt& statement) {
+    const auto* layout = is_a<ast::Layout>(statement);
+    return layout != nullptr && layout->name.text == name;
+  });
+  return found == tree.statements.end() ? nullptr : &*found;
+}
+
+const ast::Stmt* declared_mesh(const ast::File& tree, std::string_view name) {
+  const auto found = std::ranges::find_if(tree.statements, [name](const ast::Stmt& statement) {
+    const auto* mesh = is_a<ast::Mesh>(statement);
+    return mesh != nullptr && mesh->name.text == name;
+  });
+  return found == tree.statements.end() ? nullptr : &*found;
+}
+
+bool has_other_layouts(const ast::File& tree, std::string_view mesh, std::string_view layout) {
+  return std::ranges::any_of(tree.statements, [&](const ast::Stmt& statement) {
+    const auto* declared = is_a<ast::Layout>(statement);
+    return declared != nullptr && declared->name.text != layout &&
+           (!declared->mesh || declared->mesh->text == mesh);
+  });
+}
+
+// The mesh of a layout whose sizes are not the declared ones: its name, and the declaration of it
+// that is there and may become this one.
+struct ResizedMesh {
+  Mesh mesh;
+  const ast::Stmt* there = nullptr;
+  bool is_same = false;  // what is there
+};
+
+ResizedMesh resized_mesh(std::string_view text, const ast::File& tree, const Layout& layout) {
+  ResizedMesh result{.mesh = layout.mesh};
+  const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
+  const ast::Stmt* own = declared_layout(tree, layout.name);
+  for (int number = 1;; ++number) {
+    result.mesh.name = number == 1 ? name : name + "_" + std::to_string(number);
+    result.there = declared_mesh(tree, result.mesh.name);
+    if (result.there == nullptr) {
+      return result;
+    }
+    const bool is_before = own == nullptr || result.there->span.begin < own->span.begin;
+    result.is_same = text_of(text, *result.there) == mesh_source(result.mesh);
+    if (is_before &&
+        (result.is_same || !has_other_layouts(tree, result.mesh.name, layout.name))) {
+      return result;
+    }
+  }
+}
+
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+// Those of the mesh and of the layout, in this order.
+std::vector<Edit> edits(std::string_view text, const ast::File& tree, const Layout& layout,
+                        bool declares_mesh) {
+  std::vector<Edit> result;
+  Layout written = layout;
+  std::string before;
+  if (declares_mesh) {
+    const ResizedMesh resized = resized_mesh(text, tree, layout);
+    written.mesh = resized.mesh;
+    if (resized.there != nullptr && !resized.is_same) {
+      result.push_back({.begin = resized.there->span.begin,
+                        .end = resized.there->span.end,
+                        .text = mesh_source(written.mesh)});
+    }
+    before = resized.there == nullptr ? mesh_source(written.mesh) + "\n" : "";
+  }
+  const std::string source = before + layout_source(written);
+  if (const ast::Stmt* own = declared_layout(tree, layout.name)) {
+    result.push_back({.begin = own->span.begin,
+                      .end = own->span.end,
+                      .text = comments_in(text_of(text, *own)) + source});
+    return result;
+  }
+  const std::size_t place = place_in(text, tree);
+  const bool ends_line = place == text.size() || (text[place] != '\n' && text[place] != '\r');
+  result.push_back({.begin = place,
+                    .end = place,
+                    .text = (place == 0 ? "" : "\n") + source + (ends_line ? "\n" : "")});
+  return result;
+}
+
+// Where it ends its lines with "\r\n", what is put into it does.
+std::string in_lines_of(std::string_view text, const std::string& added) {
+  if (text.find("\r\n") == std::string_view::npos) {
+    return added;
+  }
+  std::string result;
+  for (const char c : added) {
+    result += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  }
+  return result;
 }
 
 }  // namespace
 
-std::string declared_source(const ast::File& tree, const Layout& layout, bool declares_mesh) {
+std::string declared_source(std::string_view text, const ast::File& tree, const Layout& layout,
+                            bool declares_mesh) {
   Layout written = layout;
   std::string before;
   if (declares_mesh) {
-    written.mesh.name += "_" + std::to_string(layout.mesh.ranks());
-    const bool is_there = std::ranges::any_of(tree.statements, [&](const ast::Stmt& statement) {
-      const auto* mesh = is_a<ast::Mesh>(statement);
-      return mesh != nullptr && mesh->name.text == written.mesh.name;
-    });
-    before = is_there ? "" : mesh_source(written.mesh) + "\n";
+    const ResizedMesh resized = resized_mesh(text, tree, layout);
+    written.mesh = resized.mesh;
+    before = resized.is_same ? "" : mesh_source(resized.mesh) + "\n";
   }
   return before + layout_source(written);
 }
 
 std::string with_layout(std::string_view text, const ast::File& tree, const Layout& layout,
                         bool declares_mesh) {
-  const std::string source = declared_source(tree, layout, declares_mesh);
-  for (const ast::Stmt& statement : tree.statements) {
-    const auto* declared = is_a<ast::Layout>(statement);
-    if (declared != nullptr && declared->name.text == layout.name) {
-      return std::string(text.substr(0, statement.span.begin)) + source +
-             std::string(text.substr(statement.span.end));
-    }
+  std::string result(text);
+  std::vector<Edit> all = edits(text, tree, layout, declares_mesh);
+  for (auto edit = all.rbegin(); edit != all.rend(); ++edit) {
+    result.replace(edit->begin, edit->end - edit->begin, in_lines_of(text, edit->text));
   }
-  const std::size_t place = place_in(text, tree);
-  const std::string_view behind = text.substr(place);
-  return std::string(text.substr(0, place)) + (place == 0 ? "" : "\n") + source +
-         (behind.empty() || behind.front() != '\n' ? "\n" : "") + std::string(behind);
+  return result;
 }
 
 namespace {
+
+std::optional<std::string> formatted(const SourceFile& file, std::string text) {
+  SourceMap sources;
+  DiagSink none;
+  return format_source(
+      sources.add({.name = file.name, .path = file.path, .text = std::move(text)}), sources, none);
+}
+
+// In the standard layout of text, if the file is.
+std::string formatted_as(const SourceFile& file, std::string text) {
+  return formatted(file, file.text) == file.text ? formatted(file, text).value_or(text) : text;
+}
 
 // The first error of the text, in the place of the file, under a layout; "" for none.
 std::string mistake_in(const Workspace& workspace, const SourceFile& file, std::string text,
@@ -97,11 +230,14 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
   const SourceFile& source = workspace.sources.file(file);
   std::string obstacle = source.path.empty() ? "the program was read from standard input" : "";
   for (const Layout& layout : obstacle.empty() ? wordings : std::span<const Layout>()) {
-    const std::string text = with_layout(source.text, program.tree(), layout, program.makes_mesh());
+    const std::string text =
+        formatted_as(source, with_layout(source.text, program.tree(), layout, program.makes_mesh()));
     const std::string mistake = mistake_in(workspace, source, text, layout);
     obstacle = mistake.empty() ? replace_file(source.path, text)
                                : "another part of the file does not fit it: " + mistake +
-                                     "; without an entry, all of them are searched together";
+                                     (workspace.options.name.empty()
+                                          ? ""
+                                          : "; without an entry, all of them are searched together");
     if (mistake.empty() && obstacle.empty()) {
       return layout;
     }

@@ -14,12 +14,13 @@
 namespace mtf {
 
 // The layout as a declaration, behind that of its mesh where `declares_mesh` and the program has no
-// such one. A mesh of other sizes gets another name, "grid_64".
-[[nodiscard]] std::string declared_source(const ast::File& tree, const Layout& layout,
-                                          bool declares_mesh);
+// such one. A mesh of other sizes gets another name, "grid_64"; one of that name which no other
+// layout is on is declared anew.
+[[nodiscard]] std::string declared_source(std::string_view text, const ast::File& tree,
+                                          const Layout& layout, bool declares_mesh);
 
 // The text with the layout in the place of the one of its name, or behind the last mesh or layout;
-// everything else, comments too, stays as it is.
+// everything else stays as it is, but that comments inside of what is replaced stand before it.
 [[nodiscard]] std::string with_layout(std::string_view text, const ast::File& tree,
                                       const Layout& layout, bool declares_mesh);
 
