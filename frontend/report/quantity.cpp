@@ -54,6 +54,9 @@ std::string count_text(std::int64_t count) {
 std::string seconds_text(double seconds) {
   static constexpr std::array kUnits = std::to_array<std::string_view>({" ns", " us", " ms"});
   double value = seconds * 1e9;
+  if (value == 0) {
+    return "0 s";
+  }
   for (const std::string_view unit : kUnits) {
     if (value < 999.5) {
       return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + std::string(unit);

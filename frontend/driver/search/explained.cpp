@@ -22,29 +22,60 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
+// One axis, or with `all` every one that splits anything; none: there is no such axis.
+Axes axes_called(const Mesh& mesh, const std::string& name) {
+  if (const std::optional<AxisId> axis = mesh.find(name)) {
+    return {*axis};
+  }
+  Axes axes;
+  for (std::size_t a = 0; name == "all" && a < mesh.axes.size(); ++a) {
+    if (mesh.axes[a].size > 1) {
+      axes.push_back(static_cast<AxisId>(a));
+    }
+  }
+  return axes;
+}
+
 }  // namespace
 
-// The axes behind `->`; none for a dim that is whole.
-std::optional<Axes> Searching::axes_named(std::string_view text, DiagSink& diags) const {
+// What stands behind `->`: no axes for a dim that is whole, or axes, `all` of them, a `*` at the end.
+std::optional<Searching::Place> Searching::place_named(std::string_view text,
+                                                       DiagSink& diags) const {
   const Mesh& mesh = space_.meshes()[answer_.mesh];
-  Axes axes;
+  const std::string whole(without_blanks(text));
+  const auto refuse = [&](DiagKind kind, std::string why) {
+    diags.error(kind, {}, std::move(why));
+    return std::nullopt;
+  };
+  Place place;
   for (text = without_blanks(text); !text.empty(); text = without_blanks(text)) {
     const std::size_t end = std::min(text.find(','), text.size());
     const std::string name(without_blanks(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (name == "whole") {
+    if (name == "whole" && !mesh.find(name)) {
       continue;
     }
-    const std::optional<AxisId> axis = mesh.find(name);
-    if (!axis) {
-      diags.error(DiagKind::kUnknownAxis, {},
-                  "the mesh " + to_string(mesh) + " has no axis `" + name + "`" +
-                      did_you_mean(name, names_of(mesh.axes)));
-      return std::nullopt;
+    if (name == "*") {
+      place.rest = true;
+      continue;
     }
-    axes.push_back(*axis);
+    const Axes axes = axes_called(mesh, name);
+    if (axes.empty()) {
+      return refuse(DiagKind::kUnknownAxis, "the mesh " + to_string(mesh) + " has no axis `" +
+                                                name + "`" +
+                                                did_you_mean(name, names_of(mesh.axes)));
+    }
+    const bool is_twice =
+        std::ranges::any_of(axes, [&](AxisId axis) { return has(place.axes, axis); });
+    if (place.rest || is_twice) {
+      return refuse(DiagKind::kBadArgument,
+                    "`" + whole + "`: " +
+                        (place.rest ? "`*` stands for what is left, and so at the end"
+                                    : "an axis splits a dim once, and `" + name + "` is there twice"));
+    }
+    place.axes.insert(place.axes.end(), axes.begin(), axes.end());
   }
-  return axes;
+  return place;
 }
 
 // Why there is no choice for a dim.
@@ -70,11 +101,22 @@ std::optional<std::string> Searching::explanation(std::string_view rule, DiagSin
     diags.error(DiagKind::kUnknownDim, {}, not_open(dim));
     return std::nullopt;
   }
-  const std::optional<Axes> axes = axes_named(rule.substr(arrow + 2), diags);
-  if (!axes) {
+  if (space_.is_fixed(*found)) {
+    diags.error(DiagKind::kBadArgument, {},
+                "`" + dim + "` is where the layout `" + space_.limits().fixed.name +
+                    "` puts it, which is not searched");
     return std::nullopt;
   }
-  const LayoutCandidate other = moved(*found, *axes);
+  const std::optional<Place> place = place_named(rule.substr(arrow + 2), diags);
+  if (!place) {
+    return std::nullopt;
+  }
+  LayoutCandidate other = moved(*found, place->axes);
+  const DimSet others_rest = other.rest & ~only(*found);
+  other = with_rest(std::move(other), others_rest | (place->rest ? only(*found) : DimSet{0}));
+  if (other == answer_) {
+    return "\nwith " + dim + " -> " + place_text(other, *found) + ": this is the answer\n";
+  }
   const Priced with = pricer_.price_whole(other);
   const Priced here = pricer_.price_whole(answer_);
   std::string text = "\nwith " + dim + " -> " + place_text(other, *found) + " instead of " +

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontend/driver/search/questions.h"
+#include "ir/rewrite/rewrite.h"
 #include "lowering/price/price.h"
 #include "stdlib/ops/table.h"
 
@@ -48,6 +49,9 @@ void add_recomputed(const Workspace& workspace, SearchedProgram& program, Search
     layout.recompute = true;
     add("");
     return;
+  }
+  if (std::ranges::none_of(program.programs(searching.candidate().mesh), recomputes)) {
+    return;  // the blocks are in other entries
   }
   for (const SourceSpan place : program.recomputed()) {
     program.set_kept(place);

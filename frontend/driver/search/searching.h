@@ -42,7 +42,12 @@ class Searching {
 
  private:
   [[nodiscard]] FoundLayout found(const LayoutCandidate& candidate);
-  [[nodiscard]] std::optional<Axes> axes_named(std::string_view text, DiagSink& diags) const;
+  // Of a dim: its axes, and whether a `*` follows.
+  struct Place {
+    Axes axes;
+    bool rest = false;
+  };
+  [[nodiscard]] std::optional<Place> place_named(std::string_view text, DiagSink& diags) const;
   [[nodiscard]] std::string not_open(const std::string& dim) const;
   [[nodiscard]] std::vector<const Priced*> some_of_front() const;
   void add_front(SearchReport& report);

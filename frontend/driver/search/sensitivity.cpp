@@ -170,9 +170,9 @@ std::string sensitivity_text(Workspace& workspace, SearchedProgram& program, Sea
                     rules == last ? "the same" : rules});
     last = std::move(rules);
   }
-  return "\nthe best layout where the " + std::string(sensitivity.figure()) + " of " +
+  return "\nthe best layout by the " + std::string(sensitivity.figure()) + " of " +
          program.hardware(program.limits().fixed.mesh).name +
-         " goes up or down (searched at both ends and at 1x; what was planned is priced again)\n" +
+         " (searched at both ends and at 1x; what was planned is priced again)\n" +
          in_columns(rows, {.gap = 3, .right = {0, 1, 2}});
 }
 

@@ -81,7 +81,8 @@ std::string dims_text(const SearchReport& report) {
                                  : "next best " + choice.there + ": " +
                                        value_text(choice.value, report.goal.objective) + " (" +
                                        change_text(value, choice.value) + ")";
-    const bool more = report.goal.memory > 0 && choice.bytes > report.goal.memory;
+    const bool more = report.goal.objective != Objective::kMemory && report.goal.memory > 0 &&
+                      choice.bytes > report.goal.memory;
     rows.push_back(
         {choice.dim, choice.here,
          next +
@@ -122,7 +123,8 @@ std::string recomputed_text(const SearchReport& report) {
 
 std::string said_text(const SearchProof& proof) {
   const bool leaves_params = proof.reaches == Reaches::kRules;
-  return std::string("without `*`") + (leaves_params ? " and `params`" : "") +
+  return std::string("without `*`") +
+         (!leaves_params ? "" : proof.leaves_groups ? ", `params`" : " and `params`") +
          (proof.leaves_groups ? " and `at`" : "");
 }
 

@@ -46,7 +46,8 @@ bool VariableChoices::pays(const Priced& other, const Priced& now, const SearchG
   const Merit theirs = merit_of(other, goal);
   const Merit ours = merit_of(now, goal);
   return theirs.is_legal && theirs.excess <= ours.excess * kWorth &&
-         (theirs.excess < ours.excess || theirs.value <= ours.value * kWorth);
+         (theirs.excess < ours.excess ||
+          (theirs.value < ours.value && theirs.value <= ours.value * kWorth));
 }
 
 bool VariableChoices::may_plan(const LayoutCandidate& candidate) const {
