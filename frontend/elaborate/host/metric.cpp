@@ -17,9 +17,11 @@ constexpr auto kTaken = std::to_array<std::string_view>({"step", "entry", "time"
 
 bool is_metric_name(std::string_view name) {
   constexpr std::string_view kSigns = "_-./ ";
+  constexpr unsigned char kFirstBeyondAscii = 0x80;  // of letters of any alphabet
   return !name.empty() && std::ranges::find(kTaken, name) == kTaken.end() &&
          std::ranges::all_of(name, [&](char letter) {
-           return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           const auto byte = static_cast<unsigned char>(letter);
+           return byte >= kFirstBeyondAscii || std::isalnum(byte) != 0 ||
                   kSigns.find(letter) != std::string_view::npos;
          });
 }
