@@ -279,7 +279,7 @@ struct Executor::State {
       if (*static_cast<const std::uint8_t*>(prepared.at(0, step.to)) == 0) {
         return step.other;
       }
-      reports.execution += prepared.draws ? 1 : 0;  // each trip draws numbers of its own
+      reports.execution += step.draws ? 1 : 0;  // each trip draws numbers of its own
       if (options.before_trip) {
         options.before_trip(step.flops);
       }

@@ -258,8 +258,9 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
       ready.effect = ready.effect || (call.call.op->effect && !is_loop);
       prepared->may_fail = prepared->may_fail || (call.call.op->tile == nullptr && !is_loop &&
                                                   call.call.op->primitive != Primitive::kCarry);
-      prepared->draws = prepared->draws || draws_from_stream(call.call);
+      ready.draws = ready.draws || draws_from_stream(call.call);
     }
+    prepared->draws = prepared->draws || ready.draws;
     const auto* kernel = std::get_if<KernelStep>(&ready.body);
     if (kernel != nullptr && kernel->in_file) {
       prepared->in_files[kernel->in_file->output] = true;

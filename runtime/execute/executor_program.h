@@ -50,6 +50,7 @@ struct PreparedStep {
   std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
   double flops = 0;                      // of one rank's slices
   bool effect = false;                   // ranks agree after it whether all is well
+  bool draws = false;                    // from the program's stream of random numbers
   std::vector<std::size_t> lands = {};   // flights, before it
   std::vector<std::size_t> begins = {};  // behind those
 };

@@ -32,6 +32,7 @@ void join_loops(const SpmdProgram& program, PreparedProgram& prepared) {
     std::get<LoopStep>(prepared.steps[loop.end].body).other = loop.begin;
     for (std::size_t s = loop.begin; s < loop.end; ++s) {
       begin.flops += program.steps[s].flops;
+      begin.draws = begin.draws || prepared.steps[s].draws;
     }
     prepared.steps[loop.begin].effect = prepared.may_fail;
   }
