@@ -44,7 +44,7 @@ while step < steps {
   let loss = train(ids)
   print "{loss:.9g}"
   step <- step + 1
-  if int(step) % 4 == 0 { metric("valid/größe", 2 * loss) }
+  if int(step) % 4 == 0 { metric("valid/loss", 2 * loss) }
   if int(step) % 4 == 0 { save "s.safetensors" }
   assert step != stop, "stopped"
 }
@@ -175,9 +175,9 @@ def check_series(what, found, losses):
     read = [struct.unpack("<f", struct.pack("<f", value))[0] for _, value in found["train/loss"]]
     if [step for step, _ in found["train/loss"]] != steps or read != narrow:
         fail(f"{what}: the loss", found["train/loss"], losses)
-    if [step for step, _ in found["train/valid/größe"]] != [3, 7, 11]:
-        fail(f"{what}: the steps of a metric", found["train/valid/größe"])
-    for step, value in found["train/valid/größe"]:
+    if [step for step, _ in found["train/valid/loss"]] != [3, 7, 11]:
+        fail(f"{what}: the steps of a metric", found["train/valid/loss"])
+    for step, value in found["train/valid/loss"]:
         if abs(value - 2 * losses[step]) > 1e-6:
             fail(f"{what}: a metric", step, value)
     rates = found["train/tokens_per_second"]
@@ -233,7 +233,7 @@ def check_wrong(folder):
 def check_watch(folder):
     train(folder)
     pictures = [run(folder, "watch", "--once", "--width", "60", name).stdout for name in ("m.jsonl", "m.csv")]
-    if pictures[0] != pictures[1] or not pictures[0].startswith("loss\n") or "valid/größe\n" not in pictures[0]:
+    if pictures[0] != pictures[1] or not pictures[0].startswith("loss\n") or "valid/loss\n" not in pictures[0]:
         fail("the curves", *pictures)
     plain = run(folder, "watch", "--once", "--ascii", "--width", "60", "--plot", "m.svg", "m.jsonl").stdout
     rows = [line for line in plain.splitlines() if "|" in line]
