@@ -146,15 +146,10 @@ class ChainSketch {
                                                         .exact = context_.exact,
                                                         .host = context_.hosts[index_],
                                                         .notes = std::make_shared<KernelNotes>()});
-    add_output(pass, call);
-    return pass;
-  }
-
-  void add_output(ChainStep::Pass& pass, const LocalCall& call) {
     pass.outputs.push_back(place_of_result(call.result));
-    if (context_.watched) {
-      pass.made.emplace_back(&call, band_shape(call.result));
-    }
+    pass.calls.push_back(&call);
+    pass.made = band_shape(call.result);
+    return pass;
   }
 
   [[nodiscard]] TensorView view_of(SpmdId id) const {
@@ -193,13 +188,14 @@ class ChainSketch {
         }
       }
       made.push_back(call.result);
+      pass.calls.push_back(&call);
       if (stage.stored) {
-        add_output(pass, call);
+        pass.outputs.push_back(place_of_result(call.result));
       }
     }
     std::vector<std::int64_t> extents;
-    const Shape band = band_shape(calls.back().result);
-    for (const Dim& dim : band.dims()) {
+    pass.made = band_shape(calls.back().result);
+    for (const Dim& dim : pass.made.dims()) {
       extents.push_back(dim.size);
     }
     pass.tiles.emplace(std::move(extents), inputs, std::move(stages));
@@ -218,10 +214,11 @@ class ChainSketch {
                   .isa = context_.hosts[index_].cpu().isa};
     stage.spreads = call.call.op->spreads;
     stage.widened = is_widened(call.call);
-    stage.stored = context_.watched || result.home != Home::kNone ||
-                   std::ranges::any_of(later, [&call](const LocalCall& other) {
-                     return std::ranges::find(other.operands, call.result) != other.operands.end();
-                   });
+    stage.checked = context_.watched && is_float(result.type.dtype);
+    stage.stored =
+        result.home != Home::kNone || std::ranges::any_of(later, [&call](const LocalCall& other) {
+          return std::ranges::find(other.operands, call.result) != other.operands.end();
+        });
     return stage;
   }
 
@@ -284,15 +281,21 @@ void ChainStep::run_band(std::vector<Pass>& passes, const PreparedProgram& prepa
     scratch.outs.clear();
     std::ranges::transform(pass.inputs, std::back_inserter(scratch.ins), address);
     std::ranges::transform(pass.outputs, std::back_inserter(scratch.outs), address);
+    const auto look = [&](std::size_t call, const void* data, std::int64_t begin,
+                          std::int64_t count) {
+      scratch.watch->made(
+          rank, *pass.calls[call],
+          {.data = data, .begin = begin, .count = count, .of = pass.made, .at = at});
+    };
     if (pass.tiles) {
-      pass.tiles->run(scratch.ins, scratch.outs, scratch.tiles);
-    } else {
-      pass.in.front().data = address(pass.inputs.front());
-      pass.call->out.data = scratch.outs.front();
-      pass.call->call.op->kernel(*pass.call);
+      pass.tiles->run(scratch.ins, scratch.outs, scratch.tiles, look);
+      continue;
     }
-    for (std::size_t i = 0; scratch.watch != nullptr && i < pass.made.size(); ++i) {
-      scratch.watch->made(rank, *pass.made[i].first, scratch.outs[i], pass.made[i].second, at);
+    pass.in.front().data = address(pass.inputs.front());
+    pass.call->out.data = scratch.outs.front();
+    pass.call->call.op->kernel(*pass.call);
+    if (scratch.watch != nullptr) {
+      look(0, scratch.outs.front(), 0, pass.made.volume());
     }
   }
 }
@@ -301,6 +304,11 @@ void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScra
   OnRank& here = ranks_[ranks_.size() == 1 ? 0 : rank];
   if (here.whole.empty()) {
     return;
+  }
+  for (const Pass& pass : here.whole) {
+    if (scratch.watch != nullptr) {
+      scratch.watch->starts(rank, pass.calls);
+    }
   }
   if (scratch.between.bytes() < here.between_bytes) {
     scratch.between = Buffer();

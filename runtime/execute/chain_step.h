@@ -50,7 +50,8 @@ class ChainStep {
     std::vector<LoopShare> shares;
     std::vector<Place> inputs;
     std::vector<Place> outputs;
-    std::vector<std::pair<const LocalCall*, Shape>> made;  // of each output, if it is looked at
+    std::vector<const LocalCall*> calls;  // whose results are looked at, if anybody looks
+    Shape made;                           // of each result, in the band
   };
   // The slices of one rank, or of all local ones.
   struct OnRank {

@@ -11,7 +11,8 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kTileElements = 1024;
-constexpr std::int64_t kLongTileElements = 16384;  // of what lies in order and stays in registers
+constexpr std::int64_t kLongTileElements = 16384;    // of what lies in order and stays in registers
+constexpr std::int64_t kCheckedTileElements = 2048;  // the same where results may wait
 constexpr std::int64_t kTurnedRows = 16;
 constexpr std::int64_t kAlignment = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;  // that a near cache may have from before
@@ -54,6 +55,7 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
     stages_.push_back(
         {.spec = std::move(stage), .dtypes = std::move(dtypes), .width = width, .place = 0});
   }
+  checks_ = std::ranges::any_of(stages_, [](const Stage& stage) { return stage.spec.checked; });
   volume_ = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
   if (volume_ > 0) {
     merge_dims();
@@ -220,7 +222,7 @@ void TilePass::widen_tile() {
   };
   if (units_.size() == 1 && units_.front().in_lanes && tile_rows_ == 1 &&
       std::ranges::all_of(inputs_, lies_in_order)) {
-    tile_columns_ = std::min(kLongTileElements, extents_.back());
+    tile_columns_ = std::min(checks_ ? kCheckedTileElements : kLongTileElements, extents_.back());
   }
 }
 
@@ -255,6 +257,7 @@ void TilePass::compile(Unit& unit) {
     lane.fn = stage.spec.lanes;
     lane.to = stage.spec.call.to;
     lane.written = stage.leaves;
+    lane.checked = stage.spec.checked;
     for (const std::int64_t operand : stage.spec.operands) {
       const bool inside = operand < 0 && static_cast<std::size_t>(~operand) >= unit.begin;
       lane.operands.push_back(inside ? operand + static_cast<std::int64_t>(unit.begin)

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,12 @@ struct TileStage {
   bool spreads = false;  // takes operands with one element for a run
   bool widened = false;  // runs in the wide dtypes (runtime/vector_math/narrow.h)
   bool stored = false;   // its result is wanted in memory; otherwise only later stages read it
+  bool checked = false;  // to be finite
 };
+
+// Is shown what a stage makes, from element `begin` of the result on.
+using TileLook = std::function<void(std::size_t stage, const void* data, std::int64_t begin,
+                                    std::int64_t count)>;
 
 // What passes work in, shared by all passes of an executor.
 struct TileScratch {
@@ -46,6 +52,7 @@ struct TileScratch {
   std::vector<bool> direct = {};              // per stage: computed in its output
   std::vector<const std::byte*> inputs = {};  // per input, of the tile in progress
   std::vector<std::byte*> places = {};        // of the lanes in progress
+  Buffer shown = {};                          // what all stages make of a tile
 };
 
 class TilePass {
@@ -54,8 +61,9 @@ class TilePass {
            std::vector<TileStage> stages);
 
   // `outputs`: one per stored stage, in order. An output may be an input that lies as it does.
+  // `look`: is shown all that stages make of a tile where something that is checked is not finite.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs,
-           TileScratch& scratch) const;
+           TileScratch& scratch, const TileLook& look = {}) const;
 
  private:
   enum class Access : std::uint8_t {
@@ -128,8 +136,11 @@ class TilePass {
   [[nodiscard]] bool writes_over(std::size_t s, std::span<const void* const> inputs,
                                  const TileScratch& scratch) const;
   static void run_stage(const Stage& stage, std::byte* result, std::size_t n, TileScratch& scratch);
-  void run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const;
-  void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch) const;
+  [[nodiscard]] bool run_unit(const Unit& unit, std::size_t n, TileScratch& scratch) const;
+  [[nodiscard]] bool run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const;
+  void run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch,
+                const TileLook& look) const;
+  void show(std::int64_t begin, std::int64_t n, TileScratch& scratch, const TileLook& look) const;
   void start(std::span<const void* const> inputs, std::span<void* const> outputs,
              TileScratch& scratch) const;
 
@@ -142,6 +153,7 @@ class TilePass {
   std::int64_t tile_columns_ = 1;
   std::int64_t row_group_ = 1;
   bool prefetches_ = false;  // the next tile's operands, which no near cache has
+  bool checks_ = false;      // some stage is checked
   std::int64_t scratch_bytes_ = 0;
   std::int64_t lanes_place_ = 0;  // where programs of lanes work, in the scratch memory
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/kernels/finite.h"
 #include "runtime/kernels/tile_engine.h"
 #include "runtime/vector_math/narrow.h"
 
@@ -168,10 +169,11 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
 }
 
 // Whether the result of a stage is wanted where an operand is that is still read. Calls in
-// registers read an element before they write it; others make no such promise.
+// registers read an element before they write it; others make no such promise. What is checked
+// may have to be done again.
 bool TilePass::writes_over(std::size_t s, std::span<const void* const> inputs,
                            const TileScratch& scratch) const {
-  const bool in_registers = in_lanes(stages_[s]);
+  const bool in_registers = in_lanes(stages_[s]) && !checks_;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == scratch.outputs[s] && (!in_registers || inputs_[i].last_reader > s)) {
       return true;
@@ -193,7 +195,7 @@ void TilePass::run_stage(const Stage& stage, std::byte* result, std::size_t n,
   }
 }
 
-void TilePass::run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const {
+bool TilePass::run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) const {
   scratch.places.clear();
   for (const std::int64_t of : unit.reads) {
     scratch.places.push_back(const_cast<std::byte*>(operand(of, scratch)));
@@ -203,11 +205,48 @@ void TilePass::run_lanes(const Unit& unit, std::size_t n, TileScratch& scratch) 
       scratch.places.push_back(scratch.results[s]);
     }
   }
-  unit.program.front().run(scratch.places, n, scratch.memory.data() + lanes_place_);
+  return unit.program.front().run(scratch.places, n, scratch.memory.data() + lanes_place_);
 }
 
-void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
-                        TileScratch& scratch) const {
+// Whether what is checked is finite.
+bool TilePass::run_unit(const Unit& unit, std::size_t n, TileScratch& scratch) const {
+  if (unit.in_lanes) {
+    return run_lanes(unit, n, scratch);
+  }
+  const Stage& stage = stages_[unit.begin];
+  run_stage(stage, scratch.results[unit.begin], n, scratch);
+  return !stage.spec.checked ||
+         all_finite(stage.spec.call.to, scratch.results[unit.begin], static_cast<std::int64_t>(n));
+}
+
+// Does all stages of a tile once more, one by one, each where nothing writes over it.
+void TilePass::show(std::int64_t begin, std::int64_t n, TileScratch& scratch,
+                    const TileLook& look) const {
+  constexpr std::int64_t kWidest = 8;
+  const std::int64_t bytes = n * kWidest;
+  const auto places = static_cast<std::int64_t>(inputs_.size() + stages_.size());
+  if (scratch.shown.bytes() < bytes * places) {
+    scratch.shown = Buffer();
+    scratch.shown = scratch.pool->take(bytes * places);
+  }
+  std::byte* place = scratch.shown.data();
+  for (std::size_t i = 0; i < inputs_.size(); ++i, place += bytes) {
+    if (inputs_[i].access == Access::kLone) {
+      fill_rows(inputs_[i].width, scratch.inputs[i], 0, 1, n, place);
+      scratch.inputs[i] = place;
+    }
+  }
+  for (std::size_t s = 0; s < stages_.size(); ++s, place += bytes) {
+    Stage stage = stages_[s];
+    stage.spec.call.lone = 0;
+    scratch.results[s] = place;
+    run_stage(stage, place, static_cast<std::size_t>(n), scratch);
+    look(s, place, begin, n);
+  }
+}
+
+void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile, TileScratch& scratch,
+                        const TileLook& look) const {
   std::byte* memory = scratch.memory.data();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     scratch.inputs[i] = load(inputs_[i], static_cast<const std::byte*>(inputs[i]), tile, memory);
@@ -218,13 +257,13 @@ void TilePass::run_tile(std::span<const void* const> inputs, const Tile& tile,
                                            : memory + stages_[s].place;
   }
   const auto n = static_cast<std::size_t>(tile.size());
+  bool finite = true;
   for (std::size_t u = 0; u < units_.size(); ++u) {
     prefetch_next(inputs, begin + tile.size(), u);
-    if (units_[u].in_lanes) {
-      run_lanes(units_[u], n, scratch);
-    } else {
-      run_stage(stages_[units_[u].begin], scratch.results[units_[u].begin], n, scratch);
-    }
+    finite = run_unit(units_[u], n, scratch) && finite;
+  }
+  if (!finite) {
+    show(begin, tile.size(), scratch, look);
   }
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     if (scratch.outputs[s] != nullptr && !scratch.direct[s]) {
@@ -256,7 +295,7 @@ void TilePass::start(std::span<const void* const> inputs, std::span<void* const>
 // Groups of rows; in a group, column by column of tiles, so that rows turned together are used
 // while they are in the cache. A tile of several rows is a group of its own.
 void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
-                   TileScratch& scratch) const {
+                   TileScratch& scratch, const TileLook& look) const {
   if (volume_ == 0) {
     return;
   }
@@ -274,7 +313,7 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
     for (tile.column = 0; tile.column < row; tile.column += tile_columns_) {
       tile.columns = std::min(tile_columns_, row - tile.column);
       for (tile.row = tile.group_row; tile.row < end; tile.row += tile.rows) {
-        run_tile(inputs, tile, scratch);
+        run_tile(inputs, tile, scratch, look);
         tile.first = false;
       }
     }

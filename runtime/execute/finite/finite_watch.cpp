@@ -1,32 +1,17 @@
 #include "runtime/execute/finite/finite_watch.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include "runtime/execute/executor_program.h"
+#include "runtime/kernels/finite.h"
 
 namespace mtf {
 namespace {
 
 std::string number_text(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-// Whether all have another exponent than what is not finite, which is quickly told of f32.
-bool are_finite(DType dtype, const void* data, std::int64_t count) {
-  constexpr std::uint32_t kExponent = 0x7F80'0000;
-  if (dtype != DType::kF32) {
-    return false;
-  }
-  const auto* numbers = static_cast<const float*>(data);
-  std::uint32_t found = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto exponent = std::bit_cast<std::uint32_t>(numbers[i]) & kExponent;
-    found |= static_cast<std::uint32_t>(exponent == kExponent);
-  }
-  return found == 0;
 }
 
 // "[batch 3, io 2]"; nothing of a scalar.
@@ -66,28 +51,19 @@ bool makes_a_tensor(const Step& step) {
 
 FiniteWatch::Found FiniteWatch::first_in(DType dtype, const void* data, std::int64_t count) {
   Found found;
-  if (are_finite(dtype, data, count)) {
+  if (all_finite(dtype, data, count)) {
     return found;
   }
+  found.is_nan = !all_numbers(dtype, data, count);
   with_stored(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto* numbers = static_cast<const T*>(data);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto number = static_cast<double>(numbers[i]);
-      if (std::isfinite(number)) {
-        continue;
-      }
-      found.has_infinity = true;
-      const bool is_nan = std::isnan(number);
-      if (found.place < 0 || (is_nan && !found.is_nan)) {
-        found.place = i;
-        found.is_nan = is_nan;
-        found.value = number;
-      }
-      if (is_nan) {
-        return;
-      }
-    }
+    const auto* first = std::find_if(numbers, numbers + count, [&found](T number) {
+      const auto value = static_cast<double>(number);
+      return found.is_nan ? std::isnan(value) : std::isinf(value);
+    });
+    found.place = first - numbers;
+    found.value = static_cast<double>(*first);
   });
   return found;
 }
@@ -95,17 +71,24 @@ FiniteWatch::Found FiniteWatch::first_in(DType dtype, const void* data, std::int
 void FiniteWatch::begin(const PreparedProgram& prepared) {
   prepared_ = &prepared;
   const SpmdProgram& program = *prepared.program;
-  infinite_.assign(hosts_.size(), std::vector<bool>(program.values.size(), false));
+  seen_.assign(hosts_.size(), std::vector<Seen>(program.values.size(), Seen::kFinite));
   for (const SpmdId input : program.inputs) {
     for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
-      look_at_slice(rank, nullptr, input, /*excused=*/true);
+      seen(rank, input) = Seen::kUnknown;
     }
   }
 }
 
-bool FiniteWatch::had_infinity(std::size_t rank, std::span<const SpmdId> ids) const {
-  return std::ranges::any_of(
-      ids, [&](SpmdId id) { return infinite_[rank][static_cast<std::size_t>(id.index)]; });
+// Looks at those of which nothing is known; none of them has been written over.
+bool FiniteWatch::had_infinity(std::size_t rank, std::span<const SpmdId> ids) {
+  bool had = false;
+  for (const SpmdId id : ids) {
+    if (seen(rank, id) == Seen::kUnknown) {
+      look_at_slice({.rank = rank, .id = id, .excused = true});
+    }
+    had = had || seen(rank, id) == Seen::kInfinite;
+  }
+  return had;
 }
 
 void FiniteWatch::done(const PreparedProgram& prepared, std::size_t step) {
@@ -114,8 +97,7 @@ void FiniteWatch::done(const PreparedProgram& prepared, std::size_t step) {
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
     if (const auto* loop = std::get_if<LoopStep>(&ready.body)) {
       if (loop->what == Primitive::kNext) {
-        infinite_[rank][static_cast<std::size_t>(loop->to.index)] =
-            had_infinity(rank, {&loop->from, 1});
+        seen(rank, loop->to) = seen(rank, loop->from);
       }
     } else if (std::holds_alternative<MoveStep>(ready.body)) {
       look_at_move(rank, what);
@@ -125,17 +107,23 @@ void FiniteWatch::done(const PreparedProgram& prepared, std::size_t step) {
                std::holds_alternative<StreamStep>(ready.body)) {
       const LocalCall& call = what.calls.front();
       if (call.result.valid() && makes_a_tensor(call)) {
-        look_at_slice(rank, &call, call.result,
-                      call.operands.empty() || had_infinity(rank, call.operands));
+        look_at_slice({.rank = rank,
+                       .call = &call,
+                       .id = call.result,
+                       .of = call.operands,
+                       .excused = call.operands.empty()});
       }
     }
   }
 }
 
 void FiniteWatch::look_at_move(std::size_t rank, const Step& step) {
-  if (makes_a_tensor(step)) {
-    const bool excused = !is_sum(step) || had_infinity(rank, {&step.from, 1});
-    look_at_slice(rank, nullptr, step.to, excused);
+  if (is_sum(step)) {
+    const bool is_gone = seen(rank, step.from) == Seen::kUnknown &&
+                         prepared_->at(rank, step.from) == prepared_->at(rank, step.to);
+    look_at_slice({.rank = rank, .id = step.to, .of = {&step.from, is_gone ? 0U : 1U}});
+  } else if (makes_a_tensor(step)) {
+    seen(rank, step.to) = Seen::kUnknown;
   }
 }
 
@@ -148,56 +136,65 @@ void FiniteWatch::look_at_message(std::size_t rank, std::size_t last) {
   }
 }
 
-void FiniteWatch::made(std::size_t rank, const LocalCall& call, const void* data,
-                       const Shape& shape, std::span<const std::int64_t> at) {
-  const bool excused = call.operands.empty() || had_infinity(rank, call.operands);
-  look(rank, &call, call.result, excused, data, shape, at);
+void FiniteWatch::starts(std::size_t rank, std::span<const LocalCall* const> calls) {
+  for (const LocalCall* call : calls) {
+    seen(rank, call->result) = Seen::kFinite;
+  }
 }
 
-void FiniteWatch::look_at_slice(std::size_t rank, const LocalCall* call, SpmdId id, bool excused) {
+void FiniteWatch::made(std::size_t rank, const LocalCall& call, const PartOfBand& part) {
+  look({.rank = rank,
+        .call = &call,
+        .id = call.result,
+        .of = call.operands,
+        .excused = call.operands.empty()},
+       part);
+}
+
+void FiniteWatch::look_at_slice(const Made& made) {
   const SpmdProgram& program = *prepared_->program;
-  const SpmdValue& value = program.at(id);
-  const std::int64_t number = communicator_.local_ranks()[rank];
-  const void* data = prepared_->at(rank, id);
+  const SpmdValue& value = program.at(made.id);
+  const std::int64_t number = communicator_.local_ranks()[made.rank];
+  const void* data = prepared_->at(made.rank, made.id);
+  seen(made.rank, made.id) = Seen::kFinite;
   if (data == nullptr || value.pieces > 1 || !holds(value.layout, program.mesh, number)) {
     return;
   }
   const Slice slice = slice_of(value.type.shape, value.layout, program.mesh, number);
-  look(rank, call, id, excused, data, shape_of(value.type.shape, slice), {});
+  const Shape shape = shape_of(value.type.shape, slice);
+  look(made, {.data = data, .count = shape.volume(), .of = shape});
 }
 
-void FiniteWatch::look(std::size_t rank, const LocalCall* call, SpmdId id, bool excused,
-                       const void* data, const Shape& shape, std::span<const std::int64_t> at) {
-  const SpmdValue& value = prepared_->program->at(id);
+// What it is made of comes first where that is wrong already.
+void FiniteWatch::look(const Made& made, const PartOfBand& part) {
+  const SpmdValue& value = prepared_->program->at(made.id);
   if (!is_float(value.type.dtype)) {
     return;
   }
-  const Found found = first_in(value.type.dtype, data, shape.volume());
+  const Found found = first_in(value.type.dtype, part.data, part.count);
   if (found.place < 0) {
-    if (at.empty()) {
-      infinite_[rank][static_cast<std::size_t>(id.index)] = false;
-    }
     return;
   }
-  infinite_[rank][static_cast<std::size_t>(id.index)] = true;
+  const bool excused = had_infinity(made.rank, made.of) || made.excused;
+  seen(made.rank, made.id) = Seen::kInfinite;
   if (found.is_nan || !excused) {
-    report(rank, call, id, found, shape, at);
+    report(made, found, part);
   }
 }
 
-void FiniteWatch::report(std::size_t rank, const LocalCall* call, SpmdId id, const Found& found,
-                         const Shape& shape, std::span<const std::int64_t> at) {
+void FiniteWatch::report(const Made& made, const Found& found, const PartOfBand& part) {
   const SpmdProgram& program = *prepared_->program;
-  const SpmdValue& value = program.at(id);
-  const Slice slice =
-      slice_of(value.type.shape, value.layout, program.mesh, communicator_.local_ranks()[rank]);
-  std::vector<std::int64_t> place(shape.rank());
-  std::int64_t rest = found.place;
-  for (std::size_t d = shape.rank(); d-- > 0;) {
-    place[d] = rest % shape[d].size + slice.offset[d] + (d < at.size() ? at[d] : 0);
-    rest /= shape[d].size;
+  const SpmdValue& value = program.at(made.id);
+  const Slice slice = slice_of(value.type.shape, value.layout, program.mesh,
+                               communicator_.local_ranks()[made.rank]);
+  std::vector<std::int64_t> place(part.of.rank());
+  std::int64_t rest = part.begin + found.place;
+  for (std::size_t d = part.of.rank(); d-- > 0;) {
+    const std::int64_t size = part.of[d].size;
+    place[d] = rest % size + slice.offset[d] + (d < part.at.size() ? part.at[d] : 0);
+    rest /= size;
   }
-  const ValueId origin = call != nullptr ? call->origin : value.origin;
+  const ValueId origin = made.call != nullptr ? made.call->origin : value.origin;
   const Value& source = program.source.at(origin);
   const std::string where = place_text(value.type.shape, place);
   Diag diag;
@@ -214,7 +211,7 @@ void FiniteWatch::report(std::size_t rank, const LocalCall* call, SpmdId id, con
                         (source.name.empty() ? where.empty() ? "" : " in "
                                              : " in " + in_backticks(source.name)) +
                         where + ", the first value that is not finite";
-  hosts_[rank].fail(std::move(diag));
+  hosts_[made.rank].fail(std::move(diag));
 }
 
 }  // namespace mtf

@@ -72,7 +72,8 @@ class LaneCompiler {
         program_.widths_.push_back(static_cast<std::int64_t>(bytes_of(stage.to)));
       }
     }
-    first_slot_ = program_.widths_.size();
+    const std::size_t note = program_.widths_.size();  // of what is checked
+    first_slot_ = note + 1;
     for (std::size_t r = 0; r < reads_.size(); ++r) {
       if (reads_[r].fetched) {
         emit(set().fetch[at(kind_of(reads_[r].dtype))], r);
@@ -80,6 +81,9 @@ class LaneCompiler {
     }
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       compute(s);
+      if (stages_[s].checked) {
+        emit(set().check, note);
+      }
       keep(s);
     }
     emit(set().end, 0);
@@ -204,12 +208,15 @@ LaneProgram::LaneProgram(std::span<const LaneRead> reads, std::span<const LaneSt
 }
 
 std::int64_t LaneProgram::scratch_bytes() const {
-  return static_cast<std::int64_t>((slots_ + widths_.size()) * set_->group * kWidest);
+  return static_cast<std::int64_t>((1 + slots_ + widths_.size()) * set_->group * kWidest);
 }
 
-void LaneProgram::run(std::vector<std::byte*>& places, std::size_t n, std::byte* scratch) const {
+bool LaneProgram::run(std::vector<std::byte*>& places, std::size_t n, std::byte* scratch) const {
   assert(places.size() == widths_.size());
   const std::size_t bytes = set_->group * kWidest;
+  std::byte* const note = std::exchange(scratch, scratch + bytes);
+  *note = std::byte{0};
+  places.push_back(note);
   for (std::size_t s = 0; s < slots_; ++s) {
     places.push_back(scratch + s * bytes);
   }
@@ -218,9 +225,10 @@ void LaneProgram::run(std::vector<std::byte*>& places, std::size_t n, std::byte*
   if (whole < n) {
     run_rest(places, whole, n, scratch + slots_ * bytes);
   }
+  return *note == std::byte{0};
 }
 
-// The last elements, which fill no group, in one of their own.
+// The last elements, which fill no group, in one of their own, over and over.
 void LaneProgram::run_rest(std::vector<std::byte*>& places, std::size_t begin, std::size_t end,
                            std::byte* groups) const {
   const std::size_t bytes = set_->group * kWidest;
@@ -231,8 +239,12 @@ void LaneProgram::run_rest(std::vector<std::byte*>& places, std::size_t begin, s
   for (std::size_t p = 0; p < reads_; ++p) {
     const auto [from, count] = part(p);
     if (count > 0) {
-      std::memcpy(groups + p * bytes, places[p] + from, count);
-      places[p] = groups + p * bytes;
+      std::byte* const group = groups + p * bytes;
+      const std::size_t size = set_->group * static_cast<std::size_t>(widths_[p]);
+      for (std::size_t at = 0; at < size; at += count) {
+        std::memcpy(group + at, places[p] + from, std::min(count, size - at));
+      }
+      places[p] = group;
     }
   }
   std::vector<std::byte*> results;

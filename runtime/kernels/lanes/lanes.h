@@ -26,6 +26,7 @@ struct LaneStage {
   std::vector<std::int64_t> operands;
   DType to = DType::kF32;
   bool written = false;
+  bool checked = false;  // whether it is finite
 };
 
 // Whether there is an instruction for it: with operands and a result of these dtypes.
@@ -39,8 +40,9 @@ class LaneProgram {
   [[nodiscard]] std::int64_t scratch_bytes() const;
 
   // `places`: of the reads, then of what is written, in order; they come back changed. `n` elements
-  // each. What is written may be what is read, if no later stage reads it.
-  void run(std::vector<std::byte*>& places, std::size_t n, std::byte* scratch) const;
+  // each. What is written may be what is read, if no later stage reads it. False: something that is
+  // checked may not be finite; else all of it is.
+  bool run(std::vector<std::byte*>& places, std::size_t n, std::byte* scratch) const;
 
  private:
   friend class LaneCompiler;

@@ -16,6 +16,10 @@ struct Floats8 {
 
   static Floats spread(float x) { return _mm256_set1_ps(x); }
   static Floats sqrt(Floats x) { return _mm256_sqrt_ps(x); }
+  static bool has_infinite(Floats x) {
+    const Floats none = x - x;  // 0, or NaN of what is not finite
+    return _mm256_movemask_ps(_mm256_cmp_ps(none, none, _CMP_UNORD_Q)) != 0;
+  }
 };
 
 }  // namespace

@@ -18,6 +18,10 @@ struct Floats16 {
 
   static Floats spread(float x) { return _mm512_set1_ps(x); }
   static Floats sqrt(Floats x) { return _mm512_maskz_sqrt_ps(kAll, x); }
+  static bool has_infinite(Floats x) {
+    constexpr int kNotFinite = 0x01 | 0x80 | 0x08 | 0x10;  // NaN of both kinds, inf, -inf
+    return _mm512_fpclass_ps_mask(x, kNotFinite) != 0;
+  }
 };
 
 }  // namespace

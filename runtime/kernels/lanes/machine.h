@@ -247,6 +247,17 @@ struct LaneMachine {
     return next(now + 1, places, at, Step::template of<kIndex>(value, context)...);
   }
 
+  // One sum tells of all registers: with something that is not finite, it is not finite. Another
+  // sum may become too large, which costs whoever looks closer some time.
+  static void check(const LaneInstruction* now, std::byte* const* places, std::size_t at,
+                    Register<kIndex>... value) {
+    if (V::has_infinite((value + ...))) [[unlikely]] {
+      *places[now->place] = std::byte{1};
+    }
+    const auto next = reinterpret_cast<Code>(now[1].code);
+    return next(now + 1, places, at, value...);
+  }
+
   static void end(const LaneInstruction* /*now*/, std::byte* const* /*places*/, std::size_t /*at*/,
                   Register<kIndex>... /*value*/) {}
 
@@ -280,6 +291,7 @@ struct LaneMachine {
     set.store = {code<LaneStore<V, static_cast<LaneKind>(kKind)>>()...};
     set.fetch = {code<LaneFetch<V, 4>>(), code<LaneFetch<V, 2>>(), code<LaneFetch<V, 1>>()};
     set.round = code<LaneRound<V>>();
+    set.check = reinterpret_cast<LaneCode>(&check);
     set.unary = {code<LaneUnary<V, static_cast<LaneFn>(kFn)>>()...};
     set.binary = {binaries<static_cast<LaneFn>(kFn), false>(kinds)...};
     set.reversed = {binaries<static_cast<LaneFn>(kFn), true>(kinds)...};
