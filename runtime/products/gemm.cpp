@@ -302,12 +302,15 @@ void PreparedGemm<T, S>::run(const S* a, const S* b, T* out) const {
   state_->run(Tensors<T, S>{.a = a, .b = b, .out = out});
 }
 
+std::int64_t indices_in_word(Cpu cpu) {
+  return gemm_kernel(cpu.isa, BFloat16()).together;
+}
+
 bool reads_words(const Gemm& product, Cpu cpu) {
   std::pmr::monotonic_buffer_resource memory;
   const GemmKernel<float>& kernel = gemm_kernel(cpu.isa, BFloat16());
   const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
-  if (kernel.together != 2 || plan.swapped || plan.leaf_length % 2 != 0 || !plan.rows() ||
-      !plan.cols()) {
+  if (plan.swapped || plan.leaf_length % kernel.together != 0 || !plan.rows() || !plan.cols()) {
     return false;
   }
   const Chain chain = cut_chain(plan, kPanelBytes, &memory, kernel.together);

@@ -43,11 +43,14 @@ struct Gemm {
   std::vector<GemmDim> inner;        // strides a, b; first dim is the slowest of a chain
   std::vector<GemmTerm> terms = {};  // besides the operands given
   bool accumulate = false;           // out = out + product instead of out = product
-  // Of bf16 only: for each even index of a leaf a holds a word of that index and of the next one
-  // (pack/gemm_words.h), where the first of the two is by the strides.
+  // Of bf16 only: a holds words (pack/gemm_words.h), in twice the room of its elements, or where
+  // two of these lie side by side in theirs. Of two indices, those for even ones of a leaf are
+  // read.
   bool a_words = false;
 };
 
+// Of how many indices a word is: of two bf16, or of one that is widened.
+[[nodiscard]] std::int64_t indices_in_word(Cpu cpu);
 // Whether a product of bf16 whose a is words can be done: it is read where it is.
 [[nodiscard]] bool reads_words(const Gemm& product, Cpu cpu);
 

@@ -39,6 +39,7 @@ struct F64x4 {
 
 // Of bf16 widened.
 struct Flushed : F32x8 {
+  static constexpr int kStored = 2;  // bytes of an index before it was widened
   static constexpr bool kFlushes = true;
   static void hold(Reg& x) { asm volatile("" : "+x"(x)); }
 };

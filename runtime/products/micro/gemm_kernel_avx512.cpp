@@ -48,6 +48,7 @@ struct F64x8 {
 
 // Of bf16 widened.
 struct Flushed : F32x16 {
+  static constexpr int kStored = 2;  // bytes of an index before it was widened
   static constexpr bool kFlushes = true;
   static void hold(Reg& x) { asm volatile("" : "+v"(x)); }
 };

@@ -25,6 +25,7 @@ struct Scalar {
 
 // The chain of bf16 widened, as the others have it.
 struct Flushed : Scalar<float> {
+  static constexpr int kStored = 2;  // bytes of an index before it was widened
   static constexpr bool kFlushes = true;
   static void hold(Reg& x) { asm volatile("" : "+x"(x)); }
 };

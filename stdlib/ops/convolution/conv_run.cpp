@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -17,11 +18,14 @@
 namespace mtf {
 namespace {
 
+// Words of one element each.
+constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::max();
+
 // Makes a product read words whose elements are `step` apart; whether it can.
 bool read_words(ConvPart& part, std::int64_t step, Cpu cpu) {
   Gemm& product = part.product;
   const GemmDim last = product.inner.back();
-  if (last.a != step || last.extent / last.blocks % 2 != 0) {
+  if (step != kApart && (last.a != step || last.extent / last.blocks % 2 != 0)) {
     return false;
   }
   const std::int64_t room = step == 1 ? 1 : 2;
@@ -45,7 +49,8 @@ std::int64_t use_words(ConvPlan& plan, Cpu cpu) {
   if (!plan.copies || parts.empty() || parts.front().product.inner.empty()) {
     return 0;
   }
-  const std::int64_t step = parts.front().product.inner.back().a;
+  const std::int64_t step =
+      indices_in_word(cpu) == 1 ? kApart : parts.front().product.inner.back().a;
   const bool can = step > 0 && std::ranges::all_of(parts, [step, cpu](ConvPart& part) {
                      return read_words(part, step, cpu);
                    });
