@@ -13,8 +13,6 @@
 #include "runtime/execute/finite/finite_watch.h"
 #include "runtime/execute/flight/flight_deck.h"
 #include "runtime/kernels/cpu.h"
-#include "runtime/kernels/thread_team.h"
-#include "runtime/ranks/world.h"
 
 namespace mtf {
 
@@ -28,9 +26,6 @@ struct Executor::State {
     reports.seed = options.seed;
     reports.nan_is_error = options.nan_is_error;
     reports.cpu = {.isa = host_isa(), .threads = communicator.cores().threads};
-    if (launched()) {  // who starts several jobs on one machine has mpirun bind them
-      place_team(communicator.cores().own);
-    }
     reports.cpu.threads = options.threads > 0 ? options.threads : reports.cpu.threads;
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {

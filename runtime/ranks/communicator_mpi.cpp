@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <mpi.h>
 
 #include "ir/support/index.h"
+#include "runtime/kernels/thread_team.h"
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/communicator_group.h"
 #include "runtime/ranks/communicator_process.h"
@@ -27,32 +26,6 @@ namespace {
 
 constexpr int kTag = 1;
 constexpr int kFlightTags = 1 << 14;  // of what is begun: each has its own, among the latest
-
-// The cores of this machine that are this rank's, as all of its ranks agree.
-Cores shared_with_machine() {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int ranks = 0;
-  int rank = 0;
-  MPI_Comm_size(machine, &ranks);
-  MPI_Comm_rank(machine, &rank);
-  const std::vector<int> mine = allowed_cores();
-  const auto count = static_cast<int>(mine.size());
-  std::vector<int> counts(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, machine);
-  std::vector<int> begins(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
-  std::vector<int> all(static_cast<std::size_t>(begins.back() + counts.back()));
-  MPI_Allgatherv(mine.data(), count, MPI_INT, all.data(), counts.data(), begins.data(), MPI_INT,
-                 machine);
-  MPI_Comm_free(&machine);
-  std::vector<std::vector<int>> allowed;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto begin = all.begin() + begins[i];
-    allowed.emplace_back(begin, begin + counts[i]);
-  }
-  return cores_of(allowed, static_cast<std::size_t>(rank));
-}
 
 class Mpi final : public Communicator {
  public:
@@ -71,7 +44,8 @@ class Mpi final : public Communicator {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     rank_ = rank;
-    share_cores(with_asked_threads(shared_with_machine()));
+    share_cores(with_asked_threads(cores_among_ranks()));
+    place_team(cores().own);  // who starts several jobs on one machine has mpirun bind them
     if (!options.own_thread && cores().has_spare) {
       flights_.use_thread();
     }

@@ -1,4 +1,4 @@
-// A process that ends early takes the others with it.
+// A process that ends early takes the others with it; and which cores are whose.
 
 #include "runtime/ranks/communicator_process.h"
 
@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <numeric>
 #include <pmix.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include <mpi.h>
 
@@ -120,6 +122,31 @@ void stop_all_if_running() {
 void stop_all_when_this_stops() {
   std::atexit(stop_all_if_running);
   std::set_terminate(stop_all_at_terminate);
+}
+
+Cores cores_among_ranks() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int ranks = 0;
+  int rank = 0;
+  MPI_Comm_size(machine, &ranks);
+  MPI_Comm_rank(machine, &rank);
+  const std::vector<int> mine = allowed_cores();
+  const auto count = static_cast<int>(mine.size());
+  std::vector<int> counts(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, machine);
+  std::vector<int> begins(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
+  std::vector<int> all(static_cast<std::size_t>(begins.back() + counts.back()));
+  MPI_Allgatherv(mine.data(), count, MPI_INT, all.data(), counts.data(), begins.data(), MPI_INT,
+                 machine);
+  MPI_Comm_free(&machine);
+  std::vector<std::vector<int>> allowed;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto begin = all.begin() + begins[i];
+    allowed.emplace_back(begin, begin + counts[i]);
+  }
+  return cores_of(allowed, static_cast<std::size_t>(rank));
 }
 
 }  // namespace mtf

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "runtime/ranks/cores.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -21,5 +22,8 @@ namespace mtf {
 void stop_all_when_this_stops();
 // An early quiet end of one rank would leave the others waiting for ever.
 void stop_all_if_running();
+// The cores of this machine that are this rank's, as all ranks of the machine agree. Collective.
+// requires: MPI runs.
+[[nodiscard]] Cores cores_among_ranks();
 
 }  // namespace mtf

@@ -11,9 +11,10 @@
 namespace mtf {
 
 // From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 of this process is noted only; a second
-// one ends it, unless it is SIGUSR1. What the process was started to ignore stays ignored. (SIGUSR1:
-// mpirun hands it on to its ranks, which may have it already where a batch system sends it to all
-// processes, and leaves them all the time they need. Itself interrupted, it gives them a second.)
+// one ends it, unless it is SIGUSR1. What the process was started to ignore stays ignored.
+// (SIGUSR1: mpirun hands it on to its ranks, which may have it already where a batch system sends
+// it to all processes, and leaves them all the time they need. Itself interrupted, it gives them a
+// second.)
 void note_interruptions();
 
 // For a signal handler: tells a terminal what Ctrl-C does now, and once more.
