@@ -4,8 +4,8 @@ beside the same in f32.
 Both train in processes of their own, in turn; a time is the median of a process' steps, a ratio the
 median over rounds. Memory is the largest that a process ever held, libraries and all. Debian's
 PyTorch has the BLAS that is installed, which may be the slow reference: MTF_TORCH_BLAS names the
-folder of another libblas.so.3. Where Debian's OpenBLAS takes a processor that is newer than it for a
-Haswell, and multiplies at half the speed, it is told what that can do.
+folder of another libblas.so.3. Debian's OpenBLAS takes a processor that is newer than it for an old
+one, and multiplies at a half or a fifth of the speed: it is told what that can do.
 """
 
 import json
@@ -121,9 +121,14 @@ def mtf_step(mtf, path, ranks, environment, *precision):
     return next(unit["median"] for unit in units if unit["name"] == "step"), peak
 
 
-def has_avx512_bf16():
+# OpenBLAS's kernels for what a processor has, the widest first.
+CORES = [("avx512_bf16", "COOPERLAKE"), ("avx512f", "SKYLAKEX"), ("avx2", "HASWELL")]
+
+
+def openblas_core():
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        return "avx512_bf16" in file.read()
+        has = set(file.read().split())
+    return next((core for flag, core in CORES if flag in has), None)
 
 
 def torch_step(model, threads, *precision):
@@ -131,8 +136,9 @@ def torch_step(model, threads, *precision):
     environment = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     if blas:
         environment["LD_LIBRARY_PATH"] = blas
-        if "OPENBLAS_CORETYPE" not in os.environ and has_avx512_bf16():
-            environment["OPENBLAS_CORETYPE"] = "COOPERLAKE"
+    core = openblas_core()
+    if core and "OPENBLAS_CORETYPE" not in os.environ:
+        environment["OPENBLAS_CORETYPE"] = core
     out, _ = measured([sys.executable, "-B", os.path.join(HERE, "torch_training.py"), model.name,
                        str(threads), str(model.steps), *precision], environment)
     found = json.loads(out)
