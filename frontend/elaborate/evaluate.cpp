@@ -143,7 +143,10 @@ Value lookup(const Names& names, Units& units, std::string_view name, SourceSpan
   if (const std::optional<DType> dtype = find_dtype(name)) {
     return make(*dtype);
   }
-  units.report.error(DiagKind::kUnknownName, span, "`" + std::string(name) + "` has no value yet");
+  if (!names.are_cut_short) {
+    units.report.error(DiagKind::kUnknownName, span,
+                       "`" + std::string(name) + "` has no value yet");
+  }
   return unknown();
 }
 

@@ -89,7 +89,8 @@ Operand where_alive(Context& c, const Operand& condition) {
       .span = condition.span};
 }
 
-void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
+// False: it does not hold, whatever tensors hold.
+bool assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
   const Operand condition{.value = evaluate(c, assertion.condition),
                           .span = assertion.condition.span};
   std::optional<Pieces> message = Pieces();
@@ -97,11 +98,11 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
     message = evaluate_pieces(c, *assertion.message);
   }
   if (is_unknown(condition.value) || !message) {
-    return;
+    return true;
   }
   if (condition.value.is<Tensor>()) {
     effect(c.units, Primitive::kAssert, *message, {where_alive(c, condition)}, span);
-    return;
+    return true;
   }
   const bool* flag = condition.value.get<bool>();
   if (flag == nullptr) {
@@ -113,6 +114,7 @@ void assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
     c.report.error(DiagKind::kAssertion, condition.span,
                    text.empty() ? "the assertion does not hold" : text);
   }
+  return flag == nullptr || *flag;
 }
 
 }  // namespace
@@ -131,12 +133,14 @@ void run_print(Context& c, const ast::Print& print, SourceSpan span) {
   }
 }
 
-void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
+Flow run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
   if (c.units.at_top_level()) {
     assert_now(c, assertion);
-  } else {
-    assert_in_unit(c, assertion, span);
+  } else if (!assert_in_unit(c, assertion, span)) {
+    c.control.result = unknown();
+    return Flow::kReturn;
   }
+  return Flow::kNext;
 }
 
 }  // namespace mtf::host

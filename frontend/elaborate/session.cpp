@@ -67,6 +67,7 @@ void Session::run(ast::File file) {
   if (!state_->options.interactive && !c.limits.ended) {
     c.execution.end();
   }
+  c.names.are_cut_short = c.limits.ended;
   if (state_->options.check) {
     host::check_entries(c);
   }

@@ -235,7 +235,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
         }
       },
       [&](const ast::Print& print) { run_print(c, print, span); },
-      [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
+      [&](const ast::Assert& assertion) { flow = run_assert(c, assertion, span); },
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
       [&](const ast::Checkpoint& checkpoint) { run_checkpoint(c, checkpoint, span); },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },

@@ -29,7 +29,7 @@ class BoundedTurn {
       one.binding->value = kept(one.name, before, one.binding->value);
     }
     keep_variables(variables);
-    if (flow == Flow::kReturn) {
+    if (flow == Flow::kReturn && !is_unknown(c_.control.result)) {
       c_.report.error(DiagKind::kWrongType, loop_.condition->span,
                       "the body of this loop returns, and its condition is a tensor: nobody knows "
                       "when; set a `var`, and return it behind the loop");

@@ -21,7 +21,8 @@ class DeviceLoop {
     Recording& unit = c_.units.recording();
     ++unit.trips;
     const Flow flow = run_block(c_, loop_.body);
-    if (flow == Flow::kReturn) {
+    const bool has_failed = flow == Flow::kReturn && is_unknown(c_.control.result);
+    if (flow == Flow::kReturn && !has_failed) {
       c_.report.error(DiagKind::kWrongType, loop_.condition.span,
                       "the body of this loop returns, and its condition is a tensor: nobody knows "
                       "when; set a `var`, and return it behind the loop");
@@ -30,7 +31,7 @@ class DeviceLoop {
     declare_again(c_, declared);
     end(flow == Flow::kBreak ? make(false) : evaluate(c_, loop_.condition));
     --unit.trips;
-    return flow == Flow::kEnd ? flow : Flow::kNext;
+    return flow == Flow::kEnd || has_failed ? flow : Flow::kNext;
   }
 
  private:

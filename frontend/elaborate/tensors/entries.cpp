@@ -151,6 +151,12 @@ const BuiltFunction* first_called(const Units& units, const ast::Fn& fn) {
 
 // Where there is no other error, the entry could not be built because of what nobody knows.
 void report_unknown(Context& c, const ast::Fn& fn) {
+  if (c.report.sink().errors() == 0 && c.names.are_cut_short) {
+    c.report.error(DiagKind::kBadArgument, fn.name.span,
+                   "`" + fn.name.text +
+                       "` is built from what stands behind a loop that goes on for longer than is "
+                       "looked at here; declare it before the loop");
+  }
   if (c.report.sink().errors() > 0 || !c.execution.asked.file.valid()) {
     return;
   }
