@@ -255,9 +255,9 @@ void take_own_options(std::span<const std::string> words, Options& options) {
                    "` is the value of no option; behind `--` stand options of the "
                    "program: `--name value`"};
     }
-    if (word.find('=') == std::string::npos) {
-      const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with("--");
-      word += "=" + (has_value ? words[++i] : "true");
+    if (word.find('=') == std::string::npos && i + 1 < words.size() &&
+        !words[i + 1].starts_with("--")) {
+      word += "=" + words[++i];
     }
     if (word.find('\n') != std::string::npos) {
       throw Misuse{"`" + first_line(word) + "…` has more than one line"};

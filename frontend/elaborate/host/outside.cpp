@@ -166,26 +166,29 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
     return unknown();
   }
   c.settings.asked.insert(*name);
+  std::optional<std::string_view> given;  // the last one counts
   for (const std::string_view one : settings_of(c.settings)) {
-    if (one.starts_with(*name + "=")) {
-      const std::optional<Value> value =
-          read_as(operands->back().value, one.substr(name->size() + 1));
-      if (!value) {
-        c.report.error(DiagKind::kBadArgument, span,
-                       "`--set " + std::string(one) + "`, but " + kind_of(operands->back().value) +
-                           " is needed");
-      }
-      return value ? *value : unknown();
-    }
+    given = one.starts_with(*name + "=") ? one : given;
   }
-  return operands->back().value;
+  if (!given) {
+    return operands->back().value;
+  }
+  const std::optional<Value> value =
+      read_as(operands->back().value, given->substr(name->size() + 1));
+  if (!value) {
+    c.report.error(DiagKind::kBadArgument, span,
+                   "`--set " + std::string(*given) + "`, but " + kind_of(operands->back().value) +
+                       " is needed");
+  }
+  return value ? *value : unknown();
 }
 
 namespace {
 
 struct GivenOption {
   std::string text;
-  std::string written;  // "--width 8", "--set width=8"
+  std::string written;    // "--width 8", "--set width=8"
+  bool is_alone = false;  // "--fast", which is true
 };
 
 // The last one counts.
@@ -198,6 +201,8 @@ std::optional<GivenOption> given_option(const Settings& settings, const std::str
       const std::string text(one.substr(name.size() + 1));
       given = {.text = text,
                .written = is_behind ? "--" + name + " " + text : "--set " + std::string(one)};
+    } else if (is_behind && one == name) {
+      given = {.text = "true", .written = "--" + name, .is_alone = true};
     }
   }
   return given;
@@ -228,6 +233,12 @@ Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
   const std::optional<GivenOption> given = given_option(settings, name.text);
   if (!given) {
     return like;
+  }
+  if (given->is_alone && like.get<bool>() == nullptr) {
+    report.error(DiagKind::kMissingArgument, name.span,
+                 "`" + given->written + "` has no value, and `" + name.text + "` is " +
+                     kind_of(like) + ", as its default is");
+    return unknown();
   }
   const std::optional<Value> value =
       read_as(like, is_number ? without_groups(given->text) : given->text);
