@@ -54,6 +54,16 @@ def check_auto(sessions):
     assert rules in done.stdout, (rules, done.stdout)
 
 
+def check_file(sessions, folder):
+    """A program that begins with its layouts, as files do, is taken as it is."""
+    path = os.path.join(folder, "net.mtf")
+    mesh = PROGRAM.index("model")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROGRAM[:mesh] + AUTO + "use layout quick\n" + PROGRAM[mesh:] + "print " + SUM)
+    status, output, errors = sessions.say(":layout\n", path)
+    assert status == 0 and not errors and "quick on grid" in output, (output, errors)
+
+
 def check_search(sessions):
     plain = numbers(sessions.say(PROGRAM + SUM)[1])
     status, output, errors = sessions.say(PROGRAM + SUM + ":search --budget 1\n:layout found\n" + SUM + ":layout\n")
@@ -88,6 +98,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         sessions = Sessions(sys.argv[1], folder)
         check_auto(sessions)
+        check_file(sessions, folder)
         check_search(sessions)
         check_json(sessions)
         # Nothing can be kept: a session asks once all the same.

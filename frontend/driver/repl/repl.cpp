@@ -20,6 +20,24 @@ constexpr std::size_t kMostAtOnce = 10'000;  // statements of one file, or of on
 // the whole; behind so many lines they are counted anew.
 constexpr std::size_t kMostAbove = 2000;
 
+// An `auto` layout is searched for the functions that there are: it, and what is in use, wait for
+// those that a text declares before it computes anything.
+std::vector<Statement> behind_functions(std::vector<Statement> inputs, const ast::File& tree) {
+  const auto is_auto = [&tree](const Statement& input) {
+    const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.statement].node);
+    return layout != nullptr && layout->automatic.has_value();
+  };
+  const auto computes = [](const Statement& input) {
+    return input.kind == StatementKind::kBinding || input.kind == StatementKind::kOther;
+  };
+  const auto first = std::ranges::find_if(inputs, is_auto);
+  const auto last = std::find_if(first, inputs.end(), computes);
+  std::stable_partition(first, last, [&](const Statement& input) {
+    return input.kind != StatementKind::kUse && !is_auto(input);
+  });
+  return inputs;
+}
+
 }  // namespace
 
 Repl::Repl(Options options, ReplOutput output)
@@ -132,7 +150,7 @@ bool Repl::statements(FileId file) {
                                               " statements; a session takes " +
                                               std::to_string(kMostAtOnce) + " at once");
   }
-  return std::ranges::all_of(Script::inputs_of(*tree),
+  return std::ranges::all_of(behind_functions(Script::inputs_of(*tree), *tree),
                              [this](const Statement& input) { return statement(input); });
 }
 
