@@ -168,6 +168,12 @@ def check_crowded(binary, folder):
     assert text.count("\r\n") == text.count("\n") and "\r\r" not in text, repr(text)
 
 
+def check_kept(binary, folder):
+    """How a person wants what is gathered stays, as rules do."""
+    again = PROGRAM.replace("{ batch -> rows }", "{ batch -> rows; gather = again }")
+    assert "gather = again" in written(binary, folder, again, "--layout", "mine")
+
+
 def check_standard(binary, folder):
     """What was in the standard layout of text still is."""
     path = os.path.join(folder, "net.mtf")
@@ -187,6 +193,8 @@ def check_meshes(binary, folder):
     shared = once.replace("layout found on grid_16", "layout kept on grid_16 { }\nlayout found on grid_16")
     other = written(binary, folder, shared, "--ranks", "16", "--hardware", "cpu_core")
     assert "mesh grid_16_2 = [rows: " in other and "layout found on grid_16_2" in other, other
+    same = written(binary, folder, PROGRAM, "--ranks", "4", "--objective", "memory", "--over", "none")
+    assert same.count("mesh ") == 1 or "[rows: 2, cols: 2]" not in same.split("mesh grid_4")[1], same
 
 
 def main():
@@ -213,6 +221,7 @@ def main():
         assert left_out > 0
         check_refused(binary, folder)
         check_crowded(binary, folder)
+        check_kept(binary, folder)
         check_standard(binary, folder)
         check_meshes(binary, folder)
     print(f"written, checked and priced; {left_out} rules follow from others")

@@ -38,7 +38,8 @@ Axes axes_called(const Mesh& mesh, const std::string& name) {
 
 }  // namespace
 
-// What stands behind `->`: no axes for a dim that is whole, or axes, `all` of them, a `*` at the end.
+// What stands behind `->`: no axes for a dim that is whole, or axes, `all` of them, a `*` at the
+// end.
 std::optional<Searching::Place> Searching::place_named(std::string_view text,
                                                        DiagSink& diags) const {
   const Mesh& mesh = space_.meshes()[answer_.mesh];
@@ -68,10 +69,11 @@ std::optional<Searching::Place> Searching::place_named(std::string_view text,
     const bool is_twice =
         std::ranges::any_of(axes, [&](AxisId axis) { return has(place.axes, axis); });
     if (place.rest || is_twice) {
-      return refuse(DiagKind::kBadArgument,
-                    "`" + whole + "`: " +
-                        (place.rest ? "`*` stands for what is left, and so at the end"
-                                    : "an axis splits a dim once, and `" + name + "` is there twice"));
+      return refuse(
+          DiagKind::kBadArgument,
+          "`" + whole + "`: " +
+              (place.rest ? "`*` stands for what is left, and so at the end"
+                          : "an axis splits a dim once, and `" + name + "` is there twice"));
     }
     place.axes.insert(place.axes.end(), axes.begin(), axes.end());
   }

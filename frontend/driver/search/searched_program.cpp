@@ -258,7 +258,8 @@ void SearchedProgram::choose_limits() {
       limits_.fixed.variables, [](const VariableRules& block) { return block.glob.empty(); });
   limits_.variables = varies("params") && !has_own;
   limits_.rest = varies("rest");
-  limits_.passes = varies("gather");
+  // What a person has written of it stays.
+  limits_.passes = varies("gather") && !limits_.fixed.gather_again && limits_.fixed.stream == 1;
   limits_.recompute = varies("recompute");
   limits_.lets = varies("lets");
 }

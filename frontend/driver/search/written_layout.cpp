@@ -102,16 +102,22 @@ ResizedMesh resized_mesh(std::string_view text, const ast::File& tree, const Lay
   ResizedMesh result{.mesh = layout.mesh};
   const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
   const ast::Stmt* own = declared_layout(tree, layout.name);
-  for (int number = 1;; ++number) {
-    result.mesh.name = number == 1 ? name : name + "_" + std::to_string(number);
+  for (int number = 0;; ++number) {
+    const bool is_declared = number == 0;  // the mesh itself, where it has these sizes
+    result.mesh.name = is_declared   ? layout.mesh.name
+                       : number == 1 ? name
+                                     : name + "_" + std::to_string(number);
     result.there = declared_mesh(tree, result.mesh.name);
     if (result.there == nullptr) {
+      if (is_declared) {
+        continue;
+      }
       return result;
     }
     const bool is_before = own == nullptr || result.there->span.begin < own->span.begin;
     result.is_same = text_of(text, *result.there) == mesh_source(result.mesh);
-    if (is_before &&
-        (result.is_same || !has_other_layouts(tree, result.mesh.name, layout.name))) {
+    if (is_before && (result.is_same ||
+                      (!is_declared && !has_other_layouts(tree, result.mesh.name, layout.name)))) {
       return result;
     }
   }
@@ -195,8 +201,8 @@ namespace {
 std::optional<std::string> formatted(const SourceFile& file, std::string text) {
   SourceMap sources;
   DiagSink none;
-  return format_source(
-      sources.add({.name = file.name, .path = file.path, .text = std::move(text)}), sources, none);
+  return format_source(sources.add({.name = file.name, .path = file.path, .text = std::move(text)}),
+                       sources, none);
 }
 
 // In the standard layout of text, if the file is.
@@ -230,14 +236,15 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
   const SourceFile& source = workspace.sources.file(file);
   std::string obstacle = source.path.empty() ? "the program was read from standard input" : "";
   for (const Layout& layout : obstacle.empty() ? wordings : std::span<const Layout>()) {
-    const std::string text =
-        formatted_as(source, with_layout(source.text, program.tree(), layout, program.makes_mesh()));
+    const std::string text = formatted_as(
+        source, with_layout(source.text, program.tree(), layout, program.makes_mesh()));
     const std::string mistake = mistake_in(workspace, source, text, layout);
-    obstacle = mistake.empty() ? replace_file(source.path, text)
-                               : "another part of the file does not fit it: " + mistake +
-                                     (workspace.options.name.empty()
-                                          ? ""
-                                          : "; without an entry, all of them are searched together");
+    obstacle = mistake.empty()
+                   ? replace_file(source.path, text)
+                   : "another part of the file does not fit it: " + mistake +
+                         (workspace.options.name.empty()
+                              ? ""
+                              : "; without an entry, all of them are searched together");
     if (mistake.empty() && obstacle.empty()) {
       return layout;
     }
