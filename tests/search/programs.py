@@ -50,6 +50,28 @@ def drawn(seed):
     return "\n".join(lines) + "\n", names
 
 
+def convolved(seed):
+    """One or two convolutions, on hardware whose arithmetic they wait for."""
+    draw = random.Random(seed)
+    sizes = {dim: draw.choice([4, 6, 8, 12]) for dim in DIMS}
+    mesh = draw.choice([(2, 2), (2, 4), (3, 2)])
+    lines = ["import optim", "dim " + ", ".join(f"{d} = {n}" for d, n in sizes.items()),
+             "let slow = hardware_profile(flops = 1e9, memory_bandwidth = 1e10, latency = 1e-6, bandwidth = 1e9)",
+             f"mesh g = [r: {mesh[0]}, s: {mesh[1]}] of slow",
+             "fn step(x: f32[a, b, c, d]) {",
+             "  param k : f32[p: 3, q: 3, d, e] = normal(stddev = 0.1)"]
+    stride = draw.choice([1, 1, 2])
+    lines.append("  let y = conv(x, k -> [a, b, c, e], window = [b, c], taps = [p, q], padding = \"same\")")
+    if stride == 2:
+        lines.append("  let z = conv(y, k -> [a, b2, c2, d], window = [b, c], taps = [p, q], stride = 2, padding = 1)")
+    lines.append(f"  let loss = mean(square({'z' if stride == 2 else 'relu(y)'}))")
+    if draw.random() < 0.7:
+        lines.append("  minimize loss with optim.sgd(lr = 0.1)")
+    lines.append("  return loss")
+    lines.append("}")
+    return "\n".join(lines) + "\n", list(DIMS)
+
+
 def all_layouts(names):
     """Every layout by rules of dims: each over no axis, one, or both in either order."""
     choices = ["", "r", "s", "(r, s)", "(s, r)"]

@@ -80,7 +80,9 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
 
 void RoleCost::add(const RoleOperation& operation, double count) {
   const double of_element = hardware_.seconds_of_element(operation.op->name);
-  if (!operation.is_product && of_element == 0 && counts_ == Counts::kUnavoidable) {
+  const double seconds =
+      of_element > 0 ? operation.volume * of_element : operation.flops / hardware_.flops;
+  if (!operation.is_product && seconds == 0 && counts_ == Counts::kUnavoidable) {
     return;
   }
   const double flops = 2 * operation.volume;
@@ -89,7 +91,7 @@ void RoleCost::add(const RoleOperation& operation, double count) {
                              : of_element > 0
                                  ? std::min(flops, operation.volume * of_element * flops_rate_)
                                  : flops,
-                    .seconds = operation.is_product ? 0 : operation.volume * of_element,
+                    .seconds = operation.is_product ? 0 : seconds,
                     .count = count});
 }
 

@@ -15,6 +15,20 @@ bool is_product_of_two(const Value& value) {
   return value.op->algebra == Algebra::kEinsum && value.operands.size() % 2 == 0;
 }
 
+// Of a convolution, a factorisation: far more than it touches. 0: of what memory holds up.
+double heavy_flops(const OpCall& call) {
+  constexpr double kIntense = 16;  // flops for each element
+  if (call.op->flops == nullptr) {
+    return 0;
+  }
+  auto elements = static_cast<double>(call.result.shape.volume());
+  for (const TensorType& operand : call.operands) {
+    elements += static_cast<double>(operand.shape.volume());
+  }
+  const double flops = call.op->flops(call);
+  return flops > kIntense * elements ? flops : 0;
+}
+
 std::size_t hash_of(const RoleOperation& operation) {
   ContentHash hash;
   hash.add(std::hash<const OpDef*>()(operation.op));
@@ -143,21 +157,24 @@ class RoleOperations::Reader {
     const Value& value = program_.values[number];
     const ValueId id{static_cast<std::int32_t>(number)};
     const bool is_product = is_product_of_two(value);
-    if (!is_product && value.op->tile == nullptr) {
+    const LocalCall call = unsplit_call(program_, id);
+    const double flops = is_product ? 0 : heavy_flops(call.call);
+    if (!is_product && value.op->tile == nullptr && flops == 0) {
       return;
     }
-    const LocalCall call = unsplit_call(program_, id);
     RoleOperation operation{.tensors = {},
                             .loops = {},
                             .reduced = {},
                             .op = value.op,
+                            .flops = flops,
                             .is_product = is_product,
                             .stays_partial = partial_.may_be(number)};
     for (const LoopDim& loop : call.space->loops) {
-      if (loop.role != DimRole::kReduced && loop.role != DimRole::kKept) {
+      const bool is_whole = loop.role == DimRole::kWhole && flops > 0;
+      if (loop.role != DimRole::kReduced && loop.role != DimRole::kKept && !is_whole) {
         return;
       }
-      operation.loops.push_back(static_cast<double>(loop.size));
+      operation.loops.push_back(is_whole ? 1 : static_cast<double>(loop.size));
       operation.reduced.push_back(loop.role == DimRole::kReduced ? 1 : 0);
       operation.volume *= static_cast<double>(loop.size);
     }

@@ -36,10 +36,11 @@ struct RoleOperand {
 
 struct RoleOperation {
   std::vector<RoleOperand> tensors;  // operands, then the result
-  std::vector<double> loops;         // sizes
+  std::vector<double> loops;         // sizes; 1 where each rank has all of it
   std::vector<char> reduced;         // per loop
   const OpDef* op = nullptr;
   double volume = 1;           // of all loops
+  double flops = 0;            // of none of these, where arithmetic is what takes the time
   bool is_product = false;     // of two
   bool stays_partial = false;  // what it sums may be brought together elsewhere
 
