@@ -312,7 +312,7 @@ void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScra
   }
   if (scratch.between.bytes() < here.between_bytes) {
     scratch.between = Buffer();
-    scratch.between = scratch.tiles.pool->take(here.between_bytes);
+    scratch.between = scratch.tiles.front().pool->take(here.between_bytes);
   }
   std::vector<std::int64_t> at(here.extents.size(), 0);
   if (at.empty()) {

@@ -21,11 +21,17 @@ class FiniteWatch;
 
 // What chains work in, shared by all those of an executor.
 struct ChainScratch {
-  TileScratch tiles;
-  Buffer between;                // what one pass over a band leaves to others
-  std::vector<const void*> ins;  // of the pass in progress
+  std::vector<TileScratch> tiles;  // one for each thread of a rank
+  Buffer between;                  // what one pass over a band leaves to others
+  std::vector<const void*> ins;    // of the pass in progress
   std::vector<void*> outs;
   FiniteWatch* watch = nullptr;  // null: nobody looks
+
+  void work_in(BufferPool& pool, int threads) {
+    for (int thread = 0; thread < threads; ++thread) {
+      tiles.push_back({.pool = &pool});
+    }
+  }
 };
 
 class ChainStep {

@@ -33,7 +33,7 @@ struct Executor::State {
     }
     arenas.resize(hosts.size());
     staging.pool = &pool;
-    chains.tiles.pool = &pool;
+    chains.work_in(pool, reports.cpu.threads);
     if (options.check_finite) {
       watch = std::make_unique<FiniteWatch>(communicator, hosts);
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/op.h"
+#include "ir/support/interval.h"
 #include "runtime/execute/buffer.h"
 #include "runtime/kernels/lanes/lanes.h"
 
@@ -63,7 +64,13 @@ class TilePass {
   // `outputs`: one per stored stage, in order. An output may be an input that lies as it does.
   // `look`: is shown all that stages make of a tile where something that is checked is not finite.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs,
-           TileScratch& scratch, const TileLook& look = {}) const;
+           TileScratch& scratch, const TileLook& look = {}) const {
+    run(inputs, outputs, {&scratch, 1}, look);
+  }
+  // On as many threads as there are scratches, where it is worth it. What is shown is so in order,
+  // one at a time.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs,
+           std::span<TileScratch> scratches, const TileLook& look) const;
 
  private:
   enum class Access : std::uint8_t {
@@ -111,6 +118,12 @@ class TilePass {
     [[nodiscard]] std::int64_t size() const { return rows * columns; }
   };
 
+  // What one thread does.
+  struct Range {
+    Interval rows;
+    Interval columns;
+  };
+
   void merge_dims();
   void choose_tile();
   [[nodiscard]] Access access_of(const Input& input) const;
@@ -143,6 +156,9 @@ class TilePass {
   void show(std::int64_t begin, std::int64_t n, TileScratch& scratch, const TileLook& look) const;
   void start(std::span<const void* const> inputs, std::span<void* const> outputs,
              TileScratch& scratch) const;
+  [[nodiscard]] Range part_of(std::int64_t part, std::int64_t parts) const;
+  void run_range(std::span<const void* const> inputs, const Range& range, TileScratch& scratch,
+                 const TileLook& look) const;
 
   std::vector<std::int64_t> extents_;  // merged; the last is a row
   std::vector<Input> inputs_;

@@ -2,15 +2,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <latch>
 
 #include "runtime/kernels/finite.h"
+#include "runtime/kernels/thread_team.h"
 #include "runtime/kernels/tile_engine.h"
 #include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kLine = 64;  // bytes of a line of the caches
+constexpr std::int64_t kLine = 64;                 // bytes of a line of the caches
+constexpr std::int64_t kThreadedWork = 1LL << 18;  // elements of stages; below, waking takes longer
+
+// Says at its end that a part is done, whatever became of it.
+struct Finally {
+  std::latch& done;
+  ~Finally() { done.count_down(); }
+};
 
 // Calls f(T{}) with an unsigned type of that many bytes.
 template <typename F>
@@ -294,24 +304,21 @@ void TilePass::start(std::span<const void* const> inputs, std::span<void* const>
 
 // Groups of rows; in a group, column by column of tiles, so that rows turned together are used
 // while they are in the cache. A tile of several rows is a group of its own.
-void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
-                   TileScratch& scratch, const TileLook& look) const {
-  if (volume_ == 0) {
-    return;
-  }
-  start(inputs, outputs, scratch);
+void TilePass::run_range(std::span<const void* const> inputs, const Range& range,
+                         TileScratch& scratch, const TileLook& look) const {
   const bool whole_rows = tile_rows_ > 1;
-  const std::int64_t row = extents_.back();
-  const std::int64_t rows = volume_ / row;
   const std::int64_t turning = extents_.size() > 1 ? extents_[extents_.size() - 2] : 1;
   Tile tile;
-  while (tile.group_row < rows) {
-    tile.group_rows = whole_rows ? std::min(tile_rows_, rows - tile.group_row)
-                                 : std::min(row_group_, turning - tile.group_row % turning);
+  tile.group_row = range.rows.begin;
+  while (tile.group_row < range.rows.end()) {
+    const std::int64_t rows = range.rows.end() - tile.group_row;
+    tile.group_rows = std::min(
+        rows, whole_rows ? tile_rows_ : std::min(row_group_, turning - tile.group_row % turning));
     tile.rows = whole_rows ? tile.group_rows : 1;
     const std::int64_t end = tile.group_row + tile.group_rows;
-    for (tile.column = 0; tile.column < row; tile.column += tile_columns_) {
-      tile.columns = std::min(tile_columns_, row - tile.column);
+    for (tile.column = range.columns.begin; tile.column < range.columns.end();
+         tile.column += tile_columns_) {
+      tile.columns = std::min(tile_columns_, range.columns.end() - tile.column);
       for (tile.row = tile.group_row; tile.row < end; tile.row += tile.rows) {
         run_tile(inputs, tile, scratch, look);
         tile.first = false;
@@ -319,6 +326,50 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
     }
     tile.group_row = end;
   }
+}
+
+// Rows in whole groups, or columns in whole tiles where there are few rows.
+TilePass::Range TilePass::part_of(std::int64_t part, std::int64_t parts) const {
+  const auto cut = [part, parts](std::int64_t extent, std::int64_t unit) {
+    const std::int64_t units = (extent + unit - 1) / unit;
+    return from_to(std::min(part * units / parts * unit, extent),
+                   std::min((part + 1) * units / parts * unit, extent));
+  };
+  const std::int64_t columns = extents_.back();
+  const std::int64_t rows = volume_ / columns;
+  const std::int64_t group = tile_rows_ > 1 ? tile_rows_ : row_group_;
+  if (rows >= parts * group) {
+    return {.rows = cut(rows, group), .columns = from_to(0, columns)};
+  }
+  return {.rows = from_to(0, rows), .columns = cut(columns, tile_columns_)};
+}
+
+void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                   std::span<TileScratch> scratches, const TileLook& look) const {
+  if (volume_ == 0) {
+    return;
+  }
+  const auto work = volume_ * static_cast<std::int64_t>(stages_.size());
+  const auto parts = work < kThreadedWork ? 1 : static_cast<std::int64_t>(scratches.size());
+  for (std::int64_t i = 0; i < parts; ++i) {
+    start(inputs, outputs, scratches[static_cast<std::size_t>(i)]);
+  }
+  std::deque<std::latch> done;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    done.emplace_back(1);
+  }
+  run_on_team(static_cast<int>(parts), [&](int part) {
+    const auto mine = static_cast<std::size_t>(part);
+    const Finally finally{done[mine]};
+    const TileLook in_turn = [&](std::size_t stage, const void* data, std::int64_t begin,
+                                 std::int64_t count) {
+      for (std::size_t before = 0; before < mine; ++before) {
+        done[before].wait();
+      }
+      look(stage, data, begin, count);
+    };
+    run_range(inputs, part_of(part, parts), scratches[mine], in_turn);
+  });
 }
 
 }  // namespace mtf

@@ -69,7 +69,7 @@ struct Seen {
 };
 
 // 1 / (x / 2)^2 over x itself, in registers but for the halving.
-std::vector<Seen> run_pass(std::vector<float>& x, Isa isa) {
+std::vector<Seen> run_pass(std::vector<float>& x, Isa isa, int threads) {
   const auto size = static_cast<std::int64_t>(x.size());
   const TileCall call{.dtype = DType::kF32, .to = DType::kF32, .args = nullptr, .isa = isa};
   const TilePass pass(
@@ -83,11 +83,14 @@ std::vector<Seen> run_pass(std::vector<float>& x, Isa isa) {
         .stored = true,
         .checked = true}});
   BufferPool pool;
-  TileScratch scratch{.pool = &pool};
+  std::vector<TileScratch> scratches;
+  for (int thread = 0; thread < threads; ++thread) {
+    scratches.push_back({.pool = &pool});
+  }
   std::vector<Seen> seen;
   const std::vector<const void*> in = {x.data()};
   const std::vector<void*> out = {x.data()};
-  pass.run(in, out, scratch,
+  pass.run(in, out, scratches,
            [&](std::size_t stage, const void* data, std::int64_t begin, std::int64_t count) {
              const auto* values = static_cast<const float*>(data);
              seen.push_back({.stage = stage, .begin = begin, .values = {values, values + count}});
@@ -99,11 +102,11 @@ TEST_CASE("what a pass makes in between is shown where it is not finite, and onl
   constexpr std::size_t kPlace = 7001;
   for (const Isa isa : {Isa::kAvx2, widest_isa()}) {
     std::vector<float> x(10'001, 4.0F);
-    CHECK(run_pass(x, isa).empty());
+    CHECK(run_pass(x, isa, 1).empty());
     CHECK((x == std::vector<float>(10'001, 0.25F)));
     x.assign(10'001, 4.0F);
     x[kPlace] = 1e20F;  // whose square is infinite, and the result 0
-    const std::vector<Seen> seen = run_pass(x, isa);
+    const std::vector<Seen> seen = run_pass(x, isa, 1);
     REQUIRE(seen.size() == 3);
     for (std::size_t s = 0; s < seen.size(); ++s) {
       CHECK(seen[s].stage == s);
@@ -114,6 +117,24 @@ TEST_CASE("what a pass makes in between is shown where it is not finite, and onl
     }
     CHECK(x[kPlace] == 0);
     CHECK(std::ranges::count(x, 0.25F) == 10'000);
+  }
+}
+
+TEST_CASE("what threads find is shown in order") {
+  for (int round = 0; round < 20; ++round) {
+    std::vector<float> x(200'000, 4.0F);
+    const std::vector<std::int64_t> places = {5, 60'000, 100'001, 199'999};
+    for (const std::int64_t place : places) {
+      x[static_cast<std::size_t>(place)] = 1e20F;
+    }
+    const std::vector<Seen> seen = run_pass(x, widest_isa(), 3);
+    REQUIRE(seen.size() == 3 * places.size());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      CHECK(seen[i].stage == i % 3);
+      const std::int64_t within = places[i / 3] - seen[i].begin;
+      CHECK((within >= 0 && within < std::ssize(seen[i].values)));
+    }
+    CHECK(std::ranges::count(x, 0.0F) == std::ssize(places));
   }
 }
 

@@ -216,6 +216,47 @@ TEST_CASE("in registers, too, a result may be written over an operand that a lat
   CHECK(right);
 }
 
+// Shapes that are cut by rows, by columns, and in groups of rows; operands in any order.
+TEST_CASE("threads do what one does, whatever the order of dims") {
+  std::mt19937 random(6);
+  BufferPool pool;
+  std::vector<TileScratch> scratches;
+  for (int thread = 0; thread < 3; ++thread) {
+    scratches.push_back({.pool = &pool});
+  }
+  for (int round = 0; round < 60; ++round) {
+    static constexpr std::array<std::array<std::int64_t, 3>, 6> kExtents = {{{1, 1, 200'003},
+                                                                             {2, 1, 90'001},
+                                                                             {301, 5, 100},
+                                                                             {1, 997, 130},
+                                                                             {40'000, 3, 1},
+                                                                             {7, 50, 301}}};
+    const auto& extents = kExtents[static_cast<std::size_t>(round) % kExtents.size()];
+    Case one{.extents = {extents.begin(), extents.end()}, .operands = {}};
+    for (int i = 0; i < 3; ++i) {
+      one.operands.push_back(random_operand(random, one.extents));
+    }
+    const TilePass pass(
+        one.extents, one.inputs(),
+        {{.lanes = LaneFn::kSubtract, .call = kFloats, .operands = {0, 1}},
+         {.tile = mix, .call = kFloats, .operands = {~0, 2}, .stored = round % 2 == 0},
+         {.lanes = LaneFn::kMultiply, .call = kFloats, .operands = {~1, 0}, .stored = true}});
+    std::vector<std::vector<float>> results(
+        4, std::vector<float>(static_cast<std::size_t>(one.volume()), -1.0F));
+    const std::vector<void*> by_one = round % 2 == 0
+                                          ? std::vector<void*>{results[0].data(), results[1].data()}
+                                          : std::vector<void*>{results[1].data()};
+    const std::vector<void*> by_three =
+        round % 2 == 0 ? std::vector<void*>{results[2].data(), results[3].data()}
+                       : std::vector<void*>{results[3].data()};
+    pass.run(one.data(), by_one, scratches.front());
+    pass.run(one.data(), by_three, scratches, {});
+    INFO("extents " << Catch::Detail::stringify(one.extents));
+    REQUIRE((results[0] == results[2]));
+    REQUIRE((results[1] == results[3]));
+  }
+}
+
 TEST_CASE("a pass over no elements does nothing, and one over a scalar one") {
   BufferPool pool;
   TileScratch scratch{.pool = &pool};
