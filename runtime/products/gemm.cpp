@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <type_traits>
@@ -242,6 +243,11 @@ struct Ready {
     const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
                             static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
     threads = products > kThreadedProducts ? on.threads : 1;
+    const std::optional<Gemm> parts = std::is_same_v<T, S> ? by_leaves(product) : std::nullopt;
+    if (parts && plan.inner() > 0) {
+      leaves = std::make_unique<Ready>(*parts, on, memory);
+      leaves = is_pairs(leaves->plan) ? std::move(leaves) : nullptr;
+    }
   }
 
   static std::int64_t panel_length(const GemmPlan& plan) {
@@ -250,6 +256,13 @@ struct Ready {
   }
 
   void run(Tensors<T, S> tensors) const {
+    if (leaves != nullptr) {
+      std::vector<T> sums(plan.merges.size());
+      leaves->run({.a = tensors.a, .b = tensors.b, .out = sums.data()});
+      const T sum = sum_of_leaves<T>(sums, plan.merges);
+      *tensors.out = plan.accumulate ? *tensors.out + sum : sum;
+      return;
+    }
     if (plan.swapped) {
       std::swap(tensors.a, tensors.b);
     }
@@ -272,6 +285,7 @@ struct Ready {
   Chain chain;
   std::optional<Chain> packed_chain;  // where what is packed has several indices together
   int threads = 1;
+  std::unique_ptr<Ready> leaves;  // of one product of two vectors
 };
 
 // For one use: tables that are small take no memory.

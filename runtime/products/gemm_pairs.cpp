@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "runtime/products/pack/gemm_turn.h"
 
@@ -17,13 +18,18 @@ constexpr std::int64_t kPage = 1024;      // batches of a piece
 constexpr std::int64_t kShortRun = 8;     // batches side by side; fewer are not worth it
 constexpr std::int64_t kTurnedPage = 16;  // batches of a piece that is turned
 constexpr std::size_t kAtOnce = 8;        // inner indices per visit to the sums
+constexpr std::int64_t kFarRun = 4096;    // indices of a run that no near cache has
+constexpr std::int64_t kAhead = 256;      // elements that are asked for ahead of their use then
 
 bool has_long_batches(const GemmPlan& plan) {
   return plan.a_batch.run(0) >= kShortRun && plan.b_batch.run(0) >= kShortRun;
 }
 
 bool has_long_inner(const GemmPlan& plan) {
-  return plan.a_inner.even && plan.a_inner.step == 1 && plan.b_inner.even && plan.b_inner.step == 1;
+  const auto is_long = [](const Offsets& inner) {
+    return inner.even ? inner.step == 1 : inner.run(0) >= kShortRun;
+  };
+  return is_long(plan.a_inner) && is_long(plan.b_inner);
 }
 
 // Some batches: all of the chain.
@@ -91,19 +97,27 @@ TurnedLines<T> lines_of(const T* begin, const Offsets& offsets, Interval batch) 
   return lines;
 }
 
-// Inner indices that lie side by side.
+// So many inner indices that lie side by side, from the index `first` on.
 template <typename T>
-void add_turned(const PairsPiece<T>& piece, Interval indices, T* sums) {
+void add_run(const PairsPiece<T>& piece, std::int64_t first, std::int64_t count, T* sums) {
   using Lanes = Turn<T>;
   constexpr std::int64_t kGroups = kTurnedPage / Lanes::kLanes;
-  const TurnedLines<T> a = lines_of(piece.block.a + indices.begin, piece.plan.a_batch, piece.batch);
-  const TurnedLines<T> b = lines_of(piece.block.b + indices.begin, piece.plan.b_batch, piece.batch);
+  const GemmPlan& plan = piece.plan;
+  const TurnedLines<T> a =
+      lines_of(piece.block.a + plan.a_inner.at(first), plan.a_batch, piece.batch);
+  const TurnedLines<T> b =
+      lines_of(piece.block.b + plan.b_inner.at(first), plan.b_batch, piece.batch);
   typename Lanes::Reg acc[kGroups];
   for (std::int64_t g = 0; g < kGroups; ++g) {
     acc[g] = Lanes::load(sums + g * Lanes::kLanes);
   }
+  const bool is_far = count >= kFarRun;
   std::int64_t k = 0;
-  for (; k + kTurned <= indices.extent; k += kTurned) {
+  for (; k + kTurned <= count; k += kTurned) {
+    for (std::int64_t j = k % kTurnedPage; is_far && j < k % kTurnedPage + kTurned; ++j) {
+      __builtin_prefetch(a[static_cast<std::size_t>(j)] + k + kAhead);
+      __builtin_prefetch(b[static_cast<std::size_t>(j)] + k + kAhead);
+    }
 #pragma GCC unroll 8
     for (std::int64_t g = 0; g < kGroups; ++g) {
       typename Lanes::Reg left[kTurned];
@@ -119,10 +133,21 @@ void add_turned(const PairsPiece<T>& piece, Interval indices, T* sums) {
   for (std::int64_t g = 0; g < kGroups; ++g) {
     Lanes::store(sums + g * Lanes::kLanes, acc[g]);
   }
-  for (; k < indices.extent; ++k) {
+  for (; k < count; ++k) {
     for (std::size_t j = 0; j < a.size(); ++j) {
       sums[j] = std::fma(a[j][k], b[j][k], sums[j]);
     }
+  }
+}
+
+// Run by run of inner indices that lie side by side.
+template <typename T>
+void add_turned(const PairsPiece<T>& piece, Interval indices, T* sums) {
+  for (std::int64_t k = indices.begin; k < indices.end();) {
+    const std::int64_t count =
+        std::min({piece.plan.a_inner.run(k), piece.plan.b_inner.run(k), indices.end() - k});
+    add_run(piece, k, count, sums);
+    k += count;
   }
 }
 
@@ -189,6 +214,42 @@ bool is_pairs(const GemmPlan& plan) {
   return plan.rows() == 1 && plan.cols() == 1 && plan.inner() > 0 && plan.batches() > 1 &&
          (has_long_batches(plan) || has_long_inner(plan));
 }
+
+std::optional<Gemm> by_leaves(const Gemm& product) {
+  const auto is_one = [](const GemmDim& dim) { return dim.extent == 1; };
+  for (const auto* dims : {&product.batch, &product.rows, &product.cols}) {
+    if (!std::ranges::all_of(*dims, is_one)) {
+      return std::nullopt;
+    }
+  }
+  Gemm leaves = {.terms = product.terms};
+  std::int64_t count = 1;
+  for (std::size_t d = product.inner.size(); d-- > 0;) {
+    const GemmDim& dim = product.inner[d];
+    const std::int64_t length = dim.extent / dim.blocks;
+    leaves.batch.insert(
+        leaves.batch.begin(),
+        {.extent = dim.blocks, .a = dim.a * length, .b = dim.b * length, .out = count});
+    leaves.inner.insert(leaves.inner.begin(), {.extent = length, .a = dim.a, .b = dim.b});
+    count *= dim.blocks;
+  }
+  return count > 1 ? std::optional(std::move(leaves)) : std::nullopt;
+}
+
+template <typename T>
+T sum_of_leaves(std::span<T> sums, std::span<const int> merges) {
+  std::size_t depth = 0;
+  for (std::size_t leaf = 0; leaf < sums.size(); ++leaf) {
+    sums[depth++] = sums[leaf];
+    for (int m = merges[leaf]; m > 0; --m, --depth) {
+      sums[depth - 2] += sums[depth - 1];
+    }
+  }
+  return sums.front();
+}
+
+template float sum_of_leaves(std::span<float> sums, std::span<const int> merges);
+template double sum_of_leaves(std::span<double> sums, std::span<const int> merges);
 
 std::int64_t pairs_scratch(const Chain& chain) {
   return (chain.max_depth + chain.leaves) * kPage;

@@ -3,12 +3,22 @@
 
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "runtime/products/gemm_block.h"
 
 namespace mtf {
 
 // Whether `run_pairs` serves a product: batches, or inner indices, lie side by side on both sides.
 [[nodiscard]] bool is_pairs(const GemmPlan& plan);
+
+// Of one product of two vectors, whose chains would wait for themselves: those of its leaves, each
+// a batch; nullopt: it is another, or one leaf.
+[[nodiscard]] std::optional<Gemm> by_leaves(const Gemm& product);
+// What they are together; `merges` as in the plan of the product. `sums` is written to.
+template <typename T>
+[[nodiscard]] T sum_of_leaves(std::span<T> sums, std::span<const int> merges);
 
 // Elements of scratch that run_pairs needs.
 [[nodiscard]] std::int64_t pairs_scratch(const Chain& chain);

@@ -57,4 +57,33 @@ TEMPLATE_TEST_CASE("vectors multiplied element by element have the bits of their
   }
 }
 
+TEMPLATE_TEST_CASE("two vectors have the bits of their definition, by threads, too", "[gemm]",
+                   float, double) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 200; ++i) {
+    Gemm gemm = vector_products(1, random);
+    gemm.batch.front().out = 1;
+    if (i % 100 == 0) {  // enough for threads
+      gemm.inner = {{.extent = 16 * 8200, .a = 32, .b = 32, .blocks = 16},
+                    {.extent = 32, .a = 1, .b = 1, .blocks = 4}};
+    }
+    const std::int64_t elements = gemm.inner[0].extent * gemm.inner[1].extent;
+    const std::int64_t terms = i % 3 == 0 ? 2 : 1;
+    if (terms == 2) {
+      gemm.terms = {{.a = elements, .b = elements}};
+    }
+    const auto a = random_values<TestType>(terms * elements, random);
+    const auto b = random_values<TestType>(terms * elements, random);
+    const auto before = random_values<TestType>(1, random);
+    auto expected = before;
+    reference_gemm(gemm, a.data(), b.data(), expected.data());
+    for (const int threads : {1, 3}) {
+      auto found = before;
+      mtf::gemm(gemm, a.data(), b.data(), found.data(), {.isa = widest_isa(), .threads = threads});
+      INFO("product " << i);
+      REQUIRE(same_bits<TestType>(found, expected));
+    }
+  }
+}
+
 }  // namespace mtf
