@@ -281,12 +281,14 @@ void ChainStep::run_band(std::vector<Pass>& passes, const PreparedProgram& prepa
     scratch.outs.clear();
     std::ranges::transform(pass.inputs, std::back_inserter(scratch.ins), address);
     std::ranges::transform(pass.outputs, std::back_inserter(scratch.outs), address);
-    const auto look = [&](std::size_t call, const void* data, std::int64_t begin,
-                          std::int64_t count) {
-      scratch.watch->made(
-          rank, *pass.calls[call],
-          {.data = data, .begin = begin, .count = count, .of = pass.made, .at = at});
-    };
+    TileLook look;
+    if (scratch.watch != nullptr) {
+      look = [&](std::size_t call, const void* data, std::int64_t begin, std::int64_t count) {
+        scratch.watch->made(
+            rank, *pass.calls[call],
+            {.data = data, .begin = begin, .count = count, .of = pass.made, .at = at});
+      };
+    }
     if (pass.tiles) {
       pass.tiles->run(scratch.ins, scratch.outs, scratch.tiles, look);
       continue;
@@ -294,7 +296,7 @@ void ChainStep::run_band(std::vector<Pass>& passes, const PreparedProgram& prepa
     pass.in.front().data = address(pass.inputs.front());
     pass.call->out.data = scratch.outs.front();
     pass.call->call.op->kernel(*pass.call);
-    if (scratch.watch != nullptr) {
+    if (look) {
       look(0, scratch.outs.front(), 0, pass.made.volume());
     }
   }

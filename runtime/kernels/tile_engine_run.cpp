@@ -354,6 +354,9 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
   for (std::int64_t i = 0; i < parts; ++i) {
     start(inputs, outputs, scratches[static_cast<std::size_t>(i)]);
   }
+  if (parts == 1) {
+    return run_range(inputs, part_of(0, 1), scratches.front(), look);
+  }
   std::deque<std::latch> done;
   for (std::int64_t i = 0; i < parts; ++i) {
     done.emplace_back(1);

@@ -82,6 +82,7 @@ class LaneCompiler {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       compute(s);
       if (stages_[s].checked) {
+        program_.checks_ = true;
         emit(set().check, note);
       }
       keep(s);
@@ -228,7 +229,8 @@ bool LaneProgram::run(std::vector<std::byte*>& places, std::size_t n, std::byte*
   return *note == std::byte{0};
 }
 
-// The last elements, which fill no group, in one of their own, over and over.
+// The last elements, which fill no group, in one of their own; over and over, where all of it is
+// checked.
 void LaneProgram::run_rest(std::vector<std::byte*>& places, std::size_t begin, std::size_t end,
                            std::byte* groups) const {
   const std::size_t bytes = set_->group * kWidest;
@@ -241,8 +243,9 @@ void LaneProgram::run_rest(std::vector<std::byte*>& places, std::size_t begin, s
     if (count > 0) {
       std::byte* const group = groups + p * bytes;
       const std::size_t size = set_->group * static_cast<std::size_t>(widths_[p]);
-      for (std::size_t at = 0; at < size; at += count) {
-        std::memcpy(group + at, places[p] + from, std::min(count, size - at));
+      std::memcpy(group, places[p] + from, count);
+      for (std::size_t at = count; checks_ && at < size; at *= 2) {
+        std::memcpy(group + at, group, std::min(at, size - at));
       }
       places[p] = group;
     }

@@ -55,6 +55,7 @@ class LaneProgram {
   std::vector<std::int64_t> widths_;  // of the places; 0: lone
   std::size_t reads_ = 0;
   std::size_t slots_ = 0;
+  bool checks_ = false;  // something of it
 };
 
 }  // namespace mtf
