@@ -17,9 +17,17 @@ constexpr std::int64_t kLine = 64;                 // bytes of a line of the cac
 constexpr std::int64_t kThreadedWork = 1LL << 18;  // elements of stages; below, waking takes longer
 
 // Says at its end that a part is done, whatever became of it.
-struct Finally {
-  std::latch& done;
-  ~Finally() { done.count_down(); }
+class Finally {
+ public:
+  explicit Finally(std::latch& done) : done_(done) {}
+  ~Finally() { done_.count_down(); }
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+  Finally(Finally&&) = delete;
+  Finally& operator=(Finally&&) = delete;
+
+ private:
+  std::latch& done_;
 };
 
 // Calls f(T{}) with an unsigned type of that many bytes.
