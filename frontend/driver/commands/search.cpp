@@ -42,10 +42,9 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
                  SearchReport& report, const TakeLayout& take) {
   const SearchOptions& asked = workspace.options.search;
   const std::string& layout = report.front[report.best].layout.name;
-  const std::string& text = workspace.sources.file(file).text;
   if (take) {
-    report.wording = 
-        declared_source(text, program.tree(), searching.shortest(), program.makes_mesh());
+    report.wording = declared_source(workspace.sources, program.tree(), searching.shortest(),
+                                     program.makes_mesh());
     report.taken = asked.write ? "used from here on" : "`:layout " + layout + "` uses it";
     take(layout, report.wording);
   } else if (asked.write) {
@@ -54,7 +53,8 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
     if (!written) {
       return false;
     }
-    report.wording = declared_source(text, program.tree(), *written, program.makes_mesh());
+    report.wording =
+        declared_source(workspace.sources, program.tree(), *written, program.makes_mesh());
     report.taken = "written into " + workspace.sources.file(file).name;
   }
   return true;

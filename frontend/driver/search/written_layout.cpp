@@ -22,8 +22,10 @@ std::size_t end_of_line(std::string_view text, std::size_t from) {
   return end > from && text[end - 1] == '\r' ? end - 1 : end;
 }
 
-std::string_view text_of(std::string_view text, const ast::Stmt& statement) {
-  return text.substr(statement.span.begin, statement.span.end - statement.span.begin);
+// In a session each statement may be of another text.
+std::string_view text_of(const SourceMap& sources, const ast::Stmt& statement) {
+  const SourceSpan span = statement.span;
+  return std::string_view(sources.file(span.file).text).substr(span.begin, span.end - span.begin);
 }
 
 // Where a declaration goes: behind the last one of its kind, or of what stands before these.
@@ -98,7 +100,7 @@ struct ResizedMesh {
   bool is_same = false;  // what is there
 };
 
-ResizedMesh resized_mesh(std::string_view text, const ast::File& tree, const Layout& layout) {
+ResizedMesh resized_mesh(const SourceMap& sources, const ast::File& tree, const Layout& layout) {
   ResizedMesh result{.mesh = layout.mesh};
   const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
   const ast::Stmt* own = declared_layout(tree, layout.name);
@@ -114,8 +116,8 @@ ResizedMesh resized_mesh(std::string_view text, const ast::File& tree, const Lay
       }
       return result;
     }
-    const bool is_before = own == nullptr || result.there->span.begin < own->span.begin;
-    result.is_same = text_of(text, *result.there) == mesh_source(result.mesh);
+    const bool is_before = own == nullptr || result.there < own;  // in the tree's order
+    result.is_same = text_of(sources, *result.there) == mesh_source(result.mesh);
     if (is_before && (result.is_same ||
                       (!is_declared && !has_other_layouts(tree, result.mesh.name, layout.name)))) {
       return result;
@@ -130,13 +132,13 @@ struct Edit {
 };
 
 // Those of the mesh and of the layout, in this order.
-std::vector<Edit> edits(std::string_view text, const ast::File& tree, const Layout& layout,
-                        bool declares_mesh) {
+std::vector<Edit> edits(const SourceMap& sources, std::string_view text, const ast::File& tree,
+                        const Layout& layout, bool declares_mesh) {
   std::vector<Edit> result;
   Layout written = layout;
   std::string before;
   if (declares_mesh) {
-    const ResizedMesh resized = resized_mesh(text, tree, layout);
+    const ResizedMesh resized = resized_mesh(sources, tree, layout);
     written.mesh = resized.mesh;
     if (resized.there != nullptr && !resized.is_same) {
       result.push_back({.begin = resized.there->span.begin,
@@ -149,7 +151,7 @@ std::vector<Edit> edits(std::string_view text, const ast::File& tree, const Layo
   if (const ast::Stmt* own = declared_layout(tree, layout.name)) {
     result.push_back({.begin = own->span.begin,
                       .end = own->span.end,
-                      .text = comments_in(text_of(text, *own)) + source});
+                      .text = comments_in(text_of(sources, *own)) + source});
     return result;
   }
   const std::size_t place = place_in(text, tree);
@@ -174,22 +176,23 @@ std::string in_lines_of(std::string_view text, const std::string& added) {
 
 }  // namespace
 
-std::string declared_source(std::string_view text, const ast::File& tree, const Layout& layout,
+std::string declared_source(const SourceMap& sources, const ast::File& tree, const Layout& layout,
                             bool declares_mesh) {
   Layout written = layout;
   std::string before;
   if (declares_mesh) {
-    const ResizedMesh resized = resized_mesh(text, tree, layout);
+    const ResizedMesh resized = resized_mesh(sources, tree, layout);
     written.mesh = resized.mesh;
     before = resized.is_same ? "" : mesh_source(resized.mesh) + "\n";
   }
   return before + layout_source(written);
 }
 
-std::string with_layout(std::string_view text, const ast::File& tree, const Layout& layout,
+std::string with_layout(const SourceMap& sources, const ast::File& tree, const Layout& layout,
                         bool declares_mesh) {
-  std::string result(text);
-  std::vector<Edit> all = edits(text, tree, layout, declares_mesh);
+  const std::string& text = sources.file(tree.id).text;
+  std::string result = text;
+  std::vector<Edit> all = edits(sources, text, tree, layout, declares_mesh);
   for (auto edit = all.rbegin(); edit != all.rend(); ++edit) {
     result.replace(edit->begin, edit->end - edit->begin, in_lines_of(text, edit->text));
   }
@@ -237,7 +240,7 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
   std::string obstacle = source.path.empty() ? "the program was read from standard input" : "";
   for (const Layout& layout : obstacle.empty() ? wordings : std::span<const Layout>()) {
     const std::string text = formatted_as(
-        source, with_layout(source.text, program.tree(), layout, program.makes_mesh()));
+        source, with_layout(workspace.sources, program.tree(), layout, program.makes_mesh()));
     const std::string mistake = mistake_in(workspace, source, text, layout);
     obstacle = mistake.empty()
                    ? replace_file(source.path, text)

@@ -93,7 +93,7 @@ TEST_CASE("behind the file and two dashes stand the program's own options") {
   const Options options =
       parsed({"run", "a.mtf", "--seed", "2", "--set", "x=1,z=2", "-n", "4", "--", "--width", "512",
               "--lr=-0.5", "--deep", "--name", "a b,c"});
-  CHECK(options.settings == "x=1\nz=2\n--width=512\n--lr=-0.5\n--deep=true\n--name=a b,c");
+  CHECK(options.settings == "x=1\nz=2\n--width=512\n--lr=-0.5\n--deep\n--name=a b,c");
   CHECK(options.words == std::vector<std::string>{"run", "a.mtf", "--seed", "2", "--set", "x=1,z=2",
                                                   "--", "--width", "512", "--lr=-0.5", "--deep",
                                                   "--name", "a b,c"});
