@@ -124,7 +124,9 @@ std::string recomputed_text(const SearchReport& report) {
 std::string said_text(const SearchProof& proof) {
   const bool leaves_params = proof.reaches == Reaches::kRules;
   return std::string("without `*`") +
-         (!leaves_params ? "" : proof.leaves_groups ? ", `params`" : " and `params`") +
+         (!leaves_params        ? ""
+          : proof.leaves_groups ? ", `params`"
+                                : " and `params`") +
          (proof.leaves_groups ? " and `at`" : "");
 }
 
