@@ -150,22 +150,6 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
   return true;
 }
 
-// For the answer: of nothing in the file, or of a layout whose place it takes.
-std::string SearchedProgram::free_name() const {
-  const Session& session = unsplit_->session;
-  const auto& files = session.context().modules.files;
-  const std::string first = "found";
-  std::string name = first;
-  const auto is_taken = [&] {
-    return !files.empty() && files.back()->scope->own(name) != nullptr &&
-           std::ranges::find(session.layouts(), name, &Layout::name) == session.layouts().end();
-  };
-  for (int number = 2; is_taken(); ++number) {
-    name = first + "_" + std::to_string(number);
-  }
-  return name;
-}
-
 void SearchedProgram::set_ranks(std::int64_t ranks) {
   const SearchOptions& asked = workspace_.options.search;
   is_resized_ = ranks > 0;

@@ -6,6 +6,7 @@
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/driver/fmt/replace_file.h"
+#include "frontend/elaborate/context.h"
 #include "frontend/format/format.h"
 #include "frontend/report/search/layout_source.h"
 
@@ -175,6 +176,22 @@ std::string in_lines_of(std::string_view text, const std::string& added) {
 }
 
 }  // namespace
+
+// For the answer: of nothing in the file, or of a layout whose place it takes.
+std::string SearchedProgram::free_name() const {
+  const Session& session = unsplit_->session;
+  const auto& files = session.context().modules.files;
+  const std::string first = "found";
+  std::string name = first;
+  const auto is_taken = [&] {
+    return !files.empty() && files.back()->scope->own(name) != nullptr &&
+           std::ranges::find(session.layouts(), name, &Layout::name) == session.layouts().end();
+  };
+  for (int number = 2; is_taken(); ++number) {
+    name = first + "_" + std::to_string(number);
+  }
+  return name;
+}
 
 std::string declared_source(const SourceMap& sources, const ast::File& tree, const Layout& layout,
                             bool declares_mesh) {
