@@ -1,6 +1,7 @@
 #include "frontend/driver/search/written_layout.h"
 
 #include <algorithm>
+#include <ranges>
 #include <variant>
 
 #include "frontend/driver/devices/checked.h"
@@ -101,28 +102,28 @@ struct ResizedMesh {
   bool is_same = false;  // what is there
 };
 
-ResizedMesh resized_mesh(const SourceMap& sources, const ast::File& tree, const Layout& layout) {
-  ResizedMesh result{.mesh = layout.mesh};
-  const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
+// Whether the layout may have the mesh that is declared there, as it is or declared anew.
+bool may_be_on(const ResizedMesh& mesh, const ast::File& tree, const Layout& layout) {
   const ast::Stmt* own = declared_layout(tree, layout.name);
-  for (int number = 0;; ++number) {
-    const bool is_declared = number == 0;  // the mesh itself, where it has these sizes
-    result.mesh.name = is_declared   ? layout.mesh.name
-                       : number == 1 ? name
-                                     : name + "_" + std::to_string(number);
+  const bool is_before = own == nullptr || mesh.there < own;  // in the tree's order
+  const bool is_declared = mesh.mesh.name == layout.mesh.name;
+  return is_before &&
+         (mesh.is_same || (!is_declared && !has_other_layouts(tree, mesh.mesh.name, layout.name)));
+}
+
+// The mesh itself where it has these sizes, else one under another name.
+ResizedMesh resized_mesh(const SourceMap& sources, const ast::File& tree, const Layout& layout) {
+  const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
+  ResizedMesh result{.mesh = layout.mesh};
+  for (int number = 1;; ++number) {
     result.there = declared_mesh(tree, result.mesh.name);
-    if (result.there == nullptr) {
-      if (is_declared) {
-        continue;
-      }
+    result.is_same =
+        result.there != nullptr && text_of(sources, *result.there) == mesh_source(result.mesh);
+    const bool is_free = result.there == nullptr && number > 1;
+    if (is_free || (result.there != nullptr && may_be_on(result, tree, layout))) {
       return result;
     }
-    const bool is_before = own == nullptr || result.there < own;  // in the tree's order
-    result.is_same = text_of(sources, *result.there) == mesh_source(result.mesh);
-    if (is_before && (result.is_same ||
-                      (!is_declared && !has_other_layouts(tree, result.mesh.name, layout.name)))) {
-      return result;
-    }
+    result.mesh.name = number == 1 ? name : name + "_" + std::to_string(number);
   }
 }
 
@@ -209,9 +210,9 @@ std::string with_layout(const SourceMap& sources, const ast::File& tree, const L
                         bool declares_mesh) {
   const std::string& text = sources.file(tree.id).text;
   std::string result = text;
-  std::vector<Edit> all = edits(sources, text, tree, layout, declares_mesh);
-  for (auto edit = all.rbegin(); edit != all.rend(); ++edit) {
-    result.replace(edit->begin, edit->end - edit->begin, in_lines_of(text, edit->text));
+  const std::vector<Edit> all = edits(sources, text, tree, layout, declares_mesh);
+  for (const Edit& edit : std::ranges::reverse_view(all)) {
+    result.replace(edit.begin, edit.end - edit.begin, in_lines_of(text, edit.text));
   }
   return result;
 }
@@ -226,7 +227,7 @@ std::optional<std::string> formatted(const SourceFile& file, std::string text) {
 }
 
 // In the standard layout of text, if the file is.
-std::string formatted_as(const SourceFile& file, std::string text) {
+std::string formatted_as(const SourceFile& file, const std::string& text) {
   return formatted(file, file.text) == file.text ? formatted(file, text).value_or(text) : text;
 }
 
