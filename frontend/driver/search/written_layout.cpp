@@ -1,7 +1,6 @@
 #include "frontend/driver/search/written_layout.h"
 
 #include <algorithm>
-#include <ranges>
 #include <variant>
 
 #include "frontend/driver/devices/checked.h"
@@ -211,8 +210,8 @@ std::string with_layout(const SourceMap& sources, const ast::File& tree, const L
   const std::string& text = sources.file(tree.id).text;
   std::string result = text;
   const std::vector<Edit> all = edits(sources, text, tree, layout, declares_mesh);
-  for (const Edit& edit : std::ranges::reverse_view(all)) {
-    result.replace(edit.begin, edit.end - edit.begin, in_lines_of(text, edit.text));
+  for (std::size_t i = all.size(); i-- > 0;) {
+    result.replace(all[i].begin, all[i].end - all[i].begin, in_lines_of(text, all[i].text));
   }
   return result;
 }
