@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -233,6 +234,36 @@ double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, c
   const Link link = link_of(mesh, axes, hardware);
   return static_cast<double>(hops_of(kind, ranks)) * link.latency +
          static_cast<double>(bytes) / link.bandwidth;
+}
+
+double most_bandwidth(const Mesh& mesh, const Hardware& hardware) {
+  double most = 0;
+  for (const MeasuredCollective& row : hardware.collectives) {
+    const Curve& curve = row.seconds;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      const std::size_t next = std::min(i + 1, curve.size() - 1);
+      const double bytes = curve[next].first - (next > i ? curve[i].first : 0);
+      const double seconds = curve[next].second - (next > i ? curve[i].second : 0);
+      most = std::max({most, curve[i].first / curve[i].second,
+                       seconds > 0 ? bytes / seconds : std::numeric_limits<double>::infinity()});
+    }
+    most = curve.size() > 1 ? most : std::numeric_limits<double>::infinity();
+  }
+  Axes axes;
+  const auto look = [&](const auto& self, std::size_t axis) -> void {
+    if (axis == mesh.axes.size()) {
+      most = std::max(most, axes.empty() ? 0 : link_of(mesh, axes, hardware).bandwidth);
+      return;
+    }
+    self(self, axis + 1);
+    if (mesh.axes[axis].size > 1) {
+      axes.push_back(static_cast<AxisId>(axis));
+      self(self, axis + 1);
+      axes.pop_back();
+    }
+  };
+  look(look, 0);
+  return most;
 }
 
 namespace {

@@ -34,4 +34,7 @@ struct Prices {
 [[nodiscard]] double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh,
                                         const Axes& axes, const Hardware& hardware);
 
+// The most bytes per second that a rank receives in any collective of the mesh.
+[[nodiscard]] double most_bandwidth(const Mesh& mesh, const Hardware& hardware);
+
 }  // namespace mtf

@@ -59,6 +59,7 @@ class Pricer {
   // Values that were lowered: what the work so far is measured in.
   [[nodiscard]] std::int64_t work() const { return work_; }
   [[nodiscard]] const Hardware& hardware(std::size_t mesh) const { return hardware_[mesh]; }
+  [[nodiscard]] bool is_exact() const { return options_.exact; }
   // Those that a candidate is about.
   [[nodiscard]] std::span<const Program> programs(const LayoutCandidate& candidate);
 

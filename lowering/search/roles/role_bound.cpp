@@ -26,11 +26,12 @@ std::int8_t ruled_place(const LayoutCandidate& candidate, const RoleTensor& tens
 }
 
 RoleBound::RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
-                     const Hardware& hardware, Objective objective)
+                     const Hardware& hardware, Objective objective, double memory)
     : space_(space),
       mesh_(space.meshes()[mesh]),
       operations_(operations),
       objective_(objective),
+      memory_(memory * static_cast<double>(operations.programs())),
       cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kUnavoidable) {}
 
 std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, AxisId axis) const {
@@ -63,9 +64,11 @@ RoleBound::Least RoleBound::least(const Partial& partial) {
     }
   }
   const double least_bytes = bytes(places) * (1 - kRounding);
-  return {.value = objective_ == Objective::kMemory ? least_bytes
-                                                    : cost_.of(places).value * (1 - kRounding),
-          .bytes = least_bytes};
+  const RoleCost::Figures figures = cost_.of(places);
+  const double twice =
+      memory_ > 0 ? figures.with_passage_twice - cost_.moving(memory_, 0) : figures.with_passage;
+  const double least = std::max({figures.value, figures.with_passage, twice}) * (1 - kRounding);
+  return {.value = objective_ == Objective::kMemory ? least_bytes : least, .bytes = least_bytes};
 }
 
 // The inputs, and what is held beside them at some time, whatever the order of steps.

@@ -4,7 +4,9 @@
 // Each product is done by as many ranks as have parts of its tensors, however its loops are split;
 // where a summed loop is split, the sum is brought to where the rules have the result; a variable
 // that is kept in parts is gathered where they are read whole. Whatever is not decided yet is taken
-// to cost nothing. A branch-and-bound search leaves out what this shows to be worse.
+// to cost nothing. Or, wherever tensors lie: what they must cost on the way between products
+// (passage.h), which is the more of the two while little is decided. A branch-and-bound search
+// leaves out what this shows to be worse.
 
 #pragma once
 
@@ -32,9 +34,10 @@ struct Partial {
 
 class RoleBound {
  public:
-  // `operations` and `hardware` outlive it.
+  // `operations` and `hardware` outlive it. Of candidates that take no more than `memory`; 0: of
+  // all.
   RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
-            const Hardware& hardware, Objective objective);
+            const Hardware& hardware, Objective objective, double memory = 0);
 
   struct Least {
     double value = 0;  // of the objective
@@ -51,6 +54,7 @@ class RoleBound {
   const Mesh& mesh_;
   const RoleOperations& operations_;
   Objective objective_;
+  double memory_ = 0;  // of all programs, as if one after the other held so much
   RoleCost cost_;
 };
 

@@ -62,16 +62,16 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
       objective_(objective),
       counts_(counts),
       flops_rate_(highest(hardware.products, hardware.flops)),
-      bandwidth_(std::max(hardware.link.bandwidth * static_cast<double>(hardware.near_ranks),
-                          hardware.near.bandwidth)),
-      latency_(std::min(hardware.link.latency, hardware.near.latency)) {
-  if (hardware.near_ranks <= 1) {
-    bandwidth_ = hardware.link.bandwidth;
-    latency_ = hardware.link.latency;
-  }
+      bandwidth_(most_bandwidth(mesh, hardware)),
+      latency_(hardware.near_ranks > 1 ? std::min(hardware.link.latency, hardware.near.latency)
+                                       : hardware.link.latency),
+      fastest_memory_(highest(hardware.memory, 0)) {
   if (!hardware.collectives.empty()) {  // measured ones go before the links
     latency_ = 0;
-    bandwidth_ = std::numeric_limits<double>::infinity();
+  }
+  if (objective == Objective::kTime && counts == Counts::kUnavoidable && !hardware.memory.empty()) {
+    through_memory_ =
+        operations.through_memory() / static_cast<double>(mesh.ranks()) / fastest_memory_;
   }
   for (std::size_t i = 0; i < operations.size(); ++i) {
     add(operations[i], operations.count(i));
@@ -80,8 +80,11 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
 
 void RoleCost::add(const RoleOperation& operation, double count) {
   const double of_element = hardware_.seconds_of_element(operation.op->name);
+  // Of what nobody has measured by elements, the arithmetic is sure.
+  const bool is_measured =
+      of_element > 0 && (operation.is_element_wise || counts_ == Counts::kLikely);
   const double seconds =
-      of_element > 0 ? operation.volume * of_element : operation.flops / hardware_.flops;
+      is_measured ? operation.volume * of_element : operation.flops / hardware_.flops;
   if (!operation.is_product && seconds == 0 && counts_ == Counts::kUnavoidable) {
     return;
   }
@@ -190,18 +193,47 @@ double RoleCost::gathering(const RoleOperation& operation, std::size_t number,
          share;
 }
 
-// Of an operation that goes element by element, done where its result is.
-double RoleCost::elements(const Work& work, const std::string& places) const {
-  const RoleOperand& result = work.operation->tensors.back();
-  const std::size_t last = work.operation->tensors.size() - 1;
+// Of an operation that is no product, done where its result is.
+double RoleCost::elsewise(const Work& work, const std::string& places) const {
+  const RoleOperation& operation = *work.operation;
+  const std::size_t last = operation.tensors.size() - 1;
+  Loops loops(mesh_.axes.size(), -1);
   double parts = 1;
-  for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
-    parts *= place(places, last, a) == kNowhere ? 1 : static_cast<double>(mesh_.axes[a].size);
+  for (std::size_t a = 0; a < loops.size(); ++a) {
+    loops[a] = loop_of(operation, places, a);
+    parts *= loops[a] < 0 ? 1 : static_cast<double>(mesh_.axes[a].size);
   }
-  const double bytes = operations_.tensor(result.tensor).bytes / parts;
-  return objective_ == Objective::kTime
-             ? work.seconds / parts + (bytes == 0 ? 0 : bytes / value_at(hardware_.memory, bytes))
-             : 0;
+  const double made = operations_.tensor(operation.tensors[last].tensor).bytes;
+  double read = 0;
+  double moved = likely_summing(sum_of(operation, places, loops));
+  for (std::size_t o = 0; o < last; ++o) {
+    read = std::max(read, operations_.tensor(operation.tensors[o].tensor).bytes);
+    moved += gathering(operation, o, places, loops);
+  }
+  if (objective_ != Objective::kTime) {
+    return moved;
+  }
+  const double bytes = (operation.is_element_wise ? made : read) / parts;
+  return moved + work.seconds / parts +
+         (bytes == 0 ? 0 : bytes / value_at(hardware_.memory, bytes));
+}
+
+// The loop that the axis splits where the result is, or some sum.
+std::int32_t RoleCost::loop_of(const RoleOperation& operation, const std::string& places,
+                               std::size_t axis) const {
+  const std::size_t last = operation.tensors.size() - 1;
+  if (const std::int8_t at = place(places, last, axis); at >= 0) {
+    return operation.tensors[last].loops[static_cast<std::size_t>(at)];
+  }
+  for (std::size_t o = 0; o < last; ++o) {
+    const std::int8_t at = place(places, o, axis);
+    const std::int32_t loop =
+        at < 0 ? -1 : operation.tensors[o].loops[static_cast<std::size_t>(at)];
+    if (loop >= 0 && operation.reduced[static_cast<std::size_t>(loop)] != 0) {
+      return loop;
+    }
+  }
+  return -1;
 }
 
 double RoleCost::cost(const Work& work, const std::string& places, const Loops& loops) const {
@@ -212,8 +244,8 @@ double RoleCost::cost(const Work& work, const std::string& places, const Loops& 
   }
   double result = 0;
   if (objective_ == Objective::kTime) {
-    result = work.flops / parts / flops_rate_ + work.seconds / parts +
-             (work.flops > 0 ? hardware_.overhead : 0);
+    result = work.seconds / parts +
+             (work.flops > 0 ? product_seconds(work, loops) + hardware_.overhead : 0);
   }
   if (work.flops == 0) {
     return result;
@@ -230,12 +262,27 @@ double RoleCost::cost(const Work& work, const std::string& places, const Loops& 
   return result;
 }
 
-// Whether the axis may split the loop: if it splits some tensor; by all likelihood, along the loop.
+bool RoleCost::is_named(const std::string& places, std::size_t axis) const {
+  for (std::size_t at = axis; at < places.size(); at += mesh_.axes.size()) {
+    if (places[at] >= 0 && places[at] < kByRest) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the axis may split the loop: if it splits some tensor; by all likelihood, along the loop,
+// and where one is split over it by name, along that.
 bool RoleCost::may_split(const RoleOperation& operation, const std::string& places,
                          std::size_t axis, std::size_t loop) const {
+  const bool is_likely = counts_ == Counts::kLikely;
+  const bool named = is_likely && is_named(places, axis);
   for (std::size_t t = 0; t < operation.tensors.size(); ++t) {
     const std::int8_t at = place(places, t, axis);
-    const bool is_along = at == kUnknown || counts_ == Counts::kUnavoidable ||
+    if (named && places[t * mesh_.axes.size() + axis] >= kByRest) {
+      continue;
+    }
+    const bool is_along = at == kUnknown || !is_likely ||
                           (at >= 0 && operation.tensors[t].loops[static_cast<std::size_t>(at)] ==
                                           static_cast<std::int32_t>(loop));
     if (at != kNowhere && is_along) {
@@ -267,13 +314,24 @@ double RoleCost::working_bytes(const RoleOperation& operation, const std::string
 RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) const {
   const RoleOperation& operation = *work.operation;
   if (work.flops == 0 && counts_ == Counts::kLikely) {
-    return {.value = elements(work, places)};
+    return {.value = elsewise(work, places)};
   }
+  const bool is_likely = counts_ == Counts::kLikely;
   Loops loops(mesh_.axes.size(), -1);
   Loops best_loops = loops;
   double best = std::numeric_limits<double>::infinity();
+  double passing = is_likely ? 0 : best;
+  double passing_twice = passing;
   const auto choose = [&](const auto& self, std::size_t axis) -> void {
     if (axis == loops.size()) {
+      if (!all_divide(operation, loops)) {
+        return;
+      }
+      if (!is_likely) {
+        passing = std::min(passing, with_passage(work, loops, &RoleOperand::passage));
+        passing_twice =
+            std::min(passing_twice, with_passage(work, loops, &RoleOperand::passage_twice));
+      }
       const double here = cost(work, places, loops);
       best_loops = here < best ? loops : best_loops;
       best = std::min(best, here);
@@ -290,11 +348,16 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) c
     loops[axis] = -1;
   };
   choose(choose, 0);
-  return {.value = best, .bytes = working_bytes(operation, places, best_loops)};
+  return {.value = best,
+          .bytes = working_bytes(operation, places, best_loops),
+          .with_passage = passing,
+          .with_passage_twice = passing_twice};
 }
 
 RoleCost::Figures RoleCost::of(const RolePlaces& places) {
-  Figures sum;
+  Figures sum{.value = through_memory_,
+              .with_passage = through_memory_,
+              .with_passage_twice = through_memory_};
   for (Work& work : works_) {
     const std::string here = places.of(*work.operation);
     const auto [found, is_new] = work.known.try_emplace(here);
@@ -302,6 +365,8 @@ RoleCost::Figures RoleCost::of(const RolePlaces& places) {
       found->second = least(work, here);
     }
     sum.value += work.count * found->second.value;
+    sum.with_passage += work.count * found->second.with_passage;
+    sum.with_passage_twice += work.count * found->second.with_passage_twice;
     sum.bytes = std::max(sum.bytes, found->second.bytes);
   }
   return sum;

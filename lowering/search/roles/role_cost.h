@@ -17,9 +17,11 @@ namespace mtf {
 
 enum class Objective : std::uint8_t { kTime, kMemory, kBytes };
 
-// Where each axis is in each tensor of the operations: a dim, kNowhere or kUnknown.
+// Where each axis is in each tensor of the operations: a dim, kNowhere or kUnknown. To a dim to
+// which a `*` gave the axis kByRest is added.
 inline constexpr std::int8_t kNowhere = -1;
 inline constexpr std::int8_t kUnknown = -2;
+inline constexpr std::int8_t kByRest = 64;
 class RolePlaces {
  public:
   RolePlaces(std::size_t tensors, std::size_t axes)
@@ -56,9 +58,15 @@ class RoleCost {
   struct Figures {
     double value = 0;  // in the unit of the objective
     double bytes = 0;  // that a rank has for it beside the parts of its tensors
+    // The value again, with what is on the way between products (passage.h) in the place of what
+    // known places cost.
+    double with_passage = 0;
+    double with_passage_twice = 0;  // of which may be held in memory what fits it
   };
   // Of all operations; the bytes of the one that takes most.
   [[nodiscard]] Figures of(const RolePlaces& places);
+  // Of receiving so many bytes, in so many messages, at least.
+  [[nodiscard]] double moving(double bytes, double messages) const;
 
  private:
   using Loops = std::vector<std::int32_t>;  // per axis the loop that it splits, or -1
@@ -83,22 +91,34 @@ class RoleCost {
   void add(const RoleOperation& operation, double count);
   [[nodiscard]] std::int8_t place(const std::string& places, std::size_t tensor,
                                   std::size_t axis) const {
-    return static_cast<std::int8_t>(places[tensor * mesh_.axes.size() + axis]);
+    const auto at = static_cast<std::int8_t>(places[tensor * mesh_.axes.size() + axis]);
+    return at >= kByRest ? static_cast<std::int8_t>(at - kByRest) : at;
   }
+  // Whether some tensor of the operation is split over the axis by its name.
+  [[nodiscard]] bool is_named(const std::string& places, std::size_t axis) const;
   [[nodiscard]] bool may_split(const RoleOperation& operation, const std::string& places,
                                std::size_t axis, std::size_t loop) const;
   [[nodiscard]] Figures least(const Work& work, const std::string& places) const;
   [[nodiscard]] double working_bytes(const RoleOperation& operation, const std::string& places,
                                      const Loops& loops) const;
   [[nodiscard]] double cost(const Work& work, const std::string& places, const Loops& loops) const;
+  [[nodiscard]] double with_passage(const Work& work, const Loops& loops,
+                                    double RoleOperand::*passage) const;
+  [[nodiscard]] double charged(const RoleOperand& operand, double RoleOperand::*passage) const;
+  [[nodiscard]] double parts_of(const RoleOperand& operand, const Loops& loops) const;
+  [[nodiscard]] bool all_divide(const RoleOperation& operation, const Loops& loops) const;
+  [[nodiscard]] double product_seconds(const Work& work, const Loops& loops) const;
+  [[nodiscard]] double touching(const RoleOperation& operation, const Loops& loops) const;
+  [[nodiscard]] double best_rate(double side) const;
   [[nodiscard]] Sum sum_of(const RoleOperation& operation, const std::string& places,
                            const Loops& loops) const;
   [[nodiscard]] double summing(const RoleOperation& operation, const Sum& sum) const;
   [[nodiscard]] double likely_summing(const Sum& sum) const;
   [[nodiscard]] double gathering(const RoleOperation& operation, std::size_t number,
                                  const std::string& places, const Loops& loops) const;
-  [[nodiscard]] double elements(const Work& work, const std::string& places) const;
-  [[nodiscard]] double moving(double bytes, double messages) const;
+  [[nodiscard]] double elsewise(const Work& work, const std::string& places) const;
+  [[nodiscard]] std::int32_t loop_of(const RoleOperation& operation, const std::string& places,
+                                     std::size_t axis) const;
   [[nodiscard]] double likely_moving(StepKind kind, double bytes, const Axes& axes) const;
   [[nodiscard]] double ranks(const Axes& axes) const {
     return static_cast<double>(mesh_.size_of(axes));
@@ -112,6 +132,8 @@ class RoleCost {
   double flops_rate_ = 0;
   double bandwidth_ = 0;
   double latency_ = 0;
+  double fastest_memory_ = 0;  // bytes per second
+  double through_memory_ = 0;  // seconds, whatever the layout
   std::vector<Work> works_;
 };
 

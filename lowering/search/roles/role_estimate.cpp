@@ -1,6 +1,8 @@
 #include "lowering/search/roles/role_estimate.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 #include "lowering/search/roles/role_bound.h"
 
@@ -16,8 +18,8 @@ RoleEstimate::RoleEstimate(const SearchSpace& space, std::size_t mesh,
       cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kLikely) {}
 
 // Every axis that the tensor leaves unused goes to the first of its dims with a `*` that it
-// divides.
-void RoleEstimate::place_rest(const LayoutCandidate& candidate, std::size_t tensor,
+// divides. Where others of its dims are split, all axes have to; false: they do not.
+bool RoleEstimate::place_rest(const LayoutCandidate& candidate, std::size_t tensor,
                               RolePlaces& places) const {
   const RoleTensor& one = operations_.tensor(tensor);
   std::vector<std::pair<std::size_t, std::size_t>> order;  // of its dims with a `*`
@@ -28,28 +30,39 @@ void RoleEstimate::place_rest(const LayoutCandidate& candidate, std::size_t tens
     }
   }
   std::ranges::sort(order);
+  bool is_legal = true;
   for (const auto& [turn, d] : order) {
-    place_unused(tensor, d, places);
+    is_legal = place_unused(tensor, d, places) && is_legal;
   }
+  return is_legal || one.is_open;
 }
 
-void RoleEstimate::place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const {
+bool RoleEstimate::place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const {
   const std::int64_t size = operations_.tensor(tensor).sizes[dim];
   const auto here = static_cast<std::int8_t>(dim);
   std::int64_t ways = 1;
+  bool others_split = false;
+  bool all_divide = true;
   for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
-    ways *= places.at(tensor, a) == here ? mesh_.axes[a].size : 1;
+    const std::int8_t at = places.at(tensor, a);
+    ways *= at == here ? mesh_.axes[a].size : 1;
+    others_split = others_split || (at >= 0 && at < kByRest && at != here);
   }
   for (std::size_t a = 0; a < mesh_.axes.size(); ++a) {
     const std::int64_t more = ways * mesh_.axes[a].size;
-    if (more > ways && places.at(tensor, a) == kNowhere && size % more == 0) {
-      places.at(tensor, a) = here;
+    if (more == ways || places.at(tensor, a) != kNowhere) {
+      continue;
+    }
+    all_divide = all_divide && size % more == 0;
+    if (size % more == 0) {
+      places.at(tensor, a) = static_cast<std::int8_t>(here + kByRest);
       ways = more;
     }
   }
+  return all_divide || !others_split || mesh_.uneven;
 }
 
-RolePlaces RoleEstimate::at_rest(const LayoutCandidate& candidate) const {
+std::optional<RolePlaces> RoleEstimate::at_rest(const LayoutCandidate& candidate) const {
   RolePlaces result(operations_.tensors(), space_.axes());
   for (std::size_t t = 0; t < operations_.tensors(); ++t) {
     for (std::size_t a = 0; a < space_.axes(); ++a) {
@@ -57,9 +70,22 @@ RolePlaces RoleEstimate::at_rest(const LayoutCandidate& candidate) const {
         result.at(t, a) = ruled_place(candidate, operations_.tensor(t), static_cast<AxisId>(a));
       }
     }
-    place_rest(candidate, t, result);
+    if (candidate.rest != 0 && !place_rest(candidate, t, result)) {
+      return std::nullopt;
+    }
   }
   return result;
+}
+
+std::string RoleEstimate::look(const LayoutCandidate& candidate) const {
+  const std::optional<RolePlaces> resting = at_rest(candidate);
+  std::string text;
+  for (std::size_t t = 0; resting && t < operations_.tensors(); ++t) {
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      text += static_cast<char>(resting->at(t, a));
+    }
+  }
+  return text;
 }
 
 // What only rests split over an axis is gathered, if the rules split something else over it.
@@ -99,9 +125,13 @@ double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& r
 }
 
 RoleCost::Figures RoleEstimate::of(const LayoutCandidate& candidate) {
-  const RolePlaces resting = at_rest(candidate);
-  const RoleCost::Figures work = cost_.of(resting);
-  const double peak = bytes(candidate, resting) + work.bytes;
+  const std::optional<RolePlaces> resting = at_rest(candidate);
+  if (!resting) {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    return {.value = kInfinite, .bytes = kInfinite};
+  }
+  const RoleCost::Figures work = cost_.of(*resting);
+  const double peak = bytes(candidate, *resting) + work.bytes;
   return {.value = objective_ == Objective::kMemory ? peak : work.value, .bytes = peak};
 }
 

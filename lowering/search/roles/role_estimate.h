@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "lowering/search/roles/role_cost.h"
 #include "lowering/search/space/space.h"
 
@@ -14,15 +17,18 @@ class RoleEstimate {
   RoleEstimate(const SearchSpace& space, std::size_t mesh, const RoleOperations& operations,
                const Hardware& hardware, Objective objective);
 
-  // The most that a rank holds, beside the value.
+  // The most that a rank holds, beside the value; infinite where a `*` cannot be what it says.
   [[nodiscard]] RoleCost::Figures of(const LayoutCandidate& candidate);
+  // Where each tensor rests, and whether by a name or by a `*`.
+  [[nodiscard]] std::string look(const LayoutCandidate& candidate) const;
 
  private:
   // As tensors rest, and as they are used.
-  [[nodiscard]] RolePlaces at_rest(const LayoutCandidate& candidate) const;
+  [[nodiscard]] std::optional<RolePlaces> at_rest(const LayoutCandidate& candidate) const;
   [[nodiscard]] RolePlaces in_use(const LayoutCandidate& candidate, RolePlaces places) const;
-  void place_rest(const LayoutCandidate& candidate, std::size_t tensor, RolePlaces& places) const;
-  void place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const;
+  [[nodiscard]] bool place_rest(const LayoutCandidate& candidate, std::size_t tensor,
+                                RolePlaces& places) const;
+  [[nodiscard]] bool place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const;
   [[nodiscard]] double bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const;
 
   const SearchSpace& space_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "lowering/layout/rule_sources.h"
 #include "lowering/search/roles/held_values.h"
+#include "lowering/search/roles/passage.h"
 #include "lowering/spmd.h"
 
 namespace mtf {
@@ -55,15 +57,20 @@ std::size_t hash_of(const RoleTensor& tensor) {
 
 class RoleOperations::Reader {
  public:
-  Reader(RoleOperations& result, const SearchSpace& space, const Program& program)
+  Reader(RoleOperations& result, const SearchSpace& space, const Program& program, bool exact)
       : result_(result),
         space_(space),
         program_(program),
         sources_(program, space.limits().fixed),
-        partial_(program),
-        uses_(count_uses(program)) {}
+        partial_(program, exact),
+        uses_(count_uses(program)) {
+    if (!has_conditions()) {
+      passage_.emplace(program, exact);
+    }
+  }
 
   void run() {
+    result_.through_memory_ += passage_ ? passage_->through_memory() : 0;
     for (const Input& input : program_.inputs) {
       result_.inputs_.push_back(result_.number(tensor(input.value)));
     }
@@ -85,8 +92,10 @@ class RoleOperations::Reader {
   // Whether a value may be left a partial sum: only sums read it, of nothing but such values.
   class PartialSums {
    public:
-    explicit PartialSums(const Program& program)
-        : may_be_(program.values.size(), 0), is_read_whole_(program.values.size(), 0) {
+    PartialSums(const Program& program, bool exact)
+        : exact_(exact),
+          may_be_(program.values.size(), 0),
+          is_read_whole_(program.values.size(), 0) {
       for (std::size_t i = 0; i < program.values.size(); ++i) {
         if (program.values[i].op != nullptr) {
           look_at(i, program.values[i]);
@@ -102,7 +111,7 @@ class RoleOperations::Reader {
     void look_at(std::size_t number, const Value& value) {
       const bool sums = value.op->algebra == Algebra::kEinsum || value.op->algebra == Algebra::kSum;
       const bool passes =
-          value.op->linear != Linear::kNo &&
+          (value.op->linear == Linear::kEach || (value.op->linear == Linear::kJoint && !exact_)) &&
           std::ranges::all_of(value.operands, [this](ValueId id) { return may_be_[at(id)] != 0; });
       may_be_[number] = sums || passes ? 1 : 0;
       for (const ValueId operand : value.operands) {
@@ -110,9 +119,27 @@ class RoleOperations::Reader {
       }
     }
 
+    bool exact_ = true;
     std::vector<char> may_be_;
     std::vector<char> is_read_whole_;
   };
+
+  // Whether some `@` or rule has only some ranks hold a tensor, who alone may do the work.
+  [[nodiscard]] bool has_conditions() const {
+    const auto has_some = [](const auto& rules) {
+      return std::ranges::any_of(rules, [](const auto& rule) { return !rule.where.empty(); });
+    };
+    const auto in_layout = [&](const Layout& layout) {
+      return has_some(layout.rules) ||
+             std::ranges::any_of(layout.variables,
+                                 [&](const VariableRules& block) { return has_some(block.rules); });
+    };
+    return in_layout(space_.limits().fixed) || std::ranges::any_of(program_.regions, in_layout) ||
+           std::ranges::any_of(program_.values, [&](const Value& value) {
+             const Pin* pin = value.args.get<Pin>("layout");
+             return pin != nullptr && has_some(pin->rules);
+           });
+  }
 
   [[nodiscard]] RoleTensor tensor(ValueId id) const {
     const Value& value = program_.at(id);
@@ -159,15 +186,13 @@ class RoleOperations::Reader {
     const bool is_product = is_product_of_two(value);
     const LocalCall call = unsplit_call(program_, id);
     const double flops = is_product ? 0 : heavy_flops(call.call);
-    if (!is_product && value.op->tile == nullptr && flops == 0) {
-      return;
-    }
     RoleOperation operation{.tensors = {},
                             .loops = {},
                             .reduced = {},
                             .op = value.op,
                             .flops = flops,
                             .is_product = is_product,
+                            .is_element_wise = !is_product && value.op->tile != nullptr,
                             .stays_partial = partial_.may_be(number)};
     for (const LoopDim& loop : call.space->loops) {
       const bool is_whole = loop.role == DimRole::kWhole && flops > 0;
@@ -179,9 +204,20 @@ class RoleOperations::Reader {
       operation.volume *= static_cast<double>(loop.size);
     }
     for (std::size_t o = 0; o < value.operands.size(); ++o) {
-      operation.tensors.push_back(operand(value.operands[o], call.space->operands[o]));
+      RoleOperand read = operand(value.operands[o], call.space->operands[o]);
+      if (passage_) {
+        read.passage = passage_->read(id, o, false);
+        read.passage_twice = passage_->read(id, o, true);
+        read.passage_flops = passage_->flops_of_read(id, o);
+      }
+      operation.tensors.push_back(std::move(read));
     }
     operation.tensors.push_back(operand(id, call.space->result));
+    if (passage_) {
+      RoleOperand& made = operation.tensors.back();
+      made.passage = made.passage_twice = passage_->made(id);
+      made.passage_flops = passage_->flops_of_made(id);
+    }
     result_.add(operation);
   }
 
@@ -191,11 +227,14 @@ class RoleOperations::Reader {
   RuleSources sources_;
   PartialSums partial_;
   std::vector<int> uses_;
+  std::optional<Passage> passage_;
 };
 
-RoleOperations::RoleOperations(const SearchSpace& space, std::span<const Program> programs) {
+RoleOperations::RoleOperations(const SearchSpace& space, std::span<const Program> programs,
+                               bool exact)
+    : programs_(programs.size()) {
   for (const Program& program : programs) {
-    Reader(*this, space, program).run();
+    Reader(*this, space, program, exact).run();
   }
 }
 

@@ -30,6 +30,9 @@ struct RoleTensor {
 struct RoleOperand {
   Number tensor = 0;                // of RoleOperations::tensors()
   std::vector<std::int32_t> loops;  // by dim; -1: made of several
+  double passage = 0;               // bytes on the way between products (passage.h)
+  double passage_twice = 0;         // … where what is read twice is
+  double passage_flops = 0;         // that each of these bytes was made in
 
   friend bool operator==(const RoleOperand&, const RoleOperand&) = default;
 };
@@ -39,9 +42,10 @@ struct RoleOperation {
   std::vector<double> loops;         // sizes; 1 where each rank has all of it
   std::vector<char> reduced;         // per loop
   const OpDef* op = nullptr;
-  double volume = 1;           // of all loops
-  double flops = 0;            // of none of these, where arithmetic is what takes the time
-  bool is_product = false;     // of two
+  double volume = 1;        // of all loops
+  double flops = 0;         // of none of these, where arithmetic is what takes the time
+  bool is_product = false;  // of two
+  bool is_element_wise = false;
   bool stays_partial = false;  // what it sums may be brought together elsewhere
 
   friend bool operator==(const RoleOperation&, const RoleOperation&) = default;
@@ -52,7 +56,7 @@ class RoleOperations {
   // Bytes that are held at one time, beside the inputs, by tensors that are split alike.
   using Moment = std::vector<std::pair<Number, double>>;
 
-  RoleOperations(const SearchSpace& space, std::span<const Program> programs);
+  RoleOperations(const SearchSpace& space, std::span<const Program> programs, bool exact = true);
 
   [[nodiscard]] std::size_t size() const { return counts_.size(); }
   [[nodiscard]] const RoleOperation& operator[](std::size_t i) const {
@@ -68,6 +72,9 @@ class RoleOperations {
   // however it is planned.
   [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
   [[nodiscard]] std::span<const Moment> certain_moments() const { return certain_moments_; }
+  [[nodiscard]] std::size_t programs() const { return programs_; }
+  // Bytes, of all ranks, that go through memory between products and what goes by elements.
+  [[nodiscard]] double through_memory() const { return through_memory_; }
 
  private:
   class Reader;  // of a program
@@ -81,6 +88,8 @@ class RoleOperations {
   std::vector<Number> inputs_;
   std::vector<Moment> moments_;
   std::vector<Moment> certain_moments_;
+  std::size_t programs_ = 0;
+  double through_memory_ = 0;
 };
 
 }  // namespace mtf

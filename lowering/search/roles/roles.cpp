@@ -7,32 +7,52 @@
 
 namespace mtf {
 
-Roles::Roles(const SearchSpace& space, Pricer& pricer, Objective objective)
-    : space_(space), pricer_(pricer), objective_(objective) {}
+Roles::Roles(const SearchSpace& space, Pricer& pricer, Objective objective, double memory)
+    : space_(space), pricer_(pricer), objective_(objective), memory_(memory) {}
 
 const RoleOperations& Roles::operations(const LayoutCandidate& candidate) {
   const std::span<const Program> programs = pricer_.programs(candidate);
-  return operations_.try_emplace(programs.data(), space_, programs).first->second;
+  return operations_.try_emplace(programs.data(), space_, programs, pricer_.is_exact())
+      .first->second;
 }
 
-template <typename Role>
-Role& Roles::of_beginning(std::map<Beginning, Role>& roles, const LayoutCandidate& candidate) {
+RoleBound& Roles::bound(const LayoutCandidate& candidate) {
   const Beginning beginning(candidate.mesh, candidate.recompute);
-  const auto found = roles.find(beginning);
-  return found != roles.end()
+  const auto found = bounds_.find(beginning);
+  return found != bounds_.end()
              ? found->second
-             : roles
+             : bounds_
+                   .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
+                                pricer_.hardware(candidate.mesh), objective_, memory_)
+                   .first->second;
+}
+
+RoleEstimate& Roles::estimating(const LayoutCandidate& candidate) {
+  const Beginning beginning(candidate.mesh, candidate.recompute);
+  const auto found = estimates_.find(beginning);
+  return found != estimates_.end()
+             ? found->second
+             : estimates_
                    .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
                                 pricer_.hardware(candidate.mesh), objective_)
                    .first->second;
 }
 
-RoleBound& Roles::bound(const LayoutCandidate& candidate) {
-  return of_beginning(bounds_, candidate);
+RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {
+  return estimating(candidate).of(candidate);
 }
 
-RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {
-  return of_beginning(estimates_, candidate).of(candidate);
+std::string Roles::look(const LayoutCandidate& candidate) {
+  std::string text = estimating(candidate).look(candidate);
+  text += candidate.again ? "a" : "";
+  text += candidate.recompute ? "" : "k";
+  text += std::to_string(candidate.mesh) + " " + std::to_string(candidate.stream);
+  for (const Axes& axes : candidate.rules) {
+    if (axes.size() > 1) {
+      text += " " + std::string(axes.begin(), axes.end());
+    }
+  }
+  return text;
 }
 
 std::size_t Roles::decisions() const {

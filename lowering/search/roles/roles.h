@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,11 +16,14 @@ namespace mtf {
 
 class Roles {
  public:
-  Roles(const SearchSpace& space, Pricer& pricer, Objective objective);
+  // `memory`: that what is sought takes at most, or 0.
+  Roles(const SearchSpace& space, Pricer& pricer, Objective objective, double memory = 0);
 
   // Of what begins as the candidate does: its mesh, and what it recomputes.
   [[nodiscard]] RoleBound& bound(const LayoutCandidate& candidate);
   [[nodiscard]] RoleCost::Figures estimate(const LayoutCandidate& candidate);
+  // Where tensors lie: candidates that look alike are planned alike, by all likelihood.
+  [[nodiscard]] std::string look(const LayoutCandidate& candidate);
   // A candidate to which nothing is to be added.
   [[nodiscard]] Partial whole(LayoutCandidate candidate) const;
   // Decisions that make a candidate.
@@ -33,13 +37,12 @@ class Roles {
   using Beginning = std::pair<std::size_t, bool>;  // the mesh, and whether blocks recompute
 
   [[nodiscard]] const RoleOperations& operations(const LayoutCandidate& candidate);
-  template <typename Role>
-  [[nodiscard]] Role& of_beginning(std::map<Beginning, Role>& roles,
-                                   const LayoutCandidate& candidate);
+  [[nodiscard]] RoleEstimate& estimating(const LayoutCandidate& candidate);
 
   const SearchSpace& space_;
   Pricer& pricer_;
   Objective objective_;
+  double memory_ = 0;
   std::map<const Program*, RoleOperations> operations_;  // by the first entry
   std::map<Beginning, RoleBound> bounds_;
   std::map<Beginning, RoleEstimate> estimates_;
