@@ -1,6 +1,7 @@
 // The local search: from several starts, one change after the other that makes it better.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -58,9 +59,9 @@ LayoutSearch::Guess LayoutSearch::guess(const LayoutCandidate& candidate) {
 
 // The best change by its guess, as long as there is one. Where `*` puts what is in use, the
 // estimate does not know well enough to be left alone with it.
-LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from) {
+LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from, std::int64_t share) {
   Guess here = guess(from);
-  for (bool is_better = true; is_better && !has_guessed_enough();) {
+  for (bool is_better = true; is_better && !is_over(share);) {
     is_better = false;
     std::vector<LayoutCandidate> moves = neighbours(from);
     std::erase_if(moves, [&](const LayoutCandidate& moved) {
@@ -96,19 +97,23 @@ const Priced* LayoutSearch::lighter(const Priced& start, double reached) {
   return other.is_legal && is_better(other, &start) ? &other : &start;
 }
 
+// Whether nothing was planned yet in which all tensors lie alike.
+bool LayoutSearch::looks_new(const LayoutCandidate& candidate) {
+  const auto [found, is_new] = looks_.emplace(roles_.look(candidate), candidate);
+  return is_new || found->second == candidate;
+}
+
 // The first change that makes it better, those first that are best by their guess; of those that
 // may be better by their bound, so many.
 const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::size_t most) {
   const Guess reached = reached_by(from);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
-  candidates =
-      in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); });
-  for (const LayoutCandidate& moved : candidates) {
+  for (const LayoutCandidate& moved : by_guess(std::move(candidates))) {
     if (most == 0 || is_over(share)) {
       return nullptr;
     }
-    if (promise(moved) >= reached) {
+    if (!std::isfinite(guess(moved).second) || promise(moved) >= reached || !looks_new(moved)) {
       continue;
     }
     most -= pricer_.knows(moved) ? 0 : 1;
@@ -168,7 +173,7 @@ LayoutCandidate LayoutSearch::simplest(const Priced& priced, std::int64_t most) 
   for (std::size_t i = 0; i < fewer.size();) {
     const LayoutCandidate& candidate = fewer[i];
     const bool may_be = candidate != here->candidate && space_.is_consistent(candidate) &&
-                        (!is_over(most) || pricer_.knows(candidate)) && !is_worse(candidate);
+                        (pricer_.work() < most || pricer_.knows(candidate)) && !is_worse(candidate);
     const Priced* other = may_be ? &pricer_.price(candidate) : nullptr;
     if (other != nullptr && other->is_legal && is_better(*other, here)) {
       here = other;
@@ -266,23 +271,21 @@ std::size_t LayoutSearch::most_even_mesh() const {
   return even;
 }
 
-// Where guesses lead from starts, the best one first.
-std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> starts) {
-  constexpr std::size_t kStarts = 6;
+// Where guesses lead from some starts, and from around where they led, the best one first.
+std::vector<LayoutCandidate> LayoutSearch::guessed(std::span<const LayoutCandidate> starts,
+                                                   std::int64_t share) {
   constexpr int kShakes = 10;
   std::map<LayoutCandidate, Guess> found;
   const auto add = [&](const LayoutCandidate& from) {
-    LayoutCandidate end = descend_by_guess(from);
+    LayoutCandidate end = descend_by_guess(from, share);
     const Guess reached = guess(end);
     found.emplace(std::move(end), reached);
   };
   const auto best = [&found] {
     return std::ranges::min_element(found, {}, [](const auto& one) { return one.second; })->first;
   };
-  starts = in_order(std::move(starts), [this](const LayoutCandidate& c) { return guess(c); });
-  starts.resize(std::min(starts.size(), kStarts));
   std::ranges::for_each(starts, add);
-  for (int i = 0; i < kShakes && !has_guessed_enough(); ++i) {
+  for (int i = 0; i < kShakes && !found.empty() && !is_over(share); ++i) {
     add(shaken(best()));
   }
   std::vector<LayoutCandidate> result;
@@ -293,8 +296,19 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::vector<LayoutCandidate> 
   return in_order(std::move(result), [&](const LayoutCandidate& c) { return found.at(c); });
 }
 
-std::vector<LayoutCandidate> LayoutSearch::by_promise(std::vector<LayoutCandidate> candidates) {
-  return in_order(std::move(candidates), [this](const LayoutCandidate& c) { return promise(c); });
+std::vector<LayoutCandidate> LayoutSearch::by_guess(std::vector<LayoutCandidate> candidates) {
+  return in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); });
+}
+
+// Whether it is not guessed to be far worse than the best one is guessed to be.
+bool LayoutSearch::is_hopeful(const LayoutCandidate& candidate) {
+  constexpr double kFar = 1.5;
+  if (result_.best == nullptr) {
+    return true;
+  }
+  const Guess there = guess(candidate);
+  const Guess here = guess(result_.best->candidate);
+  return there.second <= here.second * kFar || there.first < here.first;
 }
 
 // From places around the best one, until so many in a row have led to nothing better.
@@ -303,24 +317,26 @@ void LayoutSearch::shake(std::int64_t share, int most_idle) {
     const Priced* before = result_.best;
     const LayoutCandidate from =
         before != nullptr ? before->candidate : space_.unsplit(most_even_mesh());
-    static_cast<void>(descend(descend_by_guess(shaken(from)), share, patience_));
+    const LayoutCandidate start = descend_by_guess(shaken(from), share);
+    if (is_hopeful(start) && !is_over(share)) {
+      static_cast<void>(descend(start, share, patience_));
+    }
     idle = result_.best != before ? -1 : idle;
   }
 }
 
+// From the next few starts, those first that are best by their guess.
 void LayoutSearch::start_locally(std::int64_t share) {
+  constexpr std::size_t kStarts = 6;
   constexpr std::size_t kBegun = 3;
   constexpr int kIdle = 24;
-  const std::size_t even = most_even_mesh();
-  const std::vector<LayoutCandidate> all = starts(even);
+  const std::int64_t before = work();
+  const std::span<const LayoutCandidate> left = std::span(starts_).subspan(begun_);
+  const std::span<const LayoutCandidate> some = left.first(std::min(left.size(), kStarts));
+  begun_ += some.size();
   std::vector<const Priced*> begun = {};
-  for (const LayoutCandidate& candidate : guessed(all)) {
-    if (begun.empty() || !is_over(share / 5)) {
-      begun.push_back(lighter(priced(candidate), kInfinite));
-    }
-  }
-  for (const LayoutCandidate& candidate : by_promise(all)) {
-    if (!is_over(share / 5 * 2)) {
+  for (const LayoutCandidate& candidate : guessed(some, before + (share - before) / 4)) {
+    if (begun.empty() || (is_hopeful(candidate) && !is_over(before + (share - before) / 2))) {
       begun.push_back(lighter(priced(candidate), kInfinite));
     }
   }
@@ -329,7 +345,7 @@ void LayoutSearch::start_locally(std::int64_t share) {
   });
   // The smaller the plans are beside all the work, the more changes are tried before giving up.
   constexpr std::int64_t kLeast = 8;
-  const std::int64_t plans = share / std::max<std::int64_t>(1, pricer_.work() / std::ssize(begun));
+  const std::int64_t plans = share / std::max<std::int64_t>(1, work_of_plan());
   patience_ = static_cast<std::size_t>(std::max(kLeast, plans / 8));
   begun.resize(std::min(begun.size(), kBegun));
   for (const Priced* start : begun) {

@@ -17,6 +17,20 @@ void drop(const SearchSpace& space, std::vector<Axes>& rules, AxisId axis) {
   }
 }
 
+// What a mesh of these axes the other way round would have.
+LayoutCandidate with_axes_exchanged(const SearchSpace& space, LayoutCandidate candidate,
+                                    std::size_t a, std::size_t b) {
+  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+    Axes exchanged;
+    for (const AxisId axis : candidate.rules[d]) {
+      exchanged.push_back(static_cast<AxisId>(axis == a ? b : axis == b ? a : axis));
+    }
+    candidate.rules[d] = space.is_fixed(d) ? candidate.rules[d] : exchanged;
+  }
+  std::swap(candidate.variables[a], candidate.variables[b]);
+  return candidate;
+}
+
 // Whether ranks move from one axis to another, and nothing else changes.
 bool is_near(const Mesh& a, const Mesh& b) {
   std::size_t changed = 0;
@@ -78,6 +92,25 @@ void LayoutSearch::add_axis_moves(const LayoutCandidate& candidate,
   }
 }
 
+// Two dims, or two axes, take each other's place: where each has what the other needs, neither can
+// go first.
+void LayoutSearch::add_exchanges(const LayoutCandidate& candidate,
+                                 std::vector<LayoutCandidate>& moves) const {
+  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+    for (std::size_t e = 0; e < d; ++e) {
+      if (!space_.is_fixed(d) && !space_.is_fixed(e)) {
+        moves.push_back(candidate);
+        std::swap(moves.back().rules[d], moves.back().rules[e]);
+      }
+    }
+  }
+  for (std::size_t a = 0; a < space_.axes(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      moves.push_back(with_axes_exchanged(space_, candidate, a, b));
+    }
+  }
+}
+
 void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
                                  std::vector<LayoutCandidate>& moves) const {
   for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
@@ -124,6 +157,7 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
   add_mesh_moves(candidate, moves);
   add_axis_moves(candidate, moves);
   add_dim_moves(candidate, moves);
+  add_exchanges(candidate, moves);
   if (space_.may_vary_recompute()) {
     moves.push_back(candidate);
     moves.back().recompute ^= true;

@@ -70,12 +70,22 @@ LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& role
   }
 }
 
+// In rounds, each with twice the work of the one before it. Where the work ends decides how far it
+// gets, and nothing else: more of it never comes to less.
 SearchResult LayoutSearch::run() {
+  constexpr std::int64_t kFirstRound = 20'000;
   constexpr int kIdle = 60;
-  start_locally(goal_.work / 4 * 3);
-  result_.is_proven = prove() && result_.best != nullptr;
-  if (!result_.is_proven) {
-    shake(goal_.work, kIdle);
+  starts_ = by_guess(starts(most_even_mesh()));
+  for (round_ = kFirstRound; !result_.is_proven; round_ *= 2) {
+    const std::int64_t before = std::min(work(), round_);
+    start_locally(before + (round_ - before) / 4 * 3);
+    result_.is_proven = prove() && result_.best != nullptr;
+    if (!result_.is_proven) {
+      shake(round_, kIdle);
+    }
+    if (round_ >= goal_.work) {
+      break;
+    }
   }
   return result_;
 }
@@ -87,8 +97,7 @@ bool LayoutSearch::prove() {
                                                     : Reaches::kRules;
   for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
-    if (reaches <= all && adds && !branch(reaches)) {
-      result_.bound = reaches == all ? result_.bound : roles_.least_of_all(goal_.memory, all);
+    if (reaches <= all && adds && !branch(reaches, reaches == all) && reaches == all) {
       return false;
     }
   }
@@ -229,7 +238,7 @@ void LayoutSearch::add_open(Open& open, Partial partial) {
 bool LayoutSearch::consider_orders(const LayoutCandidate& candidate) {
   std::vector<std::size_t> order = rest_order(candidate);
   do {
-    if (is_over(goal_.work)) {
+    if (is_over(round_)) {
       return false;
     }
     consider(with_rest_order(candidate, order));
@@ -237,7 +246,9 @@ bool LayoutSearch::consider_orders(const LayoutCandidate& candidate) {
   return true;
 }
 
-bool LayoutSearch::branch(Reaches reaches) {
+// Candidates that the bound alone does not leave out are planned once it has left out all others;
+// not where they are more than there is work for.
+bool LayoutSearch::branch(Reaches reaches, bool is_all) {
   const std::size_t dims = space_.dims().size();
   const std::size_t last = reaches == Reaches::kRules       ? dims
                            : reaches == Reaches::kVariables ? dims + space_.axes()
@@ -247,10 +258,15 @@ bool LayoutSearch::branch(Reaches reaches) {
     add_open(open, {.candidate = std::move(beginning), .decided = 0, .reaches = reaches});
   }
   constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
-  const std::int64_t most_bounded = result_.bounded + goal_.work / kWorkOfBound;
+  const std::int64_t most_bounded = result_.bounded + round_ / kWorkOfBound;
+  std::vector<LayoutCandidate> left;
+  double least_left = 0;  // of these
   while (!open.empty() && !is_closed(open.front().least)) {
-    result_.bound = open.front().least;
-    if (is_over(goal_.work) || result_.bounded > most_bounded) {
+    least_left = left.empty() ? open.front().least : least_left;
+    if (is_all) {
+      result_.bound = std::max(result_.bound, least_left);
+    }
+    if (result_.bounded > most_bounded || is_over(round_ - work_of_plan() * std::ssize(left))) {
       return false;
     }
     std::ranges::pop_heap(open, Later());
@@ -262,7 +278,12 @@ bool LayoutSearch::branch(Reaches reaches) {
                         .decided = partial.decided + 1,
                         .reaches = reaches});
       }
-    } else if (space_.is_consistent(partial.candidate) && !consider_orders(partial.candidate)) {
+    } else if (space_.is_consistent(partial.candidate)) {
+      left.push_back(partial.candidate);
+    }
+  }
+  for (const LayoutCandidate& candidate : by_guess(std::move(left))) {
+    if (!consider_orders(candidate)) {
       return false;
     }
   }

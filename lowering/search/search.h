@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,7 @@ namespace mtf {
 struct SearchGoal {
   Objective objective = Objective::kTime;
   double memory = 0;               // bytes that a rank may hold; 0: any number
-  std::int64_t work = 20'000'000;  // values to lower at most
+  std::int64_t work = 20'000'000;  // values to lower at most, or guesses of the same time
 };
 
 // Less is better: what does not fit the memory stands behind all that does.
@@ -75,7 +77,14 @@ class LayoutSearch {
   const Priced* consider(const LayoutCandidate& candidate);
   const Priced& priced(const LayoutCandidate& candidate);
   [[nodiscard]] bool is_better(const Priced& a, const Priced* b) const;
-  [[nodiscard]] bool is_over(std::int64_t share) const { return pricer_.work() >= share; }
+  [[nodiscard]] bool is_over(std::int64_t share) const {
+    return work() >= std::min(share, goal_.work);
+  }
+  [[nodiscard]] std::int64_t work() const { return pricer_.work() + guessed_ * kWorkOfGuess; }
+  // On average.
+  [[nodiscard]] std::int64_t work_of_plan() const {
+    return pricer_.work() / std::max<std::int64_t>(1, std::ssize(pricer_.known()));
+  }
 
   // ---- local search ----
   void start_locally(std::int64_t share);
@@ -87,9 +96,11 @@ class LayoutSearch {
   // bound, which nothing gets below; and by a plan.
   using Guess = std::pair<double, double>;
   [[nodiscard]] Guess guess(const LayoutCandidate& candidate);
-  [[nodiscard]] bool has_guessed_enough() const { return guessed_ * kWorkOfGuess > goal_.work; }
-  [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from);
-  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::vector<LayoutCandidate> starts);
+  [[nodiscard]] LayoutCandidate descend_by_guess(LayoutCandidate from, std::int64_t share);
+  [[nodiscard]] std::vector<LayoutCandidate> guessed(std::span<const LayoutCandidate> starts,
+                                                     std::int64_t share);
+  [[nodiscard]] bool is_hopeful(const LayoutCandidate& candidate);
+  [[nodiscard]] bool looks_new(const LayoutCandidate& candidate);
   [[nodiscard]] Guess promise(const LayoutCandidate& candidate);
   [[nodiscard]] Guess reached_by(const Priced& priced) const;
   [[nodiscard]] double beyond(double bytes) const {
@@ -99,13 +110,14 @@ class LayoutSearch {
   void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;
   [[nodiscard]] std::size_t most_even_mesh() const;
   [[nodiscard]] std::vector<LayoutCandidate> shorter(const LayoutCandidate& candidate) const;
-  [[nodiscard]] std::vector<LayoutCandidate> by_promise(std::vector<LayoutCandidate> candidates);
+  [[nodiscard]] std::vector<LayoutCandidate> by_guess(std::vector<LayoutCandidate> candidates);
   void make_consistent(LayoutCandidate& candidate) const;
   [[nodiscard]] std::vector<LayoutCandidate> neighbours(const LayoutCandidate& candidate) const;
   void add_mesh_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_axis_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_pass_moves(const Priced& from, std::vector<LayoutCandidate>& moves) const;
   void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_exchanges(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_rest_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate);
   void shake(std::int64_t share, int most_idle);
@@ -119,7 +131,7 @@ class LayoutSearch {
   bool prove();
   // False: the work that there may be is done.
   bool consider_orders(const LayoutCandidate& candidate);
-  bool branch(Reaches reaches);
+  bool branch(Reaches reaches, bool is_all);
   void add_open(Open& open, Partial partial);
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
   [[nodiscard]] bool is_closed(double least) const;
@@ -136,6 +148,10 @@ class LayoutSearch {
   std::int64_t nodes_ = 0;
   std::int64_t guessed_ = 0;
   Rng random_{.state = 1};
+  std::vector<LayoutCandidate> starts_;  // of the local search, the best one by its guess first
+  std::size_t begun_ = 0;                // of these
+  std::unordered_map<std::string, LayoutCandidate> looks_;  // where tensors lie, of what was tried
+  std::int64_t round_ = 0;                                  // its work, with all before it
   std::size_t patience_ = 0;  // changes that a descent tries before it gives up
 };
 

@@ -19,12 +19,17 @@
 namespace mtf {
 namespace {
 
-constexpr double kValuesPerSecond = 60'000;  // that a common machine plans
+constexpr double kValuesPerSecond = 120'000;  // that a common machine plans
 
 Objective objective_of(const std::string& name) {
   return name == "memory"  ? Objective::kMemory
          : name == "bytes" ? Objective::kBytes
                            : Objective::kTime;
+}
+
+// Bytes that a rank may hold; 0: any number.
+double memory_of(const SearchOptions& asked, const Pricer& pricer) {
+  return asked.memory > 0 ? static_cast<double>(asked.memory) : pricer.hardware(0).capacity;
 }
 
 PricerOptions pricing(const Workspace& workspace, SearchedProgram& program,
@@ -55,11 +60,11 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
       pricer_(
           space_, [&program](std::size_t mesh) { return program.programs(mesh); },
           pricing(workspace, program, changed)),
-      roles_(space_, pricer_, objective_of(workspace.options.search.objective)) {
+      roles_(space_, pricer_, objective_of(workspace.options.search.objective),
+             memory_of(workspace.options.search, pricer_)) {
   const SearchOptions& asked = workspace.options.search;
   goal_.objective = objective_of(asked.objective);
-  goal_.memory =
-      asked.memory > 0 ? static_cast<double>(asked.memory) : pricer_.hardware(0).capacity;
+  goal_.memory = memory_of(asked, pricer_);
   all_work_ = static_cast<std::int64_t>(budget * kValuesPerSecond);
   goal_.work = all_work_ / 5 * 3;
 }
@@ -72,6 +77,7 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
     progress_at("search", std::min(work, goal_.work), goal_.work);
   });
   result_ = search.run();
+  all_work_ = pricer_.work() + all_work_ / 5;
   if (result_.best == nullptr) {
     const auto& known = pricer_.known();
     const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;

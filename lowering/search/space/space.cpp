@@ -341,7 +341,8 @@ bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
   }
   const Mesh& mesh = limits_.meshes[candidate.mesh];
   for (std::size_t d = 0; d < dims_.size(); ++d) {
-    if (!splits_all(mesh, d, variable_axes(candidate, d))) {
+    const bool is_ruled = is_fixed(d) || splits_all(mesh, d, candidate.rules[d]);
+    if (!is_ruled || !splits_all(mesh, d, variable_axes(candidate, d))) {
       return false;
     }
   }
