@@ -1,6 +1,7 @@
 #include "lowering/search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -95,13 +96,11 @@ bool LayoutSearch::prove() {
   const Reaches all = space_.limits().rest          ? Reaches::kRest
                       : space_.may_vary_variables() ? Reaches::kVariables
                                                     : Reaches::kRules;
-  for (const Reaches reaches : {Reaches::kRules, Reaches::kVariables, Reaches::kRest}) {
+  constexpr std::array kAll = {Reaches::kRules, Reaches::kVariables, Reaches::kRest};
+  return std::ranges::all_of(kAll, [&](Reaches reaches) {
     const bool adds = reaches != Reaches::kVariables || space_.may_vary_variables();
-    if (reaches <= all && adds && !branch(reaches, reaches == all) && reaches == all) {
-      return false;
-    }
-  }
-  return true;
+    return reaches > all || !adds || branch(reaches, reaches == all) || reaches != all;
+  });
 }
 
 bool LayoutSearch::is_better(const Priced& a, const Priced* b) const {
@@ -246,13 +245,26 @@ bool LayoutSearch::consider_orders(const LayoutCandidate& candidate) {
   return true;
 }
 
+// False: all is decided.
+bool LayoutSearch::add_choices(Open& open, const Partial& partial) {
+  const std::size_t dims = space_.dims().size();
+  const std::size_t last = partial.reaches == Reaches::kRules       ? dims
+                           : partial.reaches == Reaches::kVariables ? dims + space_.axes()
+                                                                    : roles_.decisions();
+  if (partial.decided >= last) {
+    return false;
+  }
+  for (LayoutCandidate& candidate : choices(partial)) {
+    add_open(open, {.candidate = std::move(candidate),
+                    .decided = partial.decided + 1,
+                    .reaches = partial.reaches});
+  }
+  return true;
+}
+
 // Candidates that the bound alone does not leave out are planned once it has left out all others;
 // not where they are more than there is work for.
 bool LayoutSearch::branch(Reaches reaches, bool is_all) {
-  const std::size_t dims = space_.dims().size();
-  const std::size_t last = reaches == Reaches::kRules       ? dims
-                           : reaches == Reaches::kVariables ? dims + space_.axes()
-                                                            : roles_.decisions();
   Open open;
   for (LayoutCandidate& beginning : space_.beginnings()) {
     add_open(open, {.candidate = std::move(beginning), .decided = 0, .reaches = reaches});
@@ -272,23 +284,15 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
     std::ranges::pop_heap(open, Later());
     const Partial partial = std::move(open.back().partial);
     open.pop_back();
-    if (partial.decided < last) {
-      for (LayoutCandidate& candidate : choices(partial)) {
-        add_open(open, {.candidate = std::move(candidate),
-                        .decided = partial.decided + 1,
-                        .reaches = reaches});
-      }
-    } else if (space_.is_consistent(partial.candidate)) {
+    if (!add_choices(open, partial) && space_.is_consistent(partial.candidate)) {
       left.push_back(partial.candidate);
     }
   }
-  for (const LayoutCandidate& candidate : by_guess(std::move(left))) {
-    if (!consider_orders(candidate)) {
-      return false;
-    }
-  }
-  result_.proven = reaches;
-  return true;
+  left = by_guess(std::move(left));
+  const bool all_planned = std::ranges::all_of(
+      left, [this](const LayoutCandidate& candidate) { return consider_orders(candidate); });
+  result_.proven = all_planned ? std::optional(reaches) : result_.proven;
+  return all_planned;
 }
 
 std::vector<const Priced*> pareto_front(const Pricer& pricer) {

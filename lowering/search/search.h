@@ -133,6 +133,7 @@ class LayoutSearch {
   bool consider_orders(const LayoutCandidate& candidate);
   bool branch(Reaches reaches, bool is_all);
   void add_open(Open& open, Partial partial);
+  bool add_choices(Open& open, const Partial& partial);
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
   [[nodiscard]] bool is_closed(double least) const;
   [[nodiscard]] std::vector<LayoutCandidate> choices(const Partial& partial) const;

@@ -8,7 +8,7 @@
 namespace mtf {
 namespace {
 
-bool has_single_loops(const RoleOperand& operand) {
+bool has_plain_dims(const RoleOperand& operand) {
   return std::ranges::find(operand.loops, -1) == operand.loops.end();
 }
 
@@ -75,7 +75,7 @@ double RoleCost::product_seconds(const Work& work, const Loops& loops) const {
     parts *= loops[a] >= 0 ? static_cast<double>(mesh_.axes[a].size) : 1;
   }
   const double least = work.flops / parts / flops_rate_;
-  if (!std::ranges::all_of(operation.tensors, has_single_loops)) {
+  if (!std::ranges::all_of(operation.tensors, has_plain_dims)) {
     return least;
   }
   double m = 1;
