@@ -18,9 +18,13 @@ std::string joined_path(const std::string& path, const std::string& part) {
 }
 
 bool may_go_deeper(Reporter& report, const ast::Fn& fn, SourceSpan span) {
+  if (report.is_too_deep) {
+    return false;
+  }
   if (report.calls.size() < kMaxCalls) {
     return true;
   }
+  report.is_too_deep = true;
   report.error(DiagKind::kRecursionLimit, span,
                "`" + fn.name.text + "` is the " + std::to_string(kMaxCalls + 1) +
                    "th call inside another; does it call itself without end?");
@@ -107,7 +111,10 @@ struct Entered {  // a call on the stack of calls
     }
     report.calls.push_back(std::move(frame));
   }
-  ~Entered() { report.calls.pop_back(); }
+  ~Entered() {
+    report.calls.pop_back();
+    report.is_too_deep = report.is_too_deep && !report.calls.empty();
+  }
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
   Entered(Entered&&) = delete;

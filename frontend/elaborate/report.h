@@ -46,6 +46,9 @@ class Reporter {
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
   std::vector<CallFrame> calls;  // outermost first
+  // They went too deep: until the outermost one has ended, no other is made. Each of so many would
+  // go as deep again.
+  bool is_too_deep = false;
 
  private:
   void add(Diag diag);

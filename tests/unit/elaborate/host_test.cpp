@@ -116,6 +116,12 @@ TEST_CASE("recursion ends in an error, not in a crash") {
   CHECK_FALSE(errors.empty());
 }
 
+TEST_CASE("recursion that branches ends as soon as it is too deep") {
+  // All of its calls would be 2 to the power of 256.
+  CHECK(printed("fn f(n) {\n  let a = f(n + 1)\n  return f(n + 2)\n}\nprint f(0)")[0].find(
+            "recursion-limit") != std::string::npos);
+}
+
 TEST_CASE("one run reports several errors, and what follows from one is not another") {
   const Lines errors = printed(R"(let a = foo + 1
 let b = a * 2
