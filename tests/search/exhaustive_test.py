@@ -10,9 +10,11 @@ from programs import all_layouts, convolved, drawn, mtf
 CHUNK = 400  # layouts that one file declares
 
 
-def check(binary, seed, make=drawn, *words):
-    """`words`: that have the search look at no other dims."""
+def check(binary, seed, make=drawn):
     program, names = make(seed)
+    # The search is to look at no other dims: of a convolution, its taps and what strides make.
+    others = [dim for dim in ("p", "q", "b2", "c2") if f"{dim}," in program or f"{dim}:" in program]
+    words = ["--keep-whole", ",".join(others)] if others else []
     layouts = list(all_layouts(names))
     legal = []
     for first in range(0, len(layouts), CHUNK):
@@ -52,7 +54,7 @@ def main():
     first, count = (int(word) for word in sys.argv[2:4]) if len(sys.argv) > 3 else (0, 12)
     layouts = sum(check(binary, seed) for seed in range(first, first + count))
     convolutions = range(first, first + (count + 3) // 4)
-    layouts += sum(check(binary, seed, convolved, "--keep-whole", "p,q") for seed in convolutions)
+    layouts += sum(check(binary, seed, convolved) for seed in convolutions)
     print(f"{count + len(convolutions)} programs, {layouts} legal layouts: nothing is better than what was found")
 
 
