@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "ir/support/diag.h"
@@ -18,8 +19,25 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
 }
 
+// "" or why the dtype cannot hold what stands in a cell.
+std::string misfit(std::string_view text, double number, DType dtype) {
+  const std::string name(to_string(dtype));
+  if (!is_float(dtype) && number != std::trunc(number)) {
+    return " is no whole number, as " + name + " has them";
+  }
+  if (!holds(dtype, number)) {
+    return " is beyond the range of " + name;
+  }
+  std::int64_t whole = 0;
+  const bool is_read =
+      std::from_chars(text.data(), text.data() + text.size(), whole).ec == std::errc();
+  return dtype == DType::kI64 && is_read && static_cast<std::int64_t>(number) != whole
+             ? " has more than the 53 bits that are read"
+             : "";
+}
+
 // "" or what is wrong with a cell.
-std::string number_in(std::string_view cell, double& number) {
+std::string number_in(std::string_view cell, DType dtype, double& number) {
   constexpr std::size_t kShown = 24;
   std::string_view text = trimmed(cell);
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
@@ -36,7 +54,11 @@ std::string number_in(std::string_view cell, double& number) {
   if (error == std::errc::result_out_of_range) {
     return shown + " is beyond the range of numbers";
   }
-  return error == std::errc() && end == text.data() + text.size() ? "" : shown + " is not a number";
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return shown + " is not a number";
+  }
+  const std::string wrong = misfit(text, number, dtype);
+  return wrong.empty() ? "" : shown + wrong;
 }
 
 class CsvReader {
@@ -79,13 +101,10 @@ class CsvReader {
     while (true) {
       const std::size_t end = std::min(line.find(form_.separator), line.size());
       double number = 0;
-      const std::string wrong = number_in(line.substr(0, end), number);
+      const std::string wrong = number_in(line.substr(0, end), form_.dtype, number);
       numbers_.push_back(number);
       if (!wrong.empty()) {
-        const bool may_be_header = table_.rows == 0 && !form_.header;
-        table_.problem =
-            ": " + place() + ": " + wrong +
-            (may_be_header ? "; if the line names the columns, say `header = true`" : "");
+        table_.problem = ": " + place() + ": " + wrong + way_out(line.substr(0, end));
         return;
       }
       if (end == line.size()) {
@@ -94,6 +113,24 @@ class CsvReader {
       line.remove_prefix(end + 1);
     }
     end_row();
+  }
+
+  // For a cell that is no number: what the form of the table may be instead.
+  [[nodiscard]] std::string way_out(std::string_view cell) const {
+    double number = 0;
+    if (number_in(cell, DType::kF64, number).empty()) {
+      return "";
+    }
+    for (const char separator : {';', '\t', '|'}) {
+      const std::string_view first = cell.substr(0, std::min(cell.find(separator), cell.size()));
+      if (first.size() < cell.size() && number_in(first, DType::kF64, number).empty()) {
+        return std::string("; if the columns stand apart so, say `separator = \"") +
+               (separator == '\t' ? "\\t" : std::string(1, separator)) + "\"`";
+      }
+    }
+    return table_.rows == 0 && !form_.header
+               ? "; if the line names the columns, say `header = true`"
+               : "";
   }
 
   void end_row() {

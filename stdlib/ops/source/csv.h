@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "ir/dtype.h"
+
 namespace mtf {
 
 struct CsvTable {
@@ -20,6 +22,7 @@ struct CsvTable {
 struct CsvForm {
   bool header = false;  // the first line names the columns
   char separator = ',';
+  DType dtype = DType::kF64;  // which has to hold the numbers
 };
 
 // Takes a row of numbers, and which it is.

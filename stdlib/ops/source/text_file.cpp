@@ -96,7 +96,8 @@ CsvTable table_of(const OpArgs& args, CsvRows rows = {}, const TakeRow& take = {
       const std::string_view all(reinterpret_cast<const char*>(text.data()),
                                  static_cast<std::size_t>(text.bytes()));
       const CsvForm form{.header = bool_arg(args, "header", false),
-                         .separator = separator.empty() ? ',' : separator.front()};
+                         .separator = separator.empty() ? ',' : separator.front(),
+                         .dtype = dtype_arg(args, "dtype", DType::kF32)};
       table = read_csv(all, form, rows, take);
       const std::string change = text.change();
       table.problem = change.empty() ? table.problem : change;

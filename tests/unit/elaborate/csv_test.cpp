@@ -87,8 +87,28 @@ TEST_CASE("a table that is none is told with line, row and column") {
         "columns, say `header = true`");
   CHECK(problem_of("1\n1e999") ==
         ": line 2 (row 1), column 1: `1e999` is beyond the range of numbers");
+  CHECK(problem_of("1;2\n3;4") ==
+        ": line 1 (row 0), column 1: `1;2` is not a number; if the columns stand apart so, say "
+        "`separator = \";\"`");
   CHECK(problem_of("") == "has no row");
   CHECK(problem_of("a,b\n", {.header = true}) == "has no row below its header");
+}
+
+TEST_CASE("a number that the dtype of the table cannot hold is told") {
+  const auto first = [](std::string_view cell, DType dtype) {
+    const std::string problem = problem_of(cell, {.dtype = dtype});
+    return problem.substr(std::min(problem.size(), problem.find('`')));
+  };
+  CHECK(first("1.5", DType::kI32) == "`1.5` is no whole number, as i32 has them");
+  CHECK(first("nan", DType::kU8) == "`nan` is no whole number, as u8 has them");
+  CHECK(first("256", DType::kU8) == "`256` is beyond the range of u8");
+  CHECK(first("2", DType::kBool) == "`2` is beyond the range of bool");
+  CHECK(first("1e39", DType::kF32) == "`1e39` is beyond the range of f32");
+  CHECK(first("9007199254740993", DType::kI64) ==
+        "`9007199254740993` has more than the 53 bits that are read");
+  CHECK(first("9007199254740994", DType::kI64).empty());
+  CHECK(first("-inf", DType::kF16).empty());
+  CHECK(first("16777217", DType::kF32).empty());
 }
 
 TEST_CASE("a line is appended behind whole lines") {
