@@ -3,6 +3,7 @@
 #include "ir/dtype.h"
 
 #include <array>
+#include <cmath>
 #include <string>
 
 namespace mtf {
@@ -92,6 +93,19 @@ DType wide_of(DType dtype) {
 
 bool is_narrow(DType dtype) {
   return entry_of(dtype).wide.has_value();
+}
+
+bool holds(DType dtype, double value) {
+  if (is_float(dtype)) {
+    return !std::isfinite(value) || with_stored(dtype, [value](auto type) {
+      return std::isfinite(static_cast<double>(static_cast<decltype(type)>(value)));
+    });
+  }
+  const bool is_unsigned = dtype == DType::kBool || dtype == DType::kU8;
+  const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(dtype)) - 1);
+  const double low = is_unsigned ? 0 : -half;
+  const double high = dtype == DType::kBool ? 2 : is_unsigned ? 256 : half;  // just above
+  return value == std::trunc(value) && value >= low && value < high;
 }
 
 }  // namespace mtf

@@ -26,6 +26,8 @@ enum class DType : std::uint8_t { kF32, kF64, kI32, kI64, kBool, kU8, kBF16, kF1
 // f32 for bf16 and f16, i32 for i8 and i16; others are as wide as they get.
 [[nodiscard]] DType wide_of(DType dtype);
 [[nodiscard]] bool is_narrow(DType dtype);
+// Whether the dtype has that number; a float may be rounded, but stays finite.
+[[nodiscard]] bool holds(DType dtype, double value);
 
 // The upper half of a float.
 struct BFloat16 {

@@ -129,18 +129,6 @@ std::optional<TensorType> elements(OpCall& call, Accepts what, DiagSink& diags) 
   return result_type(call, call.operands[0].dtype, *shape, diags);
 }
 
-// Whether the dtype has that number.
-bool holds(DType dtype, double value) {
-  if (is_float(dtype)) {
-    return true;
-  }
-  const bool is_unsigned = dtype == DType::kBool || dtype == DType::kU8;
-  const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(dtype)) - 1);
-  const double low = is_unsigned ? 0 : -half;
-  const double high = dtype == DType::kBool ? 2 : is_unsigned ? 256 : half;  // just above
-  return value == std::trunc(value) && value >= low && value < high;
-}
-
 }  // namespace
 
 std::string spelled(const OpCall& call) {

@@ -42,6 +42,32 @@ Value number_like(const OpDef& op, std::span<const Operand> operands, double num
   return make(number);
 }
 
+std::string beyond(DType dtype) {
+  return "beyond the range of " + std::string(mtf::to_string(dtype)) +
+         (dtype == DType::kF16 ? "; that of f32 and bf16 is larger" : "");
+}
+
+// An operation computes with its numbers as wide as its result gets.
+bool check_numbers(Units& units, const OpDef& op, const OpArgs& args, DType result,
+                   SourceSpan span) {
+  for (const auto& [name, arg] : args.entries()) {
+    const auto* number = std::get_if<double>(&arg);
+    if (number != nullptr && is_float(result) && !holds(wide_of(result), *number)) {
+      units.report.error(DiagKind::kOverflow, span,
+                         "`" + std::string(name) + "` of `" + std::string(op.name) + "` is " +
+                             to_text(*number) + ", " + beyond(wide_of(result)));
+      return false;
+    }
+  }
+  return true;
+}
+
+// Tensor expressions hold numbers as doubles.
+bool is_exact(std::int64_t number) {
+  const auto real = static_cast<double>(number);
+  return holds(DType::kI64, real) && static_cast<std::int64_t>(real) == number;
+}
+
 // On plain numbers an operation stays on the host: `sqrt(from)`.
 std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const Operand> operands,
                              const OpArgs& args, SourceSpan span) {
@@ -68,10 +94,12 @@ std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const 
   return number_like(op, operands, result);
 }
 
-// The dtype that numbers among the operands get: that of the tensors beside them.
-DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands) {
+// The dtype that numbers among the operands get: that of the tensors beside them. A float that is
+// cast to one is it at once, and so rounded once.
+DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands, const OpArgs& args) {
   const bool by_element = op.tile != nullptr || op.expand != nullptr;
   bool is_real = false;
+  bool is_long = false;
   for (const Operand& operand : operands) {
     const auto* tensor = operand.value.get<Tensor>();
     if (tensor != nullptr && tensor->type.dtype != DType::kBool &&
@@ -79,8 +107,16 @@ DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands) {
       return tensor->type.dtype;
     }
     is_real = is_real || operand.value.is<double>();
+    is_long = is_long || !holds(DType::kI32, number_of(operand.value).value_or(0));
   }
-  return is_real ? DType::kF32 : DType::kI32;
+  if (op.primitive != Primitive::kCast) {
+    return is_real ? DType::kF32 : DType::kI32;
+  }
+  const auto* to = args.get<DType>("dtype");
+  if (is_real) {
+    return to != nullptr && is_float(*to) ? *to : DType::kF64;
+  }
+  return is_long ? DType::kI64 : DType::kI32;
 }
 
 std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& operand,
@@ -223,14 +259,16 @@ std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
                            std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
     return std::nullopt;
   }
-  const bool is_unsigned = dtype == DType::kU8 || dtype == DType::kBool;
-  const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(dtype)) - 1);
-  const double low = is_unsigned ? 0 : -half;
-  const double high = dtype == DType::kBool ? 1 : is_unsigned ? 255 : half - 1;
-  if (!is_float(dtype) && dtype != DType::kI64 && (value < low || value > high)) {
-    units.report.error(
-        DiagKind::kOverflow, number.span,
-        to_string(number.value) + " is beyond the range of " + std::string(mtf::to_string(dtype)));
+  if (!holds(dtype, value)) {
+    units.report.error(DiagKind::kOverflow, number.span,
+                       to_string(number.value) + " is " + beyond(dtype));
+    return std::nullopt;
+  }
+  if (const auto whole = as_int(number.value); whole && !is_float(dtype) && !is_exact(*whole)) {
+    units.report.error(DiagKind::kOverflow, number.span,
+                       to_string(number.value) +
+                           " has more than the 53 bits that a number in a "
+                           "tensor expression may have");
     return std::nullopt;
   }
   Recording& unit = units.recording();
@@ -284,7 +322,7 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   if (std::optional<Value> value = on_host(units.report, op, operands, args, span)) {
     return *value;
   }
-  const DType numbers = dtype_for_numbers(op, operands);
+  const DType numbers = dtype_for_numbers(op, operands, args);
   std::vector<ValueId> ids;
   std::vector<SourceSpan> spans;
   for (const Operand& operand : operands) {
@@ -318,10 +356,13 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   fit_operands(units, op, args, ids);
   fit_whole_numbers(units, op, operands, args, ids);
   note_write(units, op, args, ids);
-  const std::optional<ValueId> result = unit.builder.call(op, ids, std::move(args), spans);
+  const std::optional<ValueId> result = unit.builder.call(op, ids, args, spans);
   units.take_diags();
   if (!result) {
     units.report.fail();
+    return unknown();
+  }
+  if (!op.effect && !check_numbers(units, op, args, unit.builder.type_of(*result).dtype, span)) {
     return unknown();
   }
   return op.effect ? nothing() : recorded(units, *result);
