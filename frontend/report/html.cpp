@@ -18,8 +18,9 @@ std::string escaped_html(std::string_view text) {
       case '"':
         result += "&quot;";
         break;
-      default:
-        result += c;
+      default:  // XML has no control characters, escaped or not
+        result += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? "\xEF\xBF\xBD"
+                                                                                : std::string(1, c);
     }
   }
   return result;

@@ -245,7 +245,25 @@ def check_watch(folder):
     lines = tree.findall("{http://www.w3.org/2000/svg}polyline")
     if [len(line.get("points").split()) for line in lines] != [STEPS, 3]:
         fail("the polylines of the SVG")
+    check_odd_curves(folder)
     follow(folder)
+
+
+def check_odd_curves(folder):
+    """Of numbers as far apart as can be, and of names that a terminal must not have as they are."""
+    names = ["größe", "日本", "\U0001f600", "a\x1b[31mb", "n" * 300]
+    lines = [json.dumps({"step": step, "loss": loss, **{name: step for name in names}}, ensure_ascii=False)
+             for step, loss in enumerate((1e308, -1e308, 0))]
+    pathlib.Path(folder, "odd.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for words in ([], ["--ascii"]):
+        text = run(folder, "watch", "--once", "--width", "60", *words, "--plot", "odd.svg", "odd.jsonl").stdout
+        if "\x1b" in text or "a\\u001b[31mb\n" not in text or (words and not text.isascii()):
+            fail("names of curves", text)
+        if ("gr\\u00f6\\u00dfe\n" in text, "\\u65e5\\u672c\n" in text, "\\U0001f600\n" in text) != (bool(words),) * 3:
+            fail("names that are no ASCII", text)
+        if any(len(line) > 60 + 2 for line in text.splitlines()[:-1]):
+            fail("a name that is longer than a line", text)
+    xml.etree.ElementTree.parse(pathlib.Path(folder, "odd.svg"))
 
 
 def follow(folder):

@@ -109,7 +109,20 @@ void read_row(const TableHead& head, std::string_view line, CurveReader& reader)
   }
 }
 
+// Of halves: between the least double and the greatest there are more than a double can say.
+double share_of_span(double low, double x, double high) {
+  return high > low ? (x / 2 - low / 2) / (high / 2 - low / 2) : 0;
+}
+
 }  // namespace
+
+double CurveBounds::across(std::int64_t step) const {
+  return share_of_span(left, static_cast<double>(step), right);
+}
+
+double CurveBounds::up(double value) const {
+  return share_of_span(bottom, value, top);
+}
 
 CurveBounds bounds_of(const Curve2d& curve) {
   const auto [first, last] = std::ranges::minmax_element(curve.points);

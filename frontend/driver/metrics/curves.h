@@ -16,15 +16,15 @@ struct Curve2d {
   bool is_rate = false;                                 // how fast it goes, not how well
 };
 
-// What its points span; where they span nothing, one step or a value of 1.
+// What its points span, and where in that a point is, 0 … 1; where they span nothing, 0.
 struct CurveBounds {
   double left = 0;
   double right = 0;
   double bottom = 0;
   double top = 0;
 
-  [[nodiscard]] double width() const { return right > left ? right - left : 1; }
-  [[nodiscard]] double height() const { return top > bottom ? top - bottom : 1; }
+  [[nodiscard]] double across(std::int64_t step) const;
+  [[nodiscard]] double up(double value) const;
 };
 [[nodiscard]] CurveBounds bounds_of(const Curve2d& curve);  // requires: it has points
 

@@ -43,10 +43,8 @@ std::string curve_frame(const Curve2d& curve, double top) {
   const CurveBounds bounds = bounds_of(curve);
   std::string line;
   for (const auto& [step, value] : thinned_curve(curve)) {
-    line += svg_number(kCurveLeft +
-                       (static_cast<double>(step) - bounds.left) / bounds.width() * kCurveWidth) +
-            "," + svg_number(top + (1 - (value - bounds.bottom) / bounds.height()) * kCurveHeight) +
-            " ";
+    line += svg_number(kCurveLeft + bounds.across(step) * kCurveWidth) + "," +
+            svg_number(top + (1 - bounds.up(value)) * kCurveHeight) + " ";
   }
   return "<rect x=\"" + svg_number(kCurveLeft) + "\" y=\"" + svg_number(top) + "\" width=\"" +
          svg_number(kCurveWidth) + "\" height=\"" + svg_number(kCurveHeight) +

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iomanip>
 #include <optional>
+#include <sstream>
 
 #include "frontend/driver/metrics/curves.h"
 #include "frontend/report/quantity.h"
@@ -85,10 +87,9 @@ std::vector<ColumnSpan> column_spans(const Curve2d& curve, const CurveBounds& bo
                                      const Canvas& canvas) {
   std::vector<ColumnSpan> spans(canvas.columns());
   for (const auto& [step, value] : curve.points) {
-    const double across = (static_cast<double>(step) - bounds.left) / bounds.width();
-    const auto column =
-        static_cast<std::size_t>(std::lround(across * static_cast<double>(canvas.columns() - 1)));
-    const std::size_t row = canvas.row_at((value - bounds.bottom) / bounds.height());
+    const auto column = static_cast<std::size_t>(
+        std::lround(bounds.across(step) * static_cast<double>(canvas.columns() - 1)));
+    const std::size_t row = canvas.row_at(bounds.up(value));
     ColumnSpan& span = spans[column];
     const bool is_first = span.first > span.last;
     span = {.first = is_first ? row : std::min(span.first, row),
@@ -118,6 +119,32 @@ void draw_curve(const Curve2d& curve, const CurveBounds& bounds, Canvas& canvas)
   }
 }
 
+// A name as a terminal may have it: no longer than a line, without control characters and, where
+// all is to be ASCII, with what is not as `\u00e4`.
+std::string shown_name(const std::string& name, const CurveStyle& style) {
+  constexpr char32_t kEllipsis = 0x2026;
+  const std::string all = shortened(name, style.columns);
+  std::string text;
+  for (std::string_view rest = all; !rest.empty();) {
+    const CodePoint code = first_code_point(rest);
+    const bool is_control = code.value < 0x20 || (code.value >= 0x7F && code.value < 0xA0);
+    if (code.length == 0) {
+      text += '?';
+    } else if (style.ascii && code.value == kEllipsis) {
+      text += "...";
+    } else if (is_control || (style.ascii && code.value > 0x7F)) {
+      std::ostringstream hex;
+      hex << (code.value > 0xFFFF ? "\\U" : "\\u") << std::hex << std::setfill('0')
+          << std::setw(code.value > 0xFFFF ? 8 : 4) << static_cast<std::uint32_t>(code.value);
+      text += hex.str();
+    } else {
+      text += rest.substr(0, code.length);
+    }
+    rest.remove_prefix(std::max<std::size_t>(code.length, 1));
+  }
+  return text;
+}
+
 std::string curve_picture(const Curve2d& curve, const CurveStyle& style) {
   const CurveBounds bounds = bounds_of(curve);
   const std::string top = significant(bounds.top, kTextDigits);
@@ -126,7 +153,7 @@ std::string curve_picture(const Curve2d& curve, const CurveStyle& style) {
   const std::size_t width = std::max<std::size_t>(20, style.columns - 1) - margin - 2;
   Canvas canvas(width, kCurveRows, style.ascii);
   draw_curve(curve, bounds, canvas);
-  std::string text = curve.name + "\n";
+  std::string text = shown_name(curve.name, style) + "\n";
   for (std::size_t row = 0; row < kCurveRows; ++row) {
     const std::string mark = row == 0 ? top : row + 1 == kCurveRows ? bottom : "";
     text += std::string(margin - mark.size(), ' ') + mark + (style.ascii ? " |" : " │") +
@@ -147,7 +174,8 @@ std::string curves_text(const Curves& curves, const CurveStyle& style) {
   for (const Curve2d& curve : curves.curves) {
     text += curve.is_rate ? "" : curve_picture(curve, style);
     step = std::max(step, curve.points.back().first);
-    last += ", " + curve.name + " " + significant(curve.points.back().second, kTextDigits);
+    last += ", " + shown_name(curve.name, style) + " " +
+            significant(curve.points.back().second, kTextDigits);
   }
   return curves.curves.empty() ? "no metrics yet\n"
                                : text + "step " + count_text(step) + last + "\n";
