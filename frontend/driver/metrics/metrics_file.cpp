@@ -177,10 +177,13 @@ MetricsFile::MetricsFile(std::string path)
 }
 
 std::string MetricsFile::obstacle() const {
-  std::error_code ignored;
+  std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  if (!folder.empty()) {
-    std::filesystem::create_directories(folder, ignored);
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    std::filesystem::create_directories(folder, error);
+  }
+  if (error) {
+    return error.message();
   }
   std::string problem = append_bytes(path_, "");
   return problem.empty() && !is_ours(text_of(path_).value_or("")) ? "it is no file of metrics"
