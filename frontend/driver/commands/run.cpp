@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,7 +159,8 @@ ExecuteOptions asked_of_device(const Options& options) {
           .ends_saved = true};
 }
 
-Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
+Outcome execute(Workspace& workspace, FileId file, std::set<std::string> variables,
+                Communicator* world) {
   const Options& options = workspace.options;
   DiagSink diags;
   const bool is_timed = options.profile || !options.trace.empty();
@@ -173,6 +175,7 @@ Outcome execute(Workspace& workspace, FileId file, Communicator* world) {
   running.noted = [&](const NotedMetric& metric) { metrics.noted(metric); };
   running.timeline = is_timed ? &timeline : nullptr;
   running.interruption = &interruption;
+  running.variables = std::move(variables);
   ExecuteDevice device(std::move(running), world);
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   ElaborateOptions host = elaborate_options(options);
@@ -243,6 +246,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
   if (!file) {
     return outcome_of(workspace, workspace.diags);
   }
+  std::set<std::string> variables;
   {
     const std::unique_ptr<CheckedProgram> program = check_program(workspace, *file);
     if (program != nullptr) {
@@ -261,13 +265,14 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
         !can_report(workspace.options, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
+    variables = program->device.declared();
   }
   if (world == nullptr || world->has_first_rank()) {
     warn(workspace, workspace.diags);
   } else {
     static_cast<void>(take_text(workspace, workspace.diags));  // they are said once
   }
-  return execute(workspace, *file, world);
+  return execute(workspace, *file, std::move(variables), world);
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ std::optional<std::vector<TensorHandle>> CheckDevice::run(
   return results_.at(&unit);
 }
 
+void CheckDevice::declare(const Variable& variable) {
+  variables_.push_back(variable);
+  declared_.insert(variable.path);
+}
+
 bool CheckDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   if (request.path.empty()) {
     return true;

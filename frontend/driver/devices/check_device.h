@@ -28,7 +28,7 @@ class CheckDevice : public DryDevice {
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
 
-  void declare(const Variable& variable) override { variables_.push_back(variable); }
+  void declare(const Variable& variable) override;
   // What a file is for: the variables that the program has by its end, wherever it is restored.
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
   std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
@@ -40,6 +40,8 @@ class CheckDevice : public DryDevice {
   [[nodiscard]] const Program* simplified(const Unit& unit) const;
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
+  // The paths of all that were ever declared.
+  [[nodiscard]] const std::set<std::string>& declared() const { return declared_; }
   // In the order in which they were first run.
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
@@ -50,6 +52,7 @@ class CheckDevice : public DryDevice {
   OpTable ops_;
   Lowered lowered_;
   std::vector<Variable> variables_;
+  std::set<std::string> declared_;
   std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;

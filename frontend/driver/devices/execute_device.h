@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,6 +68,8 @@ struct ExecuteOptions {
   Interruption* interruption = nullptr;                  // asked before each run
   bool ends_saved = false;       // an interrupted run goes on to where it saves
   std::string checkpoints = {};  // the folder that takes the place of others for them; "": none
+  // The variables that the program has by its end, where a check has found them.
+  std::optional<std::set<std::string>> variables = {};
 };
 
 // Whether the environment, as of tests, asks for `check_plan`.
@@ -179,6 +182,10 @@ class ExecuteDevice final : public HoldingDevice {
   [[nodiscard]] const Restored* restored_for(const std::string& path) const;
   // All that exist or are declared, without programs.
   [[nodiscard]] std::vector<Variable> known_variables() const;
+  // What was restored and no variable has taken yet, as it is in the file, by path; nullopt after
+  // an error. Of what the program has no variable for there is nothing.
+  std::optional<std::map<std::string, RankTensor>> untaken(DiagSink& diags);
+  [[nodiscard]] std::set<std::string> untaken_paths() const;
   std::optional<Restored> opened(const RestoreRequest& request, DiagSink& diags);
   // Of a variable that is about to change.
   void keep_old(const std::string& path);

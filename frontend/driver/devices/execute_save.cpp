@@ -41,8 +41,15 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
                       .steps = steps_,
                       .note = request.note};
   plan.part_bytes = request.part_bytes > 0 ? request.part_bytes : plan.part_bytes;
+  const std::optional<std::map<std::string, RankTensor>> others = untaken(diags);
+  if (!others) {
+    return false;
+  }
   std::vector<NamedTensor> tensors;
   for (const auto& [path, tensor] : variables_) {
+    tensors.push_back({.name = path, .tensor = &tensor});
+  }
+  for (const auto& [path, tensor] : *others) {
     tensors.push_back({.name = path, .tensor = &tensor});
   }
   const std::string problem = write_checkpoint(*communicator_, layout_.mesh, tensors, plan);
