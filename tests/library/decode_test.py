@@ -106,7 +106,26 @@ fn slow_best(ids: i32[batch, length], given: i32[]) {
   return decode.beam_search(without, ids, given, [zeros([batch, length], i32)], length, vocab, beam,
                             stop = 3)
 }
+fn read(tokens, past) {
+  let y, kept = net(tokens, 0, past)
+  return kept
+}
+fn read_greedy(ids: i32[batch, length], given: i32[]) {
+  return decode.greedy(with_past, ids, given, empty, length, vocab, read = read, known = 4)
+}
+fn read_best(ids: i32[batch, length], given: i32[]) {
+  return decode.beam_search(with_past, ids, given, empty, length, vocab, beam, stop = 3, read = read,
+                            known = 3)
+}
 let ids = const([batch, length], NUMBERS, dtype = i32)
+write("read_greedy.npy", read_greedy(ids, 5))
+write("each_greedy.npy", greedy(ids, 5))
+let read_texts, read_scores = read_best(ids, 5)
+let each_texts, each_scores = best(ids, 5)
+write("read_texts.npy", read_texts)
+write("read_scores.npy", read_scores)
+write("each_texts.npy", each_texts)
+write("each_scores.npy", each_scores)
 write("greedy.npy", greedy(ids, 2))
 write("slow_greedy.npy", slow_greedy(ids, 2))
 let texts, scores = best(ids, 2)
@@ -235,6 +254,9 @@ def check_transformer(post):
     for name in ("greedy", "texts"):
         if (found[name] != found["slow_" + name]).any():
             sys.exit(f"{name} with a past {found[name]}, without {found['slow_' + name]}")
+    for name in ("greedy", "texts", "scores"):
+        if (found["read_" + name] != found["each_" + name]).any():
+            sys.exit(f"{name} of a prompt in one pass {found['read_' + name]}, token by token {found['each_' + name]}")
     if not np.allclose(found["scores"], found["slow_scores"], rtol=1e-5):
         sys.exit(f"{found['scores']} are not {found['slow_scores']}")
 
@@ -242,7 +264,7 @@ def check_transformer(post):
 def plan(entry, layout, capacity, words=16):
     text = program("false").replace("const([batch, length], ", "const([batch, twelve: 12], ").replace(
         "dtype = i32)", "dtype = i32)[twelve: 0..2 as pair]\n"
-        "let begun = broadcast(ids[pair: 0] -> [batch, length])").replace("(ids, 2)", "(begun, 2)")
+        "let begun = broadcast(ids[pair: 0] -> [batch, length])").replace("(ids, ", "(begun, ")
     return json.loads(library.command(MTF, ["plan", "-", entry, "--layout", layout, "--json", "--set",
                                             f"capacity={capacity},words={words}"], text))
 
