@@ -52,6 +52,23 @@ def check_scale(binary, folder):
     assert [row["size"] for row in other["scale"]] == [6, 18], other
 
 
+ODD = """dim batch = 7, io = 13, hidden = 91
+fn f(x: f32[batch, io], w: f32[io, hidden], v: f32[hidden, batch]) {{
+  return einsum(einsum(x, w -> [batch, hidden]), v -> [batch])
+}}
+"""
+
+
+def check_odd(binary):
+    """No power of two splits anything; and where nothing fits, no more ranks are tried than split something."""
+    words = ["search", "-", "--fit", "--budget", "1", "--memory"]
+    for memory, fewest in (("8KiB", 7), ("1KiB", 49), ("500", 91)):
+        done = subprocess.run([binary, *words, memory], input=ODD.format(), capture_output=True, text=True, check=False)
+        assert f"the least time on {fewest} rank" in done.stdout, (memory, done.stdout, done.stderr)
+    done = subprocess.run([binary, *words, "1"], input=ODD.format(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "on up to 8,281 ranks, the most that split dims; " in done.stderr, done.stderr
+
+
 def check_fit(binary, memory, sizes):
     """Of every number of ranks up to the answer, the least memory that a search finds."""
     text = PROGRAM.format(batch=48, memory=memory)
@@ -71,6 +88,7 @@ def main():
     binary = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         check_scale(binary, folder)
+    check_odd(binary)
     sizes = set()
     for memory in (150_000, 36_000, 30_000, 26_000):
         check_fit(binary, memory, sizes)

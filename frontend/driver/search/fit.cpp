@@ -1,6 +1,8 @@
-// `--fit`: powers of two up to the first that fits, then what lies between it and its half.
+// `--fit`: about twice as many ranks each time, up to the first that fit, then what lies between
+// these and the ones before.
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -32,12 +34,19 @@ Numbers divisors(SearchedProgram& program, std::int64_t end) {
 }
 
 // The numbers of ranks from `begin` to `end - 1` that are products of as many factors as a mesh has
-// axes, each of which divides some dim: on others some axis splits nothing.
+// axes, each of which divides some dim: on others some axis splits nothing. Where sizes need not
+// divide, all.
 std::vector<std::int64_t> worthwhile(SearchedProgram& program, std::int64_t begin,
                                      std::int64_t end) {
+  const Mesh& mesh = program.limits().fixed.mesh;
+  if (mesh.uneven) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(end - begin));
+    std::iota(all.begin(), all.end(), begin);
+    return all;
+  }
   const Numbers factors = divisors(program, end);
   Numbers products = {1};
-  for (std::size_t axis = 0; axis < program.limits().fixed.mesh.axes.size(); ++axis) {
+  for (std::size_t axis = 0; axis < mesh.axes.size(); ++axis) {
     Numbers longer = products;
     for (const std::int64_t product : products) {
       for (auto factor = factors.begin(); factor != factors.end() && product * *factor < end;
@@ -50,34 +59,49 @@ std::vector<std::int64_t> worthwhile(SearchedProgram& program, std::int64_t begi
   return {products.lower_bound(begin), products.end()};
 }
 
+// Of these, the largest up to each power of two.
+std::vector<std::int64_t> doubling(const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> result;
+  std::int64_t power = 1;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    while (power < counts[i]) {
+      power *= 2;
+    }
+    if (i + 1 == counts.size() || counts[i + 1] > power) {
+      result.push_back(counts[i]);
+    }
+  }
+  return result;
+}
+
 class Fit {
  public:
   Fit(Workspace& workspace, SearchedProgram& program) : workspace_(workspace), program_(program) {}
 
   std::optional<Fitted> find() {
     const std::vector<std::int64_t>& asked = workspace_.options.search.ranks;
+    const std::vector<std::int64_t> counts =
+        asked.empty() ? doubling(all_worthwhile()) : asked;
     bool fits = false;
-    if (asked.empty()) {
-      std::int64_t ranks = 1;
-      for (; ranks <= kMostRanks && !fits && workspace_.diags.ok(); ranks *= 2) {
-        fits = try_on(ranks);
-      }
-      if (fits && ranks_ > 2) {
-        look_between(ranks_ / 2 + 1, ranks_);
-      }
+    std::int64_t before = 0;  // of ranks that do not
+    for (std::size_t i = 0; i < counts.size() && !fits && workspace_.diags.ok(); ++i) {
+      fits = try_on(counts[i]);
+      before = fits ? before : counts[i];
     }
-    for (std::size_t i = 0; i < asked.size() && !fits && workspace_.diags.ok(); ++i) {
-      fits = try_on(asked[i]);
+    if (fits && asked.empty()) {
+      look_between(before + 1, ranks_);
     }
     if (!workspace_.diags.ok()) {
       return std::nullopt;
     }
     if (!fits) {
+      const std::string& needed = says_.back().second[1];
+      const bool are_all = asked.empty() && counts.back() * 2 <= kMostRanks;
       workspace_.diags.error(
           DiagKind::kMemory, {},
           "no layout was found that fits the memory of a rank, on up to " +
-              count_text(asked.empty() ? kMostRanks : asked.back()) + " ranks" +
-              (says_.back().second[1].empty() ? "" : "; these need " + says_.back().second[1]));
+              count_text(counts.back(), "rank") + (are_all ? ", the most that split dims" : "") +
+              (needed.empty() ? "" : "; these need " + needed));
       return std::nullopt;
     }
     program_.set_ranks(ranks_);
@@ -116,6 +140,12 @@ class Fit {
     ranks_ = ranks;
     found_ = std::move(searching);
     return true;
+  }
+
+  // Up to the most that are tried, as meshes of so many axes as are searched.
+  std::vector<std::int64_t> all_worthwhile() {
+    program_.set_ranks(1);
+    return worthwhile(program_, 1, kMostRanks + 1);
   }
 
   // The fewest of them that fit; of many, as if all fitted from some number on.

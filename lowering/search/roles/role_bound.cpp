@@ -32,7 +32,18 @@ RoleBound::RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOpera
       operations_(operations),
       objective_(objective),
       memory_(memory * static_cast<double>(operations.programs())),
-      cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kUnavoidable) {}
+      cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kUnavoidable) {
+  for (std::size_t t = 0; t < operations.tensors(); ++t) {
+    for (std::size_t a = 0; a < space.axes(); ++a) {
+      const auto splits = [&](std::int64_t size) {
+        return mesh_.splits(size, {static_cast<AxisId>(a)});
+      };
+      const bool may_be = mesh_.axes[a].size > 1 &&
+                          std::ranges::any_of(operations.tensor(t).sizes, splits);
+      may_split_.push_back(may_be ? 1 : 0);
+    }
+  }
+}
 
 std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, AxisId axis) const {
   const std::size_t dims = space_.dims().size();
@@ -58,7 +69,7 @@ RoleBound::Least RoleBound::least(const Partial& partial) {
   RolePlaces places(operations_.tensors(), space_.axes());
   for (std::size_t t = 0; t < operations_.tensors(); ++t) {
     for (std::size_t a = 0; a < space_.axes(); ++a) {
-      if (mesh_.axes[a].size > 1) {
+      if (may_split_[t * space_.axes() + a] != 0) {
         places.at(t, a) = place(partial, operations_.tensor(t), static_cast<AxisId>(a));
       }
     }

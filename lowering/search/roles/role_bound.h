@@ -56,6 +56,7 @@ class RoleBound {
   Objective objective_;
   double memory_ = 0;  // of all programs, as if one after the other held so much
   RoleCost cost_;
+  std::vector<char> may_split_;  // per tensor and axis: whether any of its dims divides so
 };
 
 }  // namespace mtf
