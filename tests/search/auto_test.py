@@ -46,6 +46,12 @@ def main():
         status, _, errors = run("run", "--layout", "quick", "--locked")
         assert status == 1 and errors.count("error:") == 1, errors
         assert "no answer for this program" in errors, errors
+        # Of an axis that only what is not searched may use, nothing is said.
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PROGRAM.format(hidden=128).replace("hidden -> cols", ""))
+        status, _, errors = run("check", "--layout", "quick", "--locked")
+        assert status == 1 and errors.count("error:") == 1 and "warning" not in errors, errors
+        write(128)
         status, plain, errors = run("run", "--layout", "plain", "--locked")
         assert status == 0 and not errors, errors
         status, first, errors = run("run", "--layout", "quick", ranks=4)

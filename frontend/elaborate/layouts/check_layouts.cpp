@@ -66,13 +66,15 @@ void check_globs(Context& c, const Layout& layout) {
   }
 }
 
-// Axes that no layout on the mesh uses.
+// Axes that no layout on the mesh uses. One that is still to be searched may use any.
 void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   std::vector<AxisId> used;
   bool has_rules = false;
   bool takes_rest = layouts.has_pins;
   for (const Layout& layout : layouts.layouts) {
-    for (const Rule* rule : layout.mesh.name == mesh.name ? all_rules(layout) : AllRules()) {
+    const bool is_here = layout.mesh.name == mesh.name;
+    takes_rest = takes_rest || (is_here && layout.automatic);
+    for (const Rule* rule : is_here ? all_rules(layout) : AllRules()) {
       has_rules = true;
       takes_rest = takes_rest || rule->rest || layout.infer;
       used.insert(used.end(), rule->axes.begin(), rule->axes.end());
