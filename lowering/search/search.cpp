@@ -56,7 +56,13 @@ Merit merit_of(const Priced& priced, const SearchGoal& goal) {
 
 LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& roles, SearchGoal goal,
                            Told told)
-    : space_(space), pricer_(pricer), roles_(roles), goal_(goal), told_(std::move(told)) {
+    : space_(space),
+      pricer_(pricer),
+      roles_(roles),
+      goal_(goal),
+      told_(std::move(told)),
+      others_(pricer.work()),
+      seen_(pricer.work()) {
   for (std::size_t m = 0; m < space.meshes().size(); ++m) {
     sets_.emplace_back();
     variable_sets_.emplace_back();
@@ -71,24 +77,39 @@ LayoutSearch::LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& role
   }
 }
 
-// In rounds, each with twice the work of the one before it. Where the work ends decides how far it
-// gets, and nothing else: more of it never comes to less.
 SearchResult LayoutSearch::run() {
-  constexpr std::int64_t kFirstRound = 20'000;
-  constexpr int kIdle = 60;
-  starts_ = by_guess(starts(most_even_mesh()));
-  for (round_ = kFirstRound; !result_.is_proven; round_ *= 2) {
-    const std::int64_t before = std::min(work(), round_);
-    start_locally(before + (round_ - before) / 4 * 3);
-    result_.is_proven = prove() && result_.best != nullptr;
-    if (!result_.is_proven) {
-      shake(round_, kIdle);
-    }
-    if (round_ >= goal_.work) {
-      break;
-    }
+  while (next_round()) {
   }
   return result_;
+}
+
+// Each has twice the work of the one before it.
+bool LayoutSearch::next_round() {
+  constexpr int kIdle = 60;
+  if (round_ > 0 && (result_.is_proven || round_ >= goal_.work)) {
+    return false;
+  }
+  others_ += pricer_.work() - seen_;
+  if (round_ == 0) {
+    starts_ = by_guess(starts(most_even_mesh()));
+  }
+  round_ = std::max(2 * round_, kFirstRound);
+  const std::int64_t before = std::min(work(), round_);
+  start_locally(before + (round_ - before) / 4 * 3);
+  result_.is_proven = prove();
+  if (!result_.is_proven) {
+    shake(round_, kIdle);
+  }
+  seen_ = pricer_.work();
+  return true;
+}
+
+std::int64_t LayoutSearch::in_whole_rounds(std::int64_t work) {
+  std::int64_t rounds = std::min(work, kFirstRound);
+  while (rounds >= kFirstRound && 2 * rounds <= work) {
+    rounds *= 2;
+  }
+  return rounds;
 }
 
 // That nothing is better than the best; false: the work that there may be is done before.

@@ -2,7 +2,8 @@
 //
 // First a local search from several starts, then branch and bound over all candidates by
 // `RoleBound`: what it leaves is no better than the answer. All of it is deterministic: work is
-// counted in values lowered, not in seconds.
+// counted in values lowered, not in seconds, and goes in rounds, each of which ends where it does
+// however many follow. So more work never comes to less.
 
 #pragma once
 
@@ -42,7 +43,7 @@ struct Merit {
 [[nodiscard]] double value_of(const Priced& priced, Objective objective);
 
 struct SearchResult {
-  const Priced* best = nullptr;  // null: no candidate is legal. It may need more than the memory.
+  const Priced* best = nullptr;  // null: none that is legal. It may need more than the memory.
   double bound = 0;              // of the objective: no candidate has less
   bool is_proven = false;        // all others are left out
   // … of those that say no more than this, if any.
@@ -58,7 +59,15 @@ class LayoutSearch {
   LayoutSearch(const SearchSpace& space, Pricer& pricer, Roles& roles, SearchGoal goal,
                Told told = {});
 
+  // Rounds of twice the work, until there is no more or all is proven.
   [[nodiscard]] SearchResult run();
+  // The next one; false: there is none. What others plan in between is not counted.
+  [[nodiscard]] bool next_round();
+  [[nodiscard]] const SearchResult& result() const { return result_; }
+  // So much of the work that the last round ends with it.
+  [[nodiscard]] static std::int64_t in_whole_rounds(std::int64_t work);
+  // All that was done so far, or may be.
+  [[nodiscard]] std::int64_t done() const { return std::min(round_, goal_.work); }
   // One that costs no more than this, and says no more than it has to, as far as so much work in
   // all shows it.
   [[nodiscard]] LayoutCandidate simplest(const Priced& priced, std::int64_t most);
@@ -66,6 +75,7 @@ class LayoutSearch {
  private:
   // Values that are lowered in the time of one.
   static constexpr std::int64_t kWorkOfGuess = 4;
+  static constexpr std::int64_t kFirstRound = 18'000;
 
   struct Rng {
     std::uint64_t state;
@@ -80,7 +90,9 @@ class LayoutSearch {
   [[nodiscard]] bool is_over(std::int64_t share) const {
     return work() >= std::min(share, goal_.work);
   }
-  [[nodiscard]] std::int64_t work() const { return pricer_.work() + guessed_ * kWorkOfGuess; }
+  [[nodiscard]] std::int64_t work() const {
+    return pricer_.work() - others_ + guessed_ * kWorkOfGuess;
+  }
   // On average.
   [[nodiscard]] std::int64_t work_of_plan() const {
     return pricer_.work() / std::max<std::int64_t>(1, std::ssize(pricer_.known()));
@@ -153,6 +165,8 @@ class LayoutSearch {
   std::size_t begun_ = 0;                // of these
   std::unordered_map<std::string, LayoutCandidate> looks_;  // where tensors lie, of what was tried
   std::int64_t round_ = 0;                                  // its work, with all before it
+  std::int64_t others_ = 0;                                 // of the pricer's, and none of its own
+  std::int64_t seen_ = 0;                                   // the pricer's when the round ended
   std::size_t patience_ = 0;  // changes that a descent tries before it gives up
 };
 

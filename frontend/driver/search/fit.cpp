@@ -80,8 +80,7 @@ class Fit {
 
   std::optional<Fitted> find() {
     const std::vector<std::int64_t>& asked = workspace_.options.search.ranks;
-    const std::vector<std::int64_t> counts =
-        asked.empty() ? doubling(all_worthwhile()) : asked;
+    const std::vector<std::int64_t> counts = asked.empty() ? doubling(all_worthwhile()) : asked;
     bool fits = false;
     std::int64_t before = 0;  // of ranks that do not
     for (std::size_t i = 0; i < counts.size() && !fits && workspace_.diags.ok(); ++i) {
@@ -97,11 +96,11 @@ class Fit {
     if (!fits) {
       const std::string& needed = says_.back().second[1];
       const bool are_all = asked.empty() && counts.back() * 2 <= kMostRanks;
-      workspace_.diags.error(
-          DiagKind::kMemory, {},
-          "no layout was found that fits the memory of a rank, on up to " +
-              count_text(counts.back(), "rank") + (are_all ? ", the most that split dims" : "") +
-              (needed.empty() ? "" : "; these need " + needed));
+      workspace_.diags.error(DiagKind::kMemory, {},
+                             "no layout was found that fits the memory of a rank, on up to " +
+                                 count_text(counts.back(), "rank") +
+                                 (are_all ? ", the most that split dims" : "") +
+                                 (needed.empty() ? "" : "; these need " + needed));
       return std::nullopt;
     }
     program_.set_ranks(ranks_);

@@ -9,6 +9,7 @@
 
 #include "frontend/driver/hardware_option.h"
 #include "frontend/driver/progress.h"
+#include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
 #include "frontend/report/why/reason.h"
 #include "ir/support/number.h"
@@ -66,28 +67,52 @@ Searching::Searching(Workspace& workspace, SearchedProgram& program, double budg
   goal_.objective = objective_of(asked.objective);
   goal_.memory = memory_of(asked, pricer_);
   all_work_ = static_cast<std::int64_t>(budget * kValuesPerSecond);
-  goal_.work = all_work_ / 5 * 3;
+  goal_.work = LayoutSearch::in_whole_rounds(all_work_ / 5 * 3);
 }
 
+// After each round the best so far is seen to, as if it were the last one: no round that follows
+// takes back what came of it.
 std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
+  for (const LayoutCandidate& hint : hints_) {
+    static_cast<void>(pricer_.price(hint));
+  }
   LayoutSearch search(space_, pricer_, roles_, goal_, [this](std::int64_t work) {
     if (workspace_.in_session) {  // elsewhere a signal ends the process, or all ranks together
       throw_if_interrupted();
     }
     progress_at("search", std::min(work, goal_.work), goal_.work);
   });
-  result_ = search.run();
-  all_work_ = pricer_.work() + all_work_ / 5;
-  if (result_.best == nullptr) {
+  std::optional<LayoutCandidate> best;
+  bool is_cut = false;  // for lack of work
+  while (search.next_round()) {
+    const Priced* before = std::exchange(result_, search.result()).best;
+    if (result_.best == nullptr || (result_.best == before && !is_cut)) {
+      continue;
+    }
+    finish(search);
+    is_cut = pricer_.work() >= all_work_;
+    const bool is_better = !best || merit_of(pricer_.price_whole(answer_), goal_) <
+                                        merit_of(pricer_.price_whole(*best), goal_);
+    best = is_better ? answer_ : *best;
+  }
+  if (!best) {
     const auto& known = pricer_.known();
     const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;
+    const std::string count = count_text(std::ssize(known), "layout");
     diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span,
-                "no layout fits this program; of the first: " + first);
+                result_.is_proven
+                    ? "no layout fits this program; of the first: " + first
+                    : "no layout was found that fits this program, of " + count + " that " +
+                          (known.size() == 1 ? "was" : "were") + " tried; of the first: " + first);
     return std::nullopt;
   }
-  for (const LayoutCandidate& hint : hints_) {
-    static_cast<void>(pricer_.price(hint));
-  }
+  answer_ = *best;
+  return best;
+}
+
+// Of the best that the search has found: as few rules as do, and what is beyond it.
+void Searching::finish(LayoutSearch& search) {
+  all_work_ = pricer_.work() + search.done() / 3;
   answer_ = search.simplest(*result_.best, all_work_);
   constexpr int kMostRounds = 3;
   const auto is_left = [&](int round) { return round == 0 || pricer_.work() < all_work_; };
@@ -95,7 +120,6 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
     answer_ = search.simplest(pricer_.price(answer_), all_work_);
   }
   answer_ = VariableChoices(space_, pricer_, goal_, all_work_).improve(answer_);
-  return answer_;
 }
 
 bool Searching::improve() {

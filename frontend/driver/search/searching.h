@@ -52,6 +52,7 @@ class Searching {
   [[nodiscard]] std::vector<const Priced*> some_of_front() const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
+  void finish(LayoutSearch& search);
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();

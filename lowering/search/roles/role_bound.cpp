@@ -38,8 +38,8 @@ RoleBound::RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOpera
       const auto splits = [&](std::int64_t size) {
         return mesh_.splits(size, {static_cast<AxisId>(a)});
       };
-      const bool may_be = mesh_.axes[a].size > 1 &&
-                          std::ranges::any_of(operations.tensor(t).sizes, splits);
+      const bool may_be =
+          mesh_.axes[a].size > 1 && std::ranges::any_of(operations.tensor(t).sizes, splits);
       may_split_.push_back(may_be ? 1 : 0);
     }
   }
