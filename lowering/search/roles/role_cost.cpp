@@ -61,6 +61,7 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
       hardware_(hardware),
       objective_(objective),
       counts_(counts),
+      equal_axes_(counts == Counts::kUnavoidable ? EqualAxes(mesh) : EqualAxes()),
       flops_rate_(highest(hardware.products, hardware.flops)),
       bandwidth_(most_bandwidth(mesh, hardware)),
       latency_(hardware.near_ranks > 1 ? std::min(hardware.link.latency, hardware.near.latency)
@@ -337,9 +338,13 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) c
       best = std::min(best, here);
       return;
     }
-    loops[axis] = -1;
-    self(self, axis + 1);
-    for (std::size_t l = 0; l < operation.loops.size(); ++l) {
+    const std::int32_t same = equal_axes_.twin(places, axis);
+    const std::int32_t first = same < 0 ? -1 : loops[static_cast<std::size_t>(same)];
+    if (first < 0) {
+      loops[axis] = -1;
+      self(self, axis + 1);
+    }
+    for (auto l = static_cast<std::size_t>(std::max(0, first)); l < operation.loops.size(); ++l) {
       if (operation.loops[l] > 1 && may_split(operation, places, axis, l)) {
         loops[axis] = static_cast<std::int32_t>(l);
         self(self, axis + 1);
@@ -359,7 +364,7 @@ RoleCost::Figures RoleCost::of(const RolePlaces& places) {
               .with_passage = through_memory_,
               .with_passage_twice = through_memory_};
   for (Work& work : works_) {
-    const std::string here = places.of(*work.operation);
+    const std::string here = equal_axes_.arranged(places.of(*work.operation));
     const auto [found, is_new] = work.known.try_emplace(here);
     if (is_new) {
       found->second = least(work, here);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/layout/hardware.h"
+#include "lowering/search/roles/equal_axes.h"
 #include "lowering/search/roles/role_operations.h"
 #include "lowering/spmd.h"
 
@@ -129,6 +130,7 @@ class RoleCost {
   const Hardware& hardware_;
   Objective objective_;
   Counts counts_;
+  EqualAxes equal_axes_;  // where sizes alone count
   double flops_rate_ = 0;
   double bandwidth_ = 0;
   double latency_ = 0;
