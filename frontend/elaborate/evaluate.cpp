@@ -84,6 +84,15 @@ Value evaluate_chain(Context& c, const ast::Chain& chain) {
   return left.value;
 }
 
+// What works on a value is a call in which it stands first.
+std::string instead_of_member(const Units& units, const ast::Member& member) {
+  const std::string& name = member.name.text;
+  const bool is_call = member.path == nullptr &&
+                       (find_op(units.ops, name) != nullptr || find_host_fn(name) != nullptr);
+  return is_call ? "; it is a call here, `" + name + "(…)`"
+                 : "; only modules have members, and models variables";
+}
+
 Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {
   if (is_unknown(base.value)) {
     return unknown();
@@ -96,8 +105,7 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   if (module == nullptr || member.path != nullptr) {
     units.report.error(DiagKind::kWrongType, base.span,
                        (member.path == nullptr ? "`." + member.name.text + "`" : "a path") +
-                           " of " + kind_of(base.value) +
-                           "; only modules have members, and models variables");
+                           " of " + kind_of(base.value) + instead_of_member(units, member));
     return unknown();
   }
   Binding* binding = (*module)->scope->own(member.name.text);

@@ -21,7 +21,10 @@ std::string verdict(const VerifyRow& row) {
     return "differs in signs of zero in " + difference.where;
   }
   if (std::isinf(difference.relative)) {
-    return "differs in " + difference.where;
+    return std::isinf(difference.absolute)
+               ? "differs in " + difference.where
+               : "differs by " + significant(difference.absolute, 2) + " absolute in " +
+                     difference.where + ", which is 0 on one rank";
   }
   return "differs by " + significant(difference.relative, 2) + " relative, " +
          significant(difference.absolute, 2) + " absolute in " + difference.where + "; " +

@@ -98,8 +98,16 @@ bool Repl::take(const std::string& name, std::size_t line, std::string text) {
     return true;
   }
   const bool is_right = guarded([&] {
-    return text[begin] == ':' ? run_repl_command(*this, text.substr(begin + 1))
-                              : statements(add_source(name, line, std::move(text)));
+    if (text[begin] == ':') {
+      return run_repl_command(*this, text.substr(begin + 1));
+    }
+    const std::string word = word_without_colon(text);
+    if (!word.empty() && planned_->value(word) == nullptr &&
+        find_op(planned_->context().units.ops, word) == nullptr) {
+      return refuse(DiagKind::kUnknownName,
+                    "a command begins with a colon: `:" + (word == "exit" ? "quit" : word) + "`");
+    }
+    return statements(add_source(name, line, std::move(text)));
   });
   end_progress();
   return is_right;

@@ -16,15 +16,20 @@ constexpr std::array<std::string_view, 8> kWords{"dim",    "int", "float",  "boo
 
 // What other languages call what has a name here.
 constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(
-    {{"float32", "f32"},    {"float64", "f64"},    {"double", "f64"},
-     {"int32", "i32"},      {"int64", "i64"},      {"long", "i64"},
-     {"bfloat16", "bf16"},  {"float16", "f16"},    {"half", "f16"},
-     {"int8", "i8"},        {"int16", "i16"},      {"short", "i16"},
-     {"uint8", "u8"},       {"True", "true"},      {"False", "false"},
-     {"arange", "range"},   {"matmul", "einsum"},  {"dot", "einsum"},
-     {"swish", "silu"},     {"reduce_sum", "sum"}, {"reduce_mean", "mean"},
-     {"reduce_max", "max"}, {"constant", "const"}, {"permute", "transpose"},
-     {"full", "fill"},      {"randn", "normal"},   {"rand", "uniform"}});
+    {{"float32", "f32"},      {"float64", "f64"},
+     {"double", "f64"},       {"int32", "i32"},
+     {"int64", "i64"},        {"long", "i64"},
+     {"bfloat16", "bf16"},    {"float16", "f16"},
+     {"half", "f16"},         {"int8", "i8"},
+     {"int16", "i16"},        {"short", "i16"},
+     {"uint8", "u8"},         {"True", "true"},
+     {"False", "false"},      {"arange", "range"},
+     {"matmul", "einsum"},    {"dot", "einsum"},
+     {"swish", "silu"},       {"reduce_sum", "sum"},
+     {"reduce_mean", "mean"}, {"reduce_max", "max"},
+     {"constant", "const"},   {"permute", "transpose"},
+     {"full", "fill"},        {"randn", "normal"},
+     {"rand", "uniform"},     {"pi", "3.141592653589793"}});
 
 Suggestion suggest_known(std::string_view name, std::span<const std::string> candidates) {
   const auto* known =
@@ -39,6 +44,13 @@ Suggestion suggest_known(std::string_view name, std::span<const std::string> can
   }
   if (std::ranges::find(kNothing, name) != kNothing.end()) {
     return {.text = "; every name has a value here", .fix = {}};
+  }
+  constexpr auto kNotFinite = std::to_array<std::string_view>({"inf", "nan", "infinity", "NaN"});
+  if (std::ranges::find(kNotFinite, name) != kNotFinite.end()) {
+    return {.text =
+                "; numbers are finite: a mask takes -1e30, and `isfinite`, `isinf` and "
+                "`isnan` ask about tensors",
+            .fix = {}};
   }
   constexpr auto kSmall = std::to_array<std::string_view>(
       {"f8", "u16", "u32", "u64", "uint16", "uint32", "uint64", "complex", "c64"});

@@ -102,6 +102,11 @@ std::string stripped(std::string_view text) {
   return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
 }
 
+const ReplCommand* repl_command(std::string_view name) {
+  const auto* const found = std::ranges::find(kReplCommands, name, &ReplCommand::name);
+  return found == kReplCommands.end() ? nullptr : found;
+}
+
 // By its name, or by the beginning of one alone.
 const ReplCommand* meant(std::string_view word, std::vector<std::string>& candidates) {
   const ReplCommand* found = nullptr;
@@ -160,6 +165,14 @@ bool run_repl_command(Repl& repl, const std::string& text) {
   return repl.refuse(DiagKind::kUnknownName,
                      "no command `:" + word + "`" +
                          did_you_mean(word, names_of(kReplCommands), "; `:help` lists them"));
+}
+
+std::string word_without_colon(std::string_view text) {
+  std::string word = stripped(text);
+  if (word.ends_with("()")) {
+    word.resize(word.size() - 2);
+  }
+  return word == "exit" || repl_command(word) != nullptr ? word : "";
 }
 
 std::vector<std::string> words_in(std::string_view text) {

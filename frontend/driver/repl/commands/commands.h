@@ -24,6 +24,9 @@ struct ReplCommand {
 // `text`: without the colon.
 bool run_repl_command(Repl& repl, const std::string& text);
 
+// `help`, `plan()` or `exit`, if that is all of the text; else "".
+[[nodiscard]] std::string word_without_colon(std::string_view text);
+
 // The pages of `:help`.
 [[nodiscard]] std::string repl_help();
 
