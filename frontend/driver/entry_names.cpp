@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "frontend/elaborate/report.h"
+
 namespace mtf {
 
 std::vector<std::string> top_entries(const Session& session) {
@@ -37,8 +39,10 @@ std::vector<std::string> chosen_entries(Workspace& workspace, const Session& ses
     return top_entries(session);
   }
   if (std::ranges::find(names, wanted) == names.end()) {
-    workspace.diags.error(DiagKind::kUnknownEntry, {},
-                          "no entry is called `" + wanted + "`" + did_you_mean(wanted, names));
+    workspace.diags.error(
+        DiagKind::kUnknownEntry, {},
+        "no entry is called `" + wanted + "`" +
+            did_you_mean(wanted, names, "; there is " + host::quoted_list(names)));
     return {};
   }
   return {wanted};

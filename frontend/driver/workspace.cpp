@@ -58,10 +58,13 @@ std::string obstacle(const std::string& path) {
 }  // namespace
 
 std::vector<Diag> Messages::take(const DiagSink& diags) {
+  const std::span<const Diag> all = diags.diags();
+  return take(all.subspan(std::exchange(seen_[&diags], all.size())));
+}
+
+std::vector<Diag> Messages::take(std::span<const Diag> diags) {
   std::vector<Diag> result;
-  std::size_t& seen = seen_[&diags];
-  for (; seen < diags.diags().size(); ++seen) {
-    const Diag& diag = diags.diags()[seen];
+  for (const Diag& diag : diags) {
     const std::string file = diag.span.file.valid() ? sources_.file(diag.span.file).name : "";
     if (taken_.emplace(diag.kind, file, diag.span.begin, diag.text).second) {
       result.push_back(diag);

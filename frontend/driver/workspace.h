@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,6 +38,7 @@ class Messages {
 
   // Ordered by place.
   [[nodiscard]] std::vector<Diag> take(const DiagSink& diags);
+  [[nodiscard]] std::vector<Diag> take(std::span<const Diag> diags);
 
  private:
   const SourceMap& sources_;

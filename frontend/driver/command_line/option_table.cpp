@@ -109,6 +109,10 @@ bool set_ranks(Options& options, std::string_view text) {
   return set_number<&Options::ranks>(options, text) && options.ranks >= 1 && options.ranks <= 65536;
 }
 
+bool set_max_memory(Options& options, std::string_view text) {
+  return set_number<&Options::max_memory>(options, text) && options.max_memory >= 1;
+}
+
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
@@ -338,7 +342,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      "stop at the first value that is not finite, and say where it came from", kRun,
      set_flag<&Options::check_nan>},
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
-     set_number<&Options::max_memory>},
+     set_max_memory},
     {"--timeout", "", "SECONDS", "stop a program that goes on for longer", kExecuting, set_timeout},
     {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)",

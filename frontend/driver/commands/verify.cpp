@@ -181,7 +181,7 @@ Result attempt(Workspace& workspace, FileId file, const std::string& layout, boo
 class Verifier {
  public:
   Verifier(Workspace& workspace, FileId file, const Session& program)
-      : workspace_(workspace), file_(file), program_(program) {}
+      : workspace_(workspace), file_(file), program_(program), messages_(workspace.sources) {}
 
   Outcome run() {
     const auto layouts = std::ranges::count_if(
@@ -255,14 +255,20 @@ class Verifier {
     return texts;
   }
 
+  // Of errors the notes say which layout they are of; warnings are told once.
   void tell(const Result& run) {
-    outcome_.message += render(run.told, workspace_.sources, workspace_.color);
-    workspace_.told.insert(workspace_.told.end(), run.told.begin(), run.told.end());
+    std::vector<Diag> told = run.told;
+    std::erase_if(told, [this](const Diag& diag) {
+      return diag.severity != Severity::kError && messages_.take({&diag, 1}).empty();
+    });
+    outcome_.message += render(told, workspace_.sources, workspace_.color);
+    workspace_.told.insert(workspace_.told.end(), told.begin(), told.end());
   }
 
   Workspace& workspace_;
   FileId file_;
   const Session& program_;
+  Messages messages_;
   std::vector<VerifyRow> rows_;
   Outcome outcome_;
 };

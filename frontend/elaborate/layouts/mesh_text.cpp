@@ -57,7 +57,9 @@ void check_mesh_option(Reporter& report, Layouts& layouts) {
       std::vector<std::string> names;
       for (const Mesh& mesh : layouts.meshes) {
         for (const MeshAxis& known : mesh.axes) {
-          names.push_back(known.name);
+          if (std::ranges::find(names, known.name) == names.end()) {
+            names.push_back(known.name);
+          }
         }
       }
       option_error(report, DiagKind::kUnknownAxis,

@@ -84,8 +84,9 @@ std::string picture_text(const Picture& picture, const PictureOptions& options) 
   const std::int64_t bytes =
       local.volume() * static_cast<std::int64_t>(bytes_of(picture.type.dtype));
   const std::string title = picture.name + "  " + to_string(picture.type) + " as " +
-                            to_string(shape, picture.layout, mesh) + " on " + to_string(mesh) +
-                            ", " + bytes_text(bytes) + (mesh.ranks() > 1 ? " a rank" : "");
+                            to_string(shape, picture.layout, mesh) + " on " +
+                            (mesh.axes.empty() ? "one rank" : to_string(mesh)) + ", " +
+                            bytes_text(bytes) + (mesh.ranks() > 1 ? " a rank" : "");
   std::string text = fitted_line(title, 0, options.columns) + "\n";
   const std::optional<std::int64_t> rank = marked_rank(mesh, options);
   text += mesh.ranks() > kMostRanksShown

@@ -42,7 +42,13 @@ std::optional<TensorType> places_type(OpCall& call, DiagSink& diags) {
                     "; after `->` it needs the other dims and one new one, as many as are taken");
     return std::nullopt;
   }
-  if (taken->size > over->size || over->size > std::numeric_limits<std::int32_t>::max()) {
+  if (over->size > std::numeric_limits<std::int32_t>::max()) {
+    diags.error(DiagKind::kOverflow, call.span,
+                spelled(call) + " along " + in_backticks(over->name) + " of " +
+                    std::to_string(over->size) + ", beyond the range of i32");
+    return std::nullopt;
+  }
+  if (taken->size > over->size) {
     diags.error(DiagKind::kDimSize, call.span,
                 spelled(call) + " of " + std::to_string(taken->size) + " of the " +
                     std::to_string(over->size) + " elements along " + in_backticks(over->name));
