@@ -179,7 +179,8 @@ def beam_search(table, ids, given, beam, alpha):
         bound = alive[0][0] / penalty(LENGTH - given, alpha)
         if len(found) == beam and bound <= found[-1][0]:
             break
-    return found
+    going = [(score / penalty(LENGTH - given, alpha), text) for score, text in alive]
+    return (found + going)[:beam]
 
 
 def all_texts(table, ids, given, alpha):
@@ -217,7 +218,7 @@ def check_tables(seed):
             sys.exit(f"greedy {seed} {row}: {found['greedy'][row]} is not {greedy(table, ids, count)}")
         wanted = beam_search(table, ids, count, BEAM, 0.6)
         texts, scores = found["texts"][row], found["scores"][row]
-        if any(list(text) != one[1] or abs(score - one[0]) > 1e-4
+        if len(wanted) != BEAM or any(list(text) != one[1] or abs(score - one[0]) > 1e-4
                for text, score, one in zip(texts, scores, wanted)):
             sys.exit(f"beams {seed} {row}: {texts} {scores} are not {wanted}")
         score, text = all_texts(table, ids, count, 0.9)
