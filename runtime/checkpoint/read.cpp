@@ -65,6 +65,7 @@ bool was_written_after(const std::string& later, const std::string& earlier) {
 CheckpointFile::CheckpointFile(const std::string& path) : path_(path) {
   const std::string index = path + std::string(kIndexSuffix);
   if (path.ends_with(kIndexSuffix)) {
+    is_missing_ = !exists(path);
     open_index(path);
   } else if (exists(index) && (!exists(path) || was_written_after(index, path))) {
     open_index(index);

@@ -370,6 +370,15 @@ print step, all(second == net(ones([batch, io])))
 """
 
 
+def by_an_index_that_comes(folder):
+    """Its own check does not mind that it is not there yet."""
+    text = "state a : f32[] = ones\nstate b : f32[] = ones\na <- 3.0\n"
+    text += 'save "later.safetensors", part_bytes = 1\na <- 5.0\nrestore "later.safetensors.index.json"\nprint a\n'
+    done = program(folder, text)
+    if done.stdout != "3\n":
+        fail("an index that the program makes itself", done.stdout, done.stderr)
+
+
 def part_and_stream(folder):
     done = program(folder, STREAM, "--layout", "split", status=0)
     if done.stdout != "18 false\n2 true\n":
@@ -419,6 +428,7 @@ with tempfile.TemporaryDirectory() as scratch:
     that_cannot_be_written(scratch)
     each_call_that_fails(scratch)
     in_parts(scratch)
+    by_an_index_that_comes(scratch)
     part_and_stream(scratch)
     in_a_session(scratch)
     under_other_commands(scratch)

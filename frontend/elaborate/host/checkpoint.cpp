@@ -131,6 +131,12 @@ std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoi
     }
     globs.push_back(*glob);
   }
+  if (globs.empty()) {
+    c.report.error(DiagKind::kWrongType, checkpoint.part->span,
+                   "`as` takes the paths of variables; this list has none, and nothing would be "
+                   "restored");
+    return std::nullopt;
+  }
   return globs;
 }
 
