@@ -99,11 +99,11 @@ void RoleCost::add(const RoleOperation& operation, double count) {
                     .count = count});
 }
 
-double RoleCost::moving(double bytes, double messages) const {
+double RoleCost::moving(double bytes, double hops) const {
   if (objective_ == Objective::kBytes) {
     return bytes;
   }
-  return bytes / bandwidth_ + messages * latency_;
+  return bytes / bandwidth_ + hops * latency_;
 }
 
 double RoleCost::likely_moving(StepKind kind, double bytes, const Axes& axes) const {
@@ -153,8 +153,20 @@ double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
   const double bytes = sum.bytes / scattered;
   const double received = sum.bytes - bytes + 2 * bytes * (1 - 1 / whole) + bytes * (gathered - 1);
   // A short all-reduce may go in a message that others pay for.
-  const bool is_alone = scattered * gathered > 1 || bytes > static_cast<double>(kLongestPacked);
-  return received == 0 ? 0 : moving(received, is_alone ? 1 : 0);
+  const bool is_alone = bytes > static_cast<double>(kLongestPacked);
+  const double hops = this->hops(sum.scattered) + this->hops(sum.gathered) +
+                      (is_alone ? 2 * this->hops(sum.whole) : 0);
+  return received == 0 ? 0 : moving(received, hops);
+}
+
+// Of a gather over these axes, or of the half of an all-reduce: of one axis after the other they
+// are fewest.
+double RoleCost::hops(const Axes& axes) const {
+  double result = 0;
+  for (const AxisId axis : axes) {
+    result += static_cast<double>(mesh_.axes[axis].size - 1);
+  }
+  return result;
 }
 
 double RoleCost::likely_summing(const Sum& sum) const {
@@ -186,7 +198,7 @@ double RoleCost::gathering(const RoleOperation& operation, std::size_t number,
   }
   const double received = needed * (1 - 1 / ranks(missing));
   if (counts_ == Counts::kUnavoidable) {
-    return missing.empty() ? 0 : moving(received, 1) / tensor.readers;
+    return missing.empty() ? 0 : moving(received, hops(missing)) / tensor.readers;
   }
   const double share = tensor.is_input ? tensor.readers : 1;
   return (likely_moving(StepKind::kAllGather, received, missing) +

@@ -66,8 +66,8 @@ class RoleCost {
   };
   // Of all operations; the bytes of the one that takes most.
   [[nodiscard]] Figures of(const RolePlaces& places);
-  // Of receiving so many bytes, in so many messages, at least.
-  [[nodiscard]] double moving(double bytes, double messages) const;
+  // Of receiving so many bytes, in so many messages one after the other, at least.
+  [[nodiscard]] double moving(double bytes, double hops) const;
 
  private:
   using Loops = std::vector<std::int32_t>;  // per axis the loop that it splits, or -1
@@ -115,6 +115,7 @@ class RoleCost {
                            const Loops& loops) const;
   [[nodiscard]] double summing(const RoleOperation& operation, const Sum& sum) const;
   [[nodiscard]] double likely_summing(const Sum& sum) const;
+  [[nodiscard]] double hops(const Axes& axes) const;
   [[nodiscard]] double gathering(const RoleOperation& operation, std::size_t number,
                                  const std::string& places, const Loops& loops) const;
   [[nodiscard]] double elsewise(const Work& work, const std::string& places) const;
