@@ -76,10 +76,9 @@ void add_ends(const Written& node, std::vector<const Written*>& leaves) {
   }
 }
 
-// The words, then the comments, each with the number of the word it stands before.
-std::string contents(const Written& tree, std::string_view source) {
-  std::string text;
-  describe(tree, source, text);
+// Each comment, with the number of the word it stands before.
+template <typename Visit>
+void visit_comments(const Written& tree, std::string_view source, const Visit& visit) {
   std::vector<const Written*> leaves;
   add_ends(tree, leaves);
   std::uint32_t begin = 0;
@@ -87,10 +86,19 @@ std::string contents(const Written& tree, std::string_view source) {
     const auto end =
         i < leaves.size() ? leaves[i]->begin : static_cast<std::uint32_t>(source.size());
     for (const layouting::Comment& comment : layouting::gap_of(source, begin, end).comments) {
-      text += std::to_string(i) + comment.text + "\n";
+      visit(i, comment.text);
     }
     begin = i < leaves.size() ? leaves[i]->end : end;
   }
+}
+
+// The words, then the comments.
+std::string contents(const Written& tree, std::string_view source) {
+  std::string text;
+  describe(tree, source, text);
+  visit_comments(tree, source, [&text](std::size_t word, const std::string& comment) {
+    text += std::to_string(word) + comment + "\n";
+  });
   return text;
 }
 
@@ -111,6 +119,18 @@ std::optional<std::string> format_source(FileId file, const SourceMap& sources, 
     throw std::logic_error("the standard layout would change the program; it stays as it is");
   }
   return result;
+}
+
+std::string comments_of(std::string_view source) {
+  SourceMap sources;
+  DiagSink mistakes;
+  const FileId file = sources.add({.name = {}, .path = {}, .text = std::string(source)});
+  std::string text;
+  if (const std::optional<Written> tree = parse_written(file, sources, mistakes)) {
+    visit_comments(*tree, source,
+                   [&text](std::size_t, const std::string& comment) { text += comment + "\n"; });
+  }
+  return text;
 }
 
 }  // namespace mtf

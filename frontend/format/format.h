@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "ir/support/diag.h"
 
@@ -13,5 +14,8 @@ namespace mtf {
 // as it is; it has the same words, signs and comments in the same order.
 [[nodiscard]] std::optional<std::string> format_source(FileId file, const SourceMap& sources,
                                                        DiagSink& diags);
+
+// The comments of statements that have no errors, a line for each.
+[[nodiscard]] std::string comments_of(std::string_view source);
 
 }  // namespace mtf

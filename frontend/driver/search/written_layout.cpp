@@ -51,24 +51,6 @@ std::size_t place_in(std::string_view text, const ast::File& tree) {
   return place;
 }
 
-// From each `#` on, a line for each.
-std::string comments_in(std::string_view text) {
-  std::string comments;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_string && text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      in_string = !in_string;
-    } else if (text[i] == '#' && !in_string) {
-      const std::size_t end = end_of_line(text, i);
-      comments += std::string(text.substr(i, end - i)) + "\n";
-      i = end;
-    }
-  }
-  return comments;
-}
-
 const ast::Stmt* declared_layout(const ast::File& tree, std::string_view name) {
   const auto found = std::ranges::find_if(tree.statements, [name](const ast::Stmt& statement) {
     const auto* layout = is_a<ast::Layout>(statement);
@@ -152,7 +134,7 @@ std::vector<Edit> edits(const SourceMap& sources, std::string_view text, const a
   if (const ast::Stmt* own = declared_layout(tree, layout.name)) {
     result.push_back({.begin = own->span.begin,
                       .end = own->span.end,
-                      .text = comments_in(text_of(sources, *own)) + source});
+                      .text = comments_of(text_of(sources, *own)) + source});
     return result;
   }
   const std::size_t place = place_in(text, tree);

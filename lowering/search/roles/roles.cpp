@@ -16,26 +16,24 @@ const RoleOperations& Roles::operations(const LayoutCandidate& candidate) {
       .first->second;
 }
 
-RoleBound& Roles::bound(const LayoutCandidate& candidate) {
+// Of its beginning, made when it is first asked for.
+template <typename Made, typename... More>
+Made& Roles::kept(std::map<Beginning, Made>& all, const LayoutCandidate& candidate, More... more) {
   const Beginning beginning(candidate.mesh, candidate.recompute);
-  const auto found = bounds_.find(beginning);
-  return found != bounds_.end()
+  const auto found = all.find(beginning);
+  return found != all.end()
              ? found->second
-             : bounds_
-                   .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
-                                pricer_.hardware(candidate.mesh), objective_, memory_)
+             : all.try_emplace(beginning, space_, candidate.mesh, operations(candidate),
+                               pricer_.hardware(candidate.mesh), objective_, more...)
                    .first->second;
 }
 
+RoleBound& Roles::bound(const LayoutCandidate& candidate) {
+  return kept(bounds_, candidate, memory_);
+}
+
 RoleEstimate& Roles::estimating(const LayoutCandidate& candidate) {
-  const Beginning beginning(candidate.mesh, candidate.recompute);
-  const auto found = estimates_.find(beginning);
-  return found != estimates_.end()
-             ? found->second
-             : estimates_
-                   .try_emplace(beginning, space_, candidate.mesh, operations(candidate),
-                                pricer_.hardware(candidate.mesh), objective_)
-                   .first->second;
+  return kept(estimates_, candidate);
 }
 
 RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {

@@ -37,6 +37,9 @@ class Roles {
   using Beginning = std::pair<std::size_t, bool>;  // the mesh, and whether blocks recompute
 
   [[nodiscard]] const RoleOperations& operations(const LayoutCandidate& candidate);
+  template <typename Made, typename... More>
+  [[nodiscard]] Made& kept(std::map<Beginning, Made>& all, const LayoutCandidate& candidate,
+                           More... more);
   [[nodiscard]] RoleEstimate& estimating(const LayoutCandidate& candidate);
 
   const SearchSpace& space_;
