@@ -70,7 +70,7 @@ std::size_t scaled_factor(const Program& program, std::span<const ValueId> facto
 
 // Whether joining a term costs nothing that matters: what is scaled or added up beforehand is small
 // or no larger than the result, which would be scaled otherwise.
-bool affordable(const Program& program, const Term& term, const std::vector<ValueId>& factors) {
+bool affordable(const Program& program, const SumTerm& term, const std::vector<ValueId>& factors) {
   const Value& value = program.at(term.value);
   const bool changed = term.negated || !term.scales.empty();
   if (value.op->algebra == Algebra::kEinsum && !changed) {
@@ -81,7 +81,7 @@ bool affordable(const Program& program, const Term& term, const std::vector<Valu
 }
 
 // Whether it is a sum or contraction of two that nobody else reads.
-bool may_join(const JoinState& state, const Term& term, const TensorType& sum) {
+bool may_join(const JoinState& state, const SumTerm& term, const TensorType& sum) {
   const Program& program = state.transfer.from;
   const Value& value = program.at(term.value);
   const bool plain = !term.negated && term.scales.empty();
@@ -97,7 +97,7 @@ bool may_join(const JoinState& state, const Term& term, const TensorType& sum) {
 
 // Terms with one key may be joined; "" for those that cannot. What is computed under another layout
 // of `with layout` is computed apart.
-std::string key_of(const JoinState& state, const Term& term, const TensorType& sum) {
+std::string key_of(const JoinState& state, const SumTerm& term, const TensorType& sum) {
   if (!may_join(state, term, sum)) {
     return "";
   }
@@ -126,8 +126,9 @@ ValueId negated(Builder& builder, ValueId x) {
 }
 
 // x with such scales: a value of the new program.
-ValueId scaled(const JoinState& state, Builder& builder, std::span<const Scale> scales, ValueId x) {
-  for (const Scale& scale : scales) {
+ValueId scaled(const JoinState& state, Builder& builder, std::span<const TermScale> scales,
+               ValueId x) {
+  for (const TermScale& scale : scales) {
     const ValueId by = state.transfer.at(scale.by);
     x = call(builder, *scale.op, scale.first ? std::vector{by, x} : std::vector{x, by});
   }
@@ -136,7 +137,7 @@ ValueId scaled(const JoinState& state, Builder& builder, std::span<const Scale> 
 
 // The factors of a term in the new program: its sign and scales with one of them, and their dims in
 // the order of `like`, those of the first term.
-std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const Term& term,
+std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const SumTerm& term,
                                 const std::vector<ValueId>& like) {
   std::vector<ValueId> factors = sorted_operands(state.transfer.from, term.value);
   const std::size_t changed = scaled_factor(state.transfer.from, factors);
@@ -161,7 +162,7 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
 }
 
 // One sum for all the terms: a contraction of several products, or the sum of their sum.
-ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& terms) {
+ValueId joined(JoinState& state, const Value& like, const std::vector<SumTerm>& terms) {
   const Program& from = state.transfer.from;
   DiagSink none;
   Builder builder(state.transfer.to, state.ops, none);
@@ -172,7 +173,7 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& ter
   args.set("dtype", like.type.dtype);
   std::vector<ValueId> operands;
   std::vector<ValueId> first;
-  for (const Term& term : terms) {
+  for (const SumTerm& term : terms) {
     std::vector<ValueId> factors = factors_of(state, builder, term, first);
     operands.insert(operands.end(), factors.begin(), factors.end());
     first = first.empty() ? factors : first;
@@ -190,20 +191,21 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<Term>& ter
 }
 
 // The terms that can be joined with others, by their keys.
-std::map<std::string, Group> groups_of(const JoinState& state, const std::vector<Term>& terms,
-                                       const TensorType& sum) {
-  std::map<std::string, Group> groups;
-  const auto may = [&](const Term& term) { return may_join(state, term, sum); };
+std::map<std::string, TermGroup> groups_of(const JoinState& state,
+                                           const std::vector<SumTerm>& terms,
+                                           const TensorType& sum) {
+  std::map<std::string, TermGroup> groups;
+  const auto may = [&](const SumTerm& term) { return may_join(state, term, sum); };
   if (std::ranges::count_if(terms, may) < 2) {
     return groups;
   }
-  for (const Term& term : terms) {
+  for (const SumTerm& term : terms) {
     groups[key_of(state, term, sum)].terms.push_back(term);
   }
   groups.erase("");
   for (auto& [key, group] : groups) {
     take_common(group);
-    std::erase_if(group.terms, [&](const Term& term) {
+    std::erase_if(group.terms, [&](const SumTerm& term) {
       const Program& program = state.transfer.from;
       return !affordable(program, term, sorted_operands(program, term.value));
     });
@@ -213,9 +215,9 @@ std::map<std::string, Group> groups_of(const JoinState& state, const std::vector
 }
 
 // The group that the term is joined in, or null.
-const Group* group_of(const std::map<std::string, Group>& groups, const Term& term) {
+const TermGroup* group_of(const std::map<std::string, TermGroup>& groups, const SumTerm& term) {
   const auto has_it = [&term](const auto& entry) {
-    return std::ranges::find(entry.second.terms, term.value, &Term::value) !=
+    return std::ranges::find(entry.second.terms, term.value, &SumTerm::value) !=
            entry.second.terms.end();
   };
   const auto found = std::ranges::find_if(groups, has_it);
@@ -225,8 +227,8 @@ const Group* group_of(const std::map<std::string, Group>& groups, const Term& te
 // The sum of the terms, those of one key joined where the first of them stood.
 ValueId joined_sum(JoinState& state, ValueId root) {
   const Value& value = state.transfer.from.at(root);
-  const std::vector<Term> terms = terms_of(state.transfer.from, state.in_tree, root);
-  const std::map<std::string, Group> groups = groups_of(state, terms, value.type);
+  const std::vector<SumTerm> terms = terms_of(state.transfer.from, state.in_tree, root);
+  const std::map<std::string, TermGroup> groups = groups_of(state, terms, value.type);
   if (groups.empty()) {
     return append(state.transfer, moved_value(state.transfer, root));
   }
@@ -242,8 +244,8 @@ ValueId joined_sum(JoinState& state, ValueId root) {
                  {sum, part});
     }
   };
-  for (const Term& term : terms) {
-    const Group* group = group_of(groups, term);
+  for (const SumTerm& term : terms) {
+    const TermGroup* group = group_of(groups, term);
     if (group == nullptr) {
       add(scaled(state, builder, term.scales, state.transfer.at(term.value)), term.negated);
     } else if (group->terms.front().value == term.value) {

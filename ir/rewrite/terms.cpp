@@ -69,11 +69,12 @@ std::vector<char> inner_nodes(const Program& program, const std::vector<int>& us
   return inner;
 }
 
-std::vector<Term> terms_of(const Program& program, const std::vector<char>& inner, ValueId root) {
-  std::vector<Term> terms;
-  std::vector<Term> to_visit = {{.value = root, .negated = false, .scales = {}}};
+std::vector<SumTerm> terms_of(const Program& program, const std::vector<char>& inner,
+                              ValueId root) {
+  std::vector<SumTerm> terms;
+  std::vector<SumTerm> to_visit = {{.value = root, .negated = false, .scales = {}}};
   while (!to_visit.empty()) {
-    Term term = std::move(to_visit.back());
+    SumTerm term = std::move(to_visit.back());
     to_visit.pop_back();
     const Value& value = program.at(term.value);
     if (term.value != root && inner[at(term.value)] == 0) {
@@ -81,14 +82,15 @@ std::vector<Term> terms_of(const Program& program, const std::vector<char>& inne
       continue;
     }
     if (const std::optional<std::size_t> scaled = scaled_operand(program, value)) {
-      const Scale scale{.op = value.op, .by = value.operands[1 - *scaled], .first = *scaled == 1};
+      const TermScale scale{
+          .op = value.op, .by = value.operands[1 - *scaled], .first = *scaled == 1};
       term.scales.insert(term.scales.begin(), scale);
       term.value = value.operands[*scaled];
       to_visit.push_back(std::move(term));
       continue;
     }
     for (std::size_t i = value.operands.size(); i-- > 0;) {
-      Term next = term;
+      SumTerm next = term;
       next.value = value.operands[i];
       next.negated = term.negated !=
                      (value.op->primitive != Primitive::kAdd && i + 1 == value.operands.size());
@@ -98,23 +100,23 @@ std::vector<Term> terms_of(const Program& program, const std::vector<char>& inne
   return terms;
 }
 
-void take_common(Group& group) {
+void take_common(TermGroup& group) {
   const auto all = [&group](const auto& has) { return std::ranges::all_of(group.terms, has); };
-  const Term& first = group.terms.front();
-  group.negated = all([](const Term& term) { return term.negated; });
+  const SumTerm& first = group.terms.front();
+  group.negated = all([](const SumTerm& term) { return term.negated; });
   while (!first.scales.empty()) {
-    const Scale outer = first.scales.back();
-    if (!all([&](const Term& term) {
+    const TermScale outer = first.scales.back();
+    if (!all([&](const SumTerm& term) {
           return !term.scales.empty() && term.scales.back() == outer;
         })) {
       break;
     }
     group.scales.insert(group.scales.begin(), outer);
-    for (Term& term : group.terms) {
+    for (SumTerm& term : group.terms) {
       term.scales.pop_back();
     }
   }
-  for (Term& term : group.terms) {
+  for (SumTerm& term : group.terms) {
     term.negated = term.negated && !group.negated;
   }
 }

@@ -19,7 +19,7 @@ class Linter {
 
   void under(const Layout& layout, const CheckDevice& device) {
     std::deque<SpmdProgram> lowered;
-    std::vector<Use> uses;
+    std::vector<UsedProgram> uses;
     for (const Unit* unit : device.units()) {
       DiagSink reported;  // by the check, before
       std::optional<SpmdProgram> spmd = lower(unit->program, layout, op_table(), reported);

@@ -90,13 +90,13 @@ ast::Stmt taken(ast::Stmt& from, const Statement& input) {
   }
   auto* binding = std::get_if<ast::Binding>(&from.node);
   auto* expression = std::get_if<ast::Evaluate>(&from.node);
-  if (input.form == Form::kVar && binding != nullptr) {
+  if (input.form == StatementForm::kVar && binding != nullptr) {
     binding->rebindable = true;
-  } else if (input.form == Form::kAssigned && binding != nullptr) {
+  } else if (input.form == StatementForm::kAssigned && binding != nullptr) {
     ast::Assign assign{.names = std::move(binding->names), .value = std::move(binding->value)};
     statement.node = std::move(assign);
     return statement;
-  } else if (input.form == Form::kPrinted && expression != nullptr) {
+  } else if (input.form == StatementForm::kPrinted && expression != nullptr) {
     ast::Print print;
     print.parts.push_back(std::move(expression->value));
     statement.node = std::move(print);
@@ -169,9 +169,9 @@ bool Script::redeclare(std::size_t before, const Statement& input, const SourceM
   const bool same_names = old.names == input.names;
   const bool bound = old.kind == StatementKind::kBinding && input.kind == StatementKind::kBinding;
   if (bound && same_names) {
-    old.form = old.form == Form::kAsTyped ? Form::kVar : old.form;
+    old.form = old.form == StatementForm::kAsTyped ? StatementForm::kVar : old.form;
     inputs_.push_back(input);
-    inputs_.back().form = Form::kAssigned;
+    inputs_.back().form = StatementForm::kAssigned;
     place_ = inputs_.size() - 1;
     appended_ = true;
     return true;
@@ -224,7 +224,9 @@ void Script::drop(std::size_t place) {
       const auto here = inputs_.begin() + static_cast<std::ptrdiff_t>(i);
       const bool is_first = std::find_if(inputs_.begin(), here, same) == here;
       const bool is_last = std::find_if(here + 1, inputs_.end(), same) == inputs_.end();
-      input.form = !is_first ? Form::kAssigned : is_last ? Form::kAsTyped : Form::kVar;
+      input.form = !is_first ? StatementForm::kAssigned
+                   : is_last ? StatementForm::kAsTyped
+                             : StatementForm::kVar;
     }
   }
 }
@@ -278,13 +280,13 @@ std::string text_of(const Statement& input, const SourceMap& sources) {
     return "dim " + text;
   }
   switch (input.form) {
-    case Form::kAsTyped:
+    case StatementForm::kAsTyped:
       return text;
-    case Form::kPrinted:
+    case StatementForm::kPrinted:
       return "print " + text;
-    case Form::kVar:
+    case StatementForm::kVar:
       return "var" + text.substr(blank);
-    case Form::kAssigned:
+    case StatementForm::kAssigned:
       return text.substr(text.find_first_not_of(" \t", blank));
   }
   return text;

@@ -16,7 +16,7 @@
 namespace mtf {
 
 // How a statement stands in the program, other than it was typed.
-enum class Form : std::uint8_t {
+enum class StatementForm : std::uint8_t {
   kAsTyped,
   kPrinted,   // an expression, whose value is shown
   kVar,       // a `let` whose name is bound again later
@@ -42,7 +42,7 @@ struct Statement {
   SourceSpan span;                 // its text
   StatementKind kind{};
   std::vector<std::string> names;  // that it declares
-  Form form = Form::kAsTyped;
+  StatementForm form = StatementForm::kAsTyped;
 };
 
 class Script {
@@ -52,7 +52,7 @@ class Script {
 
   // False: the name means something else already; the error says so.
   bool accept(const Statement& input, const SourceMap& sources, DiagSink& diags);
-  void set_form(Form form) { inputs_[place_].form = form; }  // of the last one
+  void set_form(StatementForm form) { inputs_[place_].form = form; }  // of the last one
   // Takes out what stands at that place.
   void drop(std::size_t place);
 

@@ -40,9 +40,9 @@ std::vector<std::string> names_bound(const ast::Stmt& statement, const Statement
 // The value of an expression, which is shown; nullopt: it is not, or ranks must compute it.
 std::optional<std::string> Repl::evaluated(ast::File file, Script& next, Statement& input) {
   const host::Value value = planned_->evaluate(std::move(file));
-  input.form = value.is<host::Nothing>() ? Form::kAsTyped : Form::kPrinted;
+  input.form = value.is<host::Nothing>() ? StatementForm::kAsTyped : StatementForm::kPrinted;
   next.set_form(input.form);
-  const bool is_known = input.form == Form::kPrinted && !host::is_unknown(value) &&
+  const bool is_known = input.form == StatementForm::kPrinted && !host::is_unknown(value) &&
                         !host::has_tensor(value) && !value.is<host::Results>();
   return is_known && !planned_->device().take_runs() ? std::optional(host::to_string(value))
                                                      : std::nullopt;

@@ -15,13 +15,14 @@ namespace mtf {
 [[nodiscard]] std::vector<Diag> lint_program(const SpmdProgram& program);
 
 // A program, and how often the file runs it.
-struct Use {
+struct UsedProgram {
   const SpmdProgram* program = nullptr;
   std::int64_t calls = 1;
 };
 
 // Of all programs of a file under one layout: rules that match no tensor, axes that split no heavy
 // work, what is moved at each of several calls though it never changes.
-[[nodiscard]] std::vector<Diag> lint_layout(std::span<const Use> uses, const Layout& layout);
+[[nodiscard]] std::vector<Diag> lint_layout(std::span<const UsedProgram> uses,
+                                            const Layout& layout);
 
 }  // namespace mtf

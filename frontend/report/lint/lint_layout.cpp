@@ -13,7 +13,8 @@ constexpr double kHeavyWork = 1e3;   // flops of a file that are worth a word
 
 class LayoutLint {
  public:
-  LayoutLint(std::span<const Use> uses, const Layout& layout) : uses_(uses), layout_(layout) {}
+  LayoutLint(std::span<const UsedProgram> uses, const Layout& layout)
+      : uses_(uses), layout_(layout) {}
 
   std::vector<Diag> run() {
     unmatched_rules();
@@ -38,7 +39,7 @@ class LayoutLint {
 
   template <typename Visit>
   [[nodiscard]] bool any_tensor(const Visit& visit) const {
-    return std::ranges::any_of(uses_, [&](const Use& use) {
+    return std::ranges::any_of(uses_, [&](const UsedProgram& use) {
       return std::ranges::any_of(use.program->source.values,
                                  [&](const Value& value) { return visit(value.type.shape); });
     });
@@ -47,7 +48,7 @@ class LayoutLint {
   // Whether any that the block names is such a tensor.
   template <typename Visit>
   [[nodiscard]] bool any_named(const VariableRules& block, const Visit& visit) const {
-    return std::ranges::any_of(uses_, [&](const Use& use) {
+    return std::ranges::any_of(uses_, [&](const UsedProgram& use) {
       const Program& source = use.program->source;
       const auto is_input = [&](const Input& input) {
         return input.is_variable() && block.names(input.name) && visit(source.at(input.value));
@@ -134,7 +135,7 @@ class LayoutLint {
     }
     double all = 0;
     double split = 0;
-    for (const Use& use : uses_) {
+    for (const UsedProgram& use : uses_) {
       for (const Step& step : use.program->steps) {
         all += step.flops;
         split += splits(step, axis) ? step.flops : 0;
@@ -155,12 +156,12 @@ class LayoutLint {
 
   void repeated_moves() {
     std::set<std::string> changed;
-    for (const Use& use : uses_) {
+    for (const UsedProgram& use : uses_) {
       for (const SpmdUpdate& update : use.program->updates) {
         changed.insert(use.program->source.inputs[update.input].name);
       }
     }
-    for (const Use& use : uses_) {
+    for (const UsedProgram& use : uses_) {
       for (const Step& step : use.program->steps) {
         if (use.calls > 1 && step.kind != StepKind::kKernel && step.bytes > 0) {
           repeated_move(use, step, changed);
@@ -169,7 +170,8 @@ class LayoutLint {
     }
   }
 
-  void repeated_move(const Use& use, const Step& step, const std::set<std::string>& changed) {
+  void repeated_move(const UsedProgram& use, const Step& step,
+                     const std::set<std::string>& changed) {
     const SpmdProgram& program = *use.program;
     const ValueId origin = program.at(step.from).origin;
     const auto input = std::ranges::find(program.source.inputs, origin, &Input::value);
@@ -186,14 +188,14 @@ class LayoutLint {
            .text = "rules under `at \"" + input->name + "\"` could keep it as it is used"}});
   }
 
-  std::span<const Use> uses_;
+  std::span<const UsedProgram> uses_;
   const Layout& layout_;
   std::vector<Diag> found_;
 };
 
 }  // namespace
 
-std::vector<Diag> lint_layout(std::span<const Use> uses, const Layout& layout) {
+std::vector<Diag> lint_layout(std::span<const UsedProgram> uses, const Layout& layout) {
   return LayoutLint(uses, layout).run();
 }
 

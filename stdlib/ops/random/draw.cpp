@@ -7,7 +7,7 @@
 
 namespace mtf {
 
-Stream stream_of(const KernelCall& call, Distribution distribution) {
+DrawStream stream_of(const KernelCall& call, Distribution distribution) {
   const auto* given = call.call.args.get<std::int64_t>("seed");
   const std::uint64_t seed =
       given == nullptr ? call.host.seed() : static_cast<std::uint64_t>(*given);
@@ -20,7 +20,7 @@ Stream stream_of(const KernelCall& call, Distribution distribution) {
           .high = static_cast<std::uint32_t>(call.host.execution())};
 }
 
-void draw(const Stream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks) {
+void draw(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks) {
   const std::uint64_t upper = (std::uint64_t{stream.high} << 32U) | stream.low;
   std::size_t i = philox_blocks({.key = stream.key, .upper = upper}, first, blocks.size(), isa,
                                 blocks.empty() ? nullptr : blocks.front().data());

@@ -24,15 +24,15 @@ enum class Distribution : std::uint32_t {
   kWhole = 5
 };
 
-struct Stream {
+struct DrawStream {
   PhiloxKey key{};
   std::uint32_t low = 0;
   std::uint32_t high = 0;
 };
 
-[[nodiscard]] Stream stream_of(const KernelCall& call, Distribution distribution);
+[[nodiscard]] DrawStream stream_of(const KernelCall& call, Distribution distribution);
 // The words of as many blocks from `first` on.
-void draw(const Stream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks);
+void draw(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks);
 
 // Elements that are neighbours in the whole tensor too are drawn in runs of at most so many.
 inline constexpr std::size_t kRun = 512;

@@ -48,7 +48,7 @@ std::optional<TensorType> integers_type(OpCall& call, DiagSink& diags) {
 // The upper half of the product with 64 random bits: one number is at most 2^-64 likelier.
 void integers_kernel(const KernelCall& call) {
   __extension__ using Wide = unsigned __int128;
-  const Stream stream = stream_of(call, Distribution::kWhole);
+  const DrawStream stream = stream_of(call, Distribution::kWhole);
   const Isa isa = call.host.cpu().isa;
   const auto low = static_cast<std::uint64_t>(int_arg(call.call.args, "low", 0));
   const std::uint64_t count = static_cast<std::uint64_t>(int_arg(call.call.args, "high", 1)) - low;

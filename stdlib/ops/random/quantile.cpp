@@ -14,7 +14,7 @@ namespace {
 
 // Inside of (0, 1): of 32 bits for an f32, of 52 for an f64.
 template <typename T>
-void draw_places(const Stream& stream, std::uint64_t first, Isa isa, std::span<double> places) {
+void draw_places(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<double> places) {
   constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint32_t);  // of a place
   std::array<PhiloxCounter, kRun * kWords / 4> memory;  // NOLINT: clearing it would take longer
   draw(stream, first, isa, std::span(memory).first(places.size() * kWords / 4));
@@ -91,7 +91,7 @@ void to_truncated(std::span<double> u, Isa isa) {
 template <Distribution kDistribution>
 void quantile_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kTruncated;
-  const Stream stream = stream_of(call, kDistribution);
+  const DrawStream stream = stream_of(call, kDistribution);
   const Isa isa = call.host.cpu().isa;
   const double shift = real_arg(call.call.args, "mean", 0);
   const double scale = real_arg(call.call.args, "stddev", 1);

@@ -51,7 +51,7 @@ template <typename T>
 inline constexpr std::size_t kPerBlock = std::tuple_size_v<decltype(unit_floats({}, T{}))>;
 
 template <typename T>
-void draw_units(const Stream& stream, std::uint64_t first_block, Isa isa, std::span<T> units) {
+void draw_units(const DrawStream& stream, std::uint64_t first_block, Isa isa, std::span<T> units) {
   std::array<PhiloxCounter, kRun / kPerBlock<T>> memory;  // NOLINT: clearing it would take longer
   const std::span blocks = std::span(memory).first(units.size() / kPerBlock<T>);
   draw(stream, first_block, isa, blocks);
@@ -87,7 +87,7 @@ template <Distribution kDistribution>
 void random_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kGauss;
   const OpArgs& args = call.call.args;
-  const Stream stream = stream_of(call, kDistribution);
+  const DrawStream stream = stream_of(call, kDistribution);
   const Isa isa = call.host.cpu().isa;
   with_float(call.out.dtype, [&](auto type) {
     using T = decltype(type);

@@ -25,7 +25,8 @@ std::vector<std::string> tensors_of(Repl& repl) {
   for (const Statement& statement : repl.script().inputs()) {
     for (const std::string& name : statement.names) {
       const host::Value* value = repl.planned().value(name);
-      if (value != nullptr && value->is<host::Tensor>() && statement.form != Form::kAssigned) {
+      if (value != nullptr && value->is<host::Tensor>() &&
+          statement.form != StatementForm::kAssigned) {
         names.push_back(name);
       }
     }

@@ -156,7 +156,7 @@ bool repl_vars(Repl& repl, const std::string& /*rest*/) {
   for (const Statement& input : repl.script().inputs()) {
     for (const std::string& name : input.names) {
       const host::Value* value = planned.value(name);
-      if (value != nullptr && input.form != Form::kAssigned) {
+      if (value != nullptr && input.form != StatementForm::kAssigned) {
         answer(name, *value);
       }
     }
