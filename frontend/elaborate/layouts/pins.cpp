@@ -124,11 +124,9 @@ std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const as
     return std::nullopt;
   }
   layouts.in_regions.insert(name.text);
+  // On one rank it lays out nothing, and keeps apart what rewrites would join there alone.
   const Layout* in_use = choose_layout(report, layouts);
-  if (in_use == nullptr) {
-    return std::nullopt;
-  }
-  if (in_use->mesh.axes != found->mesh.axes) {
+  if (in_use != nullptr && in_use->mesh.axes != found->mesh.axes) {
     report.error(DiagKind::kMeshSize, name.span,
                  "the layout `" + name.text + "` is on the mesh " + mtf::to_string(found->mesh) +
                      ", and the program runs under `" + in_use->name + "` on " +
