@@ -98,6 +98,25 @@ std::optional<std::vector<std::int64_t>> read_sizes(Reader& reader) {
   return sizes;
 }
 
+// What NumPy makes of numbers of another kind, or of the other byte order; "" of what are none.
+std::string readable_as(std::string_view descr) {
+  constexpr std::array<std::array<std::string_view, 2>, 9> kLike = {{{"f2", "<f2"},
+                                                                     {"f4", "<f4"},
+                                                                     {"f8", "<f8"},
+                                                                     {"i2", "<i2"},
+                                                                     {"i4", "<i4"},
+                                                                     {"i8", "<i8"},
+                                                                     {"u2", "<i4"},
+                                                                     {"u4", "<i8"},
+                                                                     {"u8", "<i8"}}};
+  for (const auto& [kind, like] : kLike) {
+    if (descr.size() >= kind.size() && descr.size() <= 3 && descr.ends_with(kind)) {
+      return "; `.astype(\"" + std::string(like) + "\")` makes it readable";
+    }
+  }
+  return "";
+}
+
 void read_descr(Reader& reader, NpyInfo& info) {
   const std::optional<std::string_view> descr = reader.in_backticks();
   if (!descr) {
@@ -113,7 +132,8 @@ void read_descr(Reader& reader, NpyInfo& info) {
   }
   const std::string name(descr->substr(0, 16));
   info.problem = "holds `" + name + "`" + (name.starts_with(">") ? " (big-endian)" : "") +
-                 "; what can be read is " + std::string(dtype_names()) + ", little-endian";
+                 "; what can be read is " + std::string(dtype_names()) + ", little-endian" +
+                 readable_as(*descr);
 }
 
 // Elements of the array; nullopt beyond what can be counted.

@@ -144,7 +144,9 @@ TEST_CASE("files that cannot be read say why") {
   CHECK(broken("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }") ==
         "holds `<c8`" + cannot);
   CHECK(broken("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }") ==
-        "holds `>f4` (big-endian)" + cannot);
+        "holds `>f4` (big-endian)" + cannot + "; `.astype(\"<f4\")` makes it readable");
+  CHECK(broken("{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }") ==
+        "holds `<u2`" + cannot + "; `.astype(\"<i4\")` makes it readable");
   CHECK(broken("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") ==
         "holds records, and not an array of numbers");
   CHECK(
