@@ -173,6 +173,16 @@ int status_of(pid_t child) {
   return kSignalled + (noted == SIGUSR1 ? SIGINT : noted);
 }
 
+// mpirun is told to be quiet, as of an error every rank speaks for itself: but for one that cannot.
+void say_what_ended_a_rank(int status) {
+  const int signal = status - kSignalled;
+  if (noted != 0 || signal <= 0 || signal == SIGINT || signal == SIGTERM) {
+    return;
+  }
+  std::fprintf(stderr, "mtf: a rank was ended by signal %d (%s)%s\n", signal, strsignal(signal),
+               signal == SIGKILL ? ", as the system does where memory runs out" : "");
+}
+
 // mpirun hands standard input to the first rank, but not from a terminal: it is in the background.
 // A file has the whole of it. Null: none could be made.
 std::FILE* kept_input(const std::string& text) {
@@ -283,7 +293,9 @@ int start_ranks(const Options& options) {
   }
   hand_on_signals(child);
   if (!options.json) {
-    return status_of(child);
+    const int status = status_of(child);
+    say_what_ended_a_rank(status);
+    return status;
   }
   close(output[1]);
   const std::string last_line = handed_on(output[0]);

@@ -6,14 +6,17 @@ a line; the seconds that it has are far more than a step takes.
 """
 
 import json
+import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import signalled  # noqa: E402
+from processes import ranks_of  # noqa: E402
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 ENDLESS = pathlib.Path("examples/two_layer.mtf").read_text(encoding="utf-8").replace(
@@ -75,6 +78,18 @@ def check(folder, line, number, status, ranks):
         fail(line, f"the trace has steps {entries}", messages)
 
 
+def check_killed(folder):
+    """A rank that cannot say what ended it, as mpirun does not where mtf starts it."""
+    pathlib.Path(folder, "case.mtf").write_text(ENDLESS, encoding="utf-8")
+    line = [MTF, "run", "-n", "2", "--layout", "both", "--mesh", "rows=1,cols=2", "case.mtf"]
+    with subprocess.Popen(line, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        os.kill(ranks_of(ranks_of(process.pid)[0])[1], signal.SIGKILL)
+        messages = process.communicate(timeout=300)[1]
+    if process.returncode != 137 or "mtf: a rank was ended by signal 9 (Killed), as the system does" not in messages:
+        fail(line, f"status {process.returncode}", messages)
+
+
 def check_mpirun(folder, line):
     """It leaves its ranks a second, which on a busy machine may be too short, and has a status of
     its own."""
@@ -120,6 +135,7 @@ def main():
         check_twice(folder, [MTF, "run", "-n", "2"])
         check_mpirun(folder, ["mpirun", "-n", "2", "--oversubscribe", MTF, "run", "--layout", "both",
                               "--mesh", "rows=1,cols=2"])
+        check_killed(folder)
         check_host(folder, [MTF, "run"])
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)
 
