@@ -63,57 +63,6 @@ def resumed_by_what_only_a_run_knows(folder):
         fail("resumed, with data by the step", done.stdout, done.stderr)
 
 
-def saved_before_it_is_taken(folder):
-    """What was restored for variables that are still to come is in what is saved before they do."""
-    text = """\
-import optim
-dim n = 4, k = 3
-mesh two = [x: 2]
-layout split on two { n -> x }
-model net(x: f32[n]) {
-  param w : f32[n] = ones
-  return x * w
-}
-fn evaluate(x: f32[n]) { return sum(net(x)) }
-fn train(x: f32[n]) {
-  param other : f32[k, n] = normal
-  let loss = mean(square(net(x))) + mean(square(other))
-  minimize loss with optim.adam(lr = 0.1)
-  return loss
-}
-state step : i32[] = zeros
-if exists("early.safetensors") { restore "early.safetensors" }
-while step < 4 {
-  print "before {step}: {text(evaluate(ones([n])))}"
-  save "early.safetensors"
-  assert setting("ends", 9) > step, "ended"
-  print "step {step} loss {text(train(ones([n])))}"
-  step <- step + 1
-}
-"""
-    pathlib.Path(folder, "early.mtf").write_text(text, encoding="utf-8")
-    place = pathlib.Path(folder, "early.safetensors")
-    two = ["mpirun", "--oversubscribe", "-n", "2", MTF, "run", "early.mtf", "--layout", "split"]
-    unbroken = run(folder, two).stdout.splitlines()
-    place.unlink()
-    run(folder, [*two, "--set", "ends=2"], status=1)
-    saved = place.read_bytes()
-    names = set(read(place)[1])
-    for command in (two, [MTF, "run", "early.mtf"], [MTF, "run", "early.mtf", "--layout", "split"]):
-        done = run(folder, [*command, "--set", "ends=2"], status=1)
-        if place.read_bytes() != saved:
-            fail("what was restored and not taken is not what it was", done.stderr, names - set(read(place)[1]))
-    if run(folder, [MTF, "run", "early.mtf"]).stdout.splitlines() != unbroken[4:]:
-        fail("resumed from what was saved early", *unbroken)
-    place.write_bytes(saved)
-    fewer = text.replace("optim.adam(", "optim.sgd(").replace("param other", "param another").replace("(other)", "(another)")
-    pathlib.Path(folder, "early.mtf").write_text(fewer.replace('restore "early.safetensors"',
-                                                               'restore "early.safetensors" as "net/*"'), encoding="utf-8")
-    run(folder, [MTF, "run", "early.mtf", "--set", "ends=0"], status=1)
-    if set(read(place)[1]) != {"net/w", "step"}:
-        fail("what the program has no variable for is saved", read(place)[1])
-
-
 def by_the_format(folder):
     notes, arrays = read(pathlib.Path(folder, LINE))
     if notes["format"] != "mtf" or sorted(arrays)[:2] != ["net/b", "net/b/adam/m"]:
@@ -421,7 +370,6 @@ with tempfile.TemporaryDirectory() as scratch:
     unbroken = same_from_every_layout(scratch)
     resumed_on_every_layout(scratch, unbroken)
     resumed_by_what_only_a_run_knows(scratch)
-    saved_before_it_is_taken(scratch)
     by_the_format(scratch)
     of_others(scratch)
     that_do_not_fit(scratch)

@@ -20,6 +20,8 @@ from programs import MTF, TRAIN, checkpoints, fail, line, run  # noqa: E402
 from signalled import interrupted  # noqa: E402
 
 SAID = r"mtf: interrupted after step (\d+) \(call \d+ of `train`\); `run/step_(\d+).safetensors` is saved\n"
+EVALUATES = TRAIN.replace("state step", "fn evaluate(x: f32[batch, io]) { return mean(net(x)) }\nstate step").replace(
+    "  step <- step + 1\n", "  step <- step + 1\n  let seen = evaluate(x)\n")
 ENDLESS = "steps=1000000000,every=1000000000"
 
 
@@ -61,4 +63,6 @@ with tempfile.TemporaryDirectory() as scratch:
     for wanted in (signal.SIGTERM, signal.SIGUSR1):
         check(scratch, [MTF, "run", "-n", "4", *settings], wanted)
     check(scratch, line("both", True, ENDLESS), signal.SIGUSR1)
+    pathlib.Path(scratch, "train.mtf").write_text(EVALUATES, encoding="utf-8")  # said is what trains
+    check(scratch, [MTF, "run", *settings], signal.SIGTERM)
     without_such_a_place(scratch)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,7 +159,7 @@ ExecuteOptions asked_of_device(const Options& options) {
           .ends_saved = true};
 }
 
-Outcome execute(Workspace& workspace, FileId file, std::set<std::string> variables,
+Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorType> variables,
                 Communicator* world) {
   const Options& options = workspace.options;
   DiagSink diags;
@@ -246,7 +246,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
   if (!file) {
     return outcome_of(workspace, workspace.diags);
   }
-  std::set<std::string> variables;
+  std::map<std::string, TensorType> variables;
   {
     const std::unique_ptr<CheckedProgram> program = check_program(workspace, *file);
     if (program != nullptr) {

@@ -29,7 +29,7 @@ std::optional<std::vector<TensorHandle>> CheckDevice::run(
 
 void CheckDevice::declare(const Variable& variable) {
   variables_.push_back(variable);
-  declared_.insert(variable.path);
+  declared_.insert_or_assign(variable.path, variable.type);
 }
 
 bool CheckDevice::restore(const RestoreRequest& request, DiagSink& diags) {

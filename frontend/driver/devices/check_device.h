@@ -40,8 +40,8 @@ class CheckDevice : public DryDevice {
   [[nodiscard]] const Program* simplified(const Unit& unit) const;
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
-  // The paths of all that were ever declared.
-  [[nodiscard]] const std::set<std::string>& declared() const { return declared_; }
+  // All that were ever declared, by path.
+  [[nodiscard]] const std::map<std::string, TensorType>& declared() const { return declared_; }
   // In the order in which they were first run.
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
@@ -52,7 +52,7 @@ class CheckDevice : public DryDevice {
   OpTable ops_;
   Lowered lowered_;
   std::vector<Variable> variables_;
-  std::set<std::string> declared_;
+  std::map<std::string, TensorType> declared_;
   std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;

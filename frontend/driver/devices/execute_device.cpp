@@ -323,10 +323,14 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (options_.after_run) {
     options_.after_run();
   }
-  if (!entry.empty() && !losses_.empty() && !compiled.program.updates.empty()) {
+  const bool trains = !entry.empty() && !losses_.empty() && !compiled.program.updates.empty();
+  if (trains) {
     count_step(compiled.program, static_cast<double>(nanoseconds_now() - begin) * 1e-9);
   }
-  last_step_ = step.empty() ? last_step_ : step;
+  if (!step.empty() && (trains || !last_trains_)) {
+    last_step_ = step;
+    last_trains_ = trains;
+  }
   ++runs_;
   return outputs;
 }

@@ -68,8 +68,8 @@ struct ExecuteOptions {
   Interruption* interruption = nullptr;                  // asked before each run
   bool ends_saved = false;       // an interrupted run goes on to where it saves
   std::string checkpoints = {};  // the folder that takes the place of others for them; "": none
-  // The variables that the program has by its end, where a check has found them.
-  std::optional<std::set<std::string>> variables = {};
+  // The variables that the program has by its end, where a check has found them, by path.
+  std::optional<std::map<std::string, TensorType>> variables = {};
 };
 
 // Whether the environment, as of tests, asks for `check_plan`.
@@ -182,8 +182,9 @@ class ExecuteDevice final : public HoldingDevice {
   [[nodiscard]] const Restored* restored_for(const std::string& path) const;
   // All that exist or are declared, without programs.
   [[nodiscard]] std::vector<Variable> known_variables() const;
-  // What was restored and no variable has taken yet, as it is in the file, by path; nullopt after
-  // an error. Of what the program has no variable for there is nothing.
+  // What was restored and no variable has taken yet, by path: as the variable will have it or,
+  // where nobody knows of one, as the file has it; nullopt after an error. Of what the program is
+  // known to have no variable for there is nothing.
   std::optional<std::map<std::string, RankTensor>> untaken(DiagSink& diags);
   [[nodiscard]] std::set<std::string> untaken_paths() const;
   std::optional<Restored> opened(const RestoreRequest& request, DiagSink& diags);
@@ -244,8 +245,9 @@ class ExecuteDevice final : public HoldingDevice {
   std::map<std::string, Variable> known_;                    // ever declared; without programs
   std::vector<RankCounts> counts_;
   std::string last_step_;
-  std::map<std::string, std::int64_t> steps_;           // taken by each entry that trains
-  std::string trains_;                                  // the entry that trained last
+  bool last_trains_ = false;                   // then no call that trains nothing is the last step
+  std::map<std::string, std::int64_t> steps_;  // taken by each entry that trains
+  std::string trains_;                         // the entry that trained last
   std::vector<std::pair<std::string, double>> losses_;  // of the run in progress
   std::uint64_t runs_ = 0;
   bool expects_save_ = false;  // soon

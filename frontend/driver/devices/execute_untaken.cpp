@@ -1,6 +1,7 @@
 // A checkpoint is restored at once, and the variables that take it are declared later, by the first
 // call of the function that has them. What is saved in between has what they would have taken, too.
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -22,6 +23,10 @@ Shape shape_in_file(const CheckpointFile& file, const std::string& path, const F
                     .size = tensor.sizes[i]});
   }
   return Shape(std::move(dims));
+}
+
+bool has_sizes(const Shape& shape, const FileTensor& tensor) {
+  return std::ranges::equal(shape.dims(), tensor.sizes, {}, &Dim::size);
 }
 
 // Over all ranks, where a dim divides.
@@ -61,12 +66,16 @@ std::optional<std::map<std::string, RankTensor>> ExecuteDevice::untaken(DiagSink
     const Restored& restored = *restored_for(path);
     const FileTensor& stored = *restored.file->find(path);
     const std::optional<DType> dtype = dtype_of_word(stored.dtype);
-    const Shape shape = shape_in_file(*restored.file, path, stored);
-    if (!dtype || shape.volume() == 0) {
+    TensorType type = {.dtype = dtype.value_or(DType::kF32),
+                       .shape = shape_in_file(*restored.file, path, stored)};
+    if (!dtype || type.shape.volume() == 0) {
       continue;  // no variable can be that
     }
-    std::optional<RankTensor> tensor = read_from(restored, path, {.dtype = *dtype, .shape = shape},
-                                                 spread(shape, layout_.mesh), diags);
+    if (options_.variables && has_sizes(options_.variables->at(path).shape, stored)) {
+      type = options_.variables->at(path);
+    }
+    std::optional<RankTensor> tensor =
+        read_from(restored, path, type, spread(type.shape, layout_.mesh), diags);
     if (!tensor) {
       return std::nullopt;
     }
