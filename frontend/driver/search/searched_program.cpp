@@ -105,7 +105,8 @@ std::unique_ptr<SearchedProgram> SearchedProgram::read(Workspace& workspace, Fil
   for (const Diag& diag : errors_of(found)) {
     diags.add(diag);
   }
-  if (unsplit == nullptr || !diags.ok() || !knows_hardware(workspace, unsplit->session)) {
+  if (unsplit == nullptr || !diags.ok() || !knows_hardware(workspace, unsplit->session) ||
+      !knows_layout(workspace, unsplit->session)) {
     return nullptr;
   }
   std::unique_ptr<SearchedProgram> program(
