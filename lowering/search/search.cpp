@@ -291,6 +291,8 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
     add_open(open, {.candidate = std::move(beginning), .decided = 0, .reaches = reaches});
   }
   constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
+  constexpr std::int64_t kAlways = 100;      // are asked for, however little work there may be
+  const std::int64_t always = result_.bounded + kAlways;
   const std::int64_t most_bounded = result_.bounded + round_ / kWorkOfBound;
   std::vector<LayoutCandidate> left;
   double least_left = 0;  // of these
@@ -299,7 +301,9 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
     if (is_all) {
       result_.bound = std::max(result_.bound, least_left);
     }
-    if (result_.bounded > most_bounded || is_over(round_ - work_of_plan() * std::ssize(left))) {
+    const bool is_at_end =
+        result_.bounded > most_bounded || is_over(round_ - work_of_plan() * std::ssize(left));
+    if (result_.bounded > always && is_at_end) {
       return false;
     }
     std::ranges::pop_heap(open, Later());

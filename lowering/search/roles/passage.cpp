@@ -14,13 +14,9 @@ bool is_product(const Value& value) {
          value.operands.size() % 2 == 0;
 }
 
-bool has_single_loops(const DimMap& map) {
-  return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
-}
-
 bool is_simple(const IterationSpace& space) {
   return space.moved.empty() && space.windows.empty() && !space.digest && space.served.empty() &&
-         std::ranges::all_of(space.operands, has_single_loops) && has_single_loops(space.result);
+         has_single_loops(space);
 }
 
 // Whether each element of the result comes of the element of the operand at its place.
@@ -41,6 +37,13 @@ double flops_of_product(const Program& program, ValueId id) {
 }
 
 }  // namespace
+
+bool has_single_loops(const IterationSpace& space) {
+  const auto is_single = [](const DimMap& map) {
+    return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
+  };
+  return std::ranges::all_of(space.operands, is_single) && is_single(space.result);
+}
 
 bool is_plain_product(const Program& program, ValueId id) {
   const Value& value = program.at(id);

@@ -14,10 +14,13 @@
 
 #include <vector>
 
+#include "ir/op.h"
 #include "ir/program.h"
 
 namespace mtf {
 
+// Whether each dim of all tensors is one loop.
+[[nodiscard]] bool has_single_loops(const IterationSpace& space);
 // A product of two of which each dim of a tensor is one loop, summed or kept.
 [[nodiscard]] bool is_plain_product(const Program& program, ValueId id);
 

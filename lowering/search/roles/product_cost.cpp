@@ -8,10 +8,6 @@
 namespace mtf {
 namespace {
 
-bool has_plain_dims(const RoleOperand& operand) {
-  return std::ranges::find(operand.loops, -1) == operand.loops.end();
-}
-
 bool reads(const RoleOperand& operand, std::size_t loop) {
   return std::ranges::find(operand.loops, static_cast<std::int32_t>(loop)) != operand.loops.end();
 }
@@ -75,7 +71,7 @@ double RoleCost::product_seconds(const Work& work, const Loops& loops) const {
     parts *= loops[a] >= 0 ? static_cast<double>(mesh_.axes[a].size) : 1;
   }
   const double least = work.flops / parts / flops_rate_;
-  if (!std::ranges::all_of(operation.tensors, has_plain_dims)) {
+  if (!operation.has_single_loops) {
     return least;
   }
   double m = 1;

@@ -193,6 +193,7 @@ class RoleOperations::Reader {
                             .flops = flops,
                             .is_product = is_product,
                             .is_element_wise = !is_product && value.op->tile != nullptr,
+                            .has_single_loops = has_single_loops(*call.space),
                             .stays_partial = partial_.may_be(number)};
     for (const LoopDim& loop : call.space->loops) {
       const bool is_whole = loop.role == DimRole::kWhole && flops > 0;

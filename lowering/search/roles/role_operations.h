@@ -46,7 +46,8 @@ struct RoleOperation {
   double flops = 0;         // of none of these, where arithmetic is what takes the time
   bool is_product = false;  // of two
   bool is_element_wise = false;
-  bool stays_partial = false;  // what it sums may be brought together elsewhere
+  bool has_single_loops = false;  // one for each dim of its tensors
+  bool stays_partial = false;     // what it sums may be brought together elsewhere
 
   friend bool operator==(const RoleOperation&, const RoleOperation&) = default;
 };
