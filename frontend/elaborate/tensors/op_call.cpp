@@ -14,6 +14,7 @@ struct OpCallSite {
   SourceSpan span;
   std::vector<Shape> operands;  // of those that are tensors
   DType written = DType::kF32;  // kBool, kI32: all numbers that are written out are such
+  std::string long_number;      // one of them that a double may not hold
 };
 
 bool is_tensor_kind(ParamKind kind) {
@@ -44,6 +45,7 @@ struct Row {
   std::vector<std::size_t> extents;  // the length at each depth
   bool only_flags = true;
   bool only_ints = true;  // that any dtype of numbers holds exactly
+  std::string long_number;
 };
 
 void append(Row& row, const Value& item, double number) {
@@ -51,6 +53,7 @@ void append(Row& row, const Value& item, double number) {
   row.numbers.push_back(number);
   row.only_flags = row.only_flags && item.is<bool>();
   row.only_ints = row.only_ints && as_int(item) && std::abs(number) <= kExact;
+  row.long_number = is_beyond_doubles(item) ? to_string(item) : row.long_number;
 }
 
 bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth, Row& row) {
@@ -92,6 +95,7 @@ std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, c
   if (!flatten(site, {.value = value, .span = expr.span}, 0, row)) {
     return std::nullopt;
   }
+  site.long_number = row.long_number;
   site.written = row.only_flags ? DType::kBool : row.only_ints ? DType::kI32 : DType::kF32;
   for (const auto& [name, arg] : args.entries()) {
     const auto* shape = std::get_if<Shape>(&arg);
@@ -151,6 +155,7 @@ std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
         return *flag ? 1.0 : 0.0;
       }
       if (const std::optional<double> number = as_real(value)) {
+        site.long_number = is_beyond_doubles(value) ? to_string(value) : site.long_number;
         return *number;
       }
       wanted = "a number";
@@ -354,6 +359,12 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
   }
   Value result = apply_op(c.units, op, operands, *std::move(args), span);
   if (auto* tensor = std::get_if<Tensor>(&result.node); tensor != nullptr) {
+    if (tensor->type.dtype == DType::kI64 && !site.long_number.empty()) {
+      c.report.error(DiagKind::kOverflow, span,
+                     "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
+                         site.long_number + " is beyond; added to a tensor of i64 it is exact");
+      return unknown();
+    }
     tensor->whole = is_free && site.written == DType::kI32;
   }
   return result;

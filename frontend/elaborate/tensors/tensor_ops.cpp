@@ -251,6 +251,24 @@ bool is_number(const Value& value) {
   return value.is<bool>() || value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
 }
 
+bool is_beyond_doubles(const Value& value) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;  // beyond, doubles skip whole numbers
+  const std::optional<std::int64_t> whole = as_int(value);
+  return whole && (*whole > kExact || *whole < -kExact);
+}
+
+namespace {
+
+// A number of 64 bits as the sum of two that doubles hold.
+ValueId lift_long(Builder& builder, std::int64_t number) {
+  constexpr std::int64_t kLow = 0xFFFF'FFFF;
+  const ValueId high = builder.scalar(static_cast<double>(number & ~kLow), DType::kI64);
+  const ValueId low = builder.scalar(static_cast<double>(number & kLow), DType::kI64);
+  return builder.emit(Primitive::kAdd, {high, low});
+}
+
+}  // namespace
+
 std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
   const double value = number_of(number.value).value_or(0);
   if (!is_float(dtype) && number.value.is<double>()) {
@@ -273,7 +291,9 @@ std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
   }
   Recording& unit = units.recording();
   unit.builder.at(number.span, units.frame);
-  return unit.builder.scalar(value, dtype);
+  return dtype == DType::kI64 && is_beyond_doubles(number.value)
+             ? lift_long(unit.builder, *as_int(number.value))
+             : unit.builder.scalar(value, dtype);
 }
 
 std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan span) {
