@@ -10,6 +10,8 @@
 namespace mtf::host {
 namespace {
 
+constexpr std::int64_t kExact = std::int64_t{1} << 53;  // beyond, doubles skip whole numbers
+
 std::optional<double> number_of(const Value& value) {
   if (const bool* flag = value.get<bool>()) {
     return *flag ? 1.0 : 0.0;
@@ -18,7 +20,8 @@ std::optional<double> number_of(const Value& value) {
 }
 
 // What the rule makes of scalars of whole numbers tells whether the result is one.
-Value number_like(const OpDef& op, std::span<const Operand> operands, double number) {
+Value number_like(Reporter& report, const OpDef& op, std::span<const Operand> operands,
+                  double number) {
   const bool is_real = std::ranges::any_of(
       operands, [](const Operand& operand) { return operand.value.is<double>(); });
   const bool is_bool = std::ranges::all_of(
@@ -35,11 +38,18 @@ Value number_like(const OpDef& op, std::span<const Operand> operands, double num
   if (type ? type->dtype == DType::kBool : is_bool) {
     return make(number != 0);
   }
-  constexpr double kExact = 9007199254740992.0;  // 2^53: beyond, doubles skip whole numbers
-  if (type && is_integer(type->dtype) && std::abs(number) <= kExact) {
-    return make(static_cast<std::int64_t>(number));
+  if (!type || !is_integer(type->dtype)) {
+    return make(number);
   }
-  return make(number);
+  const auto large = std::ranges::find_if(operands, is_beyond_doubles, &Operand::value);
+  if (large != operands.end()) {
+    report.error(DiagKind::kOverflow, large->span,
+                 "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
+                     to_string(large->value) + " is beyond");
+    return unknown();
+  }
+  return std::abs(number) <= static_cast<double>(kExact) ? make(static_cast<std::int64_t>(number))
+                                                         : make(number);
 }
 
 std::string beyond(DType dtype) {
@@ -91,7 +101,7 @@ std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const 
                      to_text(result));
     return unknown();
   }
-  return number_like(op, operands, result);
+  return number_like(report, op, operands, result);
 }
 
 // The dtype that numbers among the operands get: that of the tensors beside them. A float that is
@@ -252,7 +262,6 @@ bool is_number(const Value& value) {
 }
 
 bool is_beyond_doubles(const Value& value) {
-  constexpr std::int64_t kExact = std::int64_t{1} << 53;  // beyond, doubles skip whole numbers
   const std::optional<std::int64_t> whole = as_int(value);
   return whole && (*whole > kExact || *whole < -kExact);
 }
