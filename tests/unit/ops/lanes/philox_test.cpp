@@ -15,7 +15,7 @@ TEST_CASE("blocks drawn together are those drawn one by one, on every instructio
   std::mt19937 random(11);
   const auto word = [&random] { return static_cast<std::uint32_t>(random()); };
   for (int round = 0; round < 300; ++round) {
-    const Stream stream{.key = {word(), word()}, .low = word(), .high = word()};
+    const DrawStream stream{.key = {word(), word()}, .low = word(), .high = word()};
     const std::uint64_t far = (std::uint64_t{word()} << 32U) - random() % 100;  // over a carry
     const std::uint64_t first = random() % 2 == 0 ? far : random() % 1000;
     std::vector<PhiloxCounter> wanted;
