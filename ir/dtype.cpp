@@ -60,7 +60,7 @@ std::optional<DType> find_dtype(std::string_view name) {
 }
 
 std::string_view dtype_names() {
-  static const std::string kNames = [] {
+  static const std::string all = [] {
     std::string names;
     for (const Entry& entry : kTypes) {
       const bool last = entry.dtype == kTypes.back().dtype;
@@ -68,7 +68,7 @@ std::string_view dtype_names() {
     }
     return names;
   }();
-  return kNames;
+  return all;
 }
 
 std::size_t bytes_of(DType dtype) {

@@ -119,6 +119,19 @@ void draw_curve(const Curve2d& curve, const CurveBounds& bounds, Canvas& canvas)
   }
 }
 
+bool may_be_shown(char32_t code, const CurveStyle& style) {
+  const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+  return !is_control && (!style.ascii || code < 0x7F);
+}
+
+std::string escaped(char32_t code) {
+  const bool is_long = code > 0xFFFF;
+  std::ostringstream text;
+  text << (is_long ? "\\U" : "\\u") << std::hex << std::setfill('0') << std::setw(is_long ? 8 : 4)
+       << static_cast<std::uint32_t>(code);
+  return text.str();
+}
+
 // A name as a terminal may have it: no longer than a line, without control characters and, where
 // all is to be ASCII, with what is not as `\u00e4`.
 std::string shown_name(const std::string& name, const CurveStyle& style) {
@@ -127,18 +140,12 @@ std::string shown_name(const std::string& name, const CurveStyle& style) {
   std::string text;
   for (std::string_view rest = all; !rest.empty();) {
     const CodePoint code = first_code_point(rest);
-    const bool is_control = code.value < 0x20 || (code.value >= 0x7F && code.value < 0xA0);
     if (code.length == 0) {
       text += '?';
-    } else if (style.ascii && code.value == kEllipsis) {
-      text += "...";
-    } else if (is_control || (style.ascii && code.value > 0x7F)) {
-      std::ostringstream hex;
-      hex << (code.value > 0xFFFF ? "\\U" : "\\u") << std::hex << std::setfill('0')
-          << std::setw(code.value > 0xFFFF ? 8 : 4) << static_cast<std::uint32_t>(code.value);
-      text += hex.str();
-    } else {
+    } else if (may_be_shown(code.value, style)) {
       text += rest.substr(0, code.length);
+    } else {
+      text += code.value == kEllipsis ? "..." : escaped(code.value);
     }
     rest.remove_prefix(std::max<std::size_t>(code.length, 1));
   }

@@ -104,12 +104,19 @@ std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const 
   return number_like(report, op, operands, result);
 }
 
-// The dtype that numbers among the operands get: that of the tensors beside them. A float that is
-// cast to one is it at once, and so rounded once.
+// The dtype of a number that is cast: a float that becomes one is it at once, and so rounded once.
+DType dtype_to_cast(const Value& number, const OpArgs& args) {
+  const auto* to = args.get<DType>("dtype");
+  if (number.is<double>()) {
+    return to != nullptr && is_float(*to) ? *to : DType::kF64;
+  }
+  return holds(DType::kI32, number_of(number).value_or(0)) ? DType::kI32 : DType::kI64;
+}
+
+// The dtype that numbers among the operands get: that of the tensors beside them.
 DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands, const OpArgs& args) {
   const bool by_element = op.tile != nullptr || op.expand != nullptr;
   bool is_real = false;
-  bool is_long = false;
   for (const Operand& operand : operands) {
     const auto* tensor = operand.value.get<Tensor>();
     if (tensor != nullptr && tensor->type.dtype != DType::kBool &&
@@ -117,16 +124,11 @@ DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands, cons
       return tensor->type.dtype;
     }
     is_real = is_real || operand.value.is<double>();
-    is_long = is_long || !holds(DType::kI32, number_of(operand.value).value_or(0));
   }
-  if (op.primitive != Primitive::kCast) {
-    return is_real ? DType::kF32 : DType::kI32;
+  if (op.primitive == Primitive::kCast) {
+    return dtype_to_cast(operands[0].value, args);
   }
-  const auto* to = args.get<DType>("dtype");
-  if (is_real) {
-    return to != nullptr && is_float(*to) ? *to : DType::kF64;
-  }
-  return is_long ? DType::kI64 : DType::kI32;
+  return is_real ? DType::kF32 : DType::kI32;
 }
 
 std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& operand,
@@ -227,6 +229,21 @@ bool is_known_later(Units& units, const OpDef& op, const OpArgs& args) {
   const auto* path = args.get<std::string>("path");
   return op.file == FileUse::kReads && path != nullptr && units.execution.written.contains(*path) &&
          args.get<Shape>("shape") == nullptr;
+}
+
+// Of a call that was recorded, or was refused.
+Value result_of(Units& units, const OpDef& op, const OpArgs& args, std::optional<ValueId> result,
+                SourceSpan span) {
+  units.take_diags();
+  if (!result) {
+    units.report.fail();
+    return unknown();
+  }
+  if (op.effect) {
+    return nothing();
+  }
+  const DType dtype = units.recording().builder.type_of(*result).dtype;
+  return check_numbers(units, op, args, dtype, span) ? recorded(units, *result) : unknown();
 }
 
 // As an einsum, whose result is a sum: wide.
@@ -385,16 +402,7 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   fit_operands(units, op, args, ids);
   fit_whole_numbers(units, op, operands, args, ids);
   note_write(units, op, args, ids);
-  const std::optional<ValueId> result = unit.builder.call(op, ids, args, spans);
-  units.take_diags();
-  if (!result) {
-    units.report.fail();
-    return unknown();
-  }
-  if (!op.effect && !check_numbers(units, op, args, unit.builder.type_of(*result).dtype, span)) {
-    return unknown();
-  }
-  return op.effect ? nothing() : recorded(units, *result);
+  return result_of(units, op, args, unit.builder.call(op, ids, args, spans), span);
 }
 
 Value apply_operator(Units& units, std::string_view symbol, std::span<const Operand> operands,
