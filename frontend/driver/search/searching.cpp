@@ -91,23 +91,30 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
     }
     finish(search);
     is_cut = pricer_.work() >= all_work_;
-    const bool is_better = !best || merit_of(pricer_.price_whole(answer_), goal_) <
-                                        merit_of(pricer_.price_whole(*best), goal_);
-    best = is_better ? answer_ : *best;
+    best = best ? better_of(*best, answer_) : answer_;
   }
   if (!best) {
-    const auto& known = pricer_.known();
-    const std::string first = known.empty() ? "there is none" : known.begin()->second.obstacle;
-    const std::string count = count_text(std::ssize(known), "layout");
-    diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span,
-                result_.is_proven
-                    ? "no layout fits this program; of the first: " + first
-                    : "no layout was found that fits this program, of " + count + " that " +
-                          (known.size() == 1 ? "was" : "were") + " tried; of the first: " + first);
+    diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span, nothing_found());
     return std::nullopt;
   }
   answer_ = *best;
   return best;
+}
+
+// By the plans of the whole.
+LayoutCandidate Searching::better_of(const LayoutCandidate& now, const LayoutCandidate& other) {
+  const Merit merit = merit_of(pricer_.price_whole(now), goal_);
+  return merit_of(pricer_.price_whole(other), goal_) < merit ? other : now;
+}
+
+std::string Searching::nothing_found() const {
+  const auto& known = pricer_.known();
+  const std::string first =
+      "of the first: " + (known.empty() ? "there is none" : known.begin()->second.obstacle);
+  return result_.is_proven ? "no layout fits this program; " + first
+                           : "no layout was found that fits this program, of " +
+                                 count_text(std::ssize(known), "layout") + " that " +
+                                 (known.size() == 1 ? "was" : "were") + " tried; " + first;
 }
 
 // Of the best that the search has found: as few rules as do, and what is beyond it.

@@ -53,6 +53,8 @@ class Searching {
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
   void finish(LayoutSearch& search);
+  [[nodiscard]] LayoutCandidate better_of(const LayoutCandidate& now, const LayoutCandidate& other);
+  [[nodiscard]] std::string nothing_found() const;
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();

@@ -43,8 +43,9 @@ std::string EqualAxes::arranged(std::string places) const {
 std::int32_t EqualAxes::twin(const std::string& places, std::size_t axis) const {
   std::int32_t before = -1;
   for (const Axes& same : groups_) {
-    const auto found = std::ranges::find(same, static_cast<AxisId>(axis));
-    before = found == same.end() || found == same.begin() ? before : *std::prev(found);
+    for (std::size_t i = 1; i < same.size(); ++i) {
+      before = same[i] == static_cast<AxisId>(axis) ? same[i - 1] : before;
+    }
   }
   const auto differs = [&](std::size_t row) {
     return places[row + axis] != places[row + static_cast<std::size_t>(before)];

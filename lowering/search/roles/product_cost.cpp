@@ -144,4 +144,22 @@ double RoleCost::with_passage(const Work& work, const Loops& loops,
   return seconds + moving(bytes, 0);
 }
 
+// What the axis may split, and nothing (-1), where those before it split these.
+std::vector<std::int32_t> RoleCost::loops_over(const RoleOperation& operation,
+                                               const std::string& places, std::size_t axis,
+                                               const Loops& before) const {
+  const std::int32_t same = equal_axes_.twin(places, axis);
+  const std::int32_t first = same < 0 ? -1 : before[static_cast<std::size_t>(same)];
+  std::vector<std::int32_t> result;
+  if (first < 0) {
+    result.push_back(-1);
+  }
+  for (auto l = static_cast<std::size_t>(std::max(0, first)); l < operation.loops.size(); ++l) {
+    if (operation.loops[l] > 1 && may_split(operation, places, axis, l)) {
+      result.push_back(static_cast<std::int32_t>(l));
+    }
+  }
+  return result;
+}
+
 }  // namespace mtf

@@ -335,34 +335,27 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) c
   double best = std::numeric_limits<double>::infinity();
   double passing = is_likely ? 0 : best;
   double passing_twice = passing;
+  const auto look = [&] {
+    if (!is_likely) {
+      passing = std::min(passing, with_passage(work, loops, &RoleOperand::passage));
+      passing_twice =
+          std::min(passing_twice, with_passage(work, loops, &RoleOperand::passage_twice));
+    }
+    const double here = cost(work, places, loops);
+    best_loops = here < best ? loops : best_loops;
+    best = std::min(best, here);
+  };
   const auto choose = [&](const auto& self, std::size_t axis) -> void {
     if (axis == loops.size()) {
-      if (!all_divide(operation, loops)) {
-        return;
+      if (all_divide(operation, loops)) {
+        look();
       }
-      if (!is_likely) {
-        passing = std::min(passing, with_passage(work, loops, &RoleOperand::passage));
-        passing_twice =
-            std::min(passing_twice, with_passage(work, loops, &RoleOperand::passage_twice));
-      }
-      const double here = cost(work, places, loops);
-      best_loops = here < best ? loops : best_loops;
-      best = std::min(best, here);
       return;
     }
-    const std::int32_t same = equal_axes_.twin(places, axis);
-    const std::int32_t first = same < 0 ? -1 : loops[static_cast<std::size_t>(same)];
-    if (first < 0) {
-      loops[axis] = -1;
+    for (const std::int32_t loop : loops_over(operation, places, axis, loops)) {
+      loops[axis] = loop;
       self(self, axis + 1);
     }
-    for (auto l = static_cast<std::size_t>(std::max(0, first)); l < operation.loops.size(); ++l) {
-      if (operation.loops[l] > 1 && may_split(operation, places, axis, l)) {
-        loops[axis] = static_cast<std::int32_t>(l);
-        self(self, axis + 1);
-      }
-    }
-    loops[axis] = -1;
   };
   choose(choose, 0);
   return {.value = best,

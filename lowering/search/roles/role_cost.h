@@ -99,6 +99,9 @@ class RoleCost {
   [[nodiscard]] bool is_named(const std::string& places, std::size_t axis) const;
   [[nodiscard]] bool may_split(const RoleOperation& operation, const std::string& places,
                                std::size_t axis, std::size_t loop) const;
+  [[nodiscard]] std::vector<std::int32_t> loops_over(const RoleOperation& operation,
+                                                     const std::string& places, std::size_t axis,
+                                                     const Loops& before) const;
   [[nodiscard]] Figures least(const Work& work, const std::string& places) const;
   [[nodiscard]] double working_bytes(const RoleOperation& operation, const std::string& places,
                                      const Loops& loops) const;
