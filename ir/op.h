@@ -338,6 +338,9 @@ struct OpDef {
   std::vector<OpParam> params;
   std::string_view shape_rule;  // one line for `mtf ops NAME`: "the union of the operands' dims"
   std::string_view example;     // a small .mtf program; a test runs it
+  // Where a call is bound to two names, the second is what this operation gives of the same
+  // operands and arguments: let values, places = top_k(…).
+  std::string_view companion = {};
 
   // Checks the call and gives the result's type; may normalise `args` (fill in defaults), and must
   // accept what it normalised. nullopt: an error was recorded.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/elaborate/context.h"
+#include "frontend/elaborate/host/numbers.h"
 #include "frontend/elaborate/host/operators.h"
 #include "ir/support/number.h"
 
@@ -69,10 +70,7 @@ void note_write(Units& units, const OpDef& op, const OpArgs& args, std::span<con
 // requires: the tensor's dtype converts.
 [[nodiscard]] ValueId as_dtype(Units& units, ValueId id, DType dtype);
 // A host number as a scalar tensor; nullopt if the dtype cannot hold it, an error.
-// Whether it is a whole number that a double may not hold.
-[[nodiscard]] bool is_beyond_doubles(const Value& value);
 [[nodiscard]] std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype);
-[[nodiscard]] bool is_number(const Value& value);  // int, float, bool, dim
 
 // `net.w`, `net."layer_0/w"`: a variable of the model (variable_names.cpp).
 [[nodiscard]] Value variable_of(Context& c, const Operand& base, const Function& model,

@@ -67,9 +67,16 @@ Value bound_to(Context& c, std::span<const ast::Name> names, const ast::Expr& ex
   return compute(c, evaluate_named, /*freeze=*/true).front();
 }
 
+// f(…), the whole of the expression; null if it is none.
+const ast::Call* call_in(const ast::Expr& expr) {
+  const auto* postfix = std::get_if<ast::Postfix>(&expr.node);
+  return postfix == nullptr ? nullptr : std::get_if<ast::Call>(&postfix->suffixes.back().node);
+}
+
 // One value per name; all unknown after an error.
 Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
   const Restore name(c.variables.call_name, joined_names(names));
+  const Restore paired(c.names.paired, names.size() == 2 ? call_in(expr) : nullptr);
   const Value value = bound_to(c, names, expr);
   Values none(names.size(), unknown());
   if (value.is<Unknown>()) {

@@ -76,6 +76,9 @@ std::string indented(std::string_view text) {
 
 std::string summary_rows(const OpDef& op, const OpFacts& facts) {
   std::vector<Row> rows = {{"result", std::string(op.shape_rule)}};
+  if (!op.companion.empty()) {
+    rows.push_back({"two names", "that, and the result of `" + std::string(op.companion) + "`"});
+  }
   if (!facts.built_from.empty()) {
     std::string parts;
     for (const std::string& name : facts.built_from) {

@@ -316,6 +316,39 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
   return is_known ? std::optional(std::move(args)) : std::nullopt;
 }
 
+// What the operation gives. Of numbers that are written out and no dtype with them, it has what
+// they look like.
+Value called(const OpCallSite& site, std::span<const Operand> operands, OpArgs args) {
+  const OpDef& op = site.op;
+  const auto dtype = std::ranges::find(op.params, ParamKind::kDType, &OpParam::kind);
+  const bool is_free = dtype != op.params.end() && args.find(dtype->name) == nullptr;
+  if (is_free && site.written == DType::kBool) {
+    args.set(dtype->name, DType::kBool);
+  }
+  Value result = apply_op(site.c.units, op, operands, std::move(args), site.span);
+  auto* tensor = std::get_if<Tensor>(&result.node);
+  if (tensor == nullptr) {
+    return result;
+  }
+  if (tensor->type.dtype == DType::kI64 && !site.long_number.empty()) {
+    site.c.report.error(DiagKind::kOverflow, site.span,
+                        "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
+                            site.long_number + " is beyond; added to a tensor of i64 it is exact");
+    return unknown();
+  }
+  tensor->whole = is_free && site.written == DType::kI32;
+  return result;
+}
+
+// The result for the first of two names, and what is for the second.
+Value with_companion(const OpCallSite& site, std::span<const Operand> operands, const OpArgs& args,
+                     Value result) {
+  const OpDef& companion = *find_op(site.c.units.ops, site.op.companion);
+  Value second = apply_op(site.c.units, companion, operands, args, site.span);
+  return make(
+      Results{std::make_shared<const Values>(Values{std::move(result), std::move(second)})});
+}
+
 }  // namespace
 
 Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan span) {
@@ -352,22 +385,10 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
   if (!args || !is_known) {
     return op.effect && c.report.failures() == failures ? nothing() : unknown();
   }
-  const auto dtype = std::ranges::find(op.params, ParamKind::kDType, &OpParam::kind);
-  const bool is_free = dtype != op.params.end() && args->find(dtype->name) == nullptr;
-  if (is_free && site.written == DType::kBool) {
-    args->set(dtype->name, DType::kBool);
-  }
-  Value result = apply_op(c.units, op, operands, *std::move(args), span);
-  if (auto* tensor = std::get_if<Tensor>(&result.node); tensor != nullptr) {
-    if (tensor->type.dtype == DType::kI64 && !site.long_number.empty()) {
-      c.report.error(DiagKind::kOverflow, span,
-                     "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
-                         site.long_number + " is beyond; added to a tensor of i64 it is exact");
-      return unknown();
-    }
-    tensor->whole = is_free && site.written == DType::kI32;
-  }
-  return result;
+  Value result = called(site, operands, *args);
+  return c.names.paired == &call && !op.companion.empty() && !is_unknown(result)
+             ? with_companion(site, operands, *args, std::move(result))
+             : result;
 }
 
 }  // namespace mtf::host

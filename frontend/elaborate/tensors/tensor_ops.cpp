@@ -2,55 +2,12 @@
 // rule of the operation.
 
 #include <algorithm>
-#include <cmath>
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
 namespace {
-
-constexpr std::int64_t kExact = std::int64_t{1} << 53;  // beyond, doubles skip whole numbers
-
-std::optional<double> number_of(const Value& value) {
-  if (const bool* flag = value.get<bool>()) {
-    return *flag ? 1.0 : 0.0;
-  }
-  return as_real(value);
-}
-
-// What the rule makes of scalars of whole numbers tells whether the result is one.
-Value number_like(Reporter& report, const OpDef& op, std::span<const Operand> operands,
-                  double number) {
-  const bool is_real = std::ranges::any_of(
-      operands, [](const Operand& operand) { return operand.value.is<double>(); });
-  const bool is_bool = std::ranges::all_of(
-      operands, [](const Operand& operand) { return operand.value.is<bool>(); });
-  OpCall call{.op = &op, .operands = {}, .args = {}, .result = {}, .span = {}, .operand_spans = {}};
-  for (const Operand& operand : operands) {
-    const DType dtype = operand.value.is<bool>() ? DType::kBool
-                        : is_real                ? DType::kF64
-                                                 : DType::kI64;
-    call.operands.push_back({.dtype = dtype, .shape = {}});
-  }
-  DiagSink ignored;
-  const std::optional<TensorType> type = op.type == nullptr ? std::nullopt : op.type(call, ignored);
-  if (type ? type->dtype == DType::kBool : is_bool) {
-    return make(number != 0);
-  }
-  if (!type || !is_integer(type->dtype)) {
-    return make(number);
-  }
-  const auto large = std::ranges::find_if(operands, is_beyond_doubles, &Operand::value);
-  if (large != operands.end()) {
-    report.error(DiagKind::kOverflow, large->span,
-                 "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
-                     to_string(large->value) + " is beyond");
-    return unknown();
-  }
-  return std::abs(number) <= static_cast<double>(kExact) ? make(static_cast<std::int64_t>(number))
-                                                         : make(number);
-}
 
 std::string beyond(DType dtype) {
   return "beyond the range of " + std::string(mtf::to_string(dtype)) +
@@ -76,32 +33,6 @@ bool check_numbers(Units& units, const OpDef& op, const OpArgs& args, DType resu
 bool is_exact(std::int64_t number) {
   const auto real = static_cast<double>(number);
   return holds(DType::kI64, real) && static_cast<std::int64_t>(real) == number;
-}
-
-// On plain numbers an operation stays on the host: `sqrt(from)`.
-std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const Operand> operands,
-                             const OpArgs& args, SourceSpan span) {
-  if (op.host == nullptr || operands.empty() || !args.entries().empty()) {
-    return std::nullopt;
-  }
-  std::vector<double> numbers;
-  for (const Operand& operand : operands) {
-    const std::optional<double> number = number_of(operand.value);
-    if (!number) {
-      return std::nullopt;
-    }
-    numbers.push_back(*number);
-  }
-  const double result = op.host(numbers);
-  const bool was_finite = std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
-  if (was_finite && !std::isfinite(result)) {
-    report.error(DiagKind::kBadArgument, span,
-                 "`" + std::string(op.name) + "` of " + to_string(operands[0].value) +
-                     (operands.size() > 1 ? " and " + to_string(operands[1].value) : "") + " is " +
-                     to_text(result));
-    return unknown();
-  }
-  return number_like(report, op, operands, result);
 }
 
 // The dtype of a number that is cast: a float that becomes one is it at once, and so rounded once.
@@ -272,15 +203,6 @@ ValueId as_dtype(Units& units, ValueId id, DType dtype) {
   OpArgs args;
   args.set("dtype", dtype);
   return units.recording().builder.emit(Primitive::kCast, {id}, args);
-}
-
-bool is_number(const Value& value) {
-  return value.is<bool>() || value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
-}
-
-bool is_beyond_doubles(const Value& value) {
-  const std::optional<std::int64_t> whole = as_int(value);
-  return whole && (*whole > kExact || *whole < -kExact);
 }
 
 namespace {

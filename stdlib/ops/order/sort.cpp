@@ -101,8 +101,10 @@ const OpDef kSort{.name = "sort",
                   .shape_rule = kSameDims,
                   .example = R"(dim io = 4
 let x = const([io], [3, 1, 2, 1])
-print sort(x, over = io), sort(x, over = io, descending = true)
+let sorted, order = sort(x, over = io)
+print sorted, order, sort(x, over = io, descending = true)
 )",
+                  .companion = "argsort",
                   .type = sort_type,
                   .space = sort_space,
                   .grad = sort_grad,

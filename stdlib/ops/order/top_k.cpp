@@ -158,8 +158,10 @@ const OpDef kTopK{
     .shape_rule = "the dims after `->`",
     .example = R"(dim io = 5, best = 2
 let x = const([io], [3, 1, 4, 1, 5])
-assert all(top_k(x -> [best], over = io) == const([best], [5, 4]))
+let values, places = top_k(x -> [best], over = io)
+assert all(values == const([best], [5, 4])) and all(places == const([best], [4, 2], dtype = i32))
 )",
+    .companion = "top_k_places",
     .type = top_k_type,
     .expand = top_k_expand};
 
