@@ -29,12 +29,6 @@ bool check_numbers(Units& units, const OpDef& op, const OpArgs& args, DType resu
   return true;
 }
 
-// Tensor expressions hold numbers as doubles.
-bool is_exact(std::int64_t number) {
-  const auto real = static_cast<double>(number);
-  return holds(DType::kI64, real) && static_cast<std::int64_t>(real) == number;
-}
-
 // The dtype of a number that is cast: a float that becomes one is it at once, and so rounded once.
 DType dtype_to_cast(const Value& number, const OpArgs& args) {
   const auto* to = args.get<DType>("dtype");
@@ -225,16 +219,10 @@ std::optional<ValueId> lift(Units& units, const Operand& number, DType dtype) {
                            std::string(mtf::to_string(dtype)) + "; `cast` the tensor to f32");
     return std::nullopt;
   }
-  if (!holds(dtype, value)) {
+  const bool is_i64 = dtype == DType::kI64 && as_int(number.value);  // as it is, not as a double
+  if (!is_i64 && !holds(dtype, value)) {
     units.report.error(DiagKind::kOverflow, number.span,
                        to_string(number.value) + " is " + beyond(dtype));
-    return std::nullopt;
-  }
-  if (const auto whole = as_int(number.value); whole && !is_float(dtype) && !is_exact(*whole)) {
-    units.report.error(DiagKind::kOverflow, number.span,
-                       to_string(number.value) +
-                           " has more than the 53 bits that a number in a "
-                           "tensor expression may have");
     return std::nullopt;
   }
   Recording& unit = units.recording();
