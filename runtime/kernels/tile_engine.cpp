@@ -63,7 +63,7 @@ TilePass::TilePass(std::vector<std::int64_t> extents, const std::vector<TileInpu
     find_units();
     find_lone();
     widen_tile();
-    prefetches_ = row_group_ == 1 && bytes_in_place() > kNearBytes;
+    prefetches_ = row_group_ == 1 && !is_stream() && bytes_in_place() > kNearBytes;
     for (Unit& unit : units_) {
       compile(unit);
     }
@@ -214,14 +214,18 @@ void TilePass::find_units() {
   }
 }
 
+// Whether memory is read upwards without a stop, which the hardware sees.
+bool TilePass::is_stream() const {
+  return units_.size() == 1 && units_.front().in_lanes;
+}
+
 // What needs no memory of its own for a tile has long ones.
 void TilePass::widen_tile() {
   const auto lies_in_order = [](const Input& input) {
     return input.access == Access::kInPlace || input.access == Access::kRow ||
            input.access == Access::kLone;
   };
-  if (units_.size() == 1 && units_.front().in_lanes && tile_rows_ == 1 &&
-      std::ranges::all_of(inputs_, lies_in_order)) {
+  if (is_stream() && tile_rows_ == 1 && std::ranges::all_of(inputs_, lies_in_order)) {
     tile_columns_ = std::min(checks_ ? kCheckedTileElements : kLongTileElements, extents_.back());
   }
 }
@@ -238,10 +242,8 @@ std::int64_t TilePass::add_read(Unit& unit, std::int64_t operand, std::vector<La
     reads.push_back({.dtype = stages_[static_cast<std::size_t>(~operand)].spec.call.to});
     return index;
   }
-  Input& input = inputs_[static_cast<std::size_t>(operand)];
-  input.fetched = prefetches_ && input.access == Access::kInPlace;
-  reads.push_back(
-      {.dtype = input.dtype, .lone = input.access == Access::kLone, .fetched = input.fetched});
+  const Input& input = inputs_[static_cast<std::size_t>(operand)];
+  reads.push_back({.dtype = input.dtype, .lone = input.access == Access::kLone});
   return index;
 }
 

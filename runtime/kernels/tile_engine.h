@@ -88,7 +88,6 @@ class TilePass {
     std::vector<std::int64_t> strides;  // in bytes, along the merged dims
     Access access = Access::kInPlace;
     std::int64_t place = 0;  // of its tile in the scratch memory
-    bool fetched = false;    // ahead of its use, by lanes
     std::size_t last_reader = 0;
   };
   struct Stage {
@@ -131,6 +130,7 @@ class TilePass {
   [[nodiscard]] static bool in_lanes(const Stage& stage);
   std::int64_t add_read(Unit& unit, std::int64_t operand, std::vector<LaneRead>& reads);
   void find_units();
+  [[nodiscard]] bool is_stream() const;
   void widen_tile();
   void compile(Unit& unit);
   [[nodiscard]] std::int64_t bytes_in_place() const;
@@ -168,8 +168,9 @@ class TilePass {
   std::int64_t tile_rows_ = 1;  // more than one: whole rows
   std::int64_t tile_columns_ = 1;
   std::int64_t row_group_ = 1;
-  bool prefetches_ = false;  // the next tile's operands, which no near cache has
-  bool checks_ = false;      // some stage is checked
+  bool prefetches_ =
+      false;  // the next tile's operands, which neither a near cache has nor the hardware sees
+  bool checks_ = false;  // some stage is checked
   std::int64_t scratch_bytes_ = 0;
   std::int64_t lanes_place_ = 0;  // where programs of lanes work, in the scratch memory
 };

@@ -163,8 +163,8 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
 }
 
 // Asks for what the tile that begins at `next` reads, a part before each unit, so that it comes
-// while this tile is in work: tiles are too short for the hardware to see a stream. Inlined, as a
-// function that does nothing else has no effect that a compiler would keep.
+// while this tile is in work: such tiles are too short for the hardware to see a stream. Inlined,
+// as a function that does nothing else has no effect that a compiler would keep.
 [[gnu::always_inline]] inline void TilePass::prefetch_next(std::span<const void* const> inputs,
                                                            std::int64_t next,
                                                            std::size_t unit) const {
@@ -175,7 +175,7 @@ const std::byte* TilePass::load(const Input& input, const std::byte* data, const
   const auto part = static_cast<std::int64_t>(unit);
   const std::int64_t size = std::min(tile_rows_ * tile_columns_, volume_ - next);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].access != Access::kInPlace || inputs_[i].fetched) {
+    if (inputs_[i].access != Access::kInPlace) {
       continue;
     }
     const std::byte* from = static_cast<const std::byte*>(inputs[i]) + next * inputs_[i].width;

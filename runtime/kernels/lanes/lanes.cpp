@@ -74,11 +74,6 @@ class LaneCompiler {
     }
     const std::size_t note = program_.widths_.size();  // of what is checked
     first_slot_ = note + 1;
-    for (std::size_t r = 0; r < reads_.size(); ++r) {
-      if (reads_[r].fetched) {
-        emit(set().fetch[at(kind_of(reads_[r].dtype))], r);
-      }
-    }
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       compute(s);
       if (stages_[s].checked) {

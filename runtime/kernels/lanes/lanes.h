@@ -17,7 +17,6 @@ namespace mtf {
 struct LaneRead {
   DType dtype = DType::kF32;  // f32, bf16 or bool
   bool lone = false;          // an f32 that all elements share
-  bool fetched = false;       // from far away: asked for ahead of its use
 };
 
 // One call. Operands: read r is r, the result of stage s is ~s.

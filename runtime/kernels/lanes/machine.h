@@ -12,9 +12,6 @@
 
 namespace mtf {
 
-inline constexpr std::size_t kLaneLine = 64;     // bytes of a line of the caches
-inline constexpr std::size_t kLaneAhead = 4096;  // bytes that memory is asked for ahead of use
-
 // ---- the arithmetic of one register ----------------------------------------------------------
 
 template <typename V>
@@ -151,23 +148,23 @@ struct LaneMemory {
   }
 };
 
-// ---- instructions
-// --------------------------------------------------------------------------------
+// ---- instructions ------------------------------------------------------------------------------
 
+// Places are looked up once: a store might change them, for all that the compiler knows.
 struct LaneContext {
-  const LaneInstruction* now;
-  std::byte* const* places;
-  std::size_t at;
+  LaneContext(const LaneInstruction* now, std::byte* const* places, std::size_t element)
+      : place(places[now->place]), second(places[now->second]), at(element) {}
 
-  [[nodiscard]] std::byte* place() const { return places[now->place]; }
-  [[nodiscard]] std::byte* second() const { return places[now->second]; }
+  std::byte* place;
+  std::byte* second;
+  std::size_t at;
 };
 
 template <typename V, LaneKind kKind>
 struct LaneLoad {
   template <std::size_t kIndex, typename F>
   static F of(F /*value*/, const LaneContext& context) {
-    return LaneMemory<V, kKind, kIndex>::load(context.place(), context.at);
+    return LaneMemory<V, kKind, kIndex>::load(context.place, context.at);
   }
 };
 
@@ -175,20 +172,7 @@ template <typename V, LaneKind kKind>
 struct LaneStore {
   template <std::size_t kIndex, typename F>
   static F of(F value, const LaneContext& context) {
-    LaneMemory<V, kKind, kIndex>::store(value, context.place(), context.at);
-    return value;
-  }
-};
-
-// A part of the lines for each register.
-template <typename V, std::size_t kWidth>
-struct LaneFetch {
-  template <std::size_t kIndex, typename F>
-  static F of(F value, const LaneContext& context) {
-    constexpr std::size_t kBytes = V::kLanes * kWidth;
-    if constexpr (kIndex * kBytes % kLaneLine == 0) {
-      __builtin_prefetch(context.place() + (context.at + kIndex * V::kLanes) * kWidth + kLaneAhead);
-    }
+    LaneMemory<V, kKind, kIndex>::store(value, context.place, context.at);
     return value;
   }
 };
@@ -213,7 +197,7 @@ template <typename V, LaneFn kFn, LaneKind kKind, bool kReversed>
 struct LaneBinary {
   template <std::size_t kIndex, typename F>
   static F of(F value, const LaneContext& context) {
-    const F other = LaneMemory<V, kKind, kIndex>::load(context.place(), context.at);
+    const F other = LaneMemory<V, kKind, kIndex>::load(context.place, context.at);
     return kReversed ? LaneMath<V>::template binary<kFn>(other, value)
                      : LaneMath<V>::template binary<kFn>(value, other);
   }
@@ -223,8 +207,8 @@ template <typename V, LaneKind kFirst, LaneKind kSecond>
 struct LaneChoose {
   template <std::size_t kIndex, typename F>
   static F of(F value, const LaneContext& context) {
-    const F yes = LaneMemory<V, kFirst, kIndex>::load(context.place(), context.at);
-    const F no = LaneMemory<V, kSecond, kIndex>::load(context.second(), context.at);
+    const F yes = LaneMemory<V, kFirst, kIndex>::load(context.place, context.at);
+    const F no = LaneMemory<V, kSecond, kIndex>::load(context.second, context.at);
     return LaneMath<V>::words(value) != 0U ? yes : no;
   }
 };
@@ -239,12 +223,23 @@ struct LaneMachine {
   using Code = void (*)(const LaneInstruction*, std::byte* const*, std::size_t,
                         Register<kIndex>...);
 
+  // Memory is read in the order of the registers, which neither arguments nor the compiler would
+  // keep: the hardware sees a stream only where lines are read upwards.
+  template <typename Step, std::size_t kOne>
+  [[gnu::always_inline]] static F in_order(F value, LaneContext& context) {
+    const F done = Step::template of<kOne>(value, context);
+    asm("" : "+r"(context.place) : "v"(done));
+    asm("" : "+r"(context.second) : "v"(done));  // is looked up where it is used alone
+    return done;
+  }
+
   template <typename Step>
   static void step(const LaneInstruction* now, std::byte* const* places, std::size_t at,
                    Register<kIndex>... value) {
     const auto next = reinterpret_cast<Code>(now[1].code);
-    const LaneContext context{.now = now, .places = places, .at = at};
-    return next(now + 1, places, at, Step::template of<kIndex>(value, context)...);
+    LaneContext context(now, places, at);
+    const F done[] = {in_order<Step, kIndex>(value, context)...};
+    return next(now + 1, places, at, done[kIndex]...);
   }
 
   // One sum tells of all registers: with something that is not finite, it is not finite. Another
@@ -289,7 +284,6 @@ struct LaneMachine {
     LaneSet set;
     set.load = {code<LaneLoad<V, static_cast<LaneKind>(kKind)>>()...};
     set.store = {code<LaneStore<V, static_cast<LaneKind>(kKind)>>()...};
-    set.fetch = {code<LaneFetch<V, 4>>(), code<LaneFetch<V, 2>>(), code<LaneFetch<V, 1>>()};
     set.round = code<LaneRound<V>>();
     set.check = reinterpret_cast<LaneCode>(&check);
     set.unary = {code<LaneUnary<V, static_cast<LaneFn>(kFn)>>()...};

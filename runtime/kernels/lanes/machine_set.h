@@ -39,7 +39,6 @@ struct LaneSet {
 
   PerKind<LaneCode> load{};
   PerKind<LaneCode> store{};  // what is bf16 has been rounded
-  PerKind<LaneCode> fetch{};  // asks for what comes
   LaneCode round = nullptr;   // to bf16
   LaneCode check = nullptr;   // sets the byte at its place if something is not finite
   std::array<LaneCode, kLaneFns> unary{};

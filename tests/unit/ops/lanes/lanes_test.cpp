@@ -121,7 +121,7 @@ Chain random_chain(std::mt19937& random, std::size_t n) {
     const DType dtype = kDTypes[r % kDTypes.size()];
     const bool lone = dtype == DType::kF32 && random() % 2 == 0;
     chain.reads.push_back(random_column(random, dtype, lone ? 1 : n));
-    chain.how.push_back({.dtype = dtype, .lone = lone, .fetched = !lone && random() % 2 == 0});
+    chain.how.push_back({.dtype = dtype, .lone = lone});
   }
   const std::size_t length = 1 + random() % 20;
   while (chain.stages.size() < length) {
