@@ -16,105 +16,12 @@ namespace {
 
 constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares its registers
 
-using Stride = std::int64_t GemmDim::*;
-using Dims = std::pmr::vector<GemmDim>;
-
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;
   for (const GemmDim& dim : dims) {
     result *= dim.extent;
   }
   return result;
-}
-
-// One loop of a table: extent and stride.
-struct Loop {
-  std::int64_t extent = 1;
-  std::int64_t stride = 0;
-};
-
-using Loops = std::pmr::vector<Loop>;
-
-// The loops over `dims` in one tensor, as few as walk it.
-Loops loops_of(const Dims& dims, Stride stride) {
-  Loops loops(dims.get_allocator());
-  loops.reserve(dims.size());
-  for (const GemmDim& dim : dims) {
-    if (dim.extent == 1) {
-      continue;
-    }
-    if (!loops.empty() && loops.back().stride == dim.extent * (dim.*stride)) {
-      loops.back() = {.extent = loops.back().extent * dim.extent, .stride = dim.*stride};
-    } else {
-      loops.push_back({.extent = dim.extent, .stride = dim.*stride});
-    }
-  }
-  return loops;
-}
-
-void count_runs(Offsets& offsets) {
-  offsets.runs.assign(offsets.table.size(), 1);
-  for (std::size_t i = offsets.table.size(); i-- > 1;) {
-    if (offsets.table[i] == offsets.table[i - 1] + 1) {
-      offsets.runs[i - 1] = offsets.runs[i] + 1;
-    }
-  }
-}
-
-void fill_table(const Loops& loops, Offsets& offsets) {
-  offsets.table.resize(static_cast<std::size_t>(offsets.size));
-  // Each loop, from the fastest, repeats what is there so far.
-  std::size_t filled = 1;
-  for (std::size_t d = loops.size(); d-- > 0;) {
-    const auto extent = static_cast<std::size_t>(loops[d].extent);
-    for (std::size_t i = 1; i < extent; ++i) {
-      const std::int64_t shift = static_cast<std::int64_t>(i) * loops[d].stride;
-      for (std::size_t j = 0; j < filled; ++j) {
-        offsets.table[i * filled + j] = offsets.table[j] + shift;
-      }
-    }
-    filled *= extent;
-  }
-  count_runs(offsets);
-}
-
-// Offsets of all index tuples of `dims`, last dim fastest.
-Offsets offsets(const Dims& dims, Stride stride) {
-  const Loops loops = loops_of(dims, stride);
-  Offsets result = {.size = volume(dims),
-                    .even = loops.size() < 2,
-                    .step = loops.empty() ? 0 : loops.back().stride,
-                    .table = Int64s(dims.get_allocator()),
-                    .runs = Int64s(dims.get_allocator())};
-  if (!result.even && result.size > 0) {
-    fill_table(loops, result);
-  }
-  return result;
-}
-
-// The inner indices of all products that are added: those of a leaf, for one after the other.
-Offsets with_terms(Offsets one, std::int64_t leaf, const std::vector<GemmTerm>& terms,
-                   std::int64_t GemmTerm::*side) {
-  if (terms.empty() || one.size == 0) {
-    return one;
-  }
-  const auto products = static_cast<std::int64_t>(terms.size()) + 1;
-  Offsets all = {.size = one.size * products,
-                 .even = false,
-                 .step = 0,
-                 .table = Int64s(one.table.get_allocator()),
-                 .runs = Int64s(one.table.get_allocator())};
-  all.table.reserve(static_cast<std::size_t>(all.size));
-  for (std::int64_t begin = 0; begin < one.size; begin += leaf) {
-    for (std::int64_t t = 0; t < products; ++t) {
-      const std::int64_t shift = t == 0 ? 0 : terms[static_cast<std::size_t>(t - 1)].*side;
-      for (std::int64_t i = begin; i < begin + leaf; ++i) {
-        all.table.push_back(one.at(i) + shift);
-      }
-    }
-  }
-  count_runs(all);
-  return all;
 }
 
 bool has_unit_stride(const Dims& dims, Stride stride) {
@@ -224,15 +131,15 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   GemmPlan plan = {.swapped = swapped,
                    .accumulate = asked.accumulate,
                    .a_words = asked.a_words,
-                   .a_row = offsets(sides.rows, &GemmDim::a),
-                   .a_inner = offsets(inner, &GemmDim::a),
-                   .b_col = offsets(sides.cols, &GemmDim::b),
-                   .b_inner = offsets(inner, &GemmDim::b),
-                   .out_row = offsets(sides.rows, &GemmDim::out),
-                   .out_col = offsets(sides.cols, &GemmDim::out),
-                   .a_batch = offsets(sides.batch, &GemmDim::a),
-                   .b_batch = offsets(sides.batch, &GemmDim::b),
-                   .out_batch = offsets(sides.batch, &GemmDim::out),
+                   .a_row = offsets_of(sides.rows, &GemmDim::a),
+                   .a_inner = offsets_of(inner, &GemmDim::a),
+                   .b_col = offsets_of(sides.cols, &GemmDim::b),
+                   .b_inner = offsets_of(inner, &GemmDim::b),
+                   .out_row = offsets_of(sides.rows, &GemmDim::out),
+                   .out_col = offsets_of(sides.cols, &GemmDim::out),
+                   .a_batch = offsets_of(sides.batch, &GemmDim::a),
+                   .b_batch = offsets_of(sides.batch, &GemmDim::b),
+                   .out_batch = offsets_of(sides.batch, &GemmDim::out),
                    .merges = combine_tree_blocks(blocks)};
   const auto leaves = static_cast<std::int64_t>(plan.merges.size());
   const std::int64_t leaf = plan.inner() / leaves;
@@ -241,7 +148,7 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   plan.b_inner =
       with_terms(std::move(plan.b_inner), leaf, asked.terms, swapped ? &GemmTerm::a : &GemmTerm::b);
   plan.leaf_length = plan.inner() / leaves;
-  plan.four_step = plan.a_inner.even ? 0 : step_in_fours(plan.a_row);
+  plan.four_step = plan.a_inner.table.empty() ? 0 : step_in_fours(plan.a_row);
   return plan;
 }
 

@@ -8,34 +8,11 @@
 #include <vector>
 
 #include "runtime/products/gemm.h"
+#include "runtime/products/offsets.h"
 
 namespace mtf {
 
 inline constexpr int kGatheredRows = 4;  // that share a pointer where a is gathered
-
-using Int64s = std::pmr::vector<std::int64_t>;
-
-// Where the elements along one side lie in one tensor, relative to the first: a rule where they are
-// all the same distance apart, else a table.
-struct Offsets {
-  std::int64_t size = 0;
-  bool even = true;
-  std::int64_t step = 0;  // if even
-  Int64s table = {};      // if not
-  Int64s runs = {};
-
-  [[nodiscard]] std::int64_t at(std::int64_t i) const {
-    return even ? i * step : table[static_cast<std::size_t>(i)];
-  }
-
-  // How many elements, from the i-th on, lie next to each other; at least 1.
-  [[nodiscard]] std::int64_t run(std::int64_t i) const {
-    if (even) {
-      return step == 1 ? size - i : 1;
-    }
-    return runs[static_cast<std::size_t>(i)];
-  }
-};
 
 // A leaf of the canonical tree, a piece of a long one, or two short ones. Values wait on a stack;
 // `depth` of them lie below this part, whose value goes to place `depth - merges`.

@@ -110,4 +110,12 @@ TEST_CASE("windows over many channels have the bits of their definition", "[gemm
   check<float>(forward({.high = 24, .wide = 48, .channels = 128, .blocks = 4, .to = 16}), random);
 }
 
+TEST_CASE("gradients of kernels over many places have the bits of their definition", "[gemm]") {
+  std::mt19937 random(14);
+  for (const std::int64_t channels : {2, 12}) {
+    check<float>(of_kernel({.high = 96, .wide = 96, .channels = channels, .blocks = 16, .to = 3}),
+                 random);
+  }
+}
+
 }  // namespace mtf
