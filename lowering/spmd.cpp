@@ -63,14 +63,6 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
   return slot;
 }
 
-SharedSpace::SharedSpace() {
-  static const auto kNone = std::make_shared<const IterationSpace>();
-  space_ = kNone;
-}
-
-SharedSpace::SharedSpace(IterationSpace space)
-    : space_(std::make_shared<const IterationSpace>(std::move(space))) {}
-
 LocalCall unsplit_call(const Program& source, ValueId id) {
   LocalCall local;
   local.call = call_of(source, id);

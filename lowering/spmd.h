@@ -14,6 +14,7 @@
 
 #include "ir/kernel.h"
 #include "ir/program.h"
+#include "ir/support/shared.h"
 
 namespace mtf {
 
@@ -37,9 +38,13 @@ enum class Home : std::uint8_t {
   kArena,   // at `offset` in the program's planned arena
 };
 
+// Copies, and equal ones of many layers, share them.
+using SharedLayout = Shared<ValueLayout>;
+using SharedSpace = Shared<IterationSpace>;
+
 struct SpmdValue {
   TensorType type;  // of the whole tensor
-  ValueLayout layout;
+  SharedLayout layout;
   TensorType local;  // of one rank's slice
   ValueId origin;    // in SpmdProgram::source
   std::string name;  // as the user bound it, or "%9"
@@ -96,22 +101,6 @@ struct Stream {
   [[nodiscard]] std::int64_t part_at(const Mesh& mesh, std::int64_t rank, std::int64_t time) const;
   // Indices of the loop, from the first that is the rank's own, in a part.
   [[nodiscard]] Interval part_of(std::int64_t extent, std::int64_t part) const;
-};
-
-// An iteration space that is never changed: copies, and equal calls, share it.
-class SharedSpace {
- public:
-  SharedSpace();
-  // NOLINTNEXTLINE(google-explicit-constructor): it is the space
-  SharedSpace(IterationSpace space);
-
-  [[nodiscard]] const IterationSpace& operator*() const { return *space_; }
-  const IterationSpace* operator->() const { return space_.get(); }
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  operator const IterationSpace&() const { return *space_; }
-
- private:
-  std::shared_ptr<const IterationSpace> space_;
 };
 
 // One operation inside a kernel step.

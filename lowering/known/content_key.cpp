@@ -21,25 +21,4 @@ void ContentKey::add_axes(const Axes& axes) {
   }
 }
 
-void ContentKey::add_layout(const ValueLayout& layout) {
-  add(layout.dims.size());
-  for (const Axes& axes : layout.dims) {
-    add_axes(axes);
-  }
-  add_axes(layout.partial);
-  add(layout.where.size());
-  for (const Condition& condition : layout.where) {
-    add(condition.axis);
-    add(condition.same ? *condition.same : kMaxAxes);
-    add(static_cast<std::uint64_t>(condition.at));
-  }
-  add(layout.reach.size());
-  for (const Reach& reach : layout.reach) {
-    for (const std::int64_t part : {static_cast<std::int64_t>(reach.dim), reach.size, reach.stride,
-                                    reach.offset, reach.length, reach.up}) {
-      add(static_cast<std::uint64_t>(part));
-    }
-  }
-}
-
 }  // namespace mtf

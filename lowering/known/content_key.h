@@ -22,7 +22,6 @@ class ContentKey {
     add(static_cast<std::uint64_t>(type.dtype));
   }
   void add_axes(const Axes& axes);
-  void add_layout(const ValueLayout& layout);
 
   [[nodiscard]] const std::vector<std::uint64_t>& parts() const { return parts_; }
 

@@ -102,7 +102,20 @@ Number KnownPlans::layout(const ValueLayout& layout) {
   add_axes(layout.partial, hash);
   hash.add(layout.where.size());
   hash.add(layout.reach.size());
-  return layouts_.number(hash.value(), layout);
+  const Number number = layouts_.number(hash.value(), layout);
+  if (number == shared_layouts_.size()) {
+    shared_layouts_.emplace_back(layout);
+  }
+  return number;
+}
+
+const TensorType& KnownPlans::local(const TensorType& whole, Number layout, const Mesh& mesh) {
+  const std::uint64_t key = (std::uint64_t{type(whole)} << 32U) | layout;
+  const auto [known, is_new] = locals_.try_emplace(key);
+  if (is_new) {
+    known->second = {whole.dtype, local_shape(whole.shape, shared_layouts_[layout], mesh)};
+  }
+  return known->second;
 }
 
 Number KnownPlans::target(const Target& target) {

@@ -42,6 +42,9 @@ class KnownPlans {
   [[nodiscard]] const KnownCall& operator[](Number call) const { return calls_[call]; }
 
   [[nodiscard]] Number layout(const ValueLayout& layout);
+  [[nodiscard]] const SharedLayout& layout(Number number) const { return shared_layouts_[number]; }
+  // The slice of one rank of the mesh, of a tensor in the layout.
+  const TensorType& local(const TensorType& whole, Number layout, const Mesh& mesh);
   // Equal also in which of its axes are firm.
   [[nodiscard]] Number target(const Target& target);
 
@@ -69,6 +72,8 @@ class KnownPlans {
   NumberedLists call_numbers_;
   std::deque<KnownCall> calls_;  // by number
   Numbered<ValueLayout> layouts_;
+  std::vector<SharedLayout> shared_layouts_;              // by number
+  std::unordered_map<std::uint64_t, TensorType> locals_;  // by the numbers of type and layout
   NumberedLists targets_;
   NumberedLists problems_;
   std::deque<KnownSplit> splits_;  // by the number of the problem

@@ -80,7 +80,7 @@ class Planner {
   void find_spare() {
     for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
       const SpmdId output = program_.outputs[i];
-      if (program_.at(output).layout.where.empty()) {
+      if (program_.at(output).layout->where.empty()) {
         spare_.push_back({.bytes = uses_.bytes(output).local, .until = made_in_place(output)});
         spare_output_.push_back(static_cast<std::int64_t>(i));
       }
@@ -122,7 +122,8 @@ class Planner {
   [[nodiscard]] bool may_overwrite(const Step& step, SpmdId operand, SpmdId result) const {
     if (step.kind == StepKind::kAllReduce) {
       return operand == step.from && result == step.to &&
-             program_.at(operand).layout.where.empty() && program_.at(result).layout.where.empty();
+             program_.at(operand).layout->where.empty() &&
+             program_.at(result).layout->where.empty();
     }
     if (step.kind != StepKind::kKernel || !result.valid() ||
         program_.at(operand).local.shape != program_.at(result).local.shape) {

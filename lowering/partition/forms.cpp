@@ -41,41 +41,39 @@ void Forms::pin(ValueId id, SpmdId form) {
   forms_[at(id)].push_back(form);
 }
 
-SpmdId Forms::add(ValueId id, ValueLayout layout) {
-  const TensorType& type = out_.source.at(root(id)).type;
-  TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
+SpmdId Forms::add(ValueId id, const ValueLayout& layout) {
   const Number number = known_.layout(layout);
-  return add(id, std::move(layout), number, std::move(local));
+  return add(id, number, known_.local(out_.source.at(root(id)).type, number, out_.mesh));
 }
 
 SpmdId Forms::add(ValueId id, const KnownSplit& made) {
-  return add(id, made.split.result, made.result, made.local);
+  return add(id, made.result, made.local);
 }
 
-SpmdId Forms::add(ValueId id, ValueLayout layout, Number number, TensorType local) {
+SpmdId Forms::add(ValueId id, Number layout, const TensorType& local) {
   const ValueId of = root(id);
   const Value& value = out_.source.at(of);
-  const bool is_target = layout == target(of);
+  const SharedLayout& shared = known_.layout(layout);
   out_.values.push_back({.type = value.type,
-                         .layout = std::move(layout),
-                         .local = std::move(local),
+                         .layout = shared,
+                         .local = local,
                          .origin = of,
-                         .name = is_target ? name_of(of) : "",
+                         .name = *shared == target(of) ? name_of(of) : "",
                          .home = Home::kNone,
                          .offset = 0});
   const SpmdId form{static_cast<std::int32_t>(out_.values.size()) - 1};
   forms_[at(holder(id))].push_back(form);
   made_backward_.push_back(backward_);
-  layouts_.push_back(number);
+  layouts_.push_back(layout);
   return form;
 }
 
-SpmdId Forms::add_blocks(ValueId id, const TensorType& type, ValueLayout layout) {
-  TensorType local{type.dtype, local_shape(type.shape, layout, out_.mesh)};
-  layouts_.push_back(known_.layout(layout));
+SpmdId Forms::add_blocks(ValueId id, const TensorType& type, const ValueLayout& layout) {
+  const Number number = known_.layout(layout);
+  layouts_.push_back(number);
   out_.values.push_back({.type = type,
-                         .layout = std::move(layout),
-                         .local = std::move(local),
+                         .layout = known_.layout(number),
+                         .local = known_.local(type, number, out_.mesh),
                          .origin = id,
                          .name = "",
                          .home = Home::kNone,
@@ -171,7 +169,7 @@ SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {
   SpmdId best;
   std::int64_t least = 0;
   for (const SpmdId form : of(id)) {
-    if (!is_there(id, form) || !out_.at(form).layout.reach.empty()) {
+    if (!is_there(id, form) || !out_.at(form).layout->reach.empty()) {
       continue;
     }
     const std::int64_t cost =
@@ -190,8 +188,8 @@ Forms::Source Forms::nearest_source(ValueId operand, const LocalCall& call,
   const std::vector<MovedDim> reads = reads_of(call.space);
   for (const SpmdId form : of(operand)) {
     const SpmdValue& from = out_.at(form);
-    if (!from.layout.partial.empty() || !from.layout.where.empty() || !from.layout.reach.empty() ||
-        !is_there(operand, form)) {
+    if (!from.layout->partial.empty() || !from.layout->where.empty() ||
+        !from.layout->reach.empty() || !is_there(operand, form)) {
       continue;
     }
     const std::int64_t received = most_halo_received({.mesh = out_.mesh,

@@ -33,11 +33,11 @@ class Forms {
   [[nodiscard]] ValueId holder(ValueId id) const { return holders_[at(id)]; }
   [[nodiscard]] const ValueLayout& target(ValueId id) const { return out_.target(id).layout; }
 
-  SpmdId add(ValueId id, ValueLayout layout);
+  SpmdId add(ValueId id, const ValueLayout& layout);
   // As a plain split leaves it.
   SpmdId add(ValueId id, const KnownSplit& made);
   // Sums of blocks on the way to the value, which are no form of it.
-  SpmdId add_blocks(ValueId id, const TensorType& type, ValueLayout layout);
+  SpmdId add_blocks(ValueId id, const TensorType& type, const ValueLayout& layout);
   void add_made(ValueId id, SpmdId form);  // that is a form of its root
   void replace_all(ValueId id, SpmdId form) { forms_[at(holder(id))] = {form}; }
   // Behind a loop: what its trips made of values from outside, from that one on, is not there.
@@ -69,7 +69,7 @@ class Forms {
   [[nodiscard]] std::string name_of(ValueId id) const;
   [[nodiscard]] bool is_copy(ValueId operand, SpmdId form) const;
   Number target_number(ValueId id);
-  SpmdId add(ValueId id, ValueLayout layout, Number number, TensorType local);
+  SpmdId add(ValueId id, Number layout, const TensorType& local);
 
   SpmdProgram& out_;
   Resharder& resharder_;

@@ -161,7 +161,7 @@ class Partitioner {
   // Finishes a partial sum into the layout of the rules, once for all its users.
   void settle(ValueId id, const Need& need) {
     const SpmdId made = forms_.of(id).front();
-    const bool is_partial = !out_.at(made).layout.partial.empty();
+    const bool is_partial = !out_.at(made).layout->partial.empty();
     if (is_partial && !forms_.find(id, target(id)).valid()) {
       reshard(id, made, target(id), Combine::kSum,
               {.user = forms_.root(id),
@@ -363,7 +363,7 @@ class Partitioner {
     const SpmdId result = local.result;
     add_kernel(id, std::move(local), split,
                known == nullptr ? std::nullopt : std::optional(known->flops));
-    if (result.valid() && combine != Combine::kSum && !out_.at(result).layout.partial.empty()) {
+    if (result.valid() && combine != Combine::kSum && !out_.at(result).layout->partial.empty()) {
       const SpmdId done = reshard(id, result, target(id), combine, {.user = id});
       forms_.replace_all(id, done);  // what the ranks had on the way is of no other use
     }

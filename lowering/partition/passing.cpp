@@ -100,10 +100,10 @@ std::optional<LoopSplit> scattering_split(const SpmdProgram& program, const Form
   const SpmdValue& made = program.at(forms.of(sum).front());
   const ValueLayout& wanted = forms.target(sum);
   const bool narrows = bytes_of(value.type.dtype) < bytes_of(source.at(sum).type.dtype);
-  const bool is_plain = made.layout.where.empty() && made.layout.reach.empty() &&
+  const bool is_plain = made.layout->where.empty() && made.layout->reach.empty() &&
                         made.type.shape == source.at(sum).type.shape &&
-                        wanted.dims == made.layout.dims && wanted.where.empty();
-  if (!narrows || made.layout.partial.empty() || !is_plain ||
+                        wanted.dims == made.layout->dims && wanted.where.empty();
+  if (!narrows || made.layout->partial.empty() || !is_plain ||
       local_shape(made.type.shape, made.layout, program.mesh).volume() < kLong ||
       forms.find(sum, wanted).valid() || !is_read_once(source, sum)) {
     return std::nullopt;
@@ -211,7 +211,10 @@ const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program, F
     fresh = find();
     return fresh;
   }
-  std::vector<std::uint64_t> problem = {*call.number};
+  std::vector<std::uint64_t> problem;
+  constexpr std::size_t kUsual = 32;
+  problem.reserve(kUsual);
+  problem.push_back(*call.number);
   forms.add_problem(id, problem);
   return plans.known.split(problem, find);
 }

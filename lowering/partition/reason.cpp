@@ -92,7 +92,7 @@ Axes shared_axes(const SpmdProgram& program, const Step& step) {
   }
   Axes shared;
   std::ranges::copy_if(step.axes, std::back_inserter(shared), [&](AxisId axis) {
-    return !program.at(first).layout.uses(axis) && !program.at(step.to).layout.uses(axis);
+    return !program.at(first).layout->uses(axis) && !program.at(step.to).layout->uses(axis);
   });
   return shared;
 }
@@ -102,7 +102,7 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
   const SpmdValue& to = program.at(step.to);
   const Value& user = program.source.at(step.need.user);
   std::vector<Reason> reasons;
-  if (from.layout.where != to.layout.where) {
+  if (from.layout->where != to.layout->where) {
     reasons.push_back({.kind = ReasonKind::kHolders,
                        .span = user.span,
                        .cause = first_cause(program, from.origin)});
@@ -115,10 +115,10 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
     std::ranges::copy(around(program, step.need.user), std::back_inserter(values));
   }
   for (std::size_t d = 0; d < from.type.shape.rank(); ++d) {
-    const Axes& had = from.layout.dims[d];
-    const Axes& has = to.layout.dims[d];
+    const Axes& had = from.layout->dims[d];
+    const Axes& has = to.layout->dims[d];
     const bool reaches =
-        std::ranges::find(to.layout.reach, d, &Reach::dim) != to.layout.reach.end();
+        std::ranges::find(to.layout->reach, d, &Reach::dim) != to.layout->reach.end();
     if (had != has && !reaches) {
       const std::string& dim = from.type.shape[d].name;
       reasons.push_back(
@@ -130,14 +130,14 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
            .has = has});
     }
   }
-  for (const Reach& reach : to.layout.reach) {
+  for (const Reach& reach : to.layout->reach) {
     const std::string& dim = from.type.shape[reach.dim].name;
-    const Axes& has = to.layout.dims[reach.dim];
+    const Axes& has = to.layout->dims[reach.dim];
     reasons.push_back({.kind = ReasonKind::kWindow,
                        .span = user.span,
                        .cause = cause_of(program, dim, has, values),
                        .dim = dim,
-                       .had = from.layout.dims[reach.dim],
+                       .had = from.layout->dims[reach.dim],
                        .has = has});
   }
   if (Axes shared = shared_axes(program, step); !shared.empty()) {
@@ -153,8 +153,8 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
   std::vector<Reason> reasons;
   for (const MovedDim& read : reads_of(call.space)) {
     const bool is_moved = std::ranges::find(call.space->moved, read) != call.space->moved.end();
-    const Axes& had = from.layout.dims[read.dim];
-    const Axes has = read.to ? program.at(step.to).layout.dims[*read.to] : Axes();
+    const Axes& had = from.layout->dims[read.dim];
+    const Axes has = read.to ? program.at(step.to).layout->dims[*read.to] : Axes();
     if (had.empty() || (!is_moved && had == has)) {
       continue;
     }
@@ -176,7 +176,7 @@ std::vector<Reason> served(const SpmdProgram& program, const Step& step) {
   std::vector<Reason> reasons;
   for (const ServedDim& served : call.space->served) {
     const std::string& dim = from.type.shape[served.dim].name;
-    const Axes& had = from.layout.dims[served.dim];
+    const Axes& had = from.layout->dims[served.dim];
     if (program.mesh.size_of(had) > 1) {
       reasons.push_back({.kind = ReasonKind::kServed,
                          .span = call.call.span,

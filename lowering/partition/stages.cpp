@@ -237,7 +237,7 @@ LoopSplit split_of(const SumStage& stage, const LoopSplit& whole, SpmdId read) {
 
 std::optional<CarriedSum> carried_by(const SpmdProgram& program, const Step& step) {
   const SpmdValue& from = program.at(step.from);
-  if (from.layout.partial.empty() || !is_sum_of_blocks(program, step.from)) {
+  if (from.layout->partial.empty() || !is_sum_of_blocks(program, step.from)) {
     return std::nullopt;
   }
   const std::size_t dims =
@@ -251,7 +251,7 @@ std::optional<CarriedSum> carried_by(const SpmdProgram& program, const Step& ste
     }
     carried.blocks *= from.local.shape[d].size;
     left *= to.local.shape[d].size;
-    carried.splits = carried.splits || !from.layout.dims[d].empty();
+    carried.splits = carried.splits || !from.layout->dims[d].empty();
   }
   const Volume one = volume_of(step.kind, from.local.shape.volume() / carried.blocks,
                                to.local.shape.volume() / std::max<std::int64_t>(left, 1),

@@ -105,10 +105,10 @@ class Collector {
     for (const Dim& dim : value.type.shape.dims()) {
       hash.add(static_cast<std::size_t>(dim.size));
     }
-    mix(hash, value.layout.dims);
+    mix(hash, value.layout->dims);
   }
   static bool alike(const SpmdValue& a, const SpmdValue& b) {
-    return a.type.shape == b.type.shape && a.layout.dims == b.layout.dims;
+    return a.type.shape == b.type.shape && a.layout->dims == b.layout->dims;
   }
 
   void add_value(const SpmdValue& value, Sum& sum) {
@@ -186,7 +186,7 @@ class Collector {
     Term term{.coefficient = 1, .dims = {}, .axes = {}};
     for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
       take_dim(term, value.type.shape[i].name, value.type.shape[i].size);
-      take_axes(term, value.layout.dims[i]);
+      take_axes(term, value.layout->dims[i]);
     }
     return term;
   }

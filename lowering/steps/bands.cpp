@@ -23,7 +23,7 @@ class Prefix {
     length_ = std::min(length_, value.type.shape.rank());
     std::size_t same = 0;
     while (same < length_ && value.type.shape[same] == first_->type.shape[same] &&
-           value.layout.dims[same] == first_->layout.dims[same]) {
+           value.layout->dims[same] == first_->layout->dims[same]) {
       ++same;
     }
     length_ = same;

@@ -187,8 +187,8 @@ bool may_be_packed(const SpmdProgram& program, const Step& step) {
   }
   const SpmdValue& from = program.at(step.from);
   const SpmdValue& to = program.at(step.to);
-  return from.local == to.local && from.layout.where.empty() && to.layout.where.empty() &&
-         from.layout.reach.empty() && to.layout.reach.empty() &&
+  return from.local == to.local && from.layout->where.empty() && to.layout->where.empty() &&
+         from.layout->reach.empty() && to.layout->reach.empty() &&
          from.local.bytes() <= kLongestPacked;
 }
 

@@ -19,7 +19,7 @@ bool may_fly(const SpmdProgram& program, const Step& step) {
   }
   const auto is_plain = [&](SpmdId id) {
     const SpmdValue& value = program.at(id);
-    return value.layout.where.empty() && value.layout.reach.empty() && value.pieces == 1;
+    return value.layout->where.empty() && value.layout->reach.empty() && value.pieces == 1;
   };
   return is_plain(step.from) && is_plain(step.to) &&
          program.at(step.from).local == program.at(step.to).local;

@@ -73,7 +73,7 @@ class Fuser {
   }
 
   [[nodiscard]] const std::vector<Condition>& holders_of(const Step& step) const {
-    return program_.at(step.calls.back().result).layout.where;
+    return program_.at(step.calls.back().result).layout->where;
   }
 
   void join_operands(std::size_t s) {

@@ -62,7 +62,7 @@ class Streamer {
       Step& step = program_.steps[s];
       if (step.calls.size() == 1 && step.calls.front().call.op->strided &&
           !step.calls.front().by_loops &&
-          program_.at(step.calls.front().result).layout.where.empty()) {
+          program_.at(step.calls.front().result).layout->where.empty()) {
         before[s] = cut(step.calls.front(), s);
         if (step.calls.front().stream.parts > 1) {
           step.reasons.push_back({.kind = ReasonKind::kStreamed,
@@ -84,7 +84,7 @@ class Streamer {
       for (const SpmdId id : read_by(step)) {
         ++reads(id);
       }
-      if (step.kind == StepKind::kAllGather && program_.at(step.from).layout.where.empty()) {
+      if (step.kind == StepKind::kAllGather && program_.at(step.from).layout->where.empty()) {
         gather_[at(step.to)] = s;
       }
       return;
@@ -140,8 +140,9 @@ class Streamer {
   // The axes of a dim that a step gathers.
   [[nodiscard]] Axes gathered_axes(std::size_t step, std::size_t dim) const {
     const Step& gather = program_.steps[step];
-    Axes axes = program_.at(gather.from).layout.dims[dim];
-    erase_if(axes, [&](AxisId axis) { return has(program_.at(gather.to).layout.dims[dim], axis); });
+    Axes axes = program_.at(gather.from).layout->dims[dim];
+    erase_if(axes,
+             [&](AxisId axis) { return has(program_.at(gather.to).layout->dims[dim], axis); });
     return axes;
   }
 

@@ -7,7 +7,7 @@ bool Alike::is_new(SpmdId slice) {
   key_.clear();
   key_.add_type(value.type);
   key_.add_type(value.local);
-  key_.add_layout(value.layout);
+  key_.add_shared(&*value.layout);
   const std::size_t before = kinds_of_slices_.size();
   slices_[at(slice)] = kinds_of_slices_.number(key_.parts());
   return slices_[at(slice)] == before;

@@ -110,7 +110,7 @@ class Verifier {
       return;
     }
     require(is_form_of(id, value) && !is_sum_of_blocks(program_, id), "take another value");
-    require(program_.at(id).layout.partial.empty(), "take a sum that is still partial");
+    require(program_.at(id).layout->partial.empty(), "take a sum that is still partial");
     require(program_.at(id).layout == layout, "take a value in another layout than the rules say");
   }
 
@@ -119,7 +119,7 @@ class Verifier {
     require(program_.inputs.size() == source_.inputs.size(), "is not one for each of the source");
     for (const SpmdId input : program_.inputs) {
       if (problem_.empty() && make(input)) {
-        require(program_.at(input).layout.partial.empty(), "is a partial sum");
+        require(program_.at(input).layout->partial.empty(), "is a partial sum");
       }
     }
   }
@@ -176,7 +176,7 @@ class Verifier {
     const SpmdValue& from = program_.at(step.from);
     const SpmdValue& to = program_.at(step.to);
     require(root(from.origin) == root(to.origin), "moves one value into another");
-    require(from.layout.partial.size() == to.layout.partial.size() ||
+    require(from.layout->partial.size() == to.layout->partial.size() ||
                 step.combine == combine_[at(step.from)],
             "joins what is partial in another way than it was split");
     combine_[at(step.to)] = combine_[at(step.from)];
@@ -211,8 +211,8 @@ class Verifier {
     require(is_form_of(step.from, value.operands.front()) && to.origin == call.origin &&
                 !is_sum_of_blocks(program_, step.from),
             "moves the elements of another value");
-    require(from.layout.partial.empty() && to.layout.partial.empty() && from.layout.where.empty() &&
-                to.layout.where.empty(),
+    require(from.layout->partial.empty() && to.layout->partial.empty() &&
+                from.layout->where.empty() && to.layout->where.empty(),
             "moves elements that ranks lack, or sums of them");
     require(step.axes == halo_axes(program_, step), "is not along the axes of what it moves");
     const Volume volume = volume_of(program_, step);

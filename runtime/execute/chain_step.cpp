@@ -256,7 +256,7 @@ class ChainSketch {
 // rank.
 ChainStep::ChainStep(const SpmdProgram& program, const Step& step, const PrepareContext& context) {
   const bool differ = program.mesh.uneven ||
-                      !program.at(step.calls.back().result).layout.where.empty() ||
+                      !program.at(step.calls.back().result).layout->where.empty() ||
                       std::ranges::any_of(step.calls, is_reduction);
   for (std::size_t i = 0; i < (differ ? context.hosts.size() : 1); ++i) {
     ranks_.push_back(ChainSketch(program, step, context, i).finished());

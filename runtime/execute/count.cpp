@@ -144,7 +144,7 @@ std::string difference_of_step(const SpmdProgram& program, std::size_t last, std
 
 bool is_partly_held(const SpmdProgram& program) {
   return std::ranges::any_of(program.values,
-                             [](const SpmdValue& value) { return !value.layout.where.empty(); });
+                             [](const SpmdValue& value) { return !value.layout->where.empty(); });
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
                     .isa = context.hosts.front().cpu().isa,
                     .result = to.type.shape,
                     .reads = {}};
-  if (step.kind == StepKind::kHaloExchange || !to.layout.reach.empty()) {
+  if (step.kind == StepKind::kHaloExchange || !to.layout->reach.empty()) {
     spec.reads = reads_of(program, step);
   }
   if (step.kind == StepKind::kExclusiveScan || step.kind == StepKind::kSortExchange) {

@@ -49,7 +49,7 @@ class ProgramLint {
   // A dim of the value that the axis would divide further.
   [[nodiscard]] std::optional<std::size_t> free_dim(const SpmdValue& value, AxisId axis) const {
     for (std::size_t d = 0; d < value.type.shape.rank(); ++d) {
-      Axes axes = value.layout.dims[d];
+      Axes axes = value.layout->dims[d];
       axes.push_back(axis);
       const std::int64_t parts = program_.mesh.size_of(axes);
       if (value.type.shape[d].size % parts == 0) {
@@ -72,7 +72,7 @@ class ProgramLint {
         const auto axis = static_cast<AxisId>(a);
         const std::int64_t size = program_.mesh.axes[a].size;
         const std::optional<std::size_t> dim =
-            size == 1 || value.layout.uses(axis) ? std::nullopt : free_dim(value, axis);
+            size == 1 || value.layout->uses(axis) ? std::nullopt : free_dim(value, axis);
         if (dim) {
           const std::string& split = value.type.shape[*dim].name;
           warn(DiagKind::kReplicated, held.span,
@@ -203,7 +203,7 @@ class ProgramLint {
       const Readers& read = by_value[static_cast<std::size_t>(step.to.index)];
       const auto splits = [&](const Step* slice) {
         return std::ranges::any_of(
-            step.axes, [&](AxisId axis) { return program_.at(slice->to).layout.uses(axis); });
+            step.axes, [&](AxisId axis) { return program_.at(slice->to).layout->uses(axis); });
       };
       if (read.others || read.slices.empty() || !std::ranges::all_of(read.slices, splits)) {
         continue;

@@ -98,7 +98,7 @@ class Items {
   // All that a text says of where its slices are.
   void add_value(const SpmdValue& value) {
     key_.add_type(value.type);
-    key_.add_layout(value.layout);
+    key_.add_shared(&*value.layout);
     add(static_cast<std::uint64_t>(value.pieces));
     add(value.cut);
   }

@@ -274,15 +274,15 @@ class Lines {
 
   [[nodiscard]] PlanLine line_of(LineKind kind, SpmdId id) const {
     const SpmdValue& value = program_.at(id);
-    const Axes& partial = value.layout.partial;
+    const Axes& partial = value.layout->partial;
     PlanLine line;
     line.kind = kind;
     line.name = names_.of(id);
     line.type = type_text(value);
     line.partial = partial.empty() ? "" : "partial(" + to_string(program_.mesh, partial) + ")";
-    if (!value.layout.where.empty()) {
+    if (!value.layout->where.empty()) {
       line.partial += line.partial.empty() ? "" : " ";
-      line.partial += to_string(value.layout.where, program_.mesh);
+      line.partial += to_string(value.layout->where, program_.mesh);
     }
     return line;
   }

@@ -63,9 +63,9 @@ std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& st
   const SpmdValue& from = program.at(step.from);
   const SpmdValue& to = program.at(step.to);
   std::vector<std::string> dims;
-  for (std::size_t i = 0; i < from.layout.dims.size(); ++i) {
-    const Axes& before = joined_up ? from.layout.dims[i] : to.layout.dims[i];
-    const Axes& after = joined_up ? to.layout.dims[i] : from.layout.dims[i];
+  for (std::size_t i = 0; i < from.layout->dims.size(); ++i) {
+    const Axes& before = joined_up ? from.layout->dims[i] : to.layout->dims[i];
+    const Axes& after = joined_up ? to.layout->dims[i] : from.layout->dims[i];
     if (std::ranges::any_of(before, [&](AxisId axis) { return !has(after, axis); })) {
       dims.push_back(from.type.shape[i].name);
     }
@@ -183,7 +183,7 @@ constexpr std::string_view kWhere = "where";
 std::string slice_text(const SpmdProgram& program, const Step& step, const std::string& dims) {
   std::string text;
   Axes cut;  // the axes that now split a dim
-  for (const Axes& axes : program.at(step.to).layout.dims) {
+  for (const Axes& axes : program.at(step.to).layout->dims) {
     std::ranges::copy_if(axes, std::back_inserter(cut),
                          [&](AxisId axis) { return has(step.axes, axis); });
   }
@@ -191,9 +191,9 @@ std::string slice_text(const SpmdProgram& program, const Step& step, const std::
     std::ranges::sort(cut);
     text = dims + " over " + to_string(program.mesh, cut);
   }
-  if (program.at(step.from).layout.where.size() < program.at(step.to).layout.where.size()) {
+  if (program.at(step.from).layout->where.size() < program.at(step.to).layout->where.size()) {
     text += text.empty() ? "to" : ", to";
-    text += to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
+    text += to_string(program.at(step.to).layout->where, program.mesh).substr(kWhere.size());
   }
   return text;
 }
@@ -213,8 +213,8 @@ namespace {
 std::vector<std::string> exchanged_dims(const SpmdProgram& program, const Step& step) {
   const SpmdValue& from = program.at(step.from);
   std::vector<std::string> dims;
-  for (std::size_t d = 0; d < from.layout.dims.size(); ++d) {
-    if (std::ranges::any_of(from.layout.dims[d],
+  for (std::size_t d = 0; d < from.layout->dims.size(); ++d) {
+    if (std::ranges::any_of(from.layout->dims[d],
                             [&](AxisId axis) { return has(step.axes, axis); })) {
       dims.push_back(from.type.shape[d].name);
     }
@@ -274,11 +274,11 @@ std::string move_text(const SpmdProgram& program, const Step& step, const ValueN
       break;
     case StepKind::kBroadcast:
       what = "over " + axes + " from" +
-             to_string(program.at(step.from).layout.where, program.mesh).substr(kWhere.size());
+             to_string(program.at(step.from).layout->where, program.mesh).substr(kWhere.size());
       break;
     case StepKind::kReduce:
       what = std::string(combine_word(step.combine)) + " over " + axes + " to" +
-             to_string(program.at(step.to).layout.where, program.mesh).substr(kWhere.size());
+             to_string(program.at(step.to).layout->where, program.mesh).substr(kWhere.size());
       break;
   }
   return std::string(to_string(step.kind)) + "(" + names.of(step.from) + ", " + what + ")" +

@@ -49,7 +49,7 @@ std::string short_path(const std::string& path, const std::unordered_map<std::st
 std::vector<char> complete_origins(const SpmdProgram& program) {
   std::vector<char> complete(program.source.values.size(), 0);
   for (const SpmdValue& value : program.values) {
-    if (value.name.empty() && value.layout.partial.empty() && value.origin.valid()) {
+    if (value.name.empty() && value.layout->partial.empty() && value.origin.valid()) {
       complete[static_cast<std::size_t>(value.origin.index)] = 1;
     }
   }
@@ -70,7 +70,7 @@ class Numbers {
     const SpmdValue& value = program_.at(id);
     const bool is_blocks = is_sum_of_blocks(program_, id);
     const bool becomes_one =
-        !value.layout.partial.empty() && value.origin.valid() && complete_[at(value.origin)] != 0;
+        !value.layout->partial.empty() && value.origin.valid() && complete_[at(value.origin)] != 0;
     const std::size_t ending = (is_blocks && is_digest(program_, id) ? 4
                                 : is_blocks                          ? 2
                                                                      : 0) +

@@ -28,7 +28,7 @@ std::optional<Alternative> moved_whole(const SpmdProgram& program, const Step& s
   const SpmdValue& to = program.at(step.to);
   ValueLayout whole = to.layout;
   for (std::size_t d = 0; d < whole.dims.size(); ++d) {
-    const auto differs = std::ranges::mismatch(whole.dims[d], from.layout.dims[d]);
+    const auto differs = std::ranges::mismatch(whole.dims[d], from.layout->dims[d]);
     whole.dims[d].erase(differs.in1, whole.dims[d].end());
   }
   if (whole == to.layout || !can_hold(whole, whole.where)) {

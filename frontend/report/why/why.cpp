@@ -43,7 +43,7 @@ class CollectiveQuestion {
     } else {
       finished();
     }
-    if (to_.layout.reach.empty()) {
+    if (to_.layout->reach.empty()) {
       otherwise(moved_whole(program_, step_));
       otherwise(moved_in_parts(program_, step_));
     }
@@ -82,10 +82,10 @@ class CollectiveQuestion {
   // The rule that splits a dim says with its condition who holds the blocks.
   void held() {
     Side side{.text = who(from_.origin) + " is held by the ranks " +
-                      to_string(from_.layout.where, program_.mesh),
+                      to_string(from_.layout->where, program_.mesh),
               .path = {},
               .span = from_span()};
-    for (const Axes& axes : from_.layout.dims) {
+    for (const Axes& axes : from_.layout->dims) {
       if (side.path.hops.empty() && !axes.empty()) {
         side.path = tracer_.at_rest(from_.origin, axes.front());
       }
@@ -134,9 +134,9 @@ class CollectiveQuestion {
 
   // What the value's own layout says of the axis, and who reads it first.
   void wanted_by_rest(AxisId axis) {
-    if (std::ranges::find(to_.layout.where, axis, &Condition::axis) != to_.layout.where.end()) {
+    if (std::ranges::find(to_.layout->where, axis, &Condition::axis) != to_.layout->where.end()) {
       why_.wanted.push_back({.text = who(from_.origin) + " is held by the ranks " +
-                                     to_string(to_.layout.where, program_.mesh),
+                                     to_string(to_.layout->where, program_.mesh),
                              .path = {},
                              .span = from_span()});
       return;
@@ -236,8 +236,8 @@ class CollectiveQuestion {
   // ---- elements that an operation moves -----------------------------------------------------
 
   void sent(const LocalCall& call) {
-    for (std::size_t d = 0; d < from_.layout.dims.size(); ++d) {
-      for (const AxisId axis : from_.layout.dims[d]) {
+    for (std::size_t d = 0; d < from_.layout->dims.size(); ++d) {
+      for (const AxisId axis : from_.layout->dims[d]) {
         if (has(step_.axes, axis)) {
           add(why_.had, "", tracer_.of_slice(step_.from, axis),
               who(from_.origin) + " has " + dim(d) + " over " + name(axis), from_span());

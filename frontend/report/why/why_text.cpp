@@ -144,7 +144,7 @@ std::string why_text(const SpmdProgram& program, const SourceMap& sources, const
   }
   for (const FormWhy& form : why.forms) {
     const Step& step = program.steps[form.step];
-    const Axes& partial = program.at(form.slice).layout.partial;
+    const Axes& partial = program.at(form.slice).layout->partial;
     const std::string as = names.of(form.slice) + "  " + type_text(program.at(form.slice));
     if (step.kind != StepKind::kKernel) {
       answer.add("also", as + " by " + move_text(program, step, names));

@@ -84,7 +84,7 @@ class AloneHere final : public Communicator {
 };
 
 bool is_counter(const SpmdValue& value) {
-  return value.type.shape.rank() == 0 && value.layout.where.empty() &&
+  return value.type.shape.rank() == 0 && value.layout->where.empty() &&
          (value.type.dtype == DType::kI32 || value.type.dtype == DType::kI64);
 }
 

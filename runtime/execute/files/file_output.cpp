@@ -12,7 +12,7 @@ namespace {
 bool lies_in_one_piece(const SpmdValue& value, const Mesh& mesh) {
   bool is_inside = false;
   for (std::size_t d = 0; d < value.type.shape.rank(); ++d) {
-    const Axes& axes = value.layout.dims[d];
+    const Axes& axes = value.layout->dims[d];
     const std::int64_t size = value.type.shape[d].size;
     if (!axes.empty() && (is_inside || size % mesh.size_of(axes) != 0)) {
       return false;
@@ -33,7 +33,7 @@ std::optional<std::int64_t> range_of(const SpmdValue& x, const SpmdValue& result
   const auto* dims = call.call.args.get<std::vector<Dim>>("dim");
   const std::optional<std::size_t> cut =
       dims == nullptr ? std::nullopt : x.type.shape.index_of(dims->front().name);
-  if (!cut || !x.layout.dims[*cut].empty() || !result.layout.dims[*cut].empty() ||
+  if (!cut || !x.layout->dims[*cut].empty() || !result.layout->dims[*cut].empty() ||
       argument(call.call, "step", 1) != 1) {
     return std::nullopt;
   }

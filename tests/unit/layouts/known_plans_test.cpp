@@ -111,7 +111,8 @@ TEST_CASE("another layout searches what it changes alone") {
   CHECK(again == second);
 }
 
-// How many different places in memory a plan has its shapes, arguments and layouts at rest in.
+// How many different places in memory a plan has its shapes, arguments and layouts at rest in, and
+// the layouts and shapes of its slices.
 std::vector<std::size_t> places_in(const SpmdProgram& plan) {
   std::set<const void*> shapes;
   std::set<const void*> args;
@@ -121,7 +122,13 @@ std::vector<std::size_t> places_in(const SpmdProgram& plan) {
     args.insert(plan.source.values[v].args.entries().data());
     targets.insert(plan.targets[v].get());
   }
-  return {shapes.size(), args.size(), targets.size()};
+  std::set<const void*> layouts;
+  std::set<const void*> slices;
+  for (const SpmdValue& value : plan.values) {
+    layouts.insert(&*value.layout);
+    slices.insert(value.local.shape.dims().data());
+  }
+  return {shapes.size(), args.size(), targets.size(), layouts.size(), slices.size()};
 }
 
 TEST_CASE("equal layers have their shapes, arguments and layouts in one place") {

@@ -20,6 +20,14 @@ namespace {
 
 using Catch::Matchers::Contains;
 
+// Layouts are shared: one value gets its own.
+template <typename F>
+void change_layout(SpmdProgram& plan, SpmdId id, const F& change) {
+  ValueLayout layout = plan.at(id).layout;
+  change(layout);
+  plan.at(id).layout = std::move(layout);
+}
+
 SpmdProgram plan_of(const Program& program, const Layout& layout) {
   DiagSink diags;
   std::optional<SpmdProgram> plan = lower(program, layout, op_table(), diags);
@@ -111,8 +119,8 @@ TEST_CASE("a sum that is finished over the wrong axes is refused") {
 TEST_CASE("a finished sum that calls itself partial is refused") {
   SpmdProgram plan = product();  // as the reshape of a partial sum under `uneven` once did
   const Step& gather = plan.steps[step_of(plan, StepKind::kAllGather)];
-  REQUIRE(plan.at(gather.from).layout.partial.empty());
-  plan.at(gather.to).layout.partial = {0};
+  REQUIRE(plan.at(gather.from).layout->partial.empty());
+  change_layout(plan, gather.to, [](ValueLayout& layout) { layout.partial = {0}; });
   CHECK_THAT(verify(plan), Contains("changes what is partial"));
 }
 
@@ -160,7 +168,9 @@ TEST_CASE("a move that leads elsewhere is refused") {
       Contains("count"));
   CHECK_THAT(broken(StepKind::kAllGather,
                     [](SpmdProgram& plan, Step& step) {
-                      plan.at(step.from).layout.dims.back() = {1, 1};
+                      change_layout(plan, step.from, [](ValueLayout& layout) {
+                        layout.dims.back() = {1, 1};
+                      });
                     }),
              Contains("uses an axis twice"));
   CHECK_THAT(broken(StepKind::kAllGather, [](SpmdProgram&, Step& step) { step.received += 1; }),
@@ -177,7 +187,7 @@ TEST_CASE("a kernel whose operands do not lie as its loops say is refused") {
     CHECK_THAT(verify(plan), Contains("reads an operand that its loops do not fit"));
   }
   SECTION("it leaves another sum partial") {
-    plan.at(call.result).layout.partial.clear();
+    change_layout(plan, call.result, [](ValueLayout& layout) { layout.partial.clear(); });
     CHECK_THAT(verify(plan), Contains("leaves a result that its loops do not make"));
   }
   SECTION("it reads another value") {
@@ -228,20 +238,20 @@ bool does_twice(SpmdProgram& plan, std::size_t s) {
 bool calls_itself_finished(SpmdProgram& plan, std::size_t s) {
   const Step& step = plan.steps[s];
   const SpmdId made = step.kind == StepKind::kKernel ? step.calls.back().result : step.to;
-  if (!made.valid() || plan.at(made).layout.partial.empty()) {
+  if (!made.valid() || plan.at(made).layout->partial.empty()) {
     return false;
   }
-  plan.at(made).layout.partial.pop_back();
+  change_layout(plan, made, [](ValueLayout& layout) { layout.partial.pop_back(); });
   return true;
 }
 
 bool calls_itself_partial(SpmdProgram& plan, std::size_t s) {
   const Step& step = plan.steps[s];
   const SpmdId made = step.kind == StepKind::kKernel ? step.calls.back().result : step.to;
-  if (!made.valid() || plan.at(made).layout.uses(0)) {
+  if (!made.valid() || plan.at(made).layout->uses(0)) {
     return false;
   }
-  plan.at(made).layout.partial.push_back(0);
+  change_layout(plan, made, [](ValueLayout& layout) { layout.partial.push_back(0); });
   return true;
 }
 
@@ -260,13 +270,15 @@ bool lies_elsewhere(SpmdProgram& plan, std::size_t s) {
   if (!made.valid()) {
     return false;
   }
-  for (Axes& axes : plan.at(made).layout.dims) {
-    if (!axes.empty()) {
-      axes.pop_back();
-      return true;
-    }
+  ValueLayout layout = plan.at(made).layout;
+  const auto split =
+      std::ranges::find_if(layout.dims, [](const Axes& axes) { return !axes.empty(); });
+  if (split == layout.dims.end()) {
+    return false;
   }
-  return false;
+  split->pop_back();
+  plan.at(made).layout = std::move(layout);
+  return true;
 }
 
 bool splits_less(SpmdProgram& plan, std::size_t s) {
