@@ -5,7 +5,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <memory_resource>
 #include <numeric>
 #include <queue>
 #include <set>
@@ -25,10 +24,8 @@ class Gaps {
   std::int64_t take(std::int64_t need) {
     if (const auto best = by_size_.lower_bound({need, 0}); best != by_size_.end()) {
       const auto [size, offset] = *best;
-      remove(gaps_.find(offset));
-      if (size > need) {
-        add(offset + need, size - need);
-      }
+      const auto gap = gaps_.find(offset);
+      size > need ? change(gap, offset + need, size - need) : remove(gap);
       return offset;
     }
     // The last gap may reach the end: it only has to grow.
@@ -51,38 +48,45 @@ class Gaps {
       return;
     }
     const auto next = gaps_.lower_bound(offset);
-    if (next != gaps_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        offset = before->first;
-        bytes += before->second;
-        remove(before);
-      }
-    }
-    if (next != gaps_.end() && offset + bytes == next->first) {
+    const auto before = next == gaps_.begin() ? gaps_.end() : std::prev(next);
+    const bool joins_before = before != gaps_.end() && before->first + before->second == offset;
+    const bool joins_next = next != gaps_.end() && offset + bytes == next->first;
+    if (joins_before && joins_next) {
       bytes += next->second;
       remove(next);
     }
-    add(offset, bytes);
+    if (joins_before) {
+      change(before, before->first, before->second + bytes);
+    } else if (joins_next) {
+      change(next, offset, bytes + next->second);
+    } else {
+      gaps_.emplace_hint(next, offset, bytes);
+      by_size_.emplace(bytes, offset);
+    }
   }
 
   [[nodiscard]] std::int64_t size() const { return size_; }
 
  private:
-  using Sizes = std::pmr::map<std::int64_t, std::int64_t>;
+  using Sizes = std::map<std::int64_t, std::int64_t>;
 
-  void add(std::int64_t offset, std::int64_t bytes) {
-    gaps_.emplace(offset, bytes);
-    by_size_.emplace(bytes, offset);
+  // A gap between the same others; gaps come and go, and take their memory with them.
+  void change(Sizes::iterator gap, std::int64_t offset, std::int64_t bytes) {
+    auto sized = by_size_.extract({gap->second, gap->first});
+    sized.value() = {bytes, offset};
+    by_size_.insert(std::move(sized));
+    auto placed = gaps_.extract(gap);
+    placed.key() = offset;
+    placed.mapped() = bytes;
+    gaps_.insert(std::move(placed));
   }
-  void remove(Sizes::const_iterator gap) {
+  void remove(Sizes::iterator gap) {
     by_size_.erase({gap->second, gap->first});
     gaps_.erase(gap);
   }
 
-  std::pmr::unsynchronized_pool_resource pool_;  // gaps come and go
-  Sizes gaps_{&pool_};                           // by offset; never two that touch
-  std::pmr::set<std::pair<std::int64_t, std::int64_t>> by_size_{&pool_};  // with their offsets
+  Sizes gaps_;                                               // by offset; never two that touch
+  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // with their offsets
   std::int64_t size_ = 0;
 };
 
