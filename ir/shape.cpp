@@ -108,10 +108,11 @@ std::int64_t TensorType::bytes() const {
 }
 
 bool contains(const Shape& whole, const Shape& part) {
-  return std::ranges::all_of(part.dims(), [&](const Dim& dim) {
-    const Dim* other = whole.find(dim.name);
-    return other != nullptr && other->size == dim.size;
-  });
+  return whole.dims().data() == part.dims().data() ||
+         std::ranges::all_of(part.dims(), [&](const Dim& dim) {
+           const Dim* other = whole.find(dim.name);
+           return other != nullptr && other->size == dim.size;
+         });
 }
 
 bool same_dims(const Shape& a, const Shape& b) {

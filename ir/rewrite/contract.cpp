@@ -114,6 +114,12 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
   return try_call(state, like, Algebra::kSum, factors, std::move(args));
 }
 
+std::optional<ValueId> scalar_product(Contraction& state, const Value& like, ValueId x, ValueId y) {
+  Value scalar = like;
+  scalar.type.shape = Shape();
+  return try_call(state, scalar, Algebra::kProduct, {x, y});
+}
+
 // `factors` are values of the old program.
 std::optional<ValueId> normal_form(Contraction& state, const Value& like,
                                    std::vector<ValueId> factors) {
@@ -127,11 +133,9 @@ std::optional<ValueId> normal_form(Contraction& state, const Value& like,
   for (const ValueId id : factors) {
     (to.at(id).type.shape.rank() == 0 ? scalars : tensors).push_back(id);
   }
-  Value scalar = like;  // only its type, span and frame are read
-  scalar.type.shape = Shape();
   std::optional<ValueId> scale;
   for (const ValueId id : scalars) {
-    scale = scale ? try_call(state, scalar, Algebra::kProduct, {*scale, id}) : id;
+    scale = scale ? scalar_product(state, like, *scale, id) : id;
     if (!scale) {
       return std::nullopt;
     }

@@ -205,8 +205,9 @@ bool is_product(const OpCall& call, const Shape& to) {
   const auto in_two = [&](const Dim& dim) {
     return to.has(dim.name) || (x.has(dim.name) && y.has(dim.name));
   };
+  const auto in_result = [&](const Dim& dim) { return to.has(dim.name); };
   return std::ranges::all_of(x.dims(), in_two) && std::ranges::all_of(y.dims(), in_two) &&
-         !same_dims(union_shape(x, y), to);
+         !(std::ranges::all_of(x.dims(), in_result) && std::ranges::all_of(y.dims(), in_result));
 }
 
 // Of narrow tensors: one product is wide, and rounded; anything longer is wide throughout.
@@ -243,19 +244,17 @@ std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
   if (const std::optional<ValueId> found = picked(b, operands, to)) {
     return found;
   }
+  if (is_product(call, to)) {
+    return ValueId{};
+  }
   std::vector<ValueId> factors(operands.begin(), operands.end());
   for (std::size_t i = 0; i < factors.size(); ++i) {
     std::vector<ValueId> others = factors;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     factors[i] = without_own_sums(b, factors[i], to, others);
   }
-  const bool changed = !std::ranges::equal(factors, operands);
   if (factors.size() == 1) {
     return ordered(b, factors[0], to);
-  }
-  if (factors.size() == 2 && !changed &&
-      !same_dims(union_shape(call.operands[0].shape, call.operands[1].shape), to)) {
-    return ValueId{};
   }
   ValueId total = factors[0];
   for (std::size_t i = 1; i < factors.size(); ++i) {
