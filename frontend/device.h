@@ -103,6 +103,9 @@ class Device {
   // One line of the program's output.
   virtual void print(std::string_view line) = 0;
 
+  // Whether tensors of these types, that no rule of their own is about, fit each layout that units
+  // are checked for.
+  [[nodiscard]] virtual bool fit_layouts(std::span<const TensorType> /*types*/) { return true; }
   // The unit is about to go, and will be made again if it is needed. False: it has to stay.
   virtual bool forget(const Unit& /*unit*/) { return false; }
   // A number of the program's own about its training, for who follows it; without a step it is of

@@ -56,6 +56,8 @@ struct ElaborateOptions {
   // The device only checks: loops are bounded, and entries that the program never calls are built
   // at the end for their errors.
   bool check = false;
+  // Of a check: the first of them is left out where another runs it as it would be built alone.
+  bool leave_out_first = false;
   std::size_t max_check_statements = 200'000;
   // Of one function, with all that it calls: each leaves operations in its program.
   std::size_t max_unit_statements = 200'000;
@@ -63,6 +65,13 @@ struct ElaborateOptions {
   // Statements come one by one: what the program as a whole leaves unused is not known yet.
   bool interactive = false;
   std::function<void()> before_statement = {};  // may throw, to end what runs
+};
+
+// How a check went about its entries.
+enum class EntryCheck : std::uint8_t {
+  kAll,           // each was built, in order, that the program had not called
+  kLeftOutFirst,  // nothing is wrong with them
+  kOutOfOrder,    // of no use: errors, and the order of variables, may be other than they should be
 };
 
 // A function with fully typed parameters: it can be planned without running anything.
@@ -103,6 +112,7 @@ class Session {
   // Whether the program names the layout in `with layout` and nowhere else, so that it need not fit
   // the whole program. False of all where every layout is of that kind.
   [[nodiscard]] bool serves_regions_alone(std::string_view layout) const;
+  [[nodiscard]] EntryCheck entry_check() const;
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;
   // The entry as the program first called it; where it never did, built on abstract arguments of

@@ -332,6 +332,16 @@ Value call_inline(Context& c, const Function& function, const Arguments& argumen
   if (site.owned_path) {
     return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
   }
+  if (function.fn == c.units.looked_for) {
+    const bool is_alone = runs_as_alone(c, function, arguments);
+    c.units.looked_for = nullptr;
+    const std::size_t first = program.values.size();
+    const Value result = run_as_root(c, function, arguments, root_of(site), site.name);
+    if (is_alone && !is_unknown(result)) {
+      note_inside(c.units, first, result);
+    }
+    return result;
+  }
   if (owns_variables(*function.fn) || c.variables.root == nullptr) {
     return run_as_root(c, function, arguments, root_of(site), site.name);
   }

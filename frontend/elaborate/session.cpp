@@ -69,7 +69,7 @@ void Session::run(ast::File file) {
   }
   c.names.are_cut_short = c.limits.ended;
   if (state_->options.check) {
-    host::check_entries(c);
+    state_->entry_check = host::check_entries(c, state_->options.leave_out_first);
   }
   if (state_->options.check && !state_->options.interactive) {
     host::check_layouts(c);
@@ -117,6 +117,10 @@ std::optional<HardwareChoice> Session::hardware(std::string_view name) {
 
 std::vector<std::string> Session::hardware_names() {
   return host::hardware_names(state_->context);
+}
+
+EntryCheck Session::entry_check() const {
+  return state_->entry_check;
 }
 
 std::vector<Entry> Session::entries() const {

@@ -22,6 +22,8 @@ struct Session::State {
   // Of statements that were taken back: a device knows units by their addresses.
   std::vector<std::unique_ptr<host::BuiltFunction>> undone;
 
+  EntryCheck entry_check = EntryCheck::kAll;
+
   host::Module& add(ast::File file);
 };
 

@@ -117,7 +117,8 @@ Outcome cost_outcome(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
   // The program itself is checked without a layout: what does not fit one is that one's row.
   const std::unique_ptr<CheckedProgram> unsplit =
-      file ? build_under(workspace, *file, "", workspace.diags) : nullptr;
+      file ? check_to_plan(workspace, *file, choosing(workspace.options, ""), Lowered::kNot)
+           : nullptr;
   if (unsplit == nullptr || !workspace.diags.ok() || !knows_layout(workspace, unsplit->session) ||
       !knows_hardware(workspace, unsplit->session)) {
     return outcome_of(workspace, workspace.diags);

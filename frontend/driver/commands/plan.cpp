@@ -89,7 +89,9 @@ std::string emitted_entries(Emit emit, CheckedProgram& program,
 
 Outcome plan_outcome(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<CheckedProgram> program = file ? check_program(workspace, *file) : nullptr;
+  const std::unique_ptr<CheckedProgram> program =
+      file ? check_to_plan(workspace, *file, elaborate_options(workspace.options), Lowered::kInUse)
+           : nullptr;
   if (program == nullptr || !workspace.diags.ok()) {
     return outcome_of(workspace, workspace.diags);
   }

@@ -6,6 +6,7 @@
 
 #include "frontend/driver/devices/restored.h"
 #include "ir/rewrite/rewrite.h"
+#include "lowering/layout/targets.h"
 #include "lowering/lower.h"
 
 namespace mtf {
@@ -25,6 +26,19 @@ std::optional<std::vector<TensorHandle>> CheckDevice::run(
   check(unit, diags);
   // A layout that does not fit leaves the types as they are, so the rest can still be checked.
   return results_.at(&unit);
+}
+
+bool CheckDevice::fit_layouts(std::span<const TensorType> types) {
+  Program program;
+  for (const TensorType& type : types) {
+    program.values.push_back({.op = nullptr, .operands = {}, .args = {}, .type = type});
+  }
+  return std::ranges::all_of(layouts_, [&program](const Layout& layout) {
+    const bool is_plain = !layout.infer && !layout.automatic &&
+                          std::ranges::none_of(layout.variables, &VariableRules::lets);
+    DiagSink found;
+    return is_plain && targets_of(program, layout, {}, found).has_value();
+  });
 }
 
 void CheckDevice::declare(const Variable& variable) {
@@ -65,9 +79,9 @@ std::int64_t CheckDevice::calls(const Unit& unit) const {
   return found == calls_.end() ? 0 : found->second;
 }
 
-const Program* CheckDevice::simplified(const Unit& unit) const {
-  const auto found = simplified_.find(&unit);
-  return found == simplified_.end() ? nullptr : &found->second;
+std::optional<Program> CheckDevice::take_simplified(const Unit& unit) {
+  const auto found = simplified_.extract(&unit);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
 }
 
 void CheckDevice::check(const Unit& unit, DiagSink& diags) {

@@ -27,6 +27,7 @@ class CheckDevice : public DryDevice {
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
+  bool fit_layouts(std::span<const TensorType> types) override;
 
   void declare(const Variable& variable) override;
   // What a file is for: the variables that the program has by its end, wherever it is restored.
@@ -36,8 +37,8 @@ class CheckDevice : public DryDevice {
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
-  // The same unit simplified, as it was for its layouts; null: there were none.
-  [[nodiscard]] const Program* simplified(const Unit& unit) const;
+  // The same unit simplified, as it was for its layouts, for once: large ones are not copied.
+  [[nodiscard]] std::optional<Program> take_simplified(const Unit& unit);
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
   // All that were ever declared, by path.

@@ -44,7 +44,9 @@ std::unique_ptr<CheckedProgram> evaluated(Workspace& workspace, FileId file,
 
 // Those that the program never calls.
 void lower_entries(CheckedProgram& program, DiagSink& diags) {
-  for (const Entry& entry : program.session.entries()) {
+  const std::vector<Entry> entries = program.session.entries();
+  const bool is_first_left_out = program.session.entry_check() == EntryCheck::kLeftOutFirst;
+  for (const Entry& entry : std::span(entries).subspan(is_first_left_out ? 1 : 0)) {
     if (const Unit* unit = program.session.build(entry.name, false); unit != nullptr) {
       program.device.check(*unit, diags);
     }
@@ -90,6 +92,22 @@ Layout CheckedProgram::layout() const {
 std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file) {
   return checked(workspace, file, elaborate_options(workspace.options), Lowered::kInUse,
                  workspace.diags);
+}
+
+std::unique_ptr<CheckedProgram> check_to_plan(Workspace& workspace, FileId file,
+                                              ElaborateOptions options, Lowered lowered) {
+  const auto build = [&](bool leave_out_first) {
+    options.leave_out_first = leave_out_first;
+    return lowered == Lowered::kNot ? evaluated(workspace, file, options, lowered, workspace.diags)
+                                    : checked(workspace, file, options, lowered, workspace.diags);
+  };
+  const DiagSink before = workspace.diags;
+  std::unique_ptr<CheckedProgram> program = build(true);
+  if (program != nullptr && program->session.entry_check() == EntryCheck::kOutOfOrder) {
+    workspace.diags = before;
+    program = build(false);
+  }
+  return program;
 }
 
 std::unique_ptr<CheckedProgram> check_under(Workspace& workspace, FileId file,
@@ -147,9 +165,11 @@ std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program
   if (unit == nullptr) {
     return std::nullopt;
   }
-  const Program* simplified = program.device.simplified(*unit);
-  return lower_simplified(simplified == nullptr ? simplify(unit->program, op_table()) : *simplified,
-                          program.layout(), op_table(), workspace.diags,
+  std::optional<Program> simplified = program.device.take_simplified(*unit);
+  if (!simplified) {
+    simplified = simplify(unit->program, op_table());
+  }
+  return lower_simplified(*std::move(simplified), program.layout(), op_table(), workspace.diags,
                           {.exact = !workspace.options.fast});
 }
 

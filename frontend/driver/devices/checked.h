@@ -33,6 +33,12 @@ struct CheckedProgram {
 // chooses. Null if the text does not parse. Errors are in the workspace's diags.
 [[nodiscard]] std::unique_ptr<CheckedProgram> check_program(Workspace& workspace, FileId file);
 
+// For a command that plans top entries: an entry that another one runs is not built alone as well,
+// where that would find nothing. kNot: `lowered` is what the command itself does.
+[[nodiscard]] std::unique_ptr<CheckedProgram> check_to_plan(Workspace& workspace, FileId file,
+                                                            ElaborateOptions options,
+                                                            Lowered lowered);
+
 // Under a layout of that name, with its errors in `diags`; "": on one rank.
 [[nodiscard]] std::unique_ptr<CheckedProgram> check_under(Workspace& workspace, FileId file,
                                                           std::string_view layout, DiagSink& diags);

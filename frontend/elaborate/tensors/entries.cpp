@@ -191,26 +191,79 @@ const Unit* build_named(Context& c, std::string_view name, bool is_wanted) {
   return nullptr;
 }
 
-void check_entries(Context& c) {
-  for (const ast::Fn* fn : entry_functions(c.modules)) {
-    const auto built = c.units.built.find(fn);
-    if (built != c.units.built.end() && !built->second.empty()) {
-      continue;
-    }
-    const Restore ended(c.limits.ended,
-                        false);  // a long loop at top level leaves it unseen, not unbuilt
-    const BuiltFunction* function = build_function(c, *fn);
-    if (function != nullptr && function->runs && !c.execution.is_dry()) {
-      std::vector<TensorHandle> arguments;
-      for (const Input& input : function->unit->program.inputs) {
-        if (!input.is_variable()) {
-          arguments.push_back(
-              std::make_shared<const DeviceTensor>(function->unit->program.at(input.value).type));
-        }
-      }
-      static_cast<void>(run_unit(c.report, c.layouts, c.execution, *function->unit, arguments));
+namespace {
+
+// Builds the entry for its errors. Null: it was not run on the device.
+const BuiltFunction* check_entry(Context& c, const ast::Fn& fn) {
+  const Restore ended(c.limits.ended,
+                      false);  // a long loop at top level leaves it unseen, not unbuilt
+  const BuiltFunction* function = build_function(c, fn);
+  if (function == nullptr || !function->runs || c.execution.is_dry()) {
+    return nullptr;
+  }
+  std::vector<TensorHandle> arguments;
+  for (const Input& input : function->unit->program.inputs) {
+    if (!input.is_variable()) {
+      arguments.push_back(
+          std::make_shared<const DeviceTensor>(function->unit->program.at(input.value).type));
     }
   }
+  const bool is_run =
+      run_unit(c.report, c.layouts, c.execution, *function->unit, arguments).has_value();
+  return is_run ? function : nullptr;
+}
+
+bool is_built(const Units& units, const ast::Fn& fn) {
+  const auto built = units.built.find(&fn);
+  return built != units.built.end() && !built->second.empty();
+}
+
+// Whether the first entry may be left out, if another calls it: nothing is said of it elsewhere, and
+// no layout is searched, which would be done twice where all has to be built after all.
+bool may_leave_out(const Context& c, std::span<const ast::Fn* const> entries) {
+  return entries.size() > 1 && !is_built(c.units, *entries.front()) && c.contracts.empty() &&
+         !words_of(entries.front()->body).contains("expect") &&
+         std::ranges::none_of(c.layouts.layouts, &Layout::automatic) &&
+         std::ranges::any_of(entries.subspan(1), [&](const ast::Fn* other) {
+           return !is_built(c.units, *other) &&
+                  words_of(other->body).contains(entries.front()->name.text);
+         });
+}
+
+}  // namespace
+
+EntryCheck check_entries(Context& c, bool leave_out_first) {
+  const std::vector<const ast::Fn*> entries = entry_functions(c.modules);
+  const bool looks = leave_out_first && may_leave_out(c, entries);
+  const std::size_t found = c.report.sink().diags().size();
+  const std::size_t failures = c.report.failures();
+  c.units.looked_for = looks ? entries.front() : nullptr;
+  std::optional<std::vector<TensorType>> results;  // of the first one, where it ran inside another
+  bool ran_inside = false;
+  for (const ast::Fn* fn : std::span(entries).subspan(looks ? 1 : 0)) {
+    if (is_built(c.units, *fn)) {
+      continue;
+    }
+    const BuiltFunction* built = check_entry(c, *fn);
+    const std::optional<RanInside> inside = std::exchange(c.units.inside, std::nullopt);
+    if (built != nullptr && inside) {
+      ran_inside = true;
+      results = types_alone(built->unit->program, *inside);
+    }
+  }
+  c.units.looked_for = nullptr;
+  if (!looks) {
+    return EntryCheck::kAll;
+  }
+  const bool is_well = c.report.failures() == failures && c.report.sink().diags().size() == found;
+  if (!ran_inside || !is_well) {
+    return EntryCheck::kOutOfOrder;
+  }
+  if (results && c.execution.fit_layouts(*results)) {
+    return EntryCheck::kLeftOutFirst;
+  }
+  check_entry(c, *entries.front());
+  return EntryCheck::kAll;
 }
 
 }  // namespace mtf::host

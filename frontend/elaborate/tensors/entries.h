@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/elaborate/call.h"
 #include "frontend/elaborate/context.h"
 
 namespace mtf::host {
@@ -23,7 +24,17 @@ namespace mtf::host {
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
 // As `Session::build`; an unknown name is an error.
 [[nodiscard]] const Unit* build_named(Context& c, std::string_view name, bool is_wanted);
-// Builds the entries that the program has not called, for their errors.
-void check_entries(Context& c);
+// Builds the entries that the program has not called, for their errors. `leave_out_first`: but the
+// first one, where another runs it as it would be built alone.
+[[nodiscard]] EntryCheck check_entries(Context& c, bool leave_out_first);
+// Whether a call inside another entry runs the function as it would be built alone: on tensors of
+// its declared types, before there are any variables.
+[[nodiscard]] bool runs_as_alone(Context& c, const Function& function, const Arguments& arguments);
+// Notes what a call made that did, from the first value on, unless that has layouts of its own.
+void note_inside(Units& units, std::size_t first, const Value& result);
+// The types of the results of such a call, in the program of the other entry. Whatever else would
+// be there alone is there as well, unless a result is not used: nullopt.
+[[nodiscard]] std::optional<std::vector<TensorType>> types_alone(const Program& program,
+                                                                 const RanInside& inside);
 
 }  // namespace mtf::host

@@ -29,6 +29,9 @@ class Execution {
   // In a dry run the results have a type and no more.
   [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
       const Unit& unit, std::span<const TensorHandle> arguments);
+  [[nodiscard]] bool fit_layouts(std::span<const TensorType> types) {
+    return device_.fit_layouts(types);
+  }
   [[nodiscard]] bool forget(const Unit& unit) { return device_.forget(unit); }
   void print(std::string_view line);
   void metric(std::string_view name, double value, std::optional<std::int64_t> step);

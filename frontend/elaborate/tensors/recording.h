@@ -114,6 +114,11 @@ struct BuiltFunction {
   Value result;  // tensors are outputs or slots
 };
 
+// What a call made inside the unit of another function.
+struct RanInside {
+  std::vector<ValueId> results;
+};
+
 // A statement's, by text and place.
 struct StatementUnit {
   std::unique_ptr<Unit> unit;
@@ -133,6 +138,9 @@ class Units {
   std::optional<Precision> precision;                  // of `with precision`, or `--precision`
   std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
   std::unordered_map<std::string, StatementUnit> of_statements;
+  // The first call of this function is looked at, and what it made, if it ran as it would alone.
+  const ast::Fn* looked_for = nullptr;
+  std::optional<RanInside> inside;
   std::uint64_t statements = 0;         // that were run
   std::size_t most_statements = 4'096;  // that are kept, if the device can forget any
 
