@@ -10,6 +10,7 @@
 #include "ir/support/match.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_program.h"
+#include "runtime/execute/files/read_ahead.h"
 #include "runtime/execute/finite/finite_watch.h"
 #include "runtime/execute/flight/flight_deck.h"
 #include "runtime/kernels/cpu.h"
@@ -57,6 +58,7 @@ struct Executor::State {
   std::size_t step_number = 0;
   std::span<const RankTensor* const> inputs;  // of the run in progress
   std::span<RankTensor> outputs;
+  ReadAhead* ahead = nullptr;  // of it; null: nothing was read
   const PreparedProgram* last = nullptr;
 
   // ---- before the steps ----
@@ -139,6 +141,9 @@ struct Executor::State {
     reports.call = step.call;
     if (step.in_file && is_in_file(prepared, step)) {
       return timed(std::nullopt, [] {});
+    }
+    if (ahead != nullptr && ahead->has(step_number)) {
+      return timed(std::nullopt, [&] { ahead->give(step_number, prepared); });
     }
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
       KernelStep::OnRank& here = step.ranks[rank];
@@ -278,6 +283,9 @@ struct Executor::State {
       if (options.before_trip) {
         options.before_trip(step.flops);
       }
+      if (ahead != nullptr) {
+        ahead->arrive(step_number, prepared);
+      }
       return step_number;
     }
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -336,7 +344,7 @@ Executable Executor::prepare(const SpmdProgram& program) {
 std::optional<std::vector<RankTensor>> Executor::run(const Executable& executable,
                                                      std::span<const RankTensor* const> inputs,
                                                      std::span<RankTensor* const> updated,
-                                                     DiagSink& diags) {
+                                                     DiagSink& diags, ReadAhead* ahead) {
   PreparedProgram& prepared = executable.program();
   State& state = *state_;
   assert(inputs.size() == prepared.program->inputs.size());
@@ -356,6 +364,10 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   if (state.watch != nullptr) {
     state.watch->begin(prepared);
   }
+  state.ahead = ahead;
+  if (ahead != nullptr) {
+    ahead->arrive(0, prepared);
+  }
   bool is_well = true;
   std::size_t& step = state.step_number;
   for (step = 0; is_well && step < prepared.steps.size(); ++step) {
@@ -370,16 +382,6 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   count_memory(prepared, inputs, outputs);
   state.reports.execution += prepared.draws ? 1 : 0;
   return outputs;
-}
-
-bool Executor::confirm(const Executable& executable, std::span<const RankTensor* const> inputs,
-                       std::span<const RankTensor> outputs, DiagSink& diags) {
-  const PreparedProgram& prepared = executable.program();
-  state_->reports.program = prepared.program;
-  state_->reports.moment += prepared.steps.size();  // as on ranks that run it now
-  state_->last = &prepared;
-  const bool reads_files = check_files(inputs, outputs, state_->hosts);
-  return (!prepared.may_fail && !reads_files) || state_->all_well(diags);
 }
 
 std::span<const Counted> Executor::counted() const {

@@ -45,6 +45,7 @@ struct ExecutorOptions {
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h
+class ReadAhead;         // runtime/execute/files/read_ahead.h
 
 // Of one executor, which outlives it, as must the program.
 class Executable {
@@ -82,16 +83,11 @@ class Executor {
   // One tensor per program input, in the program's layout; `updated`: those of the program's
   // updates once more, in their order, which alone are written to. Returns the outputs, or nullopt
   // after an error, which then all ranks have in `diags` alike: rank 0 prints it, every rank ends
-  // with `close(1, …)`. Warnings are recorded on rank 0 only, each place once.
+  // with `close(1, …)`. Warnings are recorded on rank 0 only, each place once. `ahead`: has some of
+  // the results; null: none.
   [[nodiscard]] std::optional<std::vector<RankTensor>> run(
       const Executable& executable, std::span<const RankTensor* const> inputs,
-      std::span<RankTensor* const> updated, DiagSink& diags);
-
-  // Whether what was computed elsewhere of these inputs stands, as `run` says of its own.
-  // Collective.
-  [[nodiscard]] bool confirm(const Executable& executable,
-                             std::span<const RankTensor* const> inputs,
-                             std::span<const RankTensor> outputs, DiagSink& diags);
+      std::span<RankTensor* const> updated, DiagSink& diags, ReadAhead* ahead = nullptr);
 
   // What the last run did, counted as it was done: one entry per local rank.
   [[nodiscard]] std::span<const Counted> counted() const;

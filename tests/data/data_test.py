@@ -128,6 +128,66 @@ print sum(kept), sum(table)
             fail(f"a table under {layout}", one)
 
 
+def in_entries_and_loops(folder):
+    """Batches that an entry, or each trip of a loop on the device, makes itself are read ahead, too."""
+    (folder / "text").write_bytes(bytes(random.Random(4).randrange(256) for _ in range(60_000)))
+    program = write(folder, "loops.mtf", LAYOUTS, """\
+import data
+import optim
+let all = read_bytes("text", dtype = u8)
+let part = all[position: 100..59_000]
+model net(x: i32[batch, length]) {
+  param w : f32[length] = normal
+  return sum(w * cast(x, f32), over = length) / 4096
+}
+fn miss(number) {
+  let x, y = data.batch_at(part, number, batch, length, seed = 5)
+  return mean(square(net(x) - mean(cast(y, f32), over = length)))
+}
+fn train_step(step: i32[]) {
+  let loss = miss(step) + miss(100 + step)
+  minimize loss with optim.sgd(lr = 1e-5)
+  return loss
+}
+fn counted() {
+  state step : i32[] = zeros
+  let x, y = data.batch_at(part, step, batch, length, seed = 5)
+  step <- step + 3
+  return sum(x), sum(y)
+}
+fn in_parts(step: i32[]) {
+  fn update(p, g) { optim.sgd(p, g, lr = 1e-5) }
+  fn part_of(i) { return miss(4 * step + i) }
+  return optim.minimize_in_parts(part_of, net, 4, update)
+}
+fn every_other(first: i32[], last: i32[]) {
+  var i = first
+  var total = 0
+  while i < last {
+    let x, y = data.in_order(all, i, batch, length)
+    total = total + sum(x) - sum(y)
+    i = i + 2
+  }
+  return total
+}
+fn wanted(step: i32[]) {
+  let x, y = data.in_order(all, step * step, batch, length)
+  return sum(x)
+}
+for step in 0..5 { print train_step(step), in_parts(step) }
+for step in 0..5 { print counted(), wanted(step) }
+print every_other(0, 9), every_other(1, 8), every_other(0, 0), every_other(6, 9)
+""")
+    same_everywhere(folder, program)
+    # A counter is foreseen to go on by one, or by what it went on twice. So 4 of train_step, 4 of in_parts before
+    # its loop and 4 x 2 in it, 2 of `counted`, 4 of `wanted`, and of the other loop's trips 2, 3, 0 and 1.
+    for words, ranks in (([], 0), (["--layout", "rows"], 2), (["--layout", "uneven_rows"], 3)):
+        told = run(folder, "run", program, "--profile", *words, ranks=ranks, what="stderr")
+        calls = re.search(r"read ahead, beside other work: (\d+) calls, ", told)
+        if not calls or calls.group(1) != "28":
+            fail(f"batches that were read ahead in entries and loops {words}", told)
+
+
 def tables(folder):
     rows = [[row + column / 4 for column in range(6)] for row in range(12)]
     text = "a;b;c;d;e;f\n\n" + "".join(";".join(map(str, row)) + "\n" for row in rows)
@@ -256,7 +316,7 @@ def from_checkpoint(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for case in (as_bytes_and_numbers, tables, kept_tokens, in_use, from_checkpoint, larger_than_memory):
+        for case in (as_bytes_and_numbers, in_entries_and_loops, tables, kept_tokens, in_use, from_checkpoint, larger_than_memory):
             folder = pathlib.Path(name, case.__name__)
             folder.mkdir()
             case(folder)

@@ -161,12 +161,8 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
   for (const SpmdUpdate& update : program.updates) {
     updated.push_back(&variables_.at(program.source.inputs[update.input].name));
   }
-  std::optional<std::vector<RankTensor>> outputs =
-      execute(compiled, unit.is_entry ? unit.program.name : "", inputs, updated, diags);
-  if (outputs && elsewhere.empty()) {
-    look_ahead(compiled, inputs, arguments);
-  }
-  return outputs;
+  ReadAhead* ahead = elsewhere.empty() ? read_ahead(compiled, inputs, arguments) : nullptr;
+  return execute(compiled, unit.is_entry ? unit.program.name : "", inputs, updated, diags, ahead);
 }
 
 std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const ValueLayout& to,
@@ -299,7 +295,7 @@ std::optional<RankTensor> ExecuteDevice::initial_value(const Variable& variable,
 
 std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     Compiled& compiled, std::string_view entry, std::span<const RankTensor* const> inputs,
-    std::span<RankTensor* const> updated, DiagSink& diags) {
+    std::span<RankTensor* const> updated, DiagSink& diags, ReadAhead* ahead) {
   if (options_.interruption != nullptr) {
     options_.interruption->before_run(*communicator_, compiled.program.totals.flops, expects_save_);
   }
@@ -309,7 +305,8 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
   }
-  std::optional<std::vector<RankTensor>> outputs = run_or_take(compiled, inputs, updated, found);
+  std::optional<std::vector<RankTensor>> outputs =
+      executor_->run(*compiled.executable, inputs, updated, found, ahead);
   if (options_.timeline != nullptr) {
     options_.timeline->end_run();
   }

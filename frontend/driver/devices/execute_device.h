@@ -23,7 +23,7 @@
 #include "lowering/layout/targets.h"
 #include "runtime/checkpoint/read.h"
 #include "runtime/execute/executor.h"
-#include "runtime/execute/files/ahead.h"
+#include "runtime/execute/files/read_ahead.h"
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/interruption.h"
 
@@ -133,8 +133,9 @@ class ExecuteDevice final : public HoldingDevice {
     SpmdProgram program;
     std::optional<Executable> executable;
     std::int64_t runs = 0;
-    std::size_t timed = 0;                // in the timeline, if there is one
-    std::unique_ptr<AheadProgram> ahead;  // null: it is run when it is asked for
+    std::size_t timed = 0;             // in the timeline, if there is one
+    bool reads_files = false;          // has been seen to, and so was looked into:
+    std::unique_ptr<ReadAhead> ahead;  // null: nothing of it can be read ahead
   };
   struct Held final : DeviceTensor {
     explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
@@ -201,15 +202,11 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<std::vector<RankTensor>> execute(Compiled& compiled, std::string_view entry,
                                                  std::span<const RankTensor* const> inputs,
                                                  std::span<RankTensor* const> updated,
-                                                 DiagSink& diags);
-  // What was computed ahead, or else what a run gives.
-  std::optional<std::vector<RankTensor>> run_or_take(Compiled& compiled,
-                                                     std::span<const RankTensor* const> inputs,
-                                                     std::span<RankTensor* const> updated,
-                                                     DiagSink& diags);
-  // Begins the next run of a program that reads files, as it will be asked for by all likelihood.
-  void look_ahead(Compiled& compiled, std::span<const RankTensor* const> inputs,
-                  std::span<const TensorHandle> arguments);
+                                                 DiagSink& diags, ReadAhead* ahead = nullptr);
+  // What has got ready, or gets ready, what a run with these inputs reads from files; null:
+  // nothing.
+  ReadAhead* read_ahead(Compiled& compiled, std::span<const RankTensor* const> inputs,
+                        std::span<const TensorHandle> arguments);
   [[nodiscard]] HostTensor whole(const RankTensor& tensor);
   // What a program has done, as it was counted.
   void count(const SpmdProgram& program, std::string_view entry);
@@ -234,8 +231,7 @@ class ExecuteDevice final : public HoldingDevice {
   Layout layout_;
   std::unique_ptr<Communicator> simulated_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<AheadThread> ahead_;  // null as long as nothing was run ahead
-  std::vector<Counted> counted_;        // of the last run
+  std::unique_ptr<AheadThread> ahead_;  // null as long as nothing was read ahead
   std::unordered_map<const Unit*, std::unique_ptr<Compiled>> compiled_;
   std::vector<Variable> declared_;  // not initialised yet
   std::map<std::string, RankTensor> variables_;

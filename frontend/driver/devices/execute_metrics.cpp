@@ -9,7 +9,7 @@
 namespace mtf {
 
 void ExecuteDevice::count(const SpmdProgram& program, std::string_view entry) {
-  for (const Counted& one : counted_) {
+  for (const Counted& one : executor_->counted()) {
     const std::string difference = options_.check_plan ? difference_from_plan(program, one) : "";
     if (!difference.empty()) {
       throw std::logic_error("`" + std::string(entry) +
@@ -17,7 +17,7 @@ void ExecuteDevice::count(const SpmdProgram& program, std::string_view entry) {
     }
   }
   for (std::size_t i = 0; options_.count && i < counts_.size(); ++i) {
-    count_run(counts_[i], entry, counted_[i].totals, program.totals);
+    count_run(counts_[i], entry, executor_->counted()[i].totals, program.totals);
   }
 }
 
@@ -37,7 +37,7 @@ void ExecuteDevice::count_step(const SpmdProgram& program, double seconds) {
   const std::int64_t number = steps_[trains_]++;
   if (first_rank_ && options_.trained) {
     double flops = 0;
-    for (const Counted& counted : counted_) {
+    for (const Counted& counted : executor_->counted()) {
       flops += counted.totals.flops;
     }
     options_.trained({.entry = trains_,
