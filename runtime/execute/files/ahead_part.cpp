@@ -76,11 +76,12 @@ class PartFinder {
       }
     }
     std::vector<AheadPart> parts;
-    for (auto& [loop, steps] : readers) {
+    for (auto& one : readers) {
+      const std::size_t loop = one.first;
       find_counters(loop);
-      std::erase_if(steps, [&, this](std::size_t s) { return !is_foreseen(loop, s); });
-      if (AheadPart part = part_of(loop, steps); !part.program.steps.empty()) {
-        parts.push_back(std::move(part));
+      std::erase_if(one.second, [&](std::size_t s) { return !is_foreseen(loop, s); });
+      if (!one.second.empty()) {
+        parts.push_back(part_of(loop, std::move(one.second)));
       }
     }
     return parts;
@@ -174,9 +175,6 @@ class PartFinder {
     program.layout = program_.layout;
     const std::set<std::size_t> steps = std::exchange(steps_, {});
     const std::set<SpmdId> leaves = std::exchange(leaves_, {});
-    if (steps.empty()) {
-      return part;
-    }
     program.source = program_.source;
     program.source.inputs.clear();
     program.source.outputs.clear();
