@@ -374,6 +374,7 @@ struct OpDef {
   // not what it was; the kernel reads it, or says what is wrong.
   std::optional<FilePlace> (*place)(const OpCall&) = nullptr;
   bool effect = false;  // print, assert, write: kept though nobody reads it; its result is empty
+  bool tests_numbers = false;  // its result says which elements are finite, or NaN
   bool random = false;  // two equal calls are two draws, unless "seed" is given: never merged
   Algebra algebra = Algebra::kNone;
   Primitive primitive = Primitive::kNone;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/execute/executor_program.h"
+#include "runtime/execute/finite/expected.h"
 #include "runtime/kernels/finite.h"
 
 namespace mtf {
@@ -71,6 +72,7 @@ FiniteWatch::Found FiniteWatch::first_in(DType dtype, const void* data, std::int
 void FiniteWatch::begin(const PreparedProgram& prepared) {
   prepared_ = &prepared;
   const SpmdProgram& program = *prepared.program;
+  expected_ = expected_to_overflow(program.source);
   seen_.assign(hosts_.size(), std::vector<Seen>(program.values.size(), Seen::kFinite));
   for (const SpmdId input : program.inputs) {
     for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
@@ -80,15 +82,15 @@ void FiniteWatch::begin(const PreparedProgram& prepared) {
 }
 
 // Looks at those of which nothing is known; none of them has been written over.
-bool FiniteWatch::had_infinity(std::size_t rank, std::span<const SpmdId> ids) {
-  bool had = false;
+FiniteWatch::Seen FiniteWatch::worst_of(std::size_t rank, std::span<const SpmdId> ids) {
+  Seen worst = Seen::kFinite;
   for (const SpmdId id : ids) {
     if (seen(rank, id) == Seen::kUnknown) {
       look_at_slice({.rank = rank, .id = id, .excused = true});
     }
-    had = had || seen(rank, id) == Seen::kInfinite;
+    worst = std::max(worst, seen(rank, id));
   }
-  return had;
+  return worst;
 }
 
 void FiniteWatch::done(const PreparedProgram& prepared, std::size_t step) {
@@ -175,9 +177,13 @@ void FiniteWatch::look(const Made& made, const PartOfBand& part) {
   if (found.place < 0) {
     return;
   }
-  const bool excused = had_infinity(made.rank, made.of) || made.excused;
+  const Seen of = worst_of(made.rank, made.of);
+  if (of == Seen::kExpected || expected_[static_cast<std::size_t>(value.origin.index)]) {
+    seen(made.rank, made.id) = Seen::kExpected;
+    return;
+  }
   seen(made.rank, made.id) = Seen::kInfinite;
-  if (found.is_nan || !excused) {
+  if (found.is_nan || (of == Seen::kFinite && !made.excused)) {
     report(made, found, part);
   }
 }

@@ -2,7 +2,8 @@
 //
 // A NaN is reported by the operation that makes it: all operands were looked at before. So is an
 // infinity, unless an operand has one already or the program wrote it down (a constant, a fill, an
-// argument): where an infinity is meant, only the NaN that comes of it is wrong. What a run is
+// argument): where an infinity is meant, only the NaN that comes of it is wrong. Gradients that the
+// program itself tests (expected.h), and what is computed from them, may be either. What a run is
 // given, and what only came from other ranks, is looked at when something is found that was made of
 // it.
 
@@ -52,7 +53,7 @@ class FiniteWatch {
     double value = 0;
   };
 
-  enum class Seen : std::uint8_t { kFinite, kInfinite, kUnknown };
+  enum class Seen : std::uint8_t { kFinite, kInfinite, kExpected, kUnknown };
 
   // What is looked at: of whom, and what it is made of; `excused`: infinities are meant, or came
   // with that.
@@ -69,7 +70,8 @@ class FiniteWatch {
   void look_at_move(std::size_t rank, const Step& step);
   void look_at_message(std::size_t rank, std::size_t last);
   void report(const Made& made, const Found& found, const PartOfBand& part);
-  [[nodiscard]] bool had_infinity(std::size_t rank, std::span<const SpmdId> ids);
+  // The worst of the values; never unknown.
+  [[nodiscard]] Seen worst_of(std::size_t rank, std::span<const SpmdId> ids);
   [[nodiscard]] Seen& seen(std::size_t rank, SpmdId id) {
     return seen_[rank][static_cast<std::size_t>(id.index)];
   }
@@ -78,6 +80,7 @@ class FiniteWatch {
   Communicator& communicator_;
   std::vector<RankHost>& hosts_;
   const PreparedProgram* prepared_ = nullptr;
+  std::vector<bool> expected_;           // per value of the program as it was lowered
   std::vector<std::vector<Seen>> seen_;  // per local rank and value
 };
 

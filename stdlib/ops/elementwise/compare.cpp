@@ -143,6 +143,7 @@ OpDef number_test(OpDef def) {
   def.flops = one_flop_each;
   def.tile = number_test_tile<F>;
   def.host = number_test_host<F>;
+  def.tests_numbers = true;
   return def;
 }
 
