@@ -71,7 +71,9 @@ class CsvReader {
     if (rest_.starts_with(kMark)) {
       rest_.remove_prefix(kMark.size());
     }
-    bool skips = form_.header;
+    if (form_.header) {
+      skip_header();
+    }
     while (!rest_.empty() && table_.problem.empty() && table_.rows < rows_.end) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       const std::string_view line = rest_.substr(0, end);
@@ -80,10 +82,7 @@ class CsvReader {
       if (trimmed(line).empty()) {
         continue;
       }
-      if (!skips) {
-        take_line(line);
-      }
-      skips = false;
+      take_line(line);
     }
     if (table_.rows == 0 && table_.problem.empty()) {
       table_.problem = form_.header && line_ > 0 ? "has no row below its header" : "has no row";
@@ -92,6 +91,31 @@ class CsvReader {
   }
 
  private:
+  // The first line that is not blank, and those behind it that its names go on to: in quotes there
+  // may be ends of lines.
+  void skip_header() {
+    const std::size_t first = rest_.find_first_not_of(" \t\r\n");
+    std::size_t at = std::min(first, rest_.size());
+    bool is_quoted = false;
+    bool is_at_begin = true;  // of a name, where alone a quote opens it
+    for (; at < rest_.size() && (is_quoted || rest_[at] != '\n'); ++at) {
+      const char c = rest_[at];
+      const bool is_quote = c == '"' && (is_quoted || is_at_begin);  // two of them stand for one
+      is_quoted = is_quoted != is_quote;
+      is_at_begin = is_quote || c == form_.separator || (is_at_begin && c == ' ');
+    }
+    if (is_quoted) {
+      table_.problem = ": line " + std::to_string(line_of(first)) +
+                       ": a name in quotes has no end, and so the header none";
+    }
+    line_ = rest_.empty() ? 0 : line_of(at);
+    rest_.remove_prefix(std::min(at + 1, rest_.size()));
+  }
+
+  [[nodiscard]] std::int64_t line_of(std::size_t at) const {
+    return 1 + std::ranges::count(rest_.substr(0, at), '\n');
+  }
+
   void take_line(std::string_view line) {
     if (table_.rows < rows_.first) {
       ++table_.rows;

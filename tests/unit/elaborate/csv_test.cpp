@@ -66,6 +66,22 @@ TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of othe
   CHECK(std::isnan(numbers_of("nan").front()));
 }
 
+TEST_CASE("names in a header may hold what is in quotes, ends of lines too") {
+  const CsvForm form{.header = true};
+  for (const std::string_view header :
+       {"\n \n\"width,\n in \"\"mm\"\"\",\"b\"\r\n", "6\" pipe, 8\" pipe \n", "6\"\" pipe,8\"\n",
+        "a, \"b\n\nc\" \n", "\"\",\"\"\n", "\"\n\"\"\n\",b\n"}) {
+    INFO(header);
+    CHECK(numbers_of(std::string(header) + "1,2\n3,4\n", form) == std::vector<double>{1, 2, 3, 4});
+  }
+  CHECK(problem_of("\"a\nb\",c\n1,2\n3,x\n", form) ==
+        ": line 4 (row 1), column 2: `x` is not a number");
+  CHECK(problem_of("\na,\"b\n1,2\n", form) ==
+        ": line 2: a name in quotes has no end, and so the header none");
+  CHECK(problem_of("a,b", form) == "has no row below its header");
+  CHECK(problem_of("\n\n", form) == "has no row below its header");
+}
+
 TEST_CASE("a rank looks at the rows of its slice alone") {
   const std::string_view text = "wrong,\n\n3,4\n5,6\nwrong\n";
   CHECK(numbers_of(text, {}, {.first = 1, .end = 3}) == std::vector<double>{3, 4, 5, 6});
