@@ -87,4 +87,54 @@ std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const 
   return number_like(report, op, operands, result);
 }
 
+namespace {
+
+void append(NumberRow& row, const Value& item, double number) {
+  constexpr double kExactInF32 = 1 << 24;
+  const std::optional<std::int64_t> whole = as_int(item);
+  if (whole && row.whole.size() == row.numbers.size()) {
+    row.whole.push_back(*whole);
+  } else {
+    row.whole.clear();
+  }
+  row.numbers.push_back(number);
+  row.only_flags = row.only_flags && item.is<bool>();
+  row.only_ints = row.only_ints && whole && std::abs(number) <= kExactInF32;
+  row.long_number = is_beyond_doubles(item) ? to_string(item) : row.long_number;
+}
+
+bool flatten_at(Reporter& report, const Operand& data, std::size_t depth, NumberRow& row) {
+  std::vector<std::size_t>& extents = row.extents;
+  const auto* list = data.value.get<List>();
+  if (list == nullptr) {
+    const std::optional<double> number =
+        is_number(data.value) ? number_of(data.value) : std::nullopt;
+    if (!number || depth != extents.size()) {
+      report.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
+                   number ? "these lists are not nested equally deep"
+                          : "data is made of numbers, not of " + kind_of(data.value));
+      return false;
+    }
+    append(row, data.value, *number);
+    return true;
+  }
+  if (depth == extents.size() && row.numbers.empty()) {
+    extents.push_back(list->items->size());
+  }
+  if (depth >= extents.size() || extents[depth] != list->items->size()) {
+    report.error(DiagKind::kBadArgument, data.span,
+                 "these lists differ in length, or are not nested equally deep");
+    return false;
+  }
+  return std::ranges::all_of(*list->items, [&](const Value& item) {
+    return flatten_at(report, {.value = item, .span = data.span}, depth + 1, row);
+  });
+}
+
+}  // namespace
+
+bool flatten(Reporter& report, const Operand& data, NumberRow& row) {
+  return flatten_at(report, data, 0, row);
+}
+
 }  // namespace mtf::host

@@ -2,8 +2,12 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "frontend/elaborate/host/operators.h"
 #include "ir/op.h"
@@ -20,5 +24,18 @@ namespace mtf::host {
 [[nodiscard]] std::optional<Value> on_host(Reporter& report, const OpDef& op,
                                            std::span<const Operand> operands, const OpArgs& args,
                                            SourceSpan span);
+
+// Nested lists of numbers in one row.
+struct NumberRow {
+  std::vector<double> numbers;
+  std::vector<std::int64_t> whole;   // as many, if all are whole; else none
+  std::vector<std::size_t> extents;  // the length at each depth
+  bool only_flags = true;
+  bool only_ints = true;    // that any dtype of numbers holds exactly
+  std::string long_number;  // one that a double may not hold
+};
+
+// A number, or lists that are nested equally deep. False after an error.
+[[nodiscard]] bool flatten(Reporter& report, const Operand& data, NumberRow& row);
 
 }  // namespace mtf::host

@@ -4,9 +4,17 @@
 #include <cmath>
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/numbers.h"
 
 namespace mtf::host {
 namespace {
+
+// What an argument is, as whole numbers, where a double may not hold one of them.
+struct LongNumbers {
+  std::string_view param = {};
+  std::vector<std::int64_t> numbers = {};  // none where some are floats
+  std::string first = {};                  // of those; empty: there are none
+};
 
 struct OpCallSite {
   Context& c;
@@ -14,7 +22,7 @@ struct OpCallSite {
   SourceSpan span;
   std::vector<Shape> operands;  // of those that are tensors
   DType written = DType::kF32;  // kBool, kI32: all numbers that are written out are such
-  std::string long_number;      // one of them that a double may not hold
+  LongNumbers long_numbers = {};
 };
 
 bool is_tensor_kind(ParamKind kind) {
@@ -39,63 +47,21 @@ std::string extents_text(const std::vector<std::size_t>& extents) {
   return text;
 }
 
-// Nested lists in one row.
-struct Row {
-  std::vector<double> numbers;
-  std::vector<std::size_t> extents;  // the length at each depth
-  bool only_flags = true;
-  bool only_ints = true;  // that any dtype of numbers holds exactly
-  std::string long_number;
-};
-
-void append(Row& row, const Value& item, double number) {
-  constexpr double kExact = 1 << 24;
-  row.numbers.push_back(number);
-  row.only_flags = row.only_flags && item.is<bool>();
-  row.only_ints = row.only_ints && as_int(item) && std::abs(number) <= kExact;
-  row.long_number = is_beyond_doubles(item) ? to_string(item) : row.long_number;
-}
-
-bool flatten(const OpCallSite& site, const Operand& data, std::size_t depth, Row& row) {
-  std::vector<std::size_t>& extents = row.extents;
-  const auto* list = data.value.get<List>();
-  if (list == nullptr) {
-    const bool* flag = data.value.get<bool>();
-    const std::optional<double> number =
-        flag != nullptr ? std::optional(*flag ? 1.0 : 0.0) : as_real(data.value);
-    if (!number || depth != extents.size()) {
-      site.c.report.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
-                          number ? "these lists are not nested equally deep"
-                                 : "data is made of numbers, not of " + kind_of(data.value));
-      return false;
-    }
-    append(row, data.value, *number);
-    return true;
-  }
-  if (depth == extents.size() && row.numbers.empty()) {
-    extents.push_back(list->items->size());
-  }
-  if (depth >= extents.size() || extents[depth] != list->items->size()) {
-    site.c.report.error(DiagKind::kBadArgument, data.span,
-                        "these lists differ in length, or are not nested equally deep");
-    return false;
-  }
-  return std::ranges::all_of(*list->items, [&](const Value& item) {
-    return flatten(site, {.value = item, .span = data.span}, depth + 1, row);
-  });
-}
-
 // Flat, or nested as the shape in the same call is.
-std::optional<ArgValue> data_argument(OpCallSite& site, const ast::Expr& expr, const OpArgs& args) {
+std::optional<ArgValue> data_argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
+                                      const OpArgs& args) {
   const Value value = evaluate(site.c, expr);
   if (is_unknown(value)) {
     return std::nullopt;
   }
-  Row row;
-  if (!flatten(site, {.value = value, .span = expr.span}, 0, row)) {
+  NumberRow row;
+  if (!flatten(site.c.report, {.value = value, .span = expr.span}, row)) {
     return std::nullopt;
   }
-  site.long_number = row.long_number;
+  if (!row.long_number.empty()) {
+    site.long_numbers = {
+        .param = param.name, .numbers = std::move(row.whole), .first = row.long_number};
+  }
   site.written = row.only_flags ? DType::kBool : row.only_ints ? DType::kI32 : DType::kF32;
   for (const auto& [name, arg] : args.entries()) {
     const auto* shape = std::get_if<Shape>(&arg);
@@ -155,7 +121,10 @@ std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
         return *flag ? 1.0 : 0.0;
       }
       if (const std::optional<double> number = as_real(value)) {
-        site.long_number = is_beyond_doubles(value) ? to_string(value) : site.long_number;
+        if (is_beyond_doubles(value)) {
+          site.long_numbers = {
+              .param = param.name, .numbers = {*as_int(value)}, .first = to_string(value)};
+        }
         return *number;
       }
       wanted = "a number";
@@ -187,8 +156,8 @@ std::optional<ArgValue> ints_argument(OpCallSite& site, const OpParam& param,
   if (const auto* text = value.get<std::string>(); text != nullptr && !param.choices.empty()) {
     return checked_choice(site, param, *text, expr.span);
   }
-  Row row;
-  if (value.is<List>() && flatten(site, {.value = value, .span = expr.span}, 0, row)) {
+  NumberRow row;
+  if (value.is<List>() && flatten(site.c.report, {.value = value, .span = expr.span}, row)) {
     const bool are_ints =
         std::ranges::all_of(row.numbers, [](double x) { return x == std::floor(x); });
     if (are_ints) {
@@ -236,7 +205,7 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
       return shape ? std::optional<ArgValue>(*std::move(shape)) : std::nullopt;
     }
     case ParamKind::kData:
-      return data_argument(site, expr, args);
+      return data_argument(site, param, expr, args);
     case ParamKind::kInts:
       return ints_argument(site, param, expr);
     default:
@@ -316,6 +285,37 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
   return is_known ? std::optional(std::move(args)) : std::nullopt;
 }
 
+// Tensors of numbers of 64 bits, as the sum of two whose numbers doubles hold.
+Value called_with_long(const OpCallSite& site, const OpArgs& args) {
+  constexpr std::int64_t kLow = 0xFFFF'FFFF;
+  std::vector<Operand> parts;
+  for (const std::int64_t mask : {~kLow, kLow}) {
+    std::vector<double> numbers;
+    for (const std::int64_t number : site.long_numbers.numbers) {
+      numbers.push_back(static_cast<double>(number & mask));
+    }
+    OpArgs part = args;
+    if (site.op.primitive == Primitive::kFill) {
+      part.set(site.long_numbers.param, numbers.front());
+    } else {
+      part.set(site.long_numbers.param, std::move(numbers));
+    }
+    parts.push_back({.value = apply_op(site.c.units, site.op, {}, std::move(part), site.span),
+                     .span = site.span});
+  }
+  return apply_op(site.c.units, op_of(site.c.units.ops, Primitive::kAdd), parts, {}, site.span);
+}
+
+// Whether the numbers are all that the tensors are made of.
+bool makes_long_numbers(const OpCallSite& site, const OpArgs& args) {
+  const bool is_made_of_them =
+      site.op.primitive == Primitive::kFill ||
+      std::ranges::find(site.op.params, ParamKind::kData, &OpParam::kind) != site.op.params.end();
+  const auto* dtype = args.get<DType>("dtype");
+  return is_made_of_them && !site.long_numbers.numbers.empty() && dtype != nullptr &&
+         *dtype == DType::kI64;
+}
+
 // What the operation gives. Of numbers that are written out and no dtype with them, it has what
 // they look like.
 Value called(const OpCallSite& site, std::span<const Operand> operands, OpArgs args) {
@@ -325,15 +325,19 @@ Value called(const OpCallSite& site, std::span<const Operand> operands, OpArgs a
   if (is_free && site.written == DType::kBool) {
     args.set(dtype->name, DType::kBool);
   }
+  if (makes_long_numbers(site, args)) {
+    return called_with_long(site, args);
+  }
   Value result = apply_op(site.c.units, op, operands, std::move(args), site.span);
   auto* tensor = std::get_if<Tensor>(&result.node);
   if (tensor == nullptr) {
     return result;
   }
-  if (tensor->type.dtype == DType::kI64 && !site.long_number.empty()) {
+  if (tensor->type.dtype == DType::kI64 && !site.long_numbers.first.empty()) {
     site.c.report.error(DiagKind::kOverflow, site.span,
                         "`" + std::string(op.name) + "` takes numbers up to 2^53, and " +
-                            site.long_number + " is beyond; added to a tensor of i64 it is exact");
+                            site.long_numbers.first +
+                            " is beyond; added to a tensor of i64 it is exact");
     return unknown();
   }
   tensor->whole = is_free && site.written == DType::kI32;
