@@ -156,7 +156,10 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
                    usage_of(*meant) + "`"};
     } else {
       throw Misuse{"`" + word + "` is one word too many" +
-                   (only_words ? "; no options may follow `--`" : "")};
+                   (!only_words               ? ""
+                    : looks_like_option(word) ? "; no options may follow `--`"
+                                              : "; behind `--` are options of the program, as "
+                                                "`--width 8`")};
     }
   }
 }

@@ -231,6 +231,11 @@ bool set_nan(Options& options, std::string_view text) {
   return text == "error" || text == "warn";
 }
 
+bool set_picture(Options& options, std::string_view text) {
+  options.plot = text;
+  return text.find('.', text.rfind('/') + 1) == std::string_view::npos || text.ends_with(".svg");
+}
+
 bool add_metrics(Options& options, std::string_view text) {
   options.metrics.emplace_back(text);
   return is_metrics_path(text);
@@ -333,8 +338,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      "write what each step of training says: x.jsonl, x.csv, or a folder x/ for TensorBoard", kRun,
      add_metrics, Offer::kFiles},
     {"--once", "", "", "draw what there is, and end", kWatch, set_flag<&Options::once>},
-    {"--plot", "", "FILE", "write the curves as a picture, an SVG", kWatch,
-     set_text<&Options::plot>, Offer::kFiles},
+    {"--plot", "", "FILE", "write the curves as a picture, x.svg", kWatch,
+     set_picture, Offer::kFiles},
     {"--nan", "", "WHAT",
      "what a loss does that is not finite: warn, or error, which stops all ranks", kRun, set_nan,
      Offer::kChoices, "warn error"},
