@@ -11,6 +11,8 @@
 namespace mtf {
 namespace {
 
+constexpr int kMostMisses = 8;  // then it is not worth the work
+
 std::int64_t counter_at(const void* data, DType dtype) {
   std::int32_t narrow = 0;
   std::int64_t wide = 0;
@@ -73,17 +75,24 @@ class ReadAhead::Part {
     if (own != inputs_) {
       wait();
       answer_.reset();
+      has_guessed_ = false;
       inputs_ = std::move(own);
     }
   }
 
   void arrive(const PreparedProgram& prepared, const ReadAheadTold& told) {
     answer_.reset();
+    const bool is_foreseen = has_guessed_ && is_asked_for(prepared);
     if (running_.valid()) {
-      take(prepared, told);
+      take(is_foreseen, told);
     }
+    misses_ = is_foreseen ? 0 : misses_ + 1;
+    has_guessed_ = true;
     for (Counter& counter : counters_) {
       set_number(counter.guess, counter.foresight.next_after(number_of(prepared, counter)));
+    }
+    if (misses_ >= kMostMisses) {
+      return;  // until a guess would have been right
     }
     const auto task =
         std::make_shared<std::packaged_task<std::optional<Answer>()>>([this] { return run(); });
@@ -144,7 +153,14 @@ class ReadAhead::Part {
     return counter_at(prepared.at(0, counter.id), counter.guess.type.dtype);
   }
 
-  void take(const PreparedProgram& prepared, const ReadAheadTold& told) {
+  [[nodiscard]] bool is_asked_for(const PreparedProgram& prepared) const {
+    return std::ranges::all_of(counters_, [&](const Counter& counter) {
+      return counter_at(counter.guess.parts.front().data(), counter.guess.type.dtype) ==
+             number_of(prepared, counter);
+    });
+  }
+
+  void take(bool is_foreseen, const ReadAheadTold& told) {
     const std::int64_t begin = nanoseconds_now();
     std::optional<Answer> answer;
     try {
@@ -152,12 +168,7 @@ class ReadAhead::Part {
     } catch (const std::bad_alloc&) {
       answer.reset();  // the run that is asked for needs less
     }
-    const bool is_it =
-        answer && std::ranges::all_of(counters_, [&](const Counter& counter) {
-          return counter_at(counter.guess.parts.front().data(), counter.guess.type.dtype) ==
-                 number_of(prepared, counter);
-        });
-    if (is_it) {
+    if (answer && is_foreseen) {
       told(answer->work, {.begin = begin, .end = nanoseconds_now()});
       answer_ = std::move(answer);
     }
@@ -191,6 +202,8 @@ class ReadAhead::Part {
   std::vector<Counter> counters_;          // in the order of the inputs
   std::optional<Executable> executable_;   // the thread's
   std::vector<const RankTensor*> inputs_;  // of the run in progress
+  bool has_guessed_ = false;               // of these
+  int misses_ = 0;                         // guesses in a row that were wrong
   std::optional<Answer> answer_;           // for it, or for the trip in progress
   std::future<std::optional<Answer>> running_;
 };
