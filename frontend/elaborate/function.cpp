@@ -336,7 +336,7 @@ Value call_inline(Context& c, const Function& function, const Arguments& argumen
     const bool is_alone = runs_as_alone(c, function, arguments);
     c.units.looked_for = nullptr;
     const std::size_t first = program.values.size();
-    const Value result = run_as_root(c, function, arguments, root_of(site), site.name);
+    Value result = run_as_root(c, function, arguments, root_of(site), site.name);
     if (is_alone && !is_unknown(result)) {
       note_inside(c.units, first, result);
     }

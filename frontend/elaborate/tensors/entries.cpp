@@ -218,8 +218,8 @@ bool is_built(const Units& units, const ast::Fn& fn) {
   return built != units.built.end() && !built->second.empty();
 }
 
-// Whether the first entry may be left out, if another calls it: nothing is said of it elsewhere, and
-// no layout is searched, which would be done twice where all has to be built after all.
+// Whether the first entry may be left out, if another calls it: nothing is said of it elsewhere,
+// and no layout is searched, which would be done twice where all has to be built after all.
 bool may_leave_out(const Context& c, std::span<const ast::Fn* const> entries) {
   return entries.size() > 1 && !is_built(c.units, *entries.front()) && c.contracts.empty() &&
          !words_of(entries.front()->body).contains("expect") &&
@@ -230,38 +230,47 @@ bool may_leave_out(const Context& c, std::span<const ast::Fn* const> entries) {
          });
 }
 
+struct EntriesBuilt {
+  bool ran_first = false;  // one of them ran the first as it would run alone
+  std::optional<std::vector<TensorType>> results;  // and uses all that it returns
+};
+
+EntriesBuilt check_each(Context& c, std::span<const ast::Fn* const> entries) {
+  EntriesBuilt built;
+  for (const ast::Fn* fn : entries) {
+    if (is_built(c.units, *fn)) {
+      continue;
+    }
+    const BuiltFunction* function = check_entry(c, *fn);
+    const std::optional<RanInside> inside = std::exchange(c.units.inside, std::nullopt);
+    if (function != nullptr && inside) {
+      built = {.ran_first = true, .results = types_alone(function->unit->program, *inside)};
+    }
+  }
+  return built;
+}
+
 }  // namespace
 
 EntryCheck check_entries(Context& c, bool leave_out_first) {
   const std::vector<const ast::Fn*> entries = entry_functions(c.modules);
-  const bool looks = leave_out_first && may_leave_out(c, entries);
-  const std::size_t found = c.report.sink().diags().size();
-  const std::size_t failures = c.report.failures();
-  c.units.looked_for = looks ? entries.front() : nullptr;
-  std::optional<std::vector<TensorType>> results;  // of the first one, where it ran inside another
-  bool ran_inside = false;
-  for (const ast::Fn* fn : std::span(entries).subspan(looks ? 1 : 0)) {
-    if (is_built(c.units, *fn)) {
-      continue;
-    }
-    const BuiltFunction* built = check_entry(c, *fn);
-    const std::optional<RanInside> inside = std::exchange(c.units.inside, std::nullopt);
-    if (built != nullptr && inside) {
-      ran_inside = true;
-      results = types_alone(built->unit->program, *inside);
-    }
-  }
-  c.units.looked_for = nullptr;
-  if (!looks) {
+  if (!leave_out_first || !may_leave_out(c, entries)) {
+    check_each(c, entries);
     return EntryCheck::kAll;
   }
+  const std::size_t found = c.report.sink().diags().size();
+  const std::size_t failures = c.report.failures();
+  c.units.looked_for = entries.front();
+  const EntriesBuilt others = check_each(c, std::span(entries).subspan(1));
+  c.units.looked_for = nullptr;
   const bool is_well = c.report.failures() == failures && c.report.sink().diags().size() == found;
-  if (!ran_inside || !is_well) {
+  if (!others.ran_first || !is_well) {
     return EntryCheck::kOutOfOrder;
   }
-  if (results && c.execution.fit_layouts(*results)) {
+  if (others.results && c.execution.fit_layouts(*others.results)) {
     return EntryCheck::kLeftOutFirst;
   }
+  // Its variables were the first ones all the same, and nothing has been reported before it.
   check_entry(c, *entries.front());
   return EntryCheck::kAll;
 }
