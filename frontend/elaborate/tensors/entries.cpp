@@ -219,11 +219,12 @@ bool is_built(const Units& units, const ast::Fn& fn) {
 }
 
 // Whether the first entry may be left out, if another calls it: nothing is said of it elsewhere,
-// and no layout is searched, which would be done twice where all has to be built after all.
+// it would be the first to declare variables, and no layout is searched, which would be done twice
+// where all has to be built after all.
 bool may_leave_out(const Context& c, std::span<const ast::Fn* const> entries) {
   return entries.size() > 1 && !is_built(c.units, *entries.front()) && c.contracts.empty() &&
-         !words_of(entries.front()->body).contains("expect") &&
-         std::ranges::none_of(c.layouts.layouts, &Layout::automatic) &&
+         !words_of(entries.front()->body).contains("expect") && c.variables.by_path.empty() &&
+         !c.units.precision && std::ranges::none_of(c.layouts.layouts, &Layout::automatic) &&
          std::ranges::any_of(entries.subspan(1), [&](const ast::Fn* other) {
            return !is_built(c.units, *other) &&
                   words_of(other->body).contains(entries.front()->name.text);
