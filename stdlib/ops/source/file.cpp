@@ -47,6 +47,7 @@ std::optional<FilePlace> load_place(const OpCall& call) {
   const auto width = static_cast<std::int64_t>(bytes_of(info.dtype));
   const bool as_it_is = problem_of(path, info, call.result.shape).empty() &&
                         info.dtype == call.result.dtype && info.data_begin % width == 0 &&
+                        !(info.in_fortran_order && info.sizes.size() > 1) &&
                         info.dtype != DType::kBool;
   return as_it_is ? std::optional(FilePlace{.path = path, .first = info.data_begin}) : std::nullopt;
 }
@@ -54,47 +55,91 @@ std::optional<FilePlace> load_place(const OpCall& call) {
 // Reads runs of the slice that lie in one piece in the file, at most this many elements at a time.
 constexpr std::int64_t kChunk = 1 << 16;
 
-struct SliceReader {
-  const NpyFile& file;
-  const KernelCall& call;
-  std::vector<std::int64_t> strides;  // in the file
-  std::size_t run_dim = 0;            // dims from here on are whole, but for the first of them
-  std::int64_t run = 1;               // elements in one piece
-  std::int64_t done = 0;
-  std::vector<std::byte> chunk;
+class SliceReader {
+ public:
+  // `out` has the dims in the order of the file.
+  SliceReader(const NpyFile& file, const Shape& whole, const TensorView& out)
+      : file_(file), out_(out), strides_(strides_of(whole)), run_dim_(whole.rank()) {
+    while (run_dim_ > 0) {
+      const std::size_t dim = --run_dim_;
+      run_ *= out.shape[dim].size;
+      if (out.shape[dim].size != whole[dim].size) {
+        break;
+      }
+    }
+  }
 
+  // False if the file ends before.
+  bool read() { return read_dim(0, 0); }
+
+ private:
   bool read_run(std::int64_t first) {
-    const DType dtype = file.info().dtype;
+    const DType dtype = file_.info().dtype;
     const auto width = static_cast<std::int64_t>(bytes_of(dtype));
-    for (std::int64_t i = 0; i < run; i += kChunk) {
-      const std::int64_t count = std::min(kChunk, run - i);
-      chunk.resize(static_cast<std::size_t>(count * width));
-      if (!file.read(first + i, chunk)) {
+    for (std::int64_t i = 0; i < run_; i += kChunk) {
+      const std::int64_t count = std::min(kChunk, run_ - i);
+      chunk_.resize(static_cast<std::size_t>(count * width));
+      if (!file_.read(first + i, chunk_)) {
         return false;
       }
-      cast_elements(dtype, call.out.dtype, chunk.data(), static_cast<std::size_t>(count),
-                    at_mutable(call.out, done));
-      done += count;
+      cast_elements(dtype, out_.dtype, chunk_.data(), static_cast<std::size_t>(count),
+                    at_mutable(out_, done_));
+      done_ += count;
     }
     return true;
   }
 
   bool read_dim(std::size_t dim, std::int64_t first) {
-    if (dim == strides.size()) {
+    if (dim == strides_.size()) {
       return read_run(first);
     }
-    const std::int64_t offset = call.out.offset.empty() ? 0 : call.out.offset[dim];
-    if (dim >= run_dim) {
-      return read_dim(dim + 1, first + offset * strides[dim]);
+    const std::int64_t offset = out_.offset.empty() ? 0 : out_.offset[dim];
+    if (dim >= run_dim_) {
+      return read_dim(dim + 1, first + offset * strides_[dim]);
     }
-    for (std::int64_t i = 0; i < call.out.shape[dim].size; ++i) {
-      if (!read_dim(dim + 1, first + (offset + i) * strides[dim])) {
+    for (std::int64_t i = 0; i < out_.shape[dim].size; ++i) {
+      if (!read_dim(dim + 1, first + (offset + i) * strides_[dim])) {
         return false;
       }
     }
     return true;
   }
+
+  const NpyFile& file_;
+  const TensorView& out_;
+  std::vector<std::int64_t> strides_;  // in the file
+  std::size_t run_dim_;                // dims from here on are whole, but for the first of them
+  std::int64_t run_ = 1;               // elements in one piece
+  std::int64_t done_ = 0;
+  std::vector<std::byte> chunk_;
 };
+
+Shape reversed(const Shape& shape) {
+  return Shape(std::vector<Dim>(shape.dims().rbegin(), shape.dims().rend()));
+}
+
+// By way of the slice as the file has it.
+bool read_turned(const NpyFile& file, const Shape& whole, const TensorView& out) {
+  const auto width = static_cast<std::int64_t>(bytes_of(out.dtype));
+  std::vector<std::byte> turned(static_cast<std::size_t>(out.shape.volume() * width));
+  const TensorView view{.data = turned.data(),
+                        .shape = reversed(out.shape),
+                        .offset = {out.offset.rbegin(), out.offset.rend()},
+                        .dtype = out.dtype};
+  if (!SliceReader(file, reversed(whole), view).read()) {
+    return false;
+  }
+  const std::vector<std::int64_t> from = strides_of(view.shape);
+  const std::vector<std::int64_t> to = strides_of(out.shape);
+  std::vector<StridedDim> dims;
+  for (std::size_t d = 0; d < to.size(); ++d) {
+    dims.push_back({.extent = out.shape[d].size, .from = from[to.size() - 1 - d], .to = to[d]});
+  }
+  if (!turned.empty()) {
+    copy_strided(std::move(dims), static_cast<std::size_t>(width), turned.data(), out.data);
+  }
+  return true;
+}
 
 void load_kernel(const KernelCall& call) {
   const std::string path = text_arg(call.call.args, "path");
@@ -105,16 +150,9 @@ void load_kernel(const KernelCall& call) {
     fill_zero(call.out, false);
     return call.host.fail(DiagKind::kFile, problem);
   }
-  SliceReader reader{.file = file, .call = call, .strides = strides_of(whole)};
-  reader.run_dim = whole.rank();
-  while (reader.run_dim > 0) {
-    const std::size_t dim = --reader.run_dim;
-    reader.run *= call.out.shape[dim].size;
-    if (call.out.shape[dim].size != whole[dim].size) {
-      break;
-    }
-  }
-  if (!reader.read_dim(0, 0)) {
+  const bool is_read = file.info().in_fortran_order ? read_turned(file, whole, call.out)
+                                                    : SliceReader(file, whole, call.out).read();
+  if (!is_read) {
     fill_zero(call.out, false);
     call.host.fail(DiagKind::kFile, in_backticks(path) + " ended while it was read");
   }

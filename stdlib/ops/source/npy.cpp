@@ -231,11 +231,8 @@ bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
     return true;
   }
   if (key == "fortran_order") {
-    if (!reader.take("True")) {
-      return reader.take("False");
-    }
-    info.problem = "is in Fortran order; `numpy.ascontiguousarray` makes it readable";
-    return true;
+    info.in_fortran_order = reader.take("True");
+    return info.in_fortran_order || reader.take("False");
   }
   std::optional<std::vector<std::int64_t>> sizes = read_sizes(reader);
   if (key != "shape" || !sizes) {

@@ -1,4 +1,5 @@
-// Files of NumPy's .npy format: one array each, row-major, little-endian.
+// Files of NumPy's .npy format: one array each, little-endian; row-major, but for what is read in
+// Fortran order.
 //
 // A file is never trusted: its header is read in bounds, and nothing is allocated by its word.
 
@@ -18,9 +19,10 @@ namespace mtf {
 struct NpyInfo {
   DType dtype = DType::kF32;
   std::vector<std::int64_t> sizes;
-  std::int64_t data_begin = 0;  // where the elements start in the file
-  std::string problem;          // "" or why the file cannot be read, as a message
-  bool missing = false;         // there is no file of that name
+  bool in_fortran_order = false;  // the first dim is the one whose elements are neighbours
+  std::int64_t data_begin = 0;    // where the elements start in the file
+  std::string problem;            // "" or why the file cannot be read, as a message
+  bool missing = false;           // there is no file of that name
 };
 
 // An open file, closed when it goes.

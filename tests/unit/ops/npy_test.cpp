@@ -149,9 +149,6 @@ TEST_CASE("files that cannot be read say why") {
         "holds `<u2`" + cannot + "; `.astype(\"<i4\")` makes it readable");
   CHECK(broken("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") ==
         "holds records, and not an array of numbers");
-  CHECK(
-      broken("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", std::string(16, '\0')) ==
-      "is in Fortran order; `numpy.ascontiguousarray` makes it readable");
   CHECK(broken("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", "12345678") ==
         "is shorter than the [3] elements it announces");
   CHECK(broken("{'descr': '<f4', 'fortran_order': False, "
