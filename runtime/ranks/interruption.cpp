@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <optional>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
-
-#include "runtime/ranks/world.h"
 
 namespace mtf {
 namespace {
@@ -24,12 +20,6 @@ constexpr int kSignalled = 128;
 volatile std::sig_atomic_t noted = 0;
 volatile std::sig_atomic_t others_run = 0;
 volatile std::sig_atomic_t others_end = 0;
-volatile std::sig_atomic_t has_a_second = 0;  // after SIGTERM, of mpirun; on the first rank
-
-// In a signal handler.
-void say(std::string_view text) {
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-}
 
 void note(int signal) {
   if (noted != 0 && signal == SIGINT && others_run != 0) {
@@ -46,10 +36,6 @@ void note(int signal) {
   }
   noted = signal;
   say_what_follows(signal);
-  if (signal == SIGTERM && has_a_second != 0) {
-    say("mtf: mpirun leaves its ranks a second to end; SIGUSR1 in place of SIGTERM, or "
-        "`mtf run -n`, leaves them the time they need\n");
-  }
 }
 
 Mesh line(std::int64_t ranks) {
@@ -70,13 +56,12 @@ std::array<double, 2> largest(Communicator& communicator, std::array<double, 2> 
 
 void say_what_follows(int signal) {
   if (signal == SIGINT && isatty(STDERR_FILENO) == 1) {
-    say("\nmtf: stops after this step; Ctrl-C again: at once\n");
+    constexpr std::string_view kText = "\nmtf: stops after this step; Ctrl-C again: at once\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
   }
 }
 
 void note_interruptions() {
-  const std::optional<Launch> launch = launched();
-  has_a_second = launch && launch->rank == 0 ? 1 : 0;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {

@@ -216,7 +216,7 @@ print load("line.npy", [row])
     with open(folder / "ff4.npy", "r+b") as file:
         file.truncate(400)
     error = run(folder, "run", program, status=1)
-    if "turned.mtf:8:16: error: `ff4.npy` is shorter than the [5, 6, 7] elements it announces" not in error:
+    if "turned.mtf:8:11: error: `ff4.npy` is shorter than the [5, 6, 7] elements it announces" not in error:
         fail("an array in Fortran order that was cut short", error)
 
 
