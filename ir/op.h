@@ -260,10 +260,11 @@ enum class Primitive : std::uint8_t {
   kOr,
   kAny,
   kGreater,
-  kSelect,  // of two tensors by a condition
-  kIndex,   // x[dim: i]
-  kSlice,   // x[dim: a..b]
-  kPin,     // x @ [..]
+  kSelect,   // of two tensors by a condition
+  kIndex,    // x[dim: i]
+  kSlice,    // x[dim: a..b]
+  kReshape,  // to "to"
+  kPin,      // x @ [..]
   kPrint,
   kAssert,
   kCarry,        // a loop on the device: what it carries, on its way in and out

@@ -44,6 +44,12 @@ print step(), step()
 )"},
     {"grad", "grad(loss, [w, b])", "gradients of a loss by tensors, of any order",
      "dim io = 3\nlet x = const([io], [1, 2, 3])\nprint grad(sum(square(x)), [x])\n"},
+    {"partial_sums", "partial_sums(x, over = dim, ways = 2)",
+     "what blocks of a summed dim add to a tensor, each on its own",
+     R"(dim batch = 4, io = 3
+fn halves(x: f32[batch, io]) { return partial_sums(sum(x -> [io]), over = batch, ways = 2) }
+print halves(ones([batch, io]))
+)"},
     {"split", "split(x, over = dim, parts = 2)",
      "equal ranges along a dim, or ranges of the sizes in a list, as a list",
      R"(dim io = 4

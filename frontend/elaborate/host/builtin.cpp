@@ -132,6 +132,9 @@ constexpr std::array kFunctions{
     HostFn{.name = "is_named",
            .summary = "whether a param or state is one that a glob, or a list of them, names",
            .call = is_named_call},
+    HostFn{.name = "partial_sums",
+           .summary = "what blocks of a summed dim add to a tensor, each on its own",
+           .call = partial_sums_call},
     HostFn{.name = "grad", .summary = "gradients of a loss by tensors", .call = grad_call},
 };
 

@@ -99,6 +99,9 @@ void check_settings(Reporter& report, const Settings& settings);
 // each(f, x, over = d, where = c), in loops/each.cpp.
 [[nodiscard]] Value each_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);
+// partial_sums(x, over = d, ways = n), in partial_sums.cpp.
+[[nodiscard]] Value partial_sums_call(Context& c, const HostFn& self, const ast::Call& call,
+                                      SourceSpan span);
 // grad(loss, targets), in differentiate.cpp.
 [[nodiscard]] Value grad_call(Context& c, const HostFn& self, const ast::Call& call,
                               SourceSpan span);

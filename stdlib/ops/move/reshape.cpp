@@ -192,6 +192,7 @@ print reshape(x -> [batch, outer: 2, inner: 3])
     .kernel = reshape_kernel,
     .linear = Linear::kEach,
     .narrow = true,
-    .algebra = Algebra::kMove};
+    .algebra = Algebra::kMove,
+    .primitive = Primitive::kReshape};
 
 }  // namespace mtf::ops
