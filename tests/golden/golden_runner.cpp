@@ -4,9 +4,11 @@
 //
 // CASE holds the directives, FILE is the program that mtf is given (the same, but for examples).
 // With MTF_UPDATE_GOLDENS in the environment, the golden is rewritten by what the first launch
-// prints; the launches on other numbers of ranks are still compared with it.
+// prints; the launches on other numbers of ranks are still compared with it. A command that hangs
+// is ended with all that it started, and named; MTF_GOLDEN_SECONDS is how long each may take.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -33,6 +35,7 @@ struct Case {
 struct Output {
   std::string text;  // standard output, then standard error: their mixture is not reproducible
   int status = 0;
+  std::string hung = {};  // the command that took too long; no other is run after it
 };
 
 std::string read_file(const fs::path& path) {
@@ -75,10 +78,19 @@ Case read_case(const fs::path& path, const std::string& file) {
   return result;
 }
 
+// 5 minutes: the slowest takes 10 s, and 20 times that under sanitizers.
+std::chrono::seconds longest() {
+  const char* seconds = std::getenv("MTF_GOLDEN_SECONDS");
+  return std::chrono::seconds(seconds == nullptr ? 300 : std::atoi(seconds));
+}
+
+// `timeout` makes a process group, and signals all of it; 10 s later it kills what is left.
 Output run(const std::string& command) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string limited = "timeout -k 10 " + std::to_string(longest().count()) + " " + command;
   const fs::path errors = fs::temp_directory_path() / ("golden." + std::to_string(getpid()));
   Output output;
-  std::FILE* pipe = popen((command + " 2>" + errors.string() + " </dev/null").c_str(), "r");
+  std::FILE* pipe = popen((limited + " 2>" + errors.string() + " </dev/null").c_str(), "r");
   if (pipe == nullptr) {
     return {.text = "cannot start " + command, .status = 127};
   }
@@ -90,6 +102,9 @@ Output run(const std::string& command) {
   output.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   output.text += read_file(errors);
   fs::remove(errors);
+  if (output.status != 0 && std::chrono::steady_clock::now() - start >= longest()) {
+    output.hung = command;
+  }
   return output;
 }
 
@@ -98,13 +113,17 @@ Output run_all(const Case& test, const std::string& mtf, const std::string& rank
   const std::string launcher = ranks == "1" ? "" : "mpirun -q --oversubscribe -n " + ranks + " ";
   Output all;
   for (const std::string& command : test.commands) {
-    const Output one = run(launcher + mtf + " " + command);
+    Output one = run(launcher + mtf + " " + command);
     all.text += (test.commands.size() > 1 ? "$ mtf " + command + "\n" : "") +
                 mtf::golden::with_json_folded(one.text);
     // 1 is an error in the program, 2 wrong usage; anything else is a crash, whatever is expected.
     const bool failed = one.status == 1 || one.status == 2;
     const bool as_expected = test.must_fail ? failed : one.status == 0;
     all.status = as_expected ? all.status : std::max(1, one.status);
+    if (!one.hung.empty()) {
+      all.hung = std::move(one.hung);
+      break;
+    }
   }
   return all;
 }
@@ -120,6 +139,11 @@ int check(const Case& test, const std::string& mtf, const fs::path& golden) {
   bool update = std::getenv("MTF_UPDATE_GOLDENS") != nullptr;
   for (const std::string& ranks : test.ranks) {
     const Output actual = run_all(test, mtf, ranks);
+    if (!actual.hung.empty()) {
+      std::cout << "ended after " << longest().count() << " s: " << actual.hung << "\n"
+                << actual.text;
+      return 1;
+    }
     if (actual.status != 0) {
       std::cout << "on " << ranks << " ranks: exit status " << actual.status
                 << (test.must_fail ? ", or no failure though one is expected\n" : "\n")
