@@ -103,20 +103,26 @@ void append(NumberRow& row, const Value& item, double number) {
   row.long_number = is_beyond_doubles(item) ? to_string(item) : row.long_number;
 }
 
+bool append_at(Reporter& report, const Operand& data, std::size_t depth, NumberRow& row) {
+  const std::optional<double> number = is_number(data.value) ? number_of(data.value) : std::nullopt;
+  if (!number) {
+    report.error(DiagKind::kWrongType, data.span,
+                 "data is made of numbers, not of " + kind_of(data.value));
+    return false;
+  }
+  if (depth != row.extents.size()) {
+    report.error(DiagKind::kBadArgument, data.span, "these lists are not nested equally deep");
+    return false;
+  }
+  append(row, data.value, *number);
+  return true;
+}
+
 bool flatten_at(Reporter& report, const Operand& data, std::size_t depth, NumberRow& row) {
   std::vector<std::size_t>& extents = row.extents;
   const auto* list = data.value.get<List>();
   if (list == nullptr) {
-    const std::optional<double> number =
-        is_number(data.value) ? number_of(data.value) : std::nullopt;
-    if (!number || depth != extents.size()) {
-      report.error(number ? DiagKind::kBadArgument : DiagKind::kWrongType, data.span,
-                   number ? "these lists are not nested equally deep"
-                          : "data is made of numbers, not of " + kind_of(data.value));
-      return false;
-    }
-    append(row, data.value, *number);
-    return true;
+    return append_at(report, data, depth, row);
   }
   if (depth == extents.size() && row.numbers.empty()) {
     extents.push_back(list->items->size());

@@ -1,0 +1,106 @@
+#include "frontend/elaborate/tensors/arguments/arguments.h"
+
+#include <algorithm>
+
+namespace mtf::host {
+namespace {
+
+std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
+                                      const ast::Expr& expr) {
+  const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
+  std::optional<std::vector<Dim>> dims = evaluate_dims(site.c, expr, site.operands, may_be_new);
+  if (!dims) {
+    return std::nullopt;
+  }
+  const bool takes_one = param.kind == ParamKind::kDim || param.kind == ParamKind::kNewDim;
+  if (takes_one && dims->size() != 1) {
+    site.c.report.error(DiagKind::kBadArgument, expr.span,
+                        "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                            "` is one dim, not " + std::to_string(dims->size()));
+    return std::nullopt;
+  }
+  for (const Dim& dim : *dims) {
+    site.c.names.dims.insert(dim.name);
+  }
+  return *std::move(dims);
+}
+
+std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
+                                 const OpArgs& args) {
+  switch (param.kind) {
+    case ParamKind::kDim:
+    case ParamKind::kNewDim:
+    case ParamKind::kDims:
+    case ParamKind::kNewDims:
+      return dims_argument(site, param, expr);
+    case ParamKind::kShape:
+    case ParamKind::kNewShape:
+      return evaluate_shape(site.c, expr, site.operands, param.kind == ParamKind::kNewShape);
+    case ParamKind::kData:
+      return data_argument(site, param, expr, args);
+    case ParamKind::kInts:
+      return ints_argument(site, param, expr);
+    default:
+      return plain_argument(site, param, expr);
+  }
+}
+
+bool has_operands(const OpDef& op) {
+  return std::ranges::any_of(op.params,
+                             [](const OpParam& param) { return is_tensor_kind(param.kind); });
+}
+
+// What the type of a variable says about its initial value: `normal(stddev = 0.1)`.
+std::optional<ArgValue> from_type(const OpCallSite& site, const OpParam& param) {
+  const TensorType* type = site.c.variables.initial_type;
+  if (type == nullptr || has_operands(site.op)) {
+    return std::nullopt;
+  }
+  if (param.kind == ParamKind::kDType) {
+    return type->dtype;
+  }
+  return param.kind == ParamKind::kShape ? std::optional<ArgValue>(type->shape) : std::nullopt;
+}
+
+// One that the call does not give; false: it is required, and nothing else tells it.
+bool fill_in(const OpCallSite& site, const OpParam& param, OpArgs& args) {
+  std::optional<ArgValue> filled = from_type(site, param);
+  if (!filled) {
+    return !param.required;
+  }
+  args.set(param.name, *std::move(filled));
+  return true;
+}
+
+}  // namespace
+
+bool is_tensor_kind(ParamKind kind) {
+  return kind == ParamKind::kTensor || kind == ParamKind::kTensors;
+}
+
+std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Formal> formals,
+                                         const Bound& bound) {
+  OpArgs args;
+  bool is_known = true;
+  for (std::size_t i = 0; i < formals.size(); ++i) {
+    const OpParam& param = site.op.params[i];
+    if (bound[i].empty() && !fill_in(site, param, args)) {
+      report_missing(site.c.report, site.op.name, formals, i, site.span);
+      return std::nullopt;
+    }
+    if (bound[i].empty() || is_tensor_kind(param.kind)) {
+      continue;
+    }
+    std::optional<ArgValue> value = argument(site, param, *bound[i].front(), args);
+    is_known = is_known && value.has_value();
+    if (value) {
+      args.set(param.name, *std::move(value));
+    }
+  }
+  if (!is_known) {
+    note_write(site.c.units, site.op, args, {});  // of something, in a check
+  }
+  return is_known ? std::optional(std::move(args)) : std::nullopt;
+}
+
+}  // namespace mtf::host

@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "frontend/elaborate/host/numbers.h"
+#include "frontend/elaborate/tensors/arguments/arguments.h"
+
+namespace mtf::host {
+namespace {
+
+std::string_view wanted_by(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kDType:
+      return "a dtype, as f32";
+    case ParamKind::kInt:
+      return "an int";
+    case ParamKind::kReal:
+      return "a number";
+    case ParamKind::kBool:
+      return "a bool";
+    default:
+      return "a string";
+  }
+}
+
+template <typename T>
+std::optional<ArgValue> if_held(const Value& value) {
+  const T* held = value.get<T>();
+  return held == nullptr ? std::nullopt : std::optional<ArgValue>(*held);
+}
+
+// A flag is a number, too.
+std::optional<ArgValue> real_argument(OpCallSite& site, const OpParam& param, const Value& value) {
+  if (const bool* flag = value.get<bool>()) {
+    site.written = param.required ? DType::kBool : DType::kF32;
+    return *flag ? 1.0 : 0.0;
+  }
+  if (is_beyond_doubles(value)) {
+    site.long_numbers = {
+        .param = param.name, .numbers = {*as_int(value)}, .first = to_string(value)};
+  }
+  return as_real(value);
+}
+
+std::optional<ArgValue> of_its_kind(OpCallSite& site, const OpParam& param, const Value& value) {
+  switch (param.kind) {
+    case ParamKind::kDType:
+      return if_held<DType>(value);
+    case ParamKind::kInt:
+      return as_int(value);
+    case ParamKind::kReal:
+      return real_argument(site, param, value);
+    case ParamKind::kBool:
+      return if_held<bool>(value);
+    default:
+      return if_held<std::string>(value);
+  }
+}
+
+}  // namespace
+
+void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
+                std::string_view wanted, const Value& value) {
+  if (is_unknown(value)) {
+    return;
+  }
+  site.c.report.error(DiagKind::kWrongType, span,
+                      "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                          "` is " + std::string(wanted) + "; this is " + kind_of(value));
+}
+
+std::optional<ArgValue> checked_choice(const OpCallSite& site, const OpParam& param,
+                                       const std::string& text, SourceSpan span) {
+  if (param.choices.empty() || std::ranges::find(param.choices, text) != param.choices.end()) {
+    return text;
+  }
+  std::string choices;
+  for (const std::string_view choice : param.choices) {
+    choices += (choices.empty() ? "\"" : ", \"") + std::string(choice) + "\"";
+  }
+  const std::vector<std::string> names(param.choices.begin(), param.choices.end());
+  site.c.report.error(DiagKind::kBadArgument, span,
+                      "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                          "` is one of " + choices + suggest(text, names).text);
+  return std::nullopt;
+}
+
+std::optional<ArgValue> plain_argument(OpCallSite& site, const OpParam& param,
+                                       const ast::Expr& expr) {
+  const Value value = evaluate(site.c, expr);
+  std::optional<ArgValue> argument = of_its_kind(site, param, value);
+  if (!argument) {
+    wrong_kind(site, param, expr.span, wanted_by(param.kind), value);
+    return std::nullopt;
+  }
+  const auto* text = std::get_if<std::string>(&*argument);
+  return text == nullptr ? argument : checked_choice(site, param, *text, expr.span);
+}
+
+}  // namespace mtf::host
