@@ -70,7 +70,7 @@ Value evaluate_binary(Context& c, const Operand& left, const ast::Link& link, So
   }
   const Operand right{.value = evaluate(c, link.operand), .span = link.operand.span};
   if (!left.value.is<Tensor>() && !right.value.is<Tensor>()) {
-    return host_binary(c.report, link.op, left, right, span);
+    return host_binary(c.report, c.units.ops, link.op, left, right, span);
   }
   return apply_operator(c.units, to_string(link.op), std::array{left, right}, span);
 }

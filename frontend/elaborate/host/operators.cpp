@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/host/operators.h"
 
+#include <array>
 #include <cmath>
 
 #include "frontend/elaborate/host/list.h"
@@ -13,6 +14,7 @@ using ast::BinaryOp;
 
 struct Site {
   Reporter& report;
+  OpTable ops;
   BinaryOp op;
   const Operand& a;
   const Operand& b;
@@ -24,10 +26,14 @@ std::string number_text(const Value& value) {
   return number ? std::to_string(*number) : to_string(value);
 }
 
-Value overflow(const Site& site) {
+std::string text_of(const Site& site) {
+  return "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
+         number_text(site.b.value) + "`";
+}
+
+Value overflow(const Site& site, std::string_view kind = "integers") {
   site.report.error(DiagKind::kOverflow, site.span,
-                    "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
-                        number_text(site.b.value) + "` is beyond the range of 64-bit integers");
+                    text_of(site) + " is beyond the range of 64-bit " + std::string(kind));
   return unknown();
 }
 
@@ -68,6 +74,20 @@ Value int_power(const Site& site, std::int64_t base, std::int64_t exponent) {
   return make(product);
 }
 
+// requires: the divisor is not 0.
+Value int_division(const Site& site, std::int64_t x, std::int64_t y) {
+  if (site.op == BinaryOp::kDivide) {
+    return make(static_cast<double>(x) / static_cast<double>(y));
+  }
+  const bool is_floor = site.op == BinaryOp::kFloorDivide;
+  if (y == -1) {  // the smallest number has no opposite
+    std::int64_t opposite = 0;
+    const bool overflows = __builtin_sub_overflow(std::int64_t{0}, x, &opposite);
+    return is_floor && overflows ? overflow(site) : make(is_floor ? opposite : 0);
+  }
+  return make(is_floor ? floor_quotient(x, y) : x - floor_quotient(x, y) * y);
+}
+
 Value int_arithmetic(const Site& site, std::int64_t x, std::int64_t y) {
   std::int64_t result = 0;
   switch (site.op) {
@@ -78,20 +98,9 @@ Value int_arithmetic(const Site& site, std::int64_t x, std::int64_t y) {
     case BinaryOp::kMultiply:
       return __builtin_mul_overflow(x, y, &result) ? overflow(site) : make(result);
     case BinaryOp::kDivide:
-      return y == 0 ? division_by_zero(site)
-                    : make(static_cast<double>(x) / static_cast<double>(y));
     case BinaryOp::kFloorDivide:
     case BinaryOp::kModulo:
-      if (y == 0) {
-        return division_by_zero(site);
-      }
-      if (y == -1) {  // the smallest number has no opposite
-        return site.op == BinaryOp::kModulo                          ? make(std::int64_t{0})
-               : __builtin_sub_overflow(std::int64_t{0}, x, &result) ? overflow(site)
-                                                                     : make(result);
-      }
-      return make(site.op == BinaryOp::kFloorDivide ? floor_quotient(x, y)
-                                                    : x - floor_quotient(x, y) * y);
+      return y == 0 ? division_by_zero(site) : int_division(site, x, y);
     case BinaryOp::kPower:
       return int_power(site, x, y);
     default:
@@ -99,25 +108,45 @@ Value int_arithmetic(const Site& site, std::int64_t x, std::int64_t y) {
   }
 }
 
-Value real_arithmetic(const Site& site, double x, double y) {
+bool divides(BinaryOp op) {
+  return op == BinaryOp::kDivide || op == BinaryOp::kFloorDivide || op == BinaryOp::kModulo;
+}
+
+// requires: arithmetic, and no division by zero.
+double real_result(const Site& site, double x, double y) {
   switch (site.op) {
     case BinaryOp::kAdd:
-      return make(x + y);
+      return x + y;
     case BinaryOp::kSubtract:
-      return make(x - y);
+      return x - y;
     case BinaryOp::kMultiply:
-      return make(x * y);
+      return x * y;
     case BinaryOp::kDivide:
-      return y == 0 ? division_by_zero(site) : make(x / y);
-    case BinaryOp::kFloorDivide:
-      return y == 0 ? division_by_zero(site) : make(std::floor(x / y));
-    case BinaryOp::kModulo:
-      return y == 0 ? division_by_zero(site) : make(x - std::floor(x / y) * y);
+      return x / y;
     case BinaryOp::kPower:
-      return x == 0 && y < 0 ? division_by_zero(site) : make(std::pow(x, y));
-    default:
-      return mismatch(site);
+      return std::pow(x, y);
+    default:  // rounded down as tensors are
+      return find_operator(site.ops, to_string(site.op))->host(std::array{x, y});
   }
+}
+
+// What is no number any more is an error where it arises; what a tensor gave may be infinite.
+Value real_arithmetic(const Site& site, double x, double y) {
+  if (y == 0 && divides(site.op)) {
+    return division_by_zero(site);
+  }
+  if (x == 0 && y < 0 && site.op == BinaryOp::kPower) {
+    return division_by_zero(site);
+  }
+  const double result = real_result(site, x, y);
+  if (std::isfinite(result) || !std::isfinite(x) || !std::isfinite(y)) {
+    return make(result);
+  }
+  if (std::isnan(result)) {
+    site.report.error(DiagKind::kBadArgument, site.span, text_of(site) + " is not a real number");
+    return unknown();
+  }
+  return overflow(site, "floats");
 }
 
 template <typename T>
@@ -173,35 +202,46 @@ Value too_long(const Site& site, std::string_view what, std::string_view of, std
   return unknown();
 }
 
+std::optional<Value> joined_shapes(const Site& site) {
+  const bool with_shape = site.a.value.is<Shape>() || site.b.value.is<Shape>();
+  const std::optional<Shape> left = with_shape ? as_shape(site.a.value) : std::nullopt;
+  const std::optional<Shape> right = with_shape ? as_shape(site.b.value) : std::nullopt;
+  if (!left || !right) {
+    return std::nullopt;
+  }
+  return site.op == BinaryOp::kAdd        ? std::optional(join_shapes(site, *left, *right))
+         : site.op == BinaryOp::kSubtract ? std::optional(remove_dims(site, *left, *right))
+                                          : std::nullopt;
+}
+
+Value joined_texts(const Site& site, const std::string& a, const std::string& b) {
+  return a.size() + b.size() > kMaxText ? too_long(site, "a text", "bytes", kMaxText) : make(a + b);
+}
+
+Value joined_lists(const Site& site, const Values& a, const Values& b) {
+  if (a.size() + b.size() > kMaxItems) {
+    return too_long(site, "a list", "elements", kMaxItems);
+  }
+  Values items = a;
+  items.insert(items.end(), b.begin(), b.end());
+  return bounded_list(site.report, std::move(items), site.span);
+}
+
 // Shapes, lists and strings; two dims are numbers.
 std::optional<Value> joined(const Site& site) {
   const Value& a = site.a.value;
   const Value& b = site.b.value;
-  const bool with_shape = a.is<Shape>() || b.is<Shape>();
-  if (with_shape && (site.op == BinaryOp::kAdd || site.op == BinaryOp::kSubtract)) {
-    const std::optional<Shape> left = as_shape(a);
-    const std::optional<Shape> right = as_shape(b);
-    if (left && right) {
-      return site.op == BinaryOp::kAdd ? join_shapes(site, *left, *right)
-                                       : remove_dims(site, *left, *right);
-    }
+  if (std::optional<Value> shape = joined_shapes(site)) {
+    return shape;
   }
   if (site.op != BinaryOp::kAdd) {
     return std::nullopt;
   }
   if (a.is<std::string>() && b.is<std::string>()) {
-    if (a.get<std::string>()->size() + b.get<std::string>()->size() > kMaxText) {
-      return too_long(site, "a text", "bytes", kMaxText);
-    }
-    return make(*a.get<std::string>() + *b.get<std::string>());
+    return joined_texts(site, *a.get<std::string>(), *b.get<std::string>());
   }
   if (a.is<List>() && b.is<List>()) {
-    if (a.get<List>()->items->size() + b.get<List>()->items->size() > kMaxItems) {
-      return too_long(site, "a list", "elements", kMaxItems);
-    }
-    Values items = *a.get<List>()->items;
-    items.insert(items.end(), b.get<List>()->items->begin(), b.get<List>()->items->end());
-    return bounded_list(site.report, std::move(items), site.span);
+    return joined_lists(site, *a.get<List>()->items, *b.get<List>()->items);
   }
   return std::nullopt;
 }
@@ -235,12 +275,12 @@ std::optional<Shape> as_shape(const Value& value) {
   return list != nullptr && list->items->empty() ? std::optional(Shape()) : std::nullopt;
 }
 
-Value host_binary(Reporter& report, BinaryOp op, const Operand& a, const Operand& b,
+Value host_binary(Reporter& report, OpTable ops, BinaryOp op, const Operand& a, const Operand& b,
                   SourceSpan span) {
   if (is_unknown(a.value) || is_unknown(b.value)) {
     return unknown();
   }
-  const Site site{.report = report, .op = op, .a = a, .b = b, .span = span};
+  const Site site{.report = report, .ops = ops, .op = op, .a = a, .b = b, .span = span};
   if (op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) {
     return make(equal(a.value, b.value) == (op == BinaryOp::kEqual));
   }
@@ -272,8 +312,8 @@ Value host_unary(Reporter& report, ast::UnaryOp op, const Operand& a, SourceSpan
     }
   } else if (const std::optional<std::int64_t> number = as_int(a.value)) {
     const Operand zero{.value = make(std::int64_t{0}), .span = span};
-    return host_binary(report, BinaryOp::kSubtract, zero, a, span);
-  } else if (const double* real = a.value.get<double>()) {
+    return host_binary(report, {}, BinaryOp::kSubtract, zero, a, span);
+  } else if (const auto* real = a.value.get<double>()) {
     return make(-*real);
   }
   report.error(DiagKind::kWrongType, a.span,

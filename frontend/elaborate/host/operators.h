@@ -16,7 +16,7 @@ struct Operand {
 };
 
 // requires: no operand is a tensor.
-[[nodiscard]] Value host_binary(Reporter& report, ast::BinaryOp op, const Operand& a,
+[[nodiscard]] Value host_binary(Reporter& report, OpTable ops, ast::BinaryOp op, const Operand& a,
                                 const Operand& b, SourceSpan span);
 [[nodiscard]] Value host_unary(Reporter& report, ast::UnaryOp op, const Operand& a,
                                SourceSpan span);
