@@ -119,6 +119,31 @@ def switched():
     check("switched", numbers(moved[1]), numbers(plain[1]))
 
 
+def declared_below():
+    """A file may call functions, and name dims and values, that it declares further below."""
+    program = """
+fn f(x: f32[a]) { return g(x) + c }
+dim a = 4
+print "first"
+fn g(x) { return h(x, b) }
+fn unused(x) { return f(x) + later }
+dim b = 2
+let c = 1
+print f(ones([a]))
+fn h(x, d: dim) { return d * x }
+let later = 2
+print unused(ones([a]))
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
+        ran = subprocess.run([MTF, "run", "p.mtf"], cwd=folder, text=True, capture_output=True)
+        check("it runs", (ran.returncode, ran.stdout[:6]), (0, "first\n"))
+        status, output, mistakes = repl(":save saved.mtf\n", "p.mtf", folder=folder)
+        check("the session says the same", (status, mistakes), (0, ""))
+        check("the session says the same", output[:len(ran.stdout)], ran.stdout)
+        check("and saves it", repl("", "saved.mtf", folder=folder), (0, ran.stdout, ""))
+
+
 def reload():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "p.mtf")
@@ -191,7 +216,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, taken_back, waiting, switched, reload, as_json, large, interrupted):
+for test in (pipe, taken_back, waiting, switched, declared_below, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

@@ -8,7 +8,7 @@
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/commands/program.h"
-#include "frontend/driver/repl/left_out.h"
+#include "frontend/driver/repl/script/order.h"
 #include "frontend/parse/parse.h"
 #include "runtime/ranks/interruption.h"
 
@@ -19,24 +19,6 @@ constexpr std::size_t kMostAtOnce = 10'000;  // statements of one file, or of on
 // A piece of text has as many empty lines above it as stood there, so that its places are those of
 // the whole; behind so many lines they are counted anew.
 constexpr std::size_t kMostAbove = 2000;
-
-// An `auto` layout is searched for the functions that there are: it, and what is in use, wait for
-// those that a text declares before it computes anything.
-std::vector<Statement> behind_functions(std::vector<Statement> inputs, const ast::File& tree) {
-  const auto is_auto = [&tree](const Statement& input) {
-    const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.statement].node);
-    return layout != nullptr && layout->automatic.has_value();
-  };
-  const auto computes = [](const Statement& input) {
-    return input.kind == StatementKind::kBinding || input.kind == StatementKind::kOther;
-  };
-  const auto first = std::ranges::find_if(inputs, is_auto);
-  const auto last = std::find_if(first, inputs.end(), computes);
-  std::stable_partition(first, last, [&](const Statement& input) {
-    return input.kind != StatementKind::kUse && !is_auto(input);
-  });
-  return inputs;
-}
 
 }  // namespace
 
@@ -158,7 +140,7 @@ bool Repl::statements(FileId file) {
                                               " statements; a session takes " +
                                               std::to_string(kMostAtOnce) + " at once");
   }
-  return std::ranges::all_of(behind_functions(Script::inputs_of(*tree), *tree),
+  return std::ranges::all_of(in_order(*tree, sources_),
                              [this](const Statement& input) { return statement(input); });
 }
 

@@ -12,7 +12,7 @@
 
 #include "frontend/diagnostics.h"
 #include "frontend/driver/repl/answer.h"
-#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/script/script.h"
 #include "frontend/driver/repl/sessions.h"
 #include "frontend/driver/workspace.h"
 

@@ -11,7 +11,7 @@
 #include "frontend/driver/options.h"
 #include "frontend/driver/repl/plan_device.h"
 #include "frontend/driver/repl/ranks/session_device.h"
-#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/script/script.h"
 #include "frontend/driver/search/automatic.h"
 #include "frontend/elaborate/context.h"
 

@@ -5,7 +5,7 @@
 
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/program.h"
-#include "frontend/driver/repl/left_out.h"
+#include "frontend/driver/repl/script/left_out.h"
 #include "frontend/driver/repl/repl.h"
 #include "runtime/ranks/interruption.h"
 

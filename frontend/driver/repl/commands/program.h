@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/script/script.h"
 #include "frontend/driver/workspace.h"
 
 namespace mtf {

@@ -2,13 +2,12 @@
 // place of the one before, and a `let` becomes a `var` that is assigned to. What says where tensors
 // lie stands before the first computation, as a program has it.
 
-#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/script/script.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <set>
 
+#include "frontend/driver/repl/script/order.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/parse/parse.h"
 #include "ir/support/match.h"
@@ -53,20 +52,6 @@ std::string_view word_for(StatementKind kind) {
 bool says_where(StatementKind kind) {
   return kind == StatementKind::kMesh || kind == StatementKind::kLayout ||
          kind == StatementKind::kUse;
-}
-
-std::set<std::string, std::less<>> words_of(std::string_view text) {
-  std::set<std::string, std::less<>> words;
-  std::string word;
-  for (const char letter : std::string(text) + " ") {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80) {
-      word += letter;
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, std::string()));
-    }
-  }
-  return words;
 }
 
 std::optional<std::size_t> declaring(const std::vector<Statement>& inputs, std::string_view name) {

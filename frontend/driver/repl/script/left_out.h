@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/driver/repl/script.h"
+#include "frontend/driver/repl/script/script.h"
 
 namespace mtf {
 

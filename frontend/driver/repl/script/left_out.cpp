@@ -1,4 +1,4 @@
-#include "frontend/driver/repl/left_out.h"
+#include "frontend/driver/repl/script/left_out.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,22 @@
+// The order in which a session takes the statements of one text. A program may call a function that
+// is declared further below, a session knows what it was told.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/driver/repl/script/script.h"
+
+namespace mtf {
+
+// What is written in a text, besides punctuation.
+[[nodiscard]] std::set<std::string, std::less<>> words_of(std::string_view text);
+
+// The statements of the tree. All that computes stays in order; a function waits for what it names,
+// or comes, with the functions and dims that it needs, when something names it.
+[[nodiscard]] std::vector<Statement> in_order(const ast::File& tree, const SourceMap& sources);
+
+}  // namespace mtf
