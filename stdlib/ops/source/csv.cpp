@@ -19,25 +19,40 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
 }
 
+struct CsvNumber {
+  double number = 0;
+  std::int64_t whole = 0;  // of i64
+};
+
 // "" or why the dtype cannot hold what stands in a cell.
-std::string misfit(std::string_view text, double number, DType dtype) {
+std::string misfit(double number, DType dtype) {
   const std::string name(to_string(dtype));
   if (!is_float(dtype) && number != std::trunc(number)) {
     return " is no whole number, as " + name + " has them";
   }
-  if (!holds(dtype, number)) {
-    return " is beyond the range of " + name;
+  return holds(dtype, number) ? "" : " is beyond the range of " + name;
+}
+
+// Whole numbers of 64 bits as they are written; "" or what is wrong with `2.5` or `1e3`.
+std::string read_whole(std::string_view text, CsvNumber& read) {
+  constexpr double kExact = 0x1p53;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.whole);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    return "";
   }
-  std::int64_t whole = 0;
-  const bool is_read =
-      std::from_chars(text.data(), text.data() + text.size(), whole).ec == std::errc();
-  return dtype == DType::kI64 && is_read && static_cast<std::int64_t>(number) != whole
-             ? " has more than the 53 bits that are read"
-             : "";
+  const std::string wrong = misfit(read.number, DType::kI64);
+  if (!wrong.empty()) {
+    return wrong;
+  }
+  if (std::abs(read.number) >= kExact) {
+    return " is read as a float, which has 53 bits; without point and exponent it is exact";
+  }
+  read.whole = static_cast<std::int64_t>(read.number);
+  return "";
 }
 
 // "" or what is wrong with a cell.
-std::string number_in(std::string_view cell, DType dtype, double& number) {
+std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
   constexpr std::size_t kShown = 24;
   std::string_view text = trimmed(cell);
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
@@ -50,14 +65,15 @@ std::string number_in(std::string_view cell, DType dtype, double& number) {
   if (text.front() == '+') {
     text.remove_prefix(1);
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.number);
   if (error == std::errc::result_out_of_range) {
     return shown + " is beyond the range of numbers";
   }
   if (error != std::errc() || end != text.data() + text.size()) {
     return shown + " is not a number";
   }
-  const std::string wrong = misfit(text, number, dtype);
+  const std::string wrong =
+      dtype == DType::kI64 ? read_whole(text, read) : misfit(read.number, dtype);
   return wrong.empty() ? "" : shown + wrong;
 }
 
@@ -122,11 +138,15 @@ class CsvReader {
       return;
     }
     numbers_.clear();
+    whole_.clear();
     while (true) {
       const std::size_t end = std::min(line.find(form_.separator), line.size());
-      double number = 0;
-      const std::string wrong = number_in(line.substr(0, end), form_.dtype, number);
-      numbers_.push_back(number);
+      CsvNumber read;
+      const std::string wrong = number_in(line.substr(0, end), form_.dtype, read);
+      numbers_.push_back(read.number);
+      if (form_.dtype == DType::kI64) {
+        whole_.push_back(read.whole);
+      }
       if (!wrong.empty()) {
         table_.problem = ": " + place() + ": " + wrong + way_out(line.substr(0, end));
         return;
@@ -141,7 +161,7 @@ class CsvReader {
 
   // For a cell that is no number: what the form of the table may be instead.
   [[nodiscard]] std::string way_out(std::string_view cell) const {
-    double number = 0;
+    CsvNumber number;
     if (number_in(cell, DType::kF64, number).empty()) {
       return "";
     }
@@ -168,7 +188,7 @@ class CsvReader {
       return;
     }
     if (take_) {
-      take_(table_.rows, numbers_);
+      take_({.numbers = numbers_, .whole = whole_});
     }
     ++table_.rows;
   }
@@ -184,7 +204,8 @@ class CsvReader {
   CsvRows rows_;
   const TakeRow& take_;
   CsvTable table_;
-  std::vector<double> numbers_;  // of the line
+  std::vector<double> numbers_;      // of the line
+  std::vector<std::int64_t> whole_;  // of i64, the same
   std::int64_t line_ = 0;
 };
 

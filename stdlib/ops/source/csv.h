@@ -25,8 +25,11 @@ struct CsvForm {
   DType dtype = DType::kF64;  // which has to hold the numbers
 };
 
-// Takes a row of numbers, and which it is.
-using TakeRow = std::function<void(std::int64_t row, std::span<const double> numbers)>;
+struct CsvRow {
+  std::span<const double> numbers;
+  std::span<const std::int64_t> whole;  // the same of a table of i64, which doubles may not hold
+};
+using TakeRow = std::function<void(const CsvRow& row)>;
 // The rows that are looked at: [first, end). Lines of others are passed over.
 struct CsvRows {
   std::int64_t first = 0;

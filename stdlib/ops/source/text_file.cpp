@@ -170,15 +170,21 @@ CsvPart csv_part(const KernelCall& call) {
 void csv_kernel(const KernelCall& call) {
   const CsvPart part = csv_part(call);
   std::int64_t done = 0;
-  const CsvTable table =
-      table_of(call.call.args, part.rows, [&](std::int64_t, std::span<const double> numbers) {
-        if (static_cast<std::int64_t>(numbers.size()) < part.first + part.columns) {
-          return;
-        }
-        cast_elements(DType::kF64, call.out.dtype, &numbers[static_cast<std::size_t>(part.first)],
-                      static_cast<std::size_t>(part.columns), at_mutable(call.out, done));
-        done += part.columns;
-      });
+  const CsvTable table = table_of(call.call.args, part.rows, [&](const CsvRow& row) {
+    const auto first = static_cast<std::size_t>(part.first);
+    const auto columns = static_cast<std::size_t>(part.columns);
+    if (row.numbers.size() < first + columns) {
+      return;
+    }
+    if (row.whole.empty()) {
+      cast_elements(DType::kF64, call.out.dtype, &row.numbers[first], columns,
+                    at_mutable(call.out, done));
+    } else {
+      cast_elements(DType::kI64, call.out.dtype, &row.whole[first], columns,
+                    at_mutable(call.out, done));
+    }
+    done += part.columns;
+  });
   if (!table.problem.empty() || done != call.out.shape.volume()) {
     fail(call, table.problem.empty() ? in_backticks(text_arg(call.call.args, "path")) +
                                            " has other sizes than when it was looked at"

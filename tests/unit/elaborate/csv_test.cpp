@@ -46,8 +46,8 @@ std::string problem_of(std::string_view text, CsvForm form = {}) {
 
 std::vector<double> numbers_of(std::string_view text, CsvForm form = {}, CsvRows rows = {}) {
   std::vector<double> all;
-  const CsvTable table = read_csv(text, form, rows, [&](std::int64_t, std::span<const double> row) {
-    all.insert(all.end(), row.begin(), row.end());
+  const CsvTable table = read_csv(text, form, rows, [&](const CsvRow& row) {
+    all.insert(all.end(), row.numbers.begin(), row.numbers.end());
   });
   CHECK(table.problem.empty());
   return all;
@@ -120,11 +120,26 @@ TEST_CASE("a number that the dtype of the table cannot hold is told") {
   CHECK(first("256", DType::kU8) == "`256` is beyond the range of u8");
   CHECK(first("2", DType::kBool) == "`2` is beyond the range of bool");
   CHECK(first("1e39", DType::kF32) == "`1e39` is beyond the range of f32");
-  CHECK(first("9007199254740993", DType::kI64) ==
-        "`9007199254740993` has more than the 53 bits that are read");
-  CHECK(first("9007199254740994", DType::kI64).empty());
+  CHECK(first("9223372036854775808", DType::kI64) ==
+        "`9223372036854775808` is beyond the range of i64");
+  CHECK(first("9007199254740993.0", DType::kI64) ==
+        "`9007199254740993.0` is read as a float, which has 53 bits; without point and exponent it "
+        "is exact");
+  CHECK(first("1e3", DType::kI64).empty());
   CHECK(first("-inf", DType::kF16).empty());
   CHECK(first("16777217", DType::kF32).empty());
+}
+
+TEST_CASE("whole numbers of 64 bits are read exactly") {
+  const std::string_view text =
+      "9007199254740993,\"+9223372036854775807\"\n-9223372036854775808, 2.0";
+  std::vector<std::int64_t> all;
+  const CsvTable table = read_csv(text, {.dtype = DType::kI64}, {}, [&](const CsvRow& row) {
+    all.insert(all.end(), row.whole.begin(), row.whole.end());
+  });
+  CHECK(table.problem.empty());
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  CHECK(all == std::vector<std::int64_t>{9007199254740993, kMost, -kMost - 1, 2});
 }
 
 TEST_CASE("a line is appended behind whole lines") {
