@@ -226,8 +226,20 @@ def check_wrong(folder):
         done = run(folder, "watch", "--once", name, status=1)
         if wanted not in done.stderr:
             fail(f"mtf watch {name} says", done.stderr)
-    if run(folder, "watch", "--once", "other.jsonl").stdout != "no metrics yet\n":
-        fail("a file without metrics is drawn")
+    for name, text, wanted in [
+            ("none.jsonl", "", "the file is empty"),
+            ("none.jsonl", '{"step": 1', "its first line is not finished"),
+            ("none.jsonl", '{"a": 1}\n\n', "none of its 2 lines is a JSON object with a whole number for `step` and"
+                                           " other numbers beside it"),
+            ("none.jsonl", '{"step": 1, "loss": null}\n', "the numbers of its 1 line are all infinite or NaN"),
+            ("none.csv", "step,loss\n", "there is no row below the header"),
+            ("none.csv", "step,loss\n1,nan\n", "the numbers of its 2 lines are all infinite or NaN"),
+            ("none.csv", "step,loss\n1.5,2\n", "none of its 1 row has a whole number for `step` and other numbers"
+                                               " beside it")]:
+        pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+        said = run(folder, "watch", "--once", name).stdout
+        if not said.startswith(f"no metrics yet: {wanted}\n`mtf run PROGRAM --metrics FILE` writes"):
+            fail(f"of {text!r} is said", said)
 
 
 def check_watch(folder):

@@ -12,6 +12,7 @@
 
 #include "frontend/driver/metrics/metrics_file.h"
 #include "frontend/report/json_parts.h"
+#include "frontend/report/quantity.h"
 #include "ir/support/file.h"
 
 namespace mtf {
@@ -25,6 +26,7 @@ class CurveReader {
  public:
   void add(const std::string& entry, std::string_view name, std::int64_t step, double value) {
     if (!std::isfinite(value)) {
+      ++infinite_;
       return;
     }
     entries_.insert(entry);
@@ -35,6 +37,23 @@ class CurveReader {
       of_entry_.push_back(entry);
     }
     curves_[place->second].points.emplace_back(step, value);
+  }
+
+  // Of a file without curves.
+  [[nodiscard]] std::string found(std::int64_t lines, bool is_table, bool is_cut) const {
+    if (infinite_ > 0) {
+      return "the numbers of its " + count_text(lines, "line") + " are all infinite or NaN";
+    }
+    if (lines == 0) {
+      return is_cut ? "its first line is not finished" : "the file is empty";
+    }
+    if (is_table) {
+      return lines == 1 ? "there is no row below the header"
+                        : "none of its " + count_text(lines - 1, "row") +
+                              " has a whole number for `step` and other numbers beside it";
+    }
+    return "none of its " + count_text(lines, "line") +
+           " is a JSON object with a whole number for `step` and other numbers beside it";
   }
 
   std::vector<Curve2d> take() {
@@ -49,6 +68,7 @@ class CurveReader {
   std::vector<std::string> of_entry_;
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
   std::set<std::string> entries_;
+  std::int64_t infinite_ = 0;  // numbers
 };
 
 void read_json_line(std::string_view line, CurveReader& reader) {
@@ -60,8 +80,9 @@ void read_json_line(std::string_view line, CurveReader& reader) {
   const std::string of =
       entry != json.end() && entry->is_string() ? entry->get<std::string>() : std::string();
   for (const auto& [name, value] : json.items()) {
-    if (name != "step" && name != "time" && value.is_number()) {
-      reader.add(of, name, json["step"].get<std::int64_t>(), value.get<double>());
+    if (name != "step" && name != "time" && (value.is_number() || value.is_null())) {
+      reader.add(of, name, json["step"].get<std::int64_t>(),
+                 value.is_null() ? std::nan("") : value.get<double>());
     }
   }
 }
@@ -137,31 +158,35 @@ CurveBounds bounds_of(const Curve2d& curve) {
 Curves read_curves(const std::string& path) {
   const PlainFile file(path);
   if (!file.problem().empty()) {
-    return {.curves = {}, .problem = file.problem()};
+    return {.curves = {}, .problem = file.problem(), .found = {}};
   }
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   if (!file.read(0, std::as_writable_bytes(std::span(text)))) {
-    return {.curves = {}, .problem = "ended while it was read"};
+    return {.curves = {}, .problem = "ended while it was read", .found = {}};
   }
   CurveReader reader;
   TableHead head;
   const bool is_table = path.ends_with(".csv");
   std::string_view rest = text;
+  std::int64_t lines = 0;
   for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
+    ++lines;
     if (!is_table) {
       read_json_line(line, reader);
     } else if (head.columns.empty()) {
       head = table_head(line);
       if (head.step == head.columns.size()) {
-        return {.curves = {}, .problem = "has no column `step`"};
+        return {.curves = {}, .problem = "has no column `step`", .found = {}};
       }
     } else {
       read_row(head, line, reader);
     }
   }
-  return {.curves = reader.take(), .problem = {}};
+  return {.curves = reader.take(),
+          .problem = {},
+          .found = reader.found(lines, is_table, !rest.empty())};
 }
 
 }  // namespace mtf

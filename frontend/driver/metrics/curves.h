@@ -30,7 +30,8 @@ struct CurveBounds {
 
 struct Curves {
   std::vector<Curve2d> curves;  // in the order in which they begin
-  std::string problem;          // "" or why there are none
+  std::string problem;          // "" or why the file cannot be read
+  std::string found;            // without curves: what the file holds instead
 };
 
 // Of x.jsonl or x.csv. What is not whole is left out, as is what is no number.
@@ -40,7 +41,8 @@ struct CurveStyle {
   std::size_t columns = 80;
   bool ascii = false;
 };
-// A picture of each curve that is no rate, and a line of all last values.
+// A picture of each curve that is no rate, and a line of all last values; without curves, what the
+// file holds, and what writes metrics.
 [[nodiscard]] std::string curves_text(const Curves& curves, const CurveStyle& style);
 // An SVG that needs nothing else.
 [[nodiscard]] std::string curves_svg(const Curves& curves, std::string_view title);

@@ -184,7 +184,10 @@ std::string curves_text(const Curves& curves, const CurveStyle& style) {
     last += ", " + shown_name(curve.name, style) + " " +
             significant(curve.points.back().second, kTextDigits);
   }
-  return curves.curves.empty() ? "no metrics yet\n"
+  return curves.curves.empty() ? "no metrics yet: " + curves.found +
+                                     "\n`mtf run PROGRAM --metrics FILE` writes a line for each "
+                                     "step that trains, and "
+                                     "for `metric(\"name\", value)`\n"
                                : text + "step " + count_text(step) + last + "\n";
 }
 
