@@ -22,7 +22,7 @@ struct SpmdId {
   std::int32_t index = -1;
 
   [[nodiscard]] bool valid() const { return index >= 0; }
-  friend auto operator<=>(SpmdId, SpmdId) = default;
+  friend auto operator<=>(SpmdId, SpmdId) = default;  // NOLINT(modernize-use-nullptr): clang 14
 };
 [[nodiscard]] inline std::size_t at(SpmdId id) {
   return static_cast<std::size_t>(id.index);
