@@ -29,14 +29,13 @@ class Linter {
       lowered.push_back(*std::move(spmd));
       uses.push_back({.program = &lowered.back(), .calls = device.calls(*unit)});
     }
-    add(lint_layout(uses, layout));
-    for (const SpmdProgram& spmd : lowered) {
-      add(lint_program(spmd));
-    }
+    DiagSink found;
+    lint_layout(uses, layout, found);
+    add(found.diags());
   }
 
  private:
-  void add(const std::vector<Diag>& found) {
+  void add(std::span<const Diag> found) {
     for (const Diag& diag : found) {
       const bool said = std::ranges::any_of(workspace_.diags.diags(), [&](const Diag& other) {
         return other.span == diag.span &&

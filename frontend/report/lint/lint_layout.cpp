@@ -13,28 +13,18 @@ constexpr double kHeavyWork = 1e3;   // flops of a file that are worth a word
 
 class LayoutLint {
  public:
-  LayoutLint(std::span<const UsedProgram> uses, const Layout& layout)
-      : uses_(uses), layout_(layout) {}
+  LayoutLint(std::span<const UsedProgram> uses, const Layout& layout, DiagSink& found)
+      : uses_(uses), layout_(layout), found_(found) {}
 
-  std::vector<Diag> run() {
+  void run() {
     unmatched_rules();
     for (std::size_t a = 0; a < layout_.mesh.axes.size(); ++a) {
       light_axis(static_cast<AxisId>(a));
     }
     repeated_moves();
-    return std::move(found_);
   }
 
  private:
-  void warn(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {}) {
-    found_.push_back({.kind = kind,
-                      .severity = Severity::kWarning,
-                      .span = span,
-                      .text = std::move(text),
-                      .notes = std::move(notes),
-                      .fix = {}});
-  }
-
   // ---- rules --------------------------------------------------------------------------------
 
   template <typename Visit>
@@ -69,10 +59,11 @@ class LayoutLint {
   // What a `let` named may be computed inside another operation, and then lies nowhere.
   void unused_block(const VariableRules& block) {
     if (block.lets && !is_known(block)) {
-      warn(DiagKind::kUnusedRule, block.span,
-           in_backticks(title_of(block)) +
-               " says nothing: no tensor of that name is kept apart from the operation that reads "
-               "it; leave it out, or name what that operation gives");
+      found_.warning(
+          DiagKind::kUnusedRule, block.span,
+          in_backticks(title_of(block)) +
+              " says nothing: no tensor of that name is kept apart from the operation that reads "
+              "it; leave it out, or name what that operation gives");
     }
   }
 
@@ -82,10 +73,10 @@ class LayoutLint {
     for (const Rule& rule : block.rules) {
       const auto has_dim = [&rule](const Value& value) { return value.type.shape.has(rule.dim); };
       if (is_known(block) && !any_named(block, has_dim)) {
-        warn(DiagKind::kUnusedRule, rule.span,
-             in_backticks(to_string(rule, layout_.mesh)) + " matches nothing: no " +
-                 (block.lets ? "tensor " : "variable ") + called + "has a dim " +
-                 in_backticks(rule.dim) + "; leave it out, or correct the name");
+        found_.warning(DiagKind::kUnusedRule, rule.span,
+                       in_backticks(to_string(rule, layout_.mesh)) + " matches nothing: no " +
+                           (block.lets ? "tensor " : "variable ") + called + "has a dim " +
+                           in_backticks(rule.dim) + "; leave it out, or correct the name");
       }
     }
   }
@@ -93,10 +84,10 @@ class LayoutLint {
   void unmatched_rules() {
     for (const Rule& rule : layout_.rules) {
       if (!any_tensor([&](const Shape& shape) { return shape.has(rule.dim); })) {
-        warn(DiagKind::kUnusedRule, rule.span,
-             in_backticks(to_string(rule, layout_.mesh)) +
-                 " matches nothing: no tensor has a dim " + in_backticks(rule.dim) +
-                 "; leave it out, or correct the name");
+        found_.warning(DiagKind::kUnusedRule, rule.span,
+                       in_backticks(to_string(rule, layout_.mesh)) +
+                           " matches nothing: no tensor has a dim " + in_backticks(rule.dim) +
+                           "; leave it out, or correct the name");
       }
     }
     std::ranges::for_each(layout_.variables,
@@ -143,12 +134,12 @@ class LayoutLint {
     }
     if (all >= kHeavyWork && split < kLightShare * all) {
       const auto percent = static_cast<std::int64_t>(100 * split / all);
-      warn(DiagKind::kIdleAxis, rule->span,
-           "axis " + in_backticks(of.name) + " of " + std::to_string(of.size) + " splits " +
-               std::to_string(percent) + " % of the " + flops_text(all) +
-               " that a rank computes under " + in_backticks(layout_.name) +
-               "; the rest is repeated " + std::to_string(of.size) +
-               " times; split a dim of the products over it");
+      found_.warning(DiagKind::kIdleAxis, rule->span,
+                     "axis " + in_backticks(of.name) + " of " + std::to_string(of.size) +
+                         " splits " + std::to_string(percent) + " % of the " + flops_text(all) +
+                         " that a rank computes under " + in_backticks(layout_.name) +
+                         "; the rest is repeated " + std::to_string(of.size) +
+                         " times; split a dim of the products over it");
     }
   }
 
@@ -179,24 +170,28 @@ class LayoutLint {
         changed.contains(input->name)) {
       return;
     }
-    warn(DiagKind::kRepeatedReshard, step.reasons.front().span,
-         in_backticks(input->name) + " " + to_string(program.at(step.from).type) +
-             " never changes, and " + std::string(to_string(step.kind)) + " moves it at each of " +
-             std::to_string(use.calls) + " calls of " + in_backticks(program.source.name) +
-             " under " + in_backticks(layout_.name) + ", " + bytes_text(step.bytes) + " a time",
-         {{.span = {},
-           .text = "rules under `at \"" + input->name + "\"` could keep it as it is used"}});
+    found_.warning(
+        DiagKind::kRepeatedReshard, step.reasons.front().span,
+        in_backticks(input->name) + " " + to_string(program.at(step.from).type) +
+            " never changes, and " + std::string(to_string(step.kind)) + " moves it at each of " +
+            std::to_string(use.calls) + " calls of " + in_backticks(program.source.name) +
+            " under " + in_backticks(layout_.name) + ", " + bytes_text(step.bytes) + " a time",
+        {{.span = {},
+          .text = "rules under `at \"" + input->name + "\"` could keep it as it is used"}});
   }
 
   std::span<const UsedProgram> uses_;
   const Layout& layout_;
-  std::vector<Diag> found_;
+  DiagSink& found_;
 };
 
 }  // namespace
 
-std::vector<Diag> lint_layout(std::span<const UsedProgram> uses, const Layout& layout) {
-  return LayoutLint(uses, layout).run();
+void lint_layout(std::span<const UsedProgram> uses, const Layout& layout, DiagSink& found) {
+  LayoutLint(uses, layout, found).run();
+  for (const UsedProgram& use : uses) {
+    lint_program(*use.program, found);
+  }
 }
 
 }  // namespace mtf

@@ -19,26 +19,17 @@ constexpr std::int64_t kPartOfPeak = 8;                      // and so much of w
 
 class ProgramLint {
  public:
-  explicit ProgramLint(const SpmdProgram& program) : program_(program), names_(program) {}
+  ProgramLint(const SpmdProgram& program, DiagSink& found)
+      : program_(program), names_(program), found_(found) {}
 
-  std::vector<Diag> run() {
+  void run() {
     replicated_tensors();
     gathered_twice();
     sliced_reductions();
     carried_sums();
-    return std::move(found_);
   }
 
  private:
-  void warn(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {}) {
-    found_.push_back({.kind = kind,
-                      .severity = Severity::kWarning,
-                      .span = span,
-                      .text = std::move(text),
-                      .notes = std::move(notes),
-                      .fix = {}});
-  }
-
   [[nodiscard]] std::string name(const Axes& axes) const { return to_string(program_.mesh, axes); }
   [[nodiscard]] std::string where() const {
     return " in " + in_backticks(program_.source.name) + " under " + in_backticks(program_.layout);
@@ -75,15 +66,16 @@ class ProgramLint {
             size == 1 || value.layout->uses(axis) ? std::nullopt : free_dim(value, axis);
         if (dim) {
           const std::string& split = value.type.shape[*dim].name;
-          warn(DiagKind::kReplicated, held.span,
-               in_backticks(names_.of(held.value)) + " " + to_string(value.type) + " takes " +
-                   bytes_text(held.bytes) + " of the " + bytes_text(program_.totals.peak_bytes) +
-                   " that each rank holds" + where() + ", and is the same along " +
-                   in_backticks(program_.mesh.axes[a].name),
-               {{.span = {},
-                 .text = in_backticks(split + " -> *") + " or " +
-                         in_backticks(split + " -> " + program_.mesh.axes[a].name) +
-                         " would leave " + bytes_text(held.bytes / size)}});
+          found_.warning(DiagKind::kReplicated, held.span,
+                         in_backticks(names_.of(held.value)) + " " + to_string(value.type) +
+                             " takes " + bytes_text(held.bytes) + " of the " +
+                             bytes_text(program_.totals.peak_bytes) + " that each rank holds" +
+                             where() + ", and is the same along " +
+                             in_backticks(program_.mesh.axes[a].name),
+                         {{.span = {},
+                           .text = in_backticks(split + " -> *") + " or " +
+                                   in_backticks(split + " -> " + program_.mesh.axes[a].name) +
+                                   " would leave " + bytes_text(held.bytes / size)}});
           break;
         }
       }
@@ -151,13 +143,13 @@ class ProgramLint {
   }
 
   void gathered_again(ValueId id, const Step& first, const Step& again) {
-    warn(DiagKind::kGatheredTwice, again.reasons.front().span,
-         describe(program_.source, id) + " " + to_string(program_.source.at(id).type) +
-             " is gathered over " + name(again.axes) + " once more" + where() + ", " +
-             bytes_text(again.bytes) + " received after " + bytes_text(first.bytes) +
-             "; what needs most of it, put first, would serve both",
-         {{.span = first.reasons.front().span,
-           .text = "first gathered here, over " + name(first.axes)}});
+    found_.warning(DiagKind::kGatheredTwice, again.reasons.front().span,
+                   describe(program_.source, id) + " " + to_string(program_.source.at(id).type) +
+                       " is gathered over " + name(again.axes) + " once more" + where() + ", " +
+                       bytes_text(again.bytes) + " received after " + bytes_text(first.bytes) +
+                       "; what needs most of it, put first, would serve both",
+                   {{.span = first.reasons.front().span,
+                     .text = "first gathered here, over " + name(first.axes)}});
   }
 
   // ---- all-reduces that are sliced ----------------------------------------------------------
@@ -209,14 +201,14 @@ class ProgramLint {
         continue;
       }
       const SpmdValue& slice = program_.at(read.slices.front()->to);
-      warn(DiagKind::kSlicedReduction, step.reasons.front().span,
-           "of " + describe(program_.source, slice.origin) + " " + to_string(slice.type) +
-               ", summed over " + name(step.axes) + where() +
-               ", each rank reads only a slice, as " +
-               in_backticks(to_string(slice.type.shape, slice.layout, program_.mesh)),
-           {{.span = {},
-             .text = "with `@` and these axes it would be a reduce_scatter, at half of " +
-                     bytes_text(step.bytes)}});
+      found_.warning(DiagKind::kSlicedReduction, step.reasons.front().span,
+                     "of " + describe(program_.source, slice.origin) + " " + to_string(slice.type) +
+                         ", summed over " + name(step.axes) + where() +
+                         ", each rank reads only a slice, as " +
+                         in_backticks(to_string(slice.type.shape, slice.layout, program_.mesh)),
+                     {{.span = {},
+                       .text = "with `@` and these axes it would be a reduce_scatter, at half of " +
+                               bytes_text(step.bytes)}});
     }
   }
 
@@ -230,26 +222,27 @@ class ProgramLint {
         continue;
       }
       const Value& value = program_.source.at(program_.at(step.from).origin);
-      warn(DiagKind::kRepeatedReshard, step.reasons.front().span,
-           describe(program_.source, program_.at(step.from).origin) + " " + to_string(value.type) +
-               where() + " moves " + std::to_string(carried->blocks) + " sums over " +
-               name(step.axes) + ", " + bytes_text(step.bytes) + "; " +
-               way_out(program_, step, *carried) + ", moves one, " + bytes_text(carried->bytes),
-           {{.span = {},
-             .text = to_text(program_, step, step.reasons.front()) + ", and " +
-                     carried_text(*carried)}});
+      found_.warning(DiagKind::kRepeatedReshard, step.reasons.front().span,
+                     describe(program_.source, program_.at(step.from).origin) + " " +
+                         to_string(value.type) + where() + " moves " +
+                         std::to_string(carried->blocks) + " sums over " + name(step.axes) + ", " +
+                         bytes_text(step.bytes) + "; " + way_out(program_, step, *carried) +
+                         ", moves one, " + bytes_text(carried->bytes),
+                     {{.span = {},
+                       .text = to_text(program_, step, step.reasons.front()) + ", and " +
+                               carried_text(*carried)}});
     }
   }
 
   const SpmdProgram& program_;
   ValueNames names_;
-  std::vector<Diag> found_;
+  DiagSink& found_;
 };
 
 }  // namespace
 
-std::vector<Diag> lint_program(const SpmdProgram& program) {
-  return ProgramLint(program).run();
+void lint_program(const SpmdProgram& program, DiagSink& found) {
+  ProgramLint(program, found).run();
 }
 
 }  // namespace mtf
