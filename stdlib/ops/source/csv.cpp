@@ -40,7 +40,7 @@ std::string read_whole(std::string_view text, CsvNumber& read) {
   if (error == std::errc() && end == text.data() + text.size()) {
     return "";
   }
-  const std::string wrong = misfit(read.number, DType::kI64);
+  std::string wrong = misfit(read.number, DType::kI64);
   if (!wrong.empty()) {
     return wrong;
   }
