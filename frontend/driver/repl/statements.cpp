@@ -5,8 +5,8 @@
 
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/program.h"
-#include "frontend/driver/repl/script/left_out.h"
 #include "frontend/driver/repl/repl.h"
+#include "frontend/driver/repl/script/left_out.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
