@@ -96,7 +96,8 @@ const Layout& RuleSources::layout_of(const Value& value) const {
     return layout_;
   }
   const Layout& region = program_.regions[static_cast<std::size_t>(value.region)];
-  return region.mesh.axes == layout_.mesh.axes ? region : layout_;
+  const bool is_other = region.name != layout_.name && region.mesh.axes == layout_.mesh.axes;
+  return is_other ? region : layout_;  // whatever is tried under its name
 }
 
 RuleSource RuleSources::of(ValueId id) const {

@@ -43,8 +43,7 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
   const SearchOptions& asked = workspace.options.search;
   const std::string& layout = report.front[report.best].layout.name;
   if (take) {
-    report.wording = declared_source(workspace.sources, program.tree(), searching.shortest(),
-                                     program.makes_mesh());
+    report.wording = declared_source(workspace.sources, program, searching.shortest());
     report.taken = asked.write ? "used from here on" : "`:layout " + layout + "` uses it";
     take(layout, report.wording);
   } else if (asked.write) {
@@ -53,8 +52,7 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
     if (!written) {
       return false;
     }
-    report.wording =
-        declared_source(workspace.sources, program.tree(), *written, program.makes_mesh());
+    report.wording = declared_source(workspace.sources, program, *written);
     report.taken = "written into " + workspace.sources.file(file).name;
   }
   return true;

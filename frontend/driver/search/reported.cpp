@@ -34,7 +34,9 @@ FoundLayout Searching::found(const LayoutCandidate& candidate) {
     useful_flops_ = program_.useful_flops();
   }
   FoundLayout result{.layout = space_.layout_of(candidate),
+                     .written = {},
                      .priced = pricer_.price_whole(candidate)};
+  result.written = program_.written_mesh(result.layout.mesh);
   const Hardware& hardware = pricer_.hardware(candidate.mesh);
   const double possible =
       static_cast<double>(result.layout.mesh.ranks()) * hardware.flops * result.priced.seconds;

@@ -53,6 +53,8 @@ class SearchedProgram {
   [[nodiscard]] const ast::File& tree() const { return unsplit_->session.file(); }
   // Whether the answer's mesh is not the declared one.
   [[nodiscard]] bool makes_mesh() const { return is_resized_; }
+  // One of the meshes as it is declared: without axes of one rank that nothing names.
+  [[nodiscard]] Mesh written_mesh(const Mesh& mesh) const;
   // Flops of all entries on one rank.
   [[nodiscard]] double useful_flops();
 

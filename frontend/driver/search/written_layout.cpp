@@ -1,6 +1,7 @@
 #include "frontend/driver/search/written_layout.h"
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include "frontend/driver/devices/checked.h"
@@ -27,6 +28,36 @@ std::size_t end_of_line(std::string_view text, std::size_t from) {
 std::string_view text_of(const SourceMap& sources, const ast::Stmt& statement) {
   const SourceSpan span = statement.span;
   return std::string_view(sources.file(span.file).text).substr(span.begin, span.end - span.begin);
+}
+
+std::set<std::string, std::less<>> axes_named(const Layout& layout) {
+  std::set<std::string, std::less<>> names;
+  const auto add = [&](const std::vector<Rule>& rules) {
+    for (const Rule& rule : rules) {
+      for (const AxisId axis : rule.axes) {
+        names.insert(layout.mesh.axes[axis].name);
+      }
+      for (const Condition& condition : rule.where) {
+        names.insert(named(condition, layout.mesh).axis);
+      }
+    }
+  };
+  add(layout.rules);
+  for (const VariableRules& block : layout.variables) {
+    add(block.rules);
+  }
+  return names;
+}
+
+std::set<std::string, std::less<>> axes_named(const Pin& pin) {
+  std::set<std::string, std::less<>> names;
+  for (const NamedRule& rule : pin.rules) {
+    names.insert(rule.axes.begin(), rule.axes.end());
+    for (const NamedCondition& condition : rule.where) {
+      names.insert(condition.axis);
+    }
+  }
+  return names;
 }
 
 // Where a declaration goes: behind the last one of its kind, or of what stands before these.
@@ -93,9 +124,11 @@ bool may_be_on(const ResizedMesh& mesh, const ast::File& tree, const Layout& lay
 }
 
 // The mesh itself where it has these sizes, else one under another name.
-ResizedMesh resized_mesh(const SourceMap& sources, const ast::File& tree, const Layout& layout) {
+ResizedMesh resized_mesh(const SourceMap& sources, const SearchedProgram& program,
+                         const Layout& layout) {
+  const ast::File& tree = program.tree();
   const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
-  ResizedMesh result{.mesh = layout.mesh};
+  ResizedMesh result{.mesh = program.written_mesh(layout.mesh)};
   for (int number = 1;; ++number) {
     result.there = declared_mesh(tree, result.mesh.name);
     result.is_same =
@@ -115,20 +148,21 @@ struct Edit {
 };
 
 // Those of the mesh and of the layout, in this order.
-std::vector<Edit> edits(const SourceMap& sources, std::string_view text, const ast::File& tree,
-                        const Layout& layout, bool declares_mesh) {
+std::vector<Edit> edits(const SourceMap& sources, std::string_view text,
+                        const SearchedProgram& program, const Layout& layout) {
+  const ast::File& tree = program.tree();
   std::vector<Edit> result;
   Layout written = layout;
   std::string before;
-  if (declares_mesh) {
-    const ResizedMesh resized = resized_mesh(sources, tree, layout);
-    written.mesh = resized.mesh;
+  if (program.makes_mesh()) {
+    const ResizedMesh resized = resized_mesh(sources, program, layout);
+    written.mesh.name = resized.mesh.name;
     if (resized.there != nullptr && !resized.is_same) {
       result.push_back({.begin = resized.there->span.begin,
                         .end = resized.there->span.end,
-                        .text = mesh_source(written.mesh)});
+                        .text = mesh_source(resized.mesh)});
     }
-    before = resized.there == nullptr ? mesh_source(written.mesh) + "\n" : "";
+    before = resized.there == nullptr ? mesh_source(resized.mesh) + "\n" : "";
   }
   const std::string source = before + layout_source(written);
   if (const ast::Stmt* own = declared_layout(tree, layout.name)) {
@@ -167,7 +201,8 @@ std::string SearchedProgram::free_name() const {
   std::string name = first;
   const auto is_taken = [&] {
     return !files.empty() && files.back()->scope->own(name) != nullptr &&
-           std::ranges::find(session.layouts(), name, &Layout::name) == session.layouts().end();
+           (session.serves_regions_alone(name) ||
+            std::ranges::find(session.layouts(), name, &Layout::name) == session.layouts().end());
   };
   for (int number = 2; is_taken(); ++number) {
     name = first + "_" + std::to_string(number);
@@ -175,23 +210,50 @@ std::string SearchedProgram::free_name() const {
   return name;
 }
 
-std::string declared_source(const SourceMap& sources, const ast::File& tree, const Layout& layout,
-                            bool declares_mesh) {
+// All that splits anything, and what a rule that stays, a region or an `@` names. (Without that
+// axis an `@` would say nothing.)
+Mesh SearchedProgram::written_mesh(const Mesh& mesh) const {
+  std::set<std::string, std::less<>> named = axes_named(limits_.fixed);
+  const auto add = [&named](const Program& program) {
+    for (const Layout& region : program.regions) {
+      named.merge(axes_named(region));
+    }
+    for (const mtf::Value& value : program.values) {
+      if (const Pin* pin = value.args.get<Pin>("layout")) {
+        named.merge(axes_named(*pin));
+      }
+    }
+  };
+  if (!programs_.empty()) {
+    std::ranges::for_each(programs_.begin()->second, add);
+  }
+  Mesh written = mesh;
+  std::erase_if(written.axes, [&](const MeshAxis& axis) {
+    return axis.size == 1 && !(named.contains(axis.name) && declared_.find(axis.name));
+  });
+  if (written.axes.empty() && !mesh.axes.empty()) {
+    written.axes.push_back(mesh.axes.front());
+  }
+  return written;
+}
+
+std::string declared_source(const SourceMap& sources, const SearchedProgram& program,
+                            const Layout& layout) {
   Layout written = layout;
   std::string before;
-  if (declares_mesh) {
-    const ResizedMesh resized = resized_mesh(sources, tree, layout);
-    written.mesh = resized.mesh;
+  if (program.makes_mesh()) {
+    const ResizedMesh resized = resized_mesh(sources, program, layout);
+    written.mesh.name = resized.mesh.name;
     before = resized.is_same ? "" : mesh_source(resized.mesh) + "\n";
   }
   return before + layout_source(written);
 }
 
-std::string with_layout(const SourceMap& sources, const ast::File& tree, const Layout& layout,
-                        bool declares_mesh) {
-  const std::string& text = sources.file(tree.id).text;
+std::string with_layout(const SourceMap& sources, const SearchedProgram& program,
+                        const Layout& layout) {
+  const std::string& text = sources.file(program.tree().id).text;
   std::string result = text;
-  const std::vector<Edit> all = edits(sources, text, tree, layout, declares_mesh);
+  const std::vector<Edit> all = edits(sources, text, program, layout);
   for (std::size_t i = all.size(); i-- > 0;) {
     result.replace(all[i].begin, all[i].end - all[i].begin, in_lines_of(text, all[i].text));
   }
@@ -238,8 +300,7 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
   const SourceFile& source = workspace.sources.file(file);
   std::string obstacle = source.path.empty() ? "the program was read from standard input" : "";
   for (const Layout& layout : obstacle.empty() ? wordings : std::span<const Layout>()) {
-    const std::string text = formatted_as(
-        source, with_layout(workspace.sources, program.tree(), layout, program.makes_mesh()));
+    const std::string text = formatted_as(source, with_layout(workspace.sources, program, layout));
     const std::string mistake = mistake_in(workspace, source, text, layout);
     obstacle = mistake.empty()
                    ? replace_file(source.path, text)

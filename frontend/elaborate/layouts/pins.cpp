@@ -115,6 +115,36 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
                   span);
 }
 
+namespace {
+
+// By the names of its axes; false: there is no axis of some name.
+bool move_rules(std::vector<Rule>& rules, const Mesh& from, const Mesh& to) {
+  return std::ranges::all_of(rules, [&](Rule& rule) {
+    NamedRule moved{.dim = rule.dim, .axes = {}, .span = rule.span, .rest = rule.rest};
+    for (const AxisId axis : rule.axes) {
+      moved.axes.push_back(from.axes[axis].name);
+    }
+    for (const Condition& condition : rule.where) {
+      moved.where.push_back(named(condition, from));
+    }
+    const bool has_all = names_axes_of(to, moved);
+    rule = has_all ? resolved(moved, to) : rule;
+    return has_all;
+  });
+}
+
+// The layout's rules on another mesh, which has the axes that they name.
+std::optional<Layout> moved_to(const Mesh& mesh, Layout layout) {
+  const bool has_all = move_rules(layout.rules, layout.mesh, mesh) &&
+                       std::ranges::all_of(layout.variables, [&](VariableRules& block) {
+                         return move_rules(block.rules, layout.mesh, mesh);
+                       });
+  layout.mesh.axes = mesh.axes;
+  return has_all ? std::optional(std::move(layout)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const ast::Name& name) {
   const auto found = std::ranges::find(layouts.layouts, name.text, &Layout::name);
   if (found == layouts.layouts.end()) {
@@ -126,15 +156,18 @@ std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const as
   layouts.in_regions.insert(name.text);
   // On one rank it lays out nothing, and keeps apart what rewrites would join there alone.
   const Layout* in_use = choose_layout(report, layouts);
-  if (in_use != nullptr && in_use->mesh.axes != found->mesh.axes) {
+  if (in_use == nullptr || in_use->mesh.axes == found->mesh.axes) {
+    return *found;
+  }
+  std::optional<Layout> moved = moved_to(in_use->mesh, *found);
+  if (!moved) {
     report.error(DiagKind::kMeshSize, name.span,
                  "the layout `" + name.text + "` is on the mesh " + mtf::to_string(found->mesh) +
                      ", and the program runs under `" + in_use->name + "` on " +
                      mtf::to_string(in_use->mesh) + "; `with layout` stays on one mesh",
                  {{.span = found->span, .text = "declared here"}});
-    return std::nullopt;
   }
-  return *found;
+  return moved;
 }
 
 void enter_region(const Layouts& layouts, Recording& unit) {

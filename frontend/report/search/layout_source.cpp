@@ -9,19 +9,17 @@ namespace {
 
 constexpr std::size_t kWidest = 100;
 
-// "rows", "(rows, cols)", "(rows, *)", "*", "()"; "" for axes that split nothing.
+// "rows", "(rows, cols)", "(rows, *)", "*", "()".
 std::string axes_text(const Rule& rule, const Mesh& mesh) {
   std::vector<std::string> words;
   for (const AxisId axis : rule.axes) {
-    if (mesh.axes[axis].size > 1) {
-      words.push_back(mesh.axes[axis].name);
-    }
+    words.push_back(mesh.axes[axis].name);
   }
   if (rule.rest) {
     words.emplace_back("*");
   }
   if (words.empty()) {
-    return rule.axes.empty() ? "()" : "";  // said to be whole; split by axes of one rank
+    return "()";  // said to be whole
   }
   if (words.size() == 1) {
     return words.front();
@@ -64,9 +62,6 @@ std::string rules_text(const std::vector<Rule>& rules, const Mesh& mesh) {
   std::vector<SameAxes> groups;
   for (const Rule& rule : rules) {
     std::string axes = axes_text(rule, mesh);
-    if (axes.empty()) {
-      continue;
-    }
     if (!rule.where.empty()) {
       axes += " " + to_string(rule.where, mesh);
     }
@@ -139,12 +134,7 @@ std::string layout_source(const Layout& layout) {
 std::string axes_source(const Mesh& mesh) {
   std::string axes;
   for (const MeshAxis& axis : mesh.axes) {
-    if (axis.size > 1) {
-      axes += (axes.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
-    }
-  }
-  if (axes.empty() && !mesh.axes.empty()) {
-    axes = mesh.axes.front().name + ": 1";
+    axes += (axes.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
   }
   return "[" + axes + "]";
 }

@@ -9,7 +9,6 @@
 namespace mtf {
 
 // "layout found on grid { batch -> rows; d_ff, heads -> cols }"; on several lines where it is long.
-// Axes of one rank are left out.
 [[nodiscard]] std::string layout_source(const Layout& layout);
 // "mesh grid = [rows: 4, cols: 2] of tpu_v3"
 [[nodiscard]] std::string mesh_source(const Mesh& mesh);

@@ -26,7 +26,7 @@ std::string title_of(const ScaleReport& report, const ScaleRow& row) {
   return escaped_html(count_text(row.ranks, "rank") + ", " + report.dim + " " +
                       count_text(row.size) + ": " + percent_text(row.found.utilization) + ", " +
                       seconds_text(priced.seconds) + ", " + bytes_text(priced.peak_bytes) + ", " +
-                      axes_source(row.found.layout.mesh) + " " + rules_source(row.found.layout));
+                      axes_source(row.found.written) + " " + rules_source(row.found.layout));
 }
 
 }  // namespace

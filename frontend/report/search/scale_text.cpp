@@ -29,7 +29,7 @@ Row row_of(const ScaleRow& row, const std::string& rules) {
           bytes_text(priced.peak_bytes),
           row.fits ? "" : "too much",
           gap_cell(row.proof),
-          axes_source(row.found.layout.mesh),
+          axes_source(row.found.written),
           rules};
 }
 

@@ -24,7 +24,7 @@ Json found_json(const FoundLayout& found) {
   }
   return {{"source", layout_source(found.layout)},
           {"mesh", mesh_json(found.layout.mesh)},
-          {"mesh_source", mesh_source(found.layout.mesh)},
+          {"mesh_source", mesh_source(found.written)},
           {"rules", rules_json(found.layout.rules, found.layout.mesh)},
           {"variables", std::move(variables)},
           {"gather", found.layout.gather_again ? "again" : "keep"},

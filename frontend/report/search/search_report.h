@@ -16,6 +16,7 @@ namespace mtf {
 // A layout that no other beats in both time and memory; figures of the whole programs' plans.
 struct FoundLayout {
   Layout layout;
+  Mesh written;  // the layout's mesh, without axes of one rank that nothing names
   Priced priced;
   double utilization = 0;
 };

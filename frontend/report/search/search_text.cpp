@@ -64,7 +64,7 @@ std::string front_text(const SearchReport& report) {
     rows.push_back({against, seconds_text(priced.seconds),
                     percent_text(priced.seconds > 0 ? priced.communication / priced.seconds : 0),
                     percent_text(found.utilization), bytes_text(priced.received_bytes),
-                    bytes_text(priced.peak_bytes), many ? axes_source(found.layout.mesh) : "",
+                    bytes_text(priced.peak_bytes), many ? axes_source(found.written) : "",
                     rules_source(found.layout)});
   }
   return in_columns(rows, {.gap = 3, .widest = 60, .width = 400, .right = {1, 2, 3, 4, 5}});
@@ -211,7 +211,7 @@ std::string search_text(const SearchReport& report) {
   const FoundLayout& best = report.front[report.best];
   std::string text = title(report) + "\n";
   if (!report.is_declared_mesh) {
-    text += indented(mesh_source(best.layout.mesh));
+    text += indented(mesh_source(best.written));
   }
   text += indented(layout_source(best.layout)) + "\n" + front_text(report);
   if (!report.fits) {

@@ -71,6 +71,11 @@ Axes splitting_axes(const Mesh& mesh) {
   return axes;
 }
 
+Axes splitting(const Mesh& mesh, Axes axes) {
+  erase_if(axes, [&mesh](AxisId axis) { return mesh.axes[axis].size == 1; });
+  return axes;
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
@@ -246,13 +251,14 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
   VariableRules params{.glob = "", .rules = {}, .span = layout.span};
   for (const std::size_t d : rule_order(candidate)) {
     const bool rest = mtf::has(candidate.rest, d);
-    if (is_fixed_[d] == 0 && (!candidate.rules[d].empty() || rest)) {
+    Axes axes = splitting(layout.mesh, candidate.rules[d]);
+    if (is_fixed_[d] == 0 && (!axes.empty() || rest)) {
       layout.rules.push_back(
-          {.dim = dims_[d], .axes = candidate.rules[d], .span = layout.span, .rest = rest});
+          {.dim = dims_[d], .axes = std::move(axes), .span = layout.span, .rest = rest});
     }
     if (mtf::has(own, d)) {
       params.rules.push_back({.dim = dims_[d],
-                              .axes = variable_axes(candidate, d),
+                              .axes = splitting(layout.mesh, variable_axes(candidate, d)),
                               .span = layout.span,
                               .rest = rest});
     }
