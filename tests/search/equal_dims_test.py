@@ -10,14 +10,16 @@ mesh g = [r: 2, s: 3]
 fn f(x: f32[a, c], y: f32[b, c]) {{
   param w : f32[c, h] = normal(stddev = 0.1)
   param v : f32[c, h] = normal(stddev = 0.1)
-  return sum({one}(einsum(x, w -> [a, h])), over = a), sum({other}(einsum(y, v -> [b, h])), over = b)
+  let p = einsum(x, w -> [a, h])
+  let q = einsum({factors} -> [b, h])
+  return sum({one}, over = a), sum({other}, over = b)
 }}
 """
 NAMES = ["a", "b", "c", "h"]
 
 
-def planned(binary, **sizes):
-    text = PROGRAM.format(**sizes)
+def planned(binary, a=24, b=24, one="square(p)", other="square(q)", factors="y, v"):
+    text = PROGRAM.format(a=a, b=b, one=one, other=other, factors=factors)
     status, found, errors = mtf(binary, "search", "-", "--over", "none", "--json", text=text)
     assert status == 0 and found["proven"], (found, errors)
     return found, text
@@ -45,13 +47,28 @@ def check_costs(binary, found, text):
     assert abs(found["best"]["seconds"] - least) <= 1e-9 * least, (found["best"], least)
 
 
+def check_turned(equal, turned):
+    """As few are planned, and the answer costs the same."""
+    assert turned["priced"] == equal["priced"], (turned["priced"], equal["priced"])
+    assert abs(turned["best"]["seconds"] / equal["best"]["seconds"] - 1) <= 1e-9, (turned["best"], equal["best"])
+
+
 def main():
     binary = sys.argv[1]
-    equal, text = planned(binary, a=24, b=24, one="square", other="square")
+    equal, text = planned(binary)
     check_costs(binary, equal, text)
+    # In whatever order sums and products have their operands.
+    turned, text = planned(binary, factors="v, y")
+    check_costs(binary, turned, text)
+    check_turned(equal, turned)
+    product = "tanh(p) * p + p"
+    as_it_is, _ = planned(binary, one=product, other=product.replace("p", "q"))
+    check_turned(as_it_is, planned(binary, one=product, other="q + q * tanh(q)")[0])
+    minus, _ = planned(binary, one="tanh(p) - p", other="q - tanh(q)")
+    assert as_it_is["priced"] < minus["priced"], (as_it_is["priced"], minus["priced"])
     # Another size, or another operation, and they are two dims again.
-    sizes, _ = planned(binary, a=24, b=48, one="square", other="square")
-    operations, _ = planned(binary, a=24, b=24, one="square", other="exp")
+    sizes, _ = planned(binary, b=48)
+    operations, _ = planned(binary, other="exp(q)")
     assert equal["priced"] < min(sizes["priced"], operations["priced"]), (equal["priced"], sizes["priced"])
     print(f"{equal['priced']} layouts planned; {sizes['priced']} and {operations['priced']} of dims that differ")
 

@@ -49,6 +49,13 @@ std::string kind_of(const Program& program, std::size_t i, const Names& names) {
   return text + " " + std::to_string(value.region) + " " + std::to_string(value.recompute.block);
 }
 
+// Whether its two operands may change places: a sum's or a product's.
+bool commutes(const Value& value) {
+  return value.op != nullptr && value.operands.size() == 2 &&
+         (value.op->primitive == Primitive::kAdd || value.op->algebra == Algebra::kProduct ||
+          value.op->algebra == Algebra::kEinsum);
+}
+
 // Each value also by what it is made of and what is made of it.
 std::vector<Number> finer(const Program& program, const std::vector<Number>& parts,
                           NumberedTexts& numbers) {
@@ -57,10 +64,15 @@ std::vector<Number> finer(const Program& program, const std::vector<Number>& par
   for (std::size_t i = 0; i < parts.size(); ++i) {
     texts.push_back("of " + std::to_string(parts[i]));
     int place = 0;
-    for (const ValueId operand : program.values[i].operands) {
+    const bool is_either = commutes(program.values[i]);
+    std::vector<ValueId> operands = program.values[i].operands;
+    if (is_either) {
+      std::ranges::sort(operands, {}, [&parts](ValueId id) { return parts[at(id)]; });
+    }
+    for (const ValueId operand : operands) {
       texts.back() += "," + std::to_string(parts[at(operand)]);
-      readers[at(operand)].push_back(
-          numbers.number(std::to_string(parts[i]) + " at " + std::to_string(place++)));
+      const std::string where = is_either ? "either place" : std::to_string(place++);
+      readers[at(operand)].push_back(numbers.number(std::to_string(parts[i]) + " at " + where));
     }
   }
   std::vector<Number> result;
