@@ -160,7 +160,8 @@ bool set_memory(Options& options, std::string_view text) {
 
 bool set_explain(Options& options, std::string_view text) {
   options.search.explain = text;
-  return text.find("->") != std::string_view::npos;
+  const std::size_t arrow = text.find("->");
+  return arrow != std::string_view::npos && text.find_first_not_of(' ') < arrow;
 }
 
 bool set_sensitivity(Options& options, std::string_view text) {

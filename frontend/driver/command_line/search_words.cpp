@@ -21,6 +21,9 @@ std::string misuse_of(const SearchOptions& asked) {
   if (asked.ranks.size() > 1 && !scales && !asked.fit) {
     return "several numbers of `--ranks` are for `--scale` and `--fit`";
   }
+  if (asked.axes > 0 && asked.ranks.empty() && !scales && !asked.fit) {
+    return "`--axes` is for the meshes that `--ranks`, `--fit` and `--scale` make";
+  }
   if (const std::string other = about_one(asked); scales && !other.empty()) {
     return "`--scale` shows a layout for each number of ranks; `" + other +
            "` is about one of them: `--ranks N " + other + "`";

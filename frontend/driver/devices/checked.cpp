@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/driver/search/automatic.h"
+#include "frontend/elaborate/report.h"
 #include "frontend/report/plan/spmd_text.h"
 #include "ir/rewrite/rewrite.h"
 #include "stdlib/ops/table.h"
@@ -180,7 +181,10 @@ bool knows_layout(Workspace& workspace, const Session& session) {
     return true;
   }
   workspace.diags.error(DiagKind::kUnknownLayout, {},
-                        "no layout `" + wanted + "`" + did_you_mean(wanted, names));
+                        "no layout `" + wanted + "`" +
+                            did_you_mean(wanted, names,
+                                         names.empty() ? "; the file declares none"
+                                                       : "; there is " + host::quoted_list(names)));
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/driver/search/searching.h"
+#include "frontend/elaborate/report.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
 #include "ir/support/columns.h"
@@ -92,7 +93,10 @@ std::string Searching::not_open(const std::string& dim) const {
     return "no axis of the mesh " + to_string(mesh) + " splits `" + dim + "` (" +
            std::to_string(size->second) + ") evenly";
   }
-  return "`" + dim + "` is no dim that may be split here" + did_you_mean(dim, space_.dims());
+  return "`" + dim + "` is no dim that may be split here" +
+         did_you_mean(dim, space_.dims(),
+                      space_.dims().empty() ? "; none is"
+                                            : "; there is " + host::quoted_list(space_.dims()));
 }
 
 std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
