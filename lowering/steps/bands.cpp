@@ -1,6 +1,7 @@
 #include "lowering/steps/bands.h"
 
 #include <algorithm>
+#include <span>
 
 namespace mtf {
 namespace {
@@ -8,33 +9,20 @@ namespace {
 constexpr std::int64_t kBandBytes = 256LL * 1024;  // a part of the second-level cache
 constexpr std::int64_t kMostRowBytes = 1024LL * 1024;
 
-// Dims that tensors have in common from the first on.
-class Prefix {
- public:
-  explicit Prefix(const SpmdProgram& program) : program_(program) {}
-
-  void take(SpmdId id) {
-    const SpmdValue& value = program_.at(id);
-    if (first_ == nullptr) {
-      first_ = &value;
-      length_ = value.type.shape.rank();
-      return;
-    }
-    length_ = std::min(length_, value.type.shape.rank());
-    std::size_t same = 0;
-    while (same < length_ && value.type.shape[same] == first_->type.shape[same] &&
-           value.layout->dims[same] == first_->layout->dims[same]) {
-      ++same;
-    }
-    length_ = same;
+// How many dims two tensors have in common from the first on.
+std::size_t common_dims(const SpmdValue& a, const SpmdValue& b) {
+  const std::span<const Dim> of_a = a.type.shape.dims();
+  const std::span<const Dim> of_b = b.type.shape.dims();
+  const std::size_t least = std::min(of_a.size(), of_b.size());
+  if (of_a.data() == of_b.data() && &*a.layout == &*b.layout) {
+    return least;
   }
-  [[nodiscard]] std::size_t length() const { return length_; }
-
- private:
-  const SpmdProgram& program_;
-  const SpmdValue* first_ = nullptr;
-  std::size_t length_ = 0;
-};
+  std::size_t same = 0;
+  while (same < least && of_a[same] == of_b[same] && a.layout->dims[same] == b.layout->dims[same]) {
+    ++same;
+  }
+  return same;
+}
 
 bool has_one_loop_each(const DimMap& map) {
   return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
@@ -74,15 +62,28 @@ bool is_reduction(const LocalCall& call) {
          });
 }
 
-std::size_t band_dims(const SpmdProgram& program, const Chain& chain) {
-  Prefix prefix(program);
+ChainExtent extent_of(const SpmdProgram& program, const Chain& chain) {
+  ChainExtent extent{.first = chain.front()->result};
+  const SpmdValue& first = program.at(extent.first);
+  extent.dims = first.type.shape.rank();
   for (const LocalCall* call : chain) {
-    prefix.take(call->result);
+    extent.most_bytes += static_cast<double>(program.at(call->result).local.bytes());
+    for (const SpmdId operand : call->operands) {
+      extent.most_bytes += static_cast<double>(program.at(operand).local.bytes());
+    }
+    extent.dims = std::min(extent.dims, common_dims(first, program.at(call->result)));
     if (call->call.op->tile == nullptr) {
-      prefix.take(call->operands.front());
+      extent.dims = std::min(extent.dims, common_dims(first, program.at(call->operands.front())));
     }
   }
-  return prefix.length();
+  return extent;
+}
+
+ChainExtent joined(const SpmdProgram& program, const ChainExtent& early, const ChainExtent& late) {
+  const std::size_t common = common_dims(program.at(early.first), program.at(late.first));
+  return {.first = early.first,
+          .dims = std::min({early.dims, late.dims, common}),
+          .most_bytes = early.most_bytes + late.most_bytes};
 }
 
 std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, std::size_t dims) {
@@ -102,7 +103,7 @@ std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, std::size
     }
   }
   std::ranges::sort(tensors);
-  tensors.erase(std::ranges::unique(tensors).begin(), tensors.end());
+  tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
   std::int64_t bytes = 0;
   for (const std::size_t tensor : tensors) {
     bytes += program.values[tensor].local.bytes();
@@ -122,10 +123,14 @@ Bands bands_of(const Shape& prefix, std::int64_t row_bytes) {
   return {};
 }
 
-bool may_run_in_bands(const SpmdProgram& program, const Chain& chain) {
-  const std::size_t dims = band_dims(program, chain);
-  return rows_of(program.at(chain.front()->result).local.shape, dims) > 1 &&
-         row_bytes(program, chain, dims) <= kMostRowBytes;
+bool may_run_in_bands(const SpmdProgram& program, const ChainExtent& extent,
+                      const std::function<Chain()>& chain) {
+  const std::int64_t rows = rows_of(program.at(extent.first).local.shape, extent.dims);
+  if (rows <= 1) {
+    return false;
+  }
+  return extent.most_bytes / static_cast<double>(rows) <= static_cast<double>(kMostRowBytes) ||
+         row_bytes(program, chain(), extent.dims) <= kMostRowBytes;
 }
 
 }  // namespace mtf

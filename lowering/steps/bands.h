@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lowering/spmd.h"
@@ -22,9 +23,17 @@ using Chain = std::vector<const LocalCall*>;  // in order
 // Whether the call only joins elements of its one operand, each rank those that it has.
 [[nodiscard]] bool is_reduction(const LocalCall& call);
 
-// The number of leading dims that the results of all calls have in common, in size and split, and
-// the operands of the reductions as well.
-[[nodiscard]] std::size_t band_dims(const SpmdProgram& program, const Chain& chain);
+struct ChainExtent {
+  SpmdId first;  // what the first call makes
+  // Leading dims that the results of all calls have in common, in size and split, and the operands
+  // of the reductions as well.
+  std::size_t dims = 0;
+  double most_bytes = 0;  // of all results and operands; some may be counted several times
+};
+[[nodiscard]] ChainExtent extent_of(const SpmdProgram& program, const Chain& chain);
+// Of one chain behind the other.
+[[nodiscard]] ChainExtent joined(const SpmdProgram& program, const ChainExtent& early,
+                                 const ChainExtent& late);
 
 // How a rank goes over the bands: one index at a time of the dims before `cut`, so many of that
 // one.
@@ -42,7 +51,8 @@ struct Bands {
 [[nodiscard]] std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain,
                                      std::size_t dims);
 
-// Whether the calls, in this order, are worth doing so.
-[[nodiscard]] bool may_run_in_bands(const SpmdProgram& program, const Chain& chain);
+// Whether the calls of a chain are worth doing so; they are asked for only where that is close.
+[[nodiscard]] bool may_run_in_bands(const SpmdProgram& program, const ChainExtent& extent,
+                                    const std::function<Chain()>& chain);
 
 }  // namespace mtf

@@ -21,12 +21,14 @@ class Fuser {
   explicit Fuser(SpmdProgram& program)
       : program_(program),
         maker_(program.values.size(), kNoStep),
-        first_reader_(program.values.size(), kNoStep),
         last_reader_(program.values.size(), 0),
         uses_(program.values.size(), 0),
         segments_(segments_of(program)),
         is_chain_(program.steps.size(), 0),
         has_same_elements_(program.steps.size(), 0),
+        is_read_(program.steps.size(), 0),
+        length_(program.steps.size(), 0),
+        extent_(program.steps.size()),
         parts_(program.steps.size()),
         gone_(program.steps.size(), 0) {
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
@@ -77,11 +79,13 @@ class Fuser {
   }
 
   void join_operands(std::size_t s) {
+    length_[s] = program_.steps[s].calls.size();
     is_chain_[s] = may_join(program_.steps[s]) ? 1 : 0;
     if (is_chain_[s] == 0) {
       return;
     }
     has_same_elements_[s] = std::ranges::all_of(program_.steps[s].calls, is_element_wise) ? 1 : 0;
+    extent_[s] = extent_of(program_, chain_of(program_.steps[s]));
     for (std::size_t i = 0; i < program_.steps[s].calls.back().operands.size(); ++i) {
       const SpmdId operand = program_.steps[s].calls.back().operands[i];
       const std::size_t m = maker_[at(operand)];
@@ -95,7 +99,7 @@ class Fuser {
   [[nodiscard]] bool can_join(std::size_t m, std::size_t s) const {
     const Step& early = program_.steps[m];
     const Step& late = program_.steps[s];
-    if (is_chain_[m] == 0 || length_of(m) + length_of(s) > kMaxChain || is_read(m) ||
+    if (is_chain_[m] == 0 || length_[m] + length_[s] > kMaxChain || is_read_[m] != 0 ||
         is_shared_constant(m) || holders_of(early) != holders_of(late)) {
       return false;
     }
@@ -105,20 +109,13 @@ class Fuser {
   }
 
   [[nodiscard]] bool may_share_bands(std::size_t m, std::size_t s) const {
-    Chain chain;
-    for (const std::size_t step : {m, s}) {
-      for_calls(step, [&chain](const LocalCall& call) { chain.push_back(&call); });
-    }
-    return may_run_in_bands(program_, chain);
-  }
-
-  // Whether another step reads what a chain makes.
-  [[nodiscard]] bool is_read(std::size_t s) const {
-    bool is_read = false;
-    for_calls(s, [&](const LocalCall& call) {
-      is_read = is_read || first_reader_[at(call.result)] != kNoStep;
+    return may_run_in_bands(program_, joined(program_, extent_[m], extent_[s]), [&] {
+      Chain chain;
+      for (const std::size_t step : {m, s}) {
+        for_calls(step, [&chain](const LocalCall& call) { chain.push_back(&call); });
+      }
+      return chain;
     });
-    return is_read;
   }
 
   // Whether what a reduction reads, and nobody reads behind it, would have to wait for step s in
@@ -143,7 +140,7 @@ class Fuser {
   // A chain that made it would have to come before all the others that read it.
   [[nodiscard]] bool is_shared_constant(std::size_t s) const {
     const LocalCall& call = program_.steps[s].calls.front();
-    return length_of(s) == 1 && call.operands.empty() && uses_[at(call.result)] > 1;
+    return length_[s] == 1 && call.operands.empty() && uses_[at(call.result)] > 1;
   }
 
   // The calls of step m go to the front of step s.
@@ -162,13 +159,9 @@ class Fuser {
     }
     parts_[s].insert(parts_[s].begin(), parts_[m].begin(), parts_[m].end());
     has_same_elements_[s] = has_same_elements_[s] != 0 && has_same_elements_[m] != 0 ? 1 : 0;
+    length_[s] += length_[m];
+    extent_[s] = joined(program_, extent_[m], extent_[s]);
     gone_[m] = 1;
-  }
-
-  [[nodiscard]] std::size_t length_of(std::size_t s) const {
-    std::size_t length = 0;
-    for_calls(s, [&length](const LocalCall&) { ++length; });
-    return length;
   }
 
   // Of a chain all, in order, though they are yet in the steps that they were in.
@@ -191,7 +184,7 @@ class Fuser {
         continue;
       }
       calls.clear();
-      calls.reserve(length_of(s));
+      calls.reserve(length_[s]);
       for (const std::size_t part : parts_[s]) {
         std::ranges::move(program_.steps[part].calls, std::back_inserter(calls));
       }
@@ -230,19 +223,21 @@ class Fuser {
   }
 
   void read(SpmdId value, std::size_t s) {
-    if (maker_[at(value)] != s && first_reader_[at(value)] == kNoStep) {
-      first_reader_[at(value)] = s;
+    if (const std::size_t maker = maker_[at(value)]; maker != s && maker != kNoStep) {
+      is_read_[maker] = 1;
     }
   }
 
   SpmdProgram& program_;
-  std::vector<std::size_t> maker_;         // the step that makes a value
-  std::vector<std::size_t> first_reader_;  // the first step, other than its own, that reads it
-  std::vector<std::size_t> last_reader_;   // before any step joined another
-  std::vector<int> uses_;                  // as operands
-  std::vector<std::size_t> segments_;      // per step, of the loops
-  std::vector<char> is_chain_;             // per step that was met
-  std::vector<char> has_same_elements_;    // of a chain: all of its calls are element-wise
+  std::vector<std::size_t> maker_;               // the step that makes a value
+  std::vector<std::size_t> last_reader_;         // before any step joined another
+  std::vector<int> uses_;                        // as operands
+  std::vector<std::size_t> segments_;            // per step, of the loops
+  std::vector<char> is_chain_;                   // per step that was met
+  std::vector<char> has_same_elements_;          // of a chain: all of its calls are element-wise
+  std::vector<char> is_read_;                    // whether another step reads what it makes
+  std::vector<std::size_t> length_;              // calls
+  std::vector<ChainExtent> extent_;              // of a chain
   std::vector<std::vector<std::size_t>> parts_;  // of a chain of several, the steps that it was
   std::vector<char> gone_;                       // per step: part of another
 };

@@ -26,7 +26,7 @@ class ChainSketch {
         rank_(context.communicator.local_ranks()[index]) {
     if (std::ranges::any_of(step.calls, is_reduction)) {
       const Chain chain = chain_of(step);
-      dims_ = band_dims(program, chain);
+      dims_ = extent_of(program, chain).dims;
       const Shape slice = slice_shape(step.calls.front().result);
       const Shape prefix(std::vector<Dim>(slice.dims().begin(), slice.dims().begin() + dims()));
       bands_ = bands_of(prefix, row_bytes(program, chain, dims_));
