@@ -65,7 +65,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
     return std::nullopt;
   }
   out.targets = *std::move(targets);
-  out.values.reserve(out.source.values.size() + out.source.values.size() / 4);
+  out.values.reserve(out.source.values.size() + out.source.values.size() / 2);
   PlanCache own;
   PlanCache& cache = options.cache == nullptr ? own : *options.cache;
   partition(out, op_of(ops, Algebra::kSum), layout.gather_again,

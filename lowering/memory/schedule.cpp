@@ -252,13 +252,23 @@ class Scheduler {
   std::int64_t freed_ = 0;              // bytes
 };
 
-void reorder(SpmdProgram& program, const StepUses& uses) {
-  std::vector<Step> steps;
-  steps.reserve(uses.size());
-  for (const StepUse& use : uses.steps()) {
-    steps.push_back(std::move(program.steps[use.step]));
+// Where they are, one after the other along each cycle of places: steps are large.
+void reorder(std::vector<Step>& steps, const StepUses& uses) {
+  std::vector<std::size_t> from(steps.size());  // whose step a place is yet to get; its own: none
+  std::ranges::transform(uses.steps(), from.begin(), &StepUse::step);
+  for (std::size_t begin = 0; begin < steps.size(); ++begin) {
+    if (from[begin] == begin) {
+      continue;
+    }
+    Step first = std::move(steps[begin]);
+    std::size_t place = begin;
+    while (from[place] != begin) {
+      steps[place] = std::move(steps[from[place]]);
+      place = std::exchange(from[place], place);
+    }
+    steps[place] = std::move(first);
+    from[place] = place;
   }
-  program.steps = std::move(steps);
 }
 
 void set_memory(SpmdProgram& program, const MemoryPlan& plan) {
@@ -298,7 +308,7 @@ void schedule(SpmdProgram& program, bool rough) {
     }
   }
   if (is_moved) {
-    reorder(program, uses);
+    reorder(program.steps, uses);
   }
   set_memory(program, best);
 }

@@ -32,7 +32,7 @@ class Partitioner {
 
   void run() {
     const std::size_t values = source_.values.size();
-    out_.steps.reserve(values + values / 8);
+    out_.steps.reserve(values + values / 2);
     for (std::size_t i = 0; i < values; ++i) {
       stop_point(i, values);
       const ValueId id{static_cast<std::int32_t>(i)};
