@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -114,6 +115,9 @@ class Compaction {
 
 void drop_dead(Program& program) {
   const std::vector<bool> live = live_values(program);
+  if (std::ranges::find(live, false) == live.end()) {
+    return;
+  }
   Compaction compaction(program);
   for (const bool is_live : live) {
     (void)compaction.next();
@@ -180,8 +184,8 @@ class HashedValues {
   // The first of the hash for which `is_it` holds; invalid: none.
   template <typename IsIt>
   [[nodiscard]] ValueId find(std::size_t hash, const IsIt& is_it) const {
-    for (std::size_t i = hash & mask_; slots_[i].used; i = (i + 1) & mask_) {
-      if (slots_[i].hash == hash && slots_[i].id.valid() && is_it(slots_[i].id)) {
+    for (std::size_t i = hash & mask_; slots_[i].id != kFree; i = (i + 1) & mask_) {
+      if (slots_[i].hash == folded(hash) && slots_[i].id.valid() && is_it(slots_[i].id)) {
         return slots_[i].id;
       }
     }
@@ -189,25 +193,32 @@ class HashedValues {
   }
   void add(std::size_t hash, ValueId id) {
     std::size_t i = hash & mask_;
-    while (slots_[i].used) {
+    while (slots_[i].id != kFree) {
       i = (i + 1) & mask_;
     }
-    slots_[i] = {.hash = hash, .id = id, .used = true};
+    slots_[i] = {.hash = folded(hash), .id = id};
   }
   void remove(std::size_t hash, ValueId id) {
-    for (std::size_t i = hash & mask_; slots_[i].used; i = (i + 1) & mask_) {
+    for (std::size_t i = hash & mask_; slots_[i].id != kFree; i = (i + 1) & mask_) {
       if (slots_[i].id == id) {
-        slots_[i].id = {};
+        slots_[i].id = kRemoved;
         return;
       }
     }
   }
 
  private:
+  static constexpr ValueId kFree{-1};
+  static constexpr ValueId kRemoved{-2};
+
+  static std::uint32_t folded(std::size_t hash) {
+    return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
+  }
+
+  // Small, as there are millions, read here and there.
   struct Slot {
-    std::size_t hash = 0;
-    ValueId id;  // invalid: it was removed
-    bool used = false;
+    std::uint32_t hash = 0;
+    ValueId id = kFree;
   };
   std::vector<Slot> slots_;
   std::size_t mask_;
@@ -282,15 +293,20 @@ void merge_equal(Program& program) {
   compaction.finish();
 }
 
+// Without dead code, and equal values once.
+Program merged(const Program& program) {
+  Program clean = without_dead(program);
+  share_contents(clean);
+  merge_equal(clean);
+  return clean;
+}
+
 }  // namespace
 
 // Products are fused only while nobody else reads them, so dead readers must be gone before; and
 // the fused ones must be gone before equal values are merged, as they would decide the order.
 Program simplify(const Program& program, OpTable ops) {
-  Program clean = without_dead(program);
-  share_contents(clean);
-  merge_equal(clean);
-  Program contracted = contract(clean, ops);
+  Program contracted = contract(merged(program), ops);
   drop_dead(contracted);
   merge_equal(contracted);
   drop_dead(contracted);
