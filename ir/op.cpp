@@ -88,7 +88,9 @@ const ArgValue* OpArgs::find(std::string_view name) const {
 }
 
 void OpArgs::set(std::string_view name, ArgValue value) {
-  std::vector<Entry> changed(entries().begin(), entries().end());
+  std::vector<Entry> changed;
+  changed.reserve(entries().size() + 1);
+  changed.assign(entries().begin(), entries().end());
   const auto found = std::ranges::find(changed, name, &Entry::first);
   if (found == changed.end()) {
     changed.emplace_back(name, std::move(value));

@@ -185,12 +185,30 @@ bool check_same_dtype(const OpCall& call, std::size_t first, DiagSink& diags) {
   return true;
 }
 
+namespace {
+
+// With those of the next that it lacks, in the order of the next if that is its own as well.
+Shape with_dims(const Shape& all, const Shape& next) {
+  if (is_subsequence(all, next)) {
+    return next;
+  }
+  Shape both = all;
+  for (const Dim& dim : next.dims()) {
+    both = both.has(dim.name) ? both : both.with(dim);
+  }
+  return both;
+}
+
+}  // namespace
+
 std::optional<Shape> union_of_dims(const OpCall& call, DiagSink& diags) {
   Shape all;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Shape& next = call.operands[i].shape;
+    bool adds = false;
     for (const Dim& dim : next.dims()) {
       const Dim* other = all.find(dim.name);
+      adds = adds || other == nullptr;
       if (other != nullptr && other->size != dim.size) {
         diags.error(DiagKind::kDimSize, call.span_of(i),
                     spelled(call) + " of " + to_string(all) + " and " + to_string(next) + "; " +
@@ -199,13 +217,7 @@ std::optional<Shape> union_of_dims(const OpCall& call, DiagSink& diags) {
         return std::nullopt;
       }
     }
-    if (is_subsequence(all, next)) {
-      all = next;
-      continue;
-    }
-    for (const Dim& dim : next.dims()) {
-      all = all.has(dim.name) ? all : all.with(dim);
-    }
+    all = adds ? with_dims(all, next) : all;
   }
   return all;
 }

@@ -66,8 +66,7 @@ bool holds_pick(Builder& b, ValueId x, const Shape& to, int depth = kDepth) {
   const Value& value = b.program().at(x);
   const bool passes = is(value, Algebra::kProduct) || is(value, Primitive::kNegate) ||
                       is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
-  const std::vector<ValueId> operands = value.operands;
-  return passes && std::ranges::any_of(operands, [&](ValueId operand) {
+  return passes && std::ranges::any_of(value.operands, [&](ValueId operand) {
            return holds_pick(b, operand, to, depth - 1);
          });
 }
