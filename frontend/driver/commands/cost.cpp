@@ -48,9 +48,10 @@ class Pricing {
   }
 
   std::optional<SpmdProgram> lowered(const Program& simplified, const Layout& layout,
-                                     DiagSink& diags) const {
-    return lower_simplified(simplified, layout, op_table(), diags,
-                            {.exact = !workspace_.options.fast, .price_only = true, .named = true});
+                                     DiagSink& diags) {
+    return lower_simplified(
+        simplified, layout, op_table(), diags,
+        {.exact = !workspace_.options.fast, .price_only = true, .named = true, .cache = &cache_});
   }
 
   void add_one_rank(CostTable& table) {
@@ -69,6 +70,14 @@ class Pricing {
       table.one_rank.cost =
           cost_of(*std::move(program),
                   hardware_for(workspace_.options, unsplit_.session, profile, 1), flops);
+      say(table.one_rank);
+    }
+  }
+
+  // Before the next plan is made: no two of them are held, but for Json, which has more of them.
+  void say(CostRow& row) const {
+    if (!workspace_.options.json) {
+      say_details(row, workspace_.sources);
     }
   }
 
@@ -100,6 +109,7 @@ class Pricing {
                                         declared.mesh.ranks()),
                            table.one_rank.cost->useful_flops);
       }
+      say(row);
       row.errors = errors_of(found);
       table.layouts.push_back(std::move(row));
     }
@@ -109,6 +119,7 @@ class Pricing {
   FileId file_;
   CheckedProgram& unsplit_;
   std::map<std::string, Program> simplified_;  // by entry
+  PlanCache cache_;
 };
 
 }  // namespace

@@ -18,6 +18,9 @@ struct CostRow {
   Mesh mesh;
   std::optional<Cost> cost;  // none: the layout is illegal
   std::vector<Diag> errors;  // and why
+  // Of a text, what is said below the table, and whether a gather goes on behind a product.
+  std::string details = {};
+  bool overlaps = false;
 };
 
 struct CostTable {
@@ -30,6 +33,10 @@ struct CostTable {
 // "12·batch·io·hidden/rows + 2·io·hidden"; "" for none.
 [[nodiscard]] std::string formula_text(const Terms& terms);
 
+// Says of a layout what a text says of its plan, and keeps of that the totals: plans are large.
+void say_details(CostRow& row, const SourceMap& sources);
+
+// requires: all details are said
 [[nodiscard]] std::string cost_text(const CostTable& table, const SourceMap& sources);
 [[nodiscard]] std::string cost_json(const CostTable& table, const SourceMap& sources);
 

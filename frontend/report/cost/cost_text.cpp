@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "frontend/report/cost/cost_table.h"
 #include "frontend/report/plan/pseudo_code.h"
@@ -23,9 +24,9 @@ std::string legend(bool overlaps) {
 }
 
 // Whether part of a gather is predicted to go on behind a product.
-bool overlaps(const CostRow& row) {
-  return row.cost && row.cost->hardware.overlap > 0 &&
-         std::ranges::any_of(row.cost->program.values,
+bool overlaps(const Cost& cost) {
+  return cost.hardware.overlap > 0 &&
+         std::ranges::any_of(cost.program.values,
                              [](const SpmdValue& value) { return value.pieces > 1; });
 }
 
@@ -177,15 +178,28 @@ std::string term_text(const Term& term) {
 
 }  // namespace
 
+void say_details(CostRow& row, const SourceMap& sources) {
+  if (!row.cost) {
+    return;
+  }
+  row.overlaps = overlaps(*row.cost);
+  row.details = row.layout.empty() ? "" : details_text(row, sources);
+  SpmdProgram& plan = row.cost->program;
+  SpmdProgram totals;
+  totals.mesh = std::move(plan.mesh);
+  totals.totals = std::move(plan.totals);
+  plan = std::move(totals);
+}
+
 std::string cost_text(const CostTable& table, const SourceMap& sources) {
   std::string text = table.entry + parameters_text(table) + "; per rank and run" +
                      loops_text(table) + "\n\n" + table_text(table, sources);
   for (const CostRow& row : table.layouts) {
     if (row.cost) {
-      text += "\n" + details_text(row, sources);
+      text += "\n" + row.details;
     }
   }
-  return text + "\n" + legend(std::ranges::any_of(table.layouts, overlaps));
+  return text + "\n" + legend(std::ranges::any_of(table.layouts, &CostRow::overlaps));
 }
 
 std::string formula_text(const Terms& terms) {
