@@ -166,6 +166,9 @@ std::string Repl::in_use() {
 }
 
 bool Repl::look_at(const std::string& text, const std::function<bool(const host::Value&)>& look) {
+  if (text.empty()) {
+    return refuse(DiagKind::kMissingArgument, "of what? an expression, as `x` or `sum(x)`");
+  }
   const FileId file = add_source("session", 1, text);
   DiagSink diags;
   std::optional<ast::File> tree = parse(file, sources_, diags);

@@ -89,7 +89,13 @@ std::vector<std::int64_t> sizes_of(Context& c, const Dim& dim, const ast::Expr& 
     if (!size) {
       return {};
     }
-    sizes.push_back(std::min(*size, dim.size + 1));
+    if (*size > dim.size) {
+      c.report.error(DiagKind::kBadArgument, expr.span,
+                     "`split` of " + dim.name + " " + std::to_string(dim.size) +
+                         " into parts of which one is " + std::to_string(*size));
+      return {};
+    }
+    sizes.push_back(*size);
   }
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   if (all != dim.size) {

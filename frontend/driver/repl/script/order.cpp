@@ -35,7 +35,9 @@ class Order {
       if (is_function(i)) {
         waiting_.push_back(i);
       } else {
-        take_named(i, /*declared_below=*/false);
+        if (computes(i)) {
+          take_functions_for(i);
+        }
         take(i);
       }
       take_ready(i);
@@ -47,11 +49,23 @@ class Order {
   }
 
  private:
+  // Whether it can be taken, given what the predicate says of what it names and is not taken yet;
+  // functions that need each other do not stand in each other's way.
+  template <typename May>
+  [[nodiscard]] bool may_follow(std::size_t i, std::set<std::size_t>& seen, const May& may) const {
+    return std::ranges::all_of(named_[i], [&](std::size_t other) {
+      return is_taken_[other] || !seen.insert(other).second ||
+             (may(other) && may_follow(other, seen, may));
+    });
+  }
+
   [[nodiscard]] bool is_function(std::size_t i) const {
     return inputs_[i].kind == StatementKind::kFunction;
   }
-
-  // What computes nothing, so that its place changes nothing.
+  [[nodiscard]] bool computes(std::size_t i) const {
+    return inputs_[i].kind == StatementKind::kBinding || inputs_[i].kind == StatementKind::kOther;
+  }
+  // What may come earlier than it stands.
   [[nodiscard]] bool only_declares(std::size_t i) const {
     return is_function(i) || inputs_[i].kind == StatementKind::kDim ||
            inputs_[i].kind == StatementKind::kImport;
@@ -64,35 +78,36 @@ class Order {
     }
   }
 
-  void take_named(std::size_t i, bool declared_below) {
+  // With those of its needs that may come earlier.
+  void take_with_needs(std::size_t i) {
+    if (is_taken_[i] || !is_entered_.insert(i).second) {
+      return;  // or two that need each other
+    }
     for (const std::size_t other : named_[i]) {
-      if (is_function(other) || (declared_below && only_declares(other))) {
+      if (only_declares(other)) {
+        take_with_needs(other);
+      }
+    }
+    take(i);
+  }
+
+  // A name may also stand in a text: what needs more than declarations goes on waiting.
+  void take_functions_for(std::size_t i) {
+    for (const std::size_t other : named_[i]) {
+      std::set<std::size_t> seen{other};
+      const auto may = [this](std::size_t need) { return only_declares(need); };
+      if (is_function(other) && may_follow(other, seen, may)) {
         take_with_needs(other);
       }
     }
   }
 
-  void take_with_needs(std::size_t i) {
-    if (is_taken_[i] || !is_entered_.insert(i).second) {
-      return;  // or two that need each other
-    }
-    take_named(i, /*declared_below=*/true);
-    take(i);
-  }
-
-  // Whether all that it names, itself or through functions, is taken or such a function above.
-  [[nodiscard]] bool is_ready(std::size_t i, std::size_t place, std::set<std::size_t>& seen) const {
-    return std::ranges::all_of(named_[i], [&](std::size_t other) {
-      const bool waits = is_function(other) && other <= place;
-      return is_taken_[other] || !seen.insert(other).second ||
-             (waits && is_ready(other, place, seen));
-    });
-  }
-
+  // What stands at `place` or above it, and needs nothing from below.
   void take_ready(std::size_t place) {
     for (const std::size_t i : std::exchange(waiting_, {})) {
       std::set<std::size_t> seen{i};
-      if (is_ready(i, place, seen)) {
+      const auto may = [&](std::size_t need) { return is_function(need) && need <= place; };
+      if (may_follow(i, seen, may)) {
         take_with_needs(i);
       } else if (!is_taken_[i]) {
         waiting_.push_back(i);

@@ -36,6 +36,20 @@ bool are_whole(const std::vector<double>& numbers) {
   return std::ranges::all_of(numbers, [](double x) { return x == std::floor(x); });
 }
 
+// Whether an operation can count with them; false after an error.
+bool are_countable(const OpCallSite& site, const OpParam& param, SourceSpan span,
+                   const std::vector<double>& numbers) {
+  constexpr double kExact = 0x1p53;
+  const auto beyond = std::ranges::find_if(numbers, [](double x) { return std::abs(x) >= kExact; });
+  if (beyond == numbers.end()) {
+    return true;
+  }
+  site.c.report.error(DiagKind::kOverflow, span,
+                      "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
+                          "` takes whole numbers below 2^53");
+  return false;
+}
+
 }  // namespace
 
 std::optional<ArgValue> data_argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
@@ -77,7 +91,9 @@ std::optional<ArgValue> ints_argument(OpCallSite& site, const OpParam& param,
       return std::nullopt;
     }
     if (are_whole(row.numbers)) {
-      return std::move(row.numbers);
+      return are_countable(site, param, expr.span, row.numbers)
+                 ? std::optional<ArgValue>(std::move(row.numbers))
+                 : std::nullopt;
     }
   }
   std::string wanted = "a whole number, or a list of one for each dim";
