@@ -100,9 +100,9 @@ std::string sizes_text(const Mesh& mesh, const Mesh& declared) {
 std::unique_ptr<SearchedProgram> SearchedProgram::read(Workspace& workspace, FileId file,
                                                        const std::optional<Layout>& fixed,
                                                        DiagSink& diags) {
-  DiagSink found;  // with warnings of layouts that are not what is asked about
-  std::unique_ptr<CheckedProgram> unsplit = build_under(workspace, file, "", found);
-  for (const Diag& diag : errors_of(found)) {
+  auto found = std::make_unique<DiagSink>();  // with warnings of layouts that nobody asked about
+  std::unique_ptr<CheckedProgram> unsplit = build_under(workspace, file, "", *found);
+  for (const Diag& diag : errors_of(*found)) {
     diags.add(diag);
   }
   if (unsplit == nullptr || !diags.ok() || !knows_hardware(workspace, unsplit->session) ||
@@ -110,7 +110,7 @@ std::unique_ptr<SearchedProgram> SearchedProgram::read(Workspace& workspace, Fil
     return nullptr;
   }
   std::unique_ptr<SearchedProgram> program(
-      new SearchedProgram(workspace, file, std::move(unsplit)));
+      new SearchedProgram(workspace, file, std::move(found), std::move(unsplit)));
   program->entries_ = chosen_entries(workspace, program->unsplit_->session);
   if (program->entries_.empty() || !program->choose_fixed(fixed, diags)) {
     return nullptr;

@@ -59,8 +59,9 @@ class SearchedProgram {
   [[nodiscard]] double useful_flops();
 
  private:
-  SearchedProgram(Workspace& workspace, FileId file, std::unique_ptr<CheckedProgram> unsplit)
-      : workspace_(workspace), file_(file), unsplit_(std::move(unsplit)) {}
+  SearchedProgram(Workspace& workspace, FileId file, std::unique_ptr<DiagSink> said,
+                  std::unique_ptr<CheckedProgram> unsplit)
+      : workspace_(workspace), file_(file), said_(std::move(said)), unsplit_(std::move(unsplit)) {}
 
   // What is fixed, from the file and the options; false after an error.
   [[nodiscard]] bool choose_fixed(const std::optional<Layout>& fixed, DiagSink& diags);
@@ -74,6 +75,7 @@ class SearchedProgram {
 
   Workspace& workspace_;
   FileId file_;
+  std::unique_ptr<DiagSink> said_;  // by the session, for as long as it lives
   std::unique_ptr<CheckedProgram> unsplit_;
   std::vector<std::string> entries_;
   SpaceLimits limits_;
