@@ -21,7 +21,7 @@ class Parts {
 
   // The parts of a value; nullopt: it is no sum over the dim.
   std::optional<ValueId> of(ValueId id) {
-    if (const auto known = parts_.find(id); known != parts_.end()) {
+    if (const auto known = parts_.find(id.index); known != parts_.end()) {
       return known->second;
     }
     const Value value = program().at(id);  // a copy: the list grows
@@ -29,7 +29,7 @@ class Parts {
     if (value.op != nullptr && !value.type.shape.has(dim_)) {
       parts = sums_over_dim(id) ? as_sum(value) : as_linear(value);
     }
-    parts_.emplace(id, parts);
+    parts_.emplace(id.index, parts);
     return parts;
   }
 
@@ -135,7 +135,7 @@ class Parts {
     if (!builder_.type_of(id).shape.has(dim_)) {
       return id;
     }
-    if (const auto known = cut_.find(id); known != cut_.end()) {
+    if (const auto known = cut_.find(id.index); known != cut_.end()) {
       return known->second;
     }
     const Value value = program().at(id);
@@ -153,7 +153,7 @@ class Parts {
       builder_.at(span_, frame_);  // a layout that does not fit the blocks is about these
       made = builder_.emit(Primitive::kReshape, {id}, to_shape(shape));
     }
-    cut_.emplace(id, *made);
+    cut_.emplace(id.index, *made);
     return *made;
   }
 
@@ -244,8 +244,8 @@ class Parts {
   std::int64_t ways_;
   SourceSpan span_;  // of the call
   std::int32_t frame_;
-  std::map<ValueId, std::optional<ValueId>> parts_;
-  std::map<ValueId, ValueId> cut_;
+  std::map<std::int32_t, std::optional<ValueId>> parts_;  // by value
+  std::map<std::int32_t, ValueId> cut_;
 };
 
 }  // namespace
