@@ -43,7 +43,8 @@ fn step(x: f32[batch, io]) {
 
 
 def comments(text):
-    return [line[line.index("#"):] for line in text.splitlines() if "#" in line]
+    lines = [re.sub(r'"[^"]*"', "", line) for line in text.splitlines()]
+    return [line[line.index("#"):] for line in lines if "#" in line]
 
 
 def written(binary, folder, text, *words, name=None):
