@@ -113,8 +113,9 @@ bool check_apart(const OpCall& call, const OtherDims& others, const WindowAxes& 
 }
 
 // The dims behind `->` with the sizes that the windows give; without `->` those of the first
-// operand, and the kernel's own in place of what is summed.
-Shape result_shape(const OpCall& call, const OtherDims& others, const WindowAxes& axes, bool up) {
+// operand, and the kernel's own in place of what is summed. A name may be there twice.
+std::vector<Dim> result_dims(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
+                             bool up) {
   std::vector<Dim> dims;
   const auto add_window = [&](const Dim& dim) {
     for (const WindowAxis& axis : axes) {
@@ -132,7 +133,7 @@ Shape result_shape(const OpCall& call, const OtherDims& others, const WindowAxes
         dims.push_back(dim);
       }
     }
-    return Shape(std::move(dims));
+    return dims;
   }
   bool added = false;
   const auto add_kernel = [&] {
@@ -154,7 +155,7 @@ Shape result_shape(const OpCall& call, const OtherDims& others, const WindowAxes
     }
   }
   add_kernel();
-  return Shape(std::move(dims));
+  return dims;
 }
 
 // conv and, if `up`, conv_transpose.
@@ -181,10 +182,12 @@ std::optional<TensorType> product_type(OpCall& call, bool up, DiagSink& diags) {
       !(up ? fit_big(call, *axes, diags) : count_windows(call, *axes, diags))) {
     return std::nullopt;
   }
-  const Shape to = result_shape(call, others, *axes, up);
-  const std::vector<Dim> dims(to.dims().begin(), to.dims().end());
-  if (!check_apart(call, others, *axes, up, diags) || !check_distinct(call, dims, diags) ||
-      !check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
+  std::vector<Dim> dims = result_dims(call, others, *axes, up);
+  if (!check_apart(call, others, *axes, up, diags) || !check_distinct(call, dims, diags)) {
+    return std::nullopt;
+  }
+  const Shape to(std::move(dims));
+  if (!check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
       !check_all_used(call, others, to, diags)) {
     return std::nullopt;
   }

@@ -31,7 +31,7 @@ std::optional<TensorType> union_type(OpCall& call, DiagSink& diags) {
 }
 
 std::optional<TensorType> to_type(OpCall& call, DiagSink& diags) {
-  const Shape& to = *call.args.get<Shape>("to");
+  const Shape to = *call.args.get<Shape>("to");
   const std::optional<TensorType> all = union_type(call, diags);
   if (!all || !contains(all->shape, to)) {
     diags.error(DiagKind::kDimMissing, call.span, "not in the operands");

@@ -105,8 +105,12 @@ Run run_planned() {
   for (RankTensor& tensor : inputs) {
     given.push_back(&tensor);
   }
+  std::vector<RankTensor*> updated;
+  for (const SpmdUpdate& update : run.program.updates) {
+    updated.push_back(&inputs[update.input]);
+  }
   DiagSink diags;
-  REQUIRE(executor.run(executable, given, {}, diags));
+  REQUIRE(executor.run(executable, given, updated, diags));
   run.counted.assign(executor.counted().begin(), executor.counted().end());
   run.program.totals.flops = run.counted.front().totals.flops;
   run.program.totals.peak_bytes = run.counted.front().totals.peak_bytes;
