@@ -35,7 +35,7 @@ class Order {
       if (is_function(i)) {
         waiting_.push_back(i);
       } else {
-        if (computes(i)) {
+        if (computes(inputs_[i].kind)) {
           take_functions_for(i);
         }
         take(i);
@@ -61,9 +61,6 @@ class Order {
 
   [[nodiscard]] bool is_function(std::size_t i) const {
     return inputs_[i].kind == StatementKind::kFunction;
-  }
-  [[nodiscard]] bool computes(std::size_t i) const {
-    return inputs_[i].kind == StatementKind::kBinding || inputs_[i].kind == StatementKind::kOther;
   }
   // What may come earlier than it stands.
   [[nodiscard]] bool only_declares(std::size_t i) const {
@@ -130,11 +127,9 @@ std::vector<Statement> behind_functions(std::vector<Statement> inputs, const ast
     const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.statement].node);
     return layout != nullptr && layout->automatic.has_value();
   };
-  const auto computes = [](const Statement& input) {
-    return input.kind == StatementKind::kBinding || input.kind == StatementKind::kOther;
-  };
   const auto first = std::ranges::find_if(inputs, is_auto);
-  const auto last = std::find_if(first, inputs.end(), computes);
+  const auto last = std::find_if(first, inputs.end(),
+                                 [](const Statement& input) { return computes(input.kind); });
   std::stable_partition(first, last, [&](const Statement& input) {
     return input.kind != StatementKind::kUse && !is_auto(input);
   });

@@ -93,6 +93,10 @@ ast::Stmt taken(ast::Stmt& from, const Statement& input) {
 
 }  // namespace
 
+bool computes(StatementKind kind) {
+  return kind == StatementKind::kBinding || kind == StatementKind::kOther;
+}
+
 std::vector<Statement> Script::inputs_of(const ast::File& file) {
   std::vector<Statement> result;
   for (std::size_t i = 0; i < file.statements.size(); ++i) {
@@ -141,8 +145,7 @@ std::size_t Script::behind_needs(const Statement& input, const SourceMap& source
 // And behind what declares besides.
 std::size_t Script::earliest(const Statement& input, const SourceMap& sources) const {
   std::size_t place = behind_needs(input, sources);
-  while (place < inputs_.size() && inputs_[place].kind != StatementKind::kBinding &&
-         inputs_[place].kind != StatementKind::kOther) {
+  while (place < inputs_.size() && !computes(inputs_[place].kind)) {
     ++place;
   }
   return place;

@@ -34,6 +34,8 @@ enum class StatementKind : std::uint8_t {
   kOther,
 };
 
+[[nodiscard]] bool computes(StatementKind kind);
+
 // One statement.
 struct Statement {
   FileId file;
