@@ -131,6 +131,17 @@ NamedCondition named(const Condition& condition, const Mesh& mesh) {
   return result;
 }
 
+NamedRule named(const Rule& rule, const Mesh& mesh) {
+  NamedRule result{.dim = rule.dim, .axes = {}, .span = rule.span, .rest = rule.rest};
+  for (const AxisId axis : rule.axes) {
+    result.axes.push_back(mesh.axes[axis].name);
+  }
+  for (const Condition& condition : rule.where) {
+    result.where.push_back(named(condition, mesh));
+  }
+  return result;
+}
+
 bool names_axes_of(const Mesh& mesh, const NamedRule& rule) {
   const auto has = [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); };
   return std::ranges::all_of(rule.axes, has) &&

@@ -65,6 +65,7 @@ struct OrientedConditions {
 // "" or why the mesh, which may be resized, has no such ranks.
 [[nodiscard]] std::string problem_of_sizes(std::span<const Condition> where, const Mesh& mesh);
 [[nodiscard]] NamedCondition named(const Condition& condition, const Mesh& mesh);
+[[nodiscard]] NamedRule named(const Rule& rule, const Mesh& mesh);
 
 // Whether the mesh has all axes that the rule names.
 [[nodiscard]] bool names_axes_of(const Mesh& mesh, const NamedRule& rule);

@@ -30,34 +30,24 @@ std::string_view text_of(const SourceMap& sources, const ast::Stmt& statement) {
   return std::string_view(sources.file(span.file).text).substr(span.begin, span.end - span.begin);
 }
 
-std::set<std::string, std::less<>> axes_named(const Layout& layout) {
-  std::set<std::string, std::less<>> names;
-  const auto add = [&](const std::vector<Rule>& rules) {
-    for (const Rule& rule : rules) {
-      for (const AxisId axis : rule.axes) {
-        names.insert(layout.mesh.axes[axis].name);
-      }
-      for (const Condition& condition : rule.where) {
-        names.insert(named(condition, layout.mesh).axis);
-      }
-    }
-  };
-  add(layout.rules);
-  for (const VariableRules& block : layout.variables) {
-    add(block.rules);
+using AxisNames = std::set<std::string, std::less<>>;
+
+void add_axes(const NamedRule& rule, AxisNames& names) {
+  names.insert(rule.axes.begin(), rule.axes.end());
+  for (const NamedCondition& condition : rule.where) {
+    names.insert(condition.axis);
   }
-  return names;
 }
 
-std::set<std::string, std::less<>> axes_named(const Pin& pin) {
-  std::set<std::string, std::less<>> names;
-  for (const NamedRule& rule : pin.rules) {
-    names.insert(rule.axes.begin(), rule.axes.end());
-    for (const NamedCondition& condition : rule.where) {
-      names.insert(condition.axis);
+void add_axes(const Layout& layout, AxisNames& names) {
+  for (const Rule& rule : layout.rules) {
+    add_axes(named(rule, layout.mesh), names);
+  }
+  for (const VariableRules& block : layout.variables) {
+    for (const Rule& rule : block.rules) {
+      add_axes(named(rule, layout.mesh), names);
     }
   }
-  return names;
 }
 
 // Where a declaration goes: behind the last one of its kind, or of what stands before these.
@@ -213,14 +203,15 @@ std::string SearchedProgram::free_name() const {
 // All that splits anything, and what a rule that stays, a region or an `@` names. (Without that
 // axis an `@` would say nothing.)
 Mesh SearchedProgram::written_mesh(const Mesh& mesh) const {
-  std::set<std::string, std::less<>> named = axes_named(limits_.fixed);
+  AxisNames named;
+  add_axes(limits_.fixed, named);
   const auto add = [&named](const Program& program) {
     for (const Layout& region : program.regions) {
-      named.merge(axes_named(region));
+      add_axes(region, named);
     }
     for (const mtf::Value& value : program.values) {
       if (const Pin* pin = value.args.get<Pin>("layout")) {
-        named.merge(axes_named(*pin));
+        std::ranges::for_each(pin->rules, [&](const NamedRule& rule) { add_axes(rule, named); });
       }
     }
   };

@@ -120,13 +120,7 @@ namespace {
 // By the names of its axes; false: there is no axis of some name.
 bool move_rules(std::vector<Rule>& rules, const Mesh& from, const Mesh& to) {
   return std::ranges::all_of(rules, [&](Rule& rule) {
-    NamedRule moved{.dim = rule.dim, .axes = {}, .span = rule.span, .rest = rule.rest};
-    for (const AxisId axis : rule.axes) {
-      moved.axes.push_back(from.axes[axis].name);
-    }
-    for (const Condition& condition : rule.where) {
-      moved.where.push_back(named(condition, from));
-    }
+    const NamedRule moved = named(rule, from);
     const bool has_all = names_axes_of(to, moved);
     rule = has_all ? resolved(moved, to) : rule;
     return has_all;
