@@ -154,6 +154,10 @@ ValueId Builder::cast(ValueId x, DType dtype) {
   return emit(Primitive::kCast, {x}, std::move(args));
 }
 
+ValueId Builder::ordered(ValueId x, const Shape& to) {
+  return type_of(x).shape == to ? x : emit(Algebra::kTranspose, {x}, to_shape(to));
+}
+
 ValueId Builder::scalar(double value, DType dtype) {
   OpArgs args;
   args.set("shape", Shape{});

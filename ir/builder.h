@@ -87,6 +87,8 @@ class Builder {
   // `x` itself where it has the dtype, or what it was widened from; else a cast.
   ValueId cast(ValueId x, DType dtype);
   ValueId widened(ValueId x) { return cast(x, wide_of(type_of(x).dtype)); }
+  // `x` itself where its dims are in the order of `to`, which are the same; else a transpose.
+  ValueId ordered(ValueId x, const Shape& to);
 
  private:
   ValueId emit(const OpDef& op, std::vector<ValueId> operands, OpArgs args);

@@ -65,12 +65,8 @@ ValueId with_dims_of(Builder& builder, ValueId gradient, ValueId value) {
 }
 
 ValueId with_type_of(Builder& builder, ValueId gradient, ValueId value) {
-  gradient = builder.cast(gradient, builder.type_of(value).dtype);
-  const Shape& shape = builder.type_of(value).shape;
-  if (builder.type_of(gradient).shape == shape) {
-    return gradient;
-  }
-  return builder.emit(Algebra::kTranspose, {gradient}, to_shape(shape));
+  const TensorType type = builder.type_of(value);
+  return builder.ordered(builder.cast(gradient, type.dtype), type.shape);
 }
 
 ValueId zeros_like(Builder& builder, ValueId value) {

@@ -148,11 +148,8 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
       factors[i] = scaled(state, builder, term.scales, factors[i]);
       factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
     }
-    const Shape& shape = builder.type_of(like.empty() ? factors[i] : like[i]).shape;
-    if (builder.type_of(factors[i]).shape != shape) {
-      OpArgs turned;
-      turned.set("to", shape);
-      factors[i] = builder.emit(Algebra::kTranspose, {factors[i]}, turned);
+    if (!like.empty()) {
+      factors[i] = builder.ordered(factors[i], builder.type_of(like[i]).shape);
     }
     if (factors[i] != before) {
       builder.program().at(factors[i]).internal = true;

@@ -36,7 +36,7 @@ class Parts {
   // Of one that is none.
   ValueId equal_parts(ValueId id) {
     const Shape shape = in_parts(builder_.type_of(id).shape);
-    at(Value(program().at(id)));
+    builder_.at(program().at(id));
     const ValueId whole = builder_.widened(id);
     const ValueId share =
         builder_.scalar(1.0 / static_cast<double>(ways_), builder_.type_of(whole).dtype);
@@ -46,19 +46,11 @@ class Parts {
 
   // With the dim first.
   ValueId in_order(ValueId parts, const Shape& whole) {
-    const Shape shape = in_parts(whole);
-    return builder_.type_of(parts).shape == shape
-               ? parts
-               : builder_.emit(Algebra::kTranspose, {parts}, to_shape(shape));
+    return builder_.ordered(parts, in_parts(whole));
   }
 
  private:
   [[nodiscard]] const Program& program() const { return builder_.program(); }
-
-  void at(const Value& like) {
-    builder_.at(like);
-    builder_.recompute({.block = like.recompute.block, .again = like.recompute.again, .of = {}});
-  }
 
   [[nodiscard]] Shape in_parts(const Shape& shape) const {
     std::vector<Dim> dims = {{.name = dim_, .size = ways_}};
@@ -87,7 +79,7 @@ class Parts {
     if (args.get<Shape>("to") != nullptr) {
       args.set("to", shape);
     }
-    at(value);
+    builder_.at(value);
     const std::optional<ValueId> made = builder_.call(*value.op, operands, std::move(args));
     const bool fits = made && builder_.type_of(*made).dtype == value.type.dtype &&
                       same_dims(builder_.type_of(*made).shape, shape);
@@ -149,7 +141,7 @@ class Parts {
       made = call(value, operands, shape);
     }
     if (!made) {
-      at(value);
+      builder_.at(value);
       builder_.at(span_, frame_);  // a layout that does not fit the blocks is about these
       made = builder_.emit(Primitive::kReshape, {id}, to_shape(shape));
     }
@@ -207,9 +199,8 @@ class Parts {
     if (!wide || !is_float(builder_.type_of(*wide).dtype)) {
       return std::nullopt;
     }
-    const DType dtype = wide_of(value.type.dtype);
-    at(value);
-    return builder_.cast(*wide, dtype);
+    builder_.at(value);
+    return builder_.cast(*wide, wide_of(value.type.dtype));
   }
 
   // Linear in each operand.

@@ -117,9 +117,7 @@ void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts,
     return;
   }
   const auto rule = [&builder, join, shape = whole.type.shape](std::span<const ValueId> upstream) {
-    const ValueId all = join(builder, upstream);
-    const bool same = builder.type_of(all).shape == shape;
-    return std::vector{same ? all : builder.emit(Algebra::kTranspose, {all}, to_shape(shape))};
+    return std::vector{builder.ordered(join(builder, upstream), shape)};
   };
   builder.add({.results = std::move(parts), .by = {*id}, .rule = rule});
 }

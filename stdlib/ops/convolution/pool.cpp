@@ -73,9 +73,7 @@ std::optional<ValueId> pool_expand(Builder& b, const OpCall& call,
   }
   const ValueId mean =
       b.emit("div", {sum, counts_of(b, axes_of(call.args, false), call.result.dtype)});
-  return b.type_of(mean).shape == call.result.shape
-             ? mean
-             : b.emit("transpose", {mean}, to_shape(call.result.shape));
+  return b.ordered(mean, call.result.shape);
 }
 
 std::vector<OpParam> params_by() {

@@ -153,11 +153,6 @@ std::optional<TensorType> einsum_type(OpCall& call, DiagSink& diags) {
   return dtype ? result_type(call, *dtype, to, diags) : std::nullopt;
 }
 
-// `x` with its dims in the order of `to`, which are the same.
-ValueId ordered(Builder& b, ValueId x, const Shape& to) {
-  return b.type_of(x).shape == to ? x : b.emit("transpose", {x}, to_shape(to));
-}
-
 // The dims of `shape` that satisfy `keep`.
 template <typename F>
 Shape only(const Shape& shape, F&& keep) {
@@ -187,7 +182,7 @@ ValueId product(Builder& b, ValueId x, ValueId y, const Shape& to, std::span<con
   });
   const Shape shape = rest.empty() ? to : needed;
   if (needed == all || same_dims(shape, all)) {
-    return ordered(b, b.emit("mul", {x, y}), shape);
+    return b.ordered(b.emit("mul", {x, y}), shape);
   }
   return b.emit("einsum", {x, y}, to_shape(shape));
 }
@@ -254,7 +249,7 @@ std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
     factors[i] = without_own_sums(b, factors[i], to, others);
   }
   if (factors.size() == 1) {
-    return ordered(b, factors[0], to);
+    return b.ordered(factors[0], to);
   }
   ValueId total = factors[0];
   for (std::size_t i = 1; i < factors.size(); ++i) {
