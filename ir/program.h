@@ -17,7 +17,7 @@ struct ValueId {
   std::int32_t index = -1;
 
   [[nodiscard]] bool valid() const { return index >= 0; }
-  friend auto operator<=>(ValueId, ValueId) = default;
+  friend auto operator<=>(ValueId, ValueId) = default;  // NOLINT(modernize-use-nullptr): clang 14
 };
 [[nodiscard]] inline std::size_t at(ValueId id) {
   return static_cast<std::size_t>(id.index);

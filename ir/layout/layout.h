@@ -30,6 +30,7 @@ struct ConditionOn {
   std::optional<Axis> same;
   std::int64_t at = 0;  // where `same` is none
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang 14
   friend auto operator<=>(const ConditionOn&, const ConditionOn&) = default;
 };
 

@@ -17,27 +17,33 @@ std::optional<TensorType> pool_type(OpCall& call, DiagSink& diags) {
   const std::string by = text_arg(call.args, "by");
   if (by != "max" && by != "min" && by != "sum" && by != "mean") {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`by` of `pool` is \"" + by + "\"; it is \"max\", \"min\", \"mean\" or \"sum\"");
+                "`by` of `pool` is \"" + by + R"("; it is "max", "min", "mean" or "sum")");
     return std::nullopt;
   }
   const Accepts what = by == "mean" ? Accepts::kFloats : Accepts::kNumbers;
   return check_operand(call, 0, what, diags) ? pooled_type(call, false, diags) : std::nullopt;
 }
 
-// How many elements each window has, along each dim; a scalar where all have as many.
+// How many elements each window has along a dim.
+std::vector<double> counts_along(const WindowAxis& axis) {
+  std::vector<double> counts;
+  for (std::int64_t p = 0; p < axis.small.size; ++p) {
+    double count = 0;
+    for (std::int64_t t = 0; t < axis.taps.size; ++t) {
+      const std::int64_t at = p * axis.stride + t * axis.dilation - axis.low;
+      count += at >= 0 && at < axis.big.size ? 1 : 0;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+// The same along each dim; a scalar where all have as many.
 ValueId counts_of(Builder& b, const WindowAxes& axes, DType dtype) {
   double all = 1;
   ValueId product;
   for (const WindowAxis& axis : axes) {
-    std::vector<double> counts;
-    for (std::int64_t p = 0; p < axis.small.size; ++p) {
-      double count = 0;
-      for (std::int64_t t = 0; t < axis.taps.size; ++t) {
-        const std::int64_t at = p * axis.stride + t * axis.dilation - axis.low;
-        count += at >= 0 && at < axis.big.size ? 1 : 0;
-      }
-      counts.push_back(count);
-    }
+    std::vector<double> counts = counts_along(axis);
     if (std::ranges::all_of(counts, [&](double count) { return count == counts.front(); })) {
       all *= counts.front();
       continue;
