@@ -97,22 +97,19 @@ def legal(binary, mesh, body, dims, axes):
     return sorted(plans.values())
 
 
-def step_seconds(binary, folder, mesh, source, body, ranks, steps, repeats):
-    """Of a long run less a short one, the median of several."""
-    times = []
-    for _ in range(repeats):
-        pair = []
-        for count in (2, 2 + steps):
-            path = os.path.join(folder, "found.mtf")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(with_layouts(mesh, source + "\n", body, count))
-            words = ["mpirun", "--oversubscribe", "-n", str(ranks), binary, "run", path,
-                     "--layout", "found"]
-            before = time.perf_counter()
-            subprocess.run(words, check=True, capture_output=True, env=MPI)
-            pair.append(time.perf_counter() - before)
-        times.append((pair[1] - pair[0]) / steps)
-    return statistics.median(times)
+def step_seconds(binary, folder, mesh, source, body, ranks, steps):
+    """Of a long run less a short one."""
+    pair = []
+    for count in (2, 2 + steps):
+        path = os.path.join(folder, "found.mtf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(with_layouts(mesh, source + "\n", body, count))
+        words = ["mpirun", "--oversubscribe", "-n", str(ranks), binary, "run", path,
+                 "--layout", "found"]
+        before = time.perf_counter()
+        subprocess.run(words, check=True, capture_output=True, env=MPI)
+        pair.append(time.perf_counter() - before)
+    return (pair[1] - pair[0]) / steps
 
 
 def bench(binary, folder, fastest=12, steps=20):
@@ -130,13 +127,17 @@ def bench(binary, folder, fastest=12, steps=20):
                      text=with_layouts(mesh, "", body, 1))
         found = result["best"]["source"]
 
-        def measured(source, repeats):
-            return step_seconds(binary, folder, mesh, source, body, ranks, steps, repeats)
+        def measured(sources, rounds):
+            """Each in turn, round by round, so that what disturbs a while disturbs all; medians."""
+            times = {source: [] for source in sources}
+            for _, source in itertools.product(range(rounds), sources):
+                times[source].append(step_seconds(binary, folder, mesh, source, body, ranks, steps))
+            return {source: statistics.median(seconds) for source, seconds in times.items()}
 
-        sources = [f"layout found on m {{ {rules} }}" for _, rules in spread]
-        first = sorted((measured(source, 1), source) for source in sources)
-        near = [source for seconds, source in first if seconds <= 1.3 * first[0][0]][:5]
-        times = {source: measured(source, 5) for source in [*near, found]}
+        first = measured([f"layout found on m {{ {rules} }}" for _, rules in spread], 1)
+        near = [source for source in sorted(first, key=first.get)
+                if first[source] <= 1.3 * min(first.values())][:5]
+        times = measured([*near, found], 7)
         best = min(times[source] for source in near)
         print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {best * 1e3:6.1f} ms"
               f"  {times[found] * 1e3:6.1f} ms  {times[found] / best:8.2f}      "

@@ -44,12 +44,16 @@ Figure agreed_figure(const std::function<double()>& measure, int most) {
   return {.value = seen.front(), .is_trusted = agree};
 }
 
+std::string name_of(const MeasuredCollective& row) {
+  return row.kind + " of " + std::to_string(row.ranks);
+}
+
 std::vector<std::string> implausible_collectives(const Hardware& hardware) {
   std::vector<std::string> found;
   for (const MeasuredCollective& row : hardware.collectives) {
     if (least_seconds(row) > kOutOfLine * usual_seconds(hardware, row.ranks) ||
         falls(row.seconds)) {
-      found.push_back(row.kind + " of " + std::to_string(row.ranks));
+      found.push_back(name_of(row));
     }
   }
   return found;

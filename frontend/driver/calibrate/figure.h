@@ -18,8 +18,11 @@ struct Figure {
 // Takes at least two measurements, and more as long as the two least differ; `most` at most.
 [[nodiscard]] Figure agreed_figure(const std::function<double()>& measure, int most);
 
-// Collectives whose time for few bytes is far from that of the others among as many ranks, or falls
-// where more bytes are received: "all_reduce of 4".
+// "all_reduce of 4".
+[[nodiscard]] std::string name_of(const MeasuredCollective& row);
+
+// Names of collectives whose time for few bytes is far from that of the others among as many ranks,
+// or falls where more bytes are received.
 [[nodiscard]] std::vector<std::string> implausible_collectives(const Hardware& hardware);
 
 }  // namespace mtf

@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "frontend/driver/calibrate/figure.h"
 #include "frontend/driver/calibrate/measure_program.h"
+#include "frontend/driver/calibrate/rank_clock.h"
 #include "frontend/driver/progress.h"
 #include "frontend/report/quantity.h"
 #include "ir/builder.h"
@@ -22,12 +24,7 @@
 namespace mtf {
 namespace {
 
-constexpr int kRepeats = 5;
-constexpr int kTaken = 1;                // the second fastest: others may be using the machine
-constexpr double kRepeatSeconds = 4e-3;  // that one repeat should take
-constexpr int kMostMeasurements = 6;
-constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
-constexpr std::int64_t kMostRuns = 20'000;
+constexpr int kSecondThoughts = 3;      // rounds over what is doubtful
 constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
 constexpr std::int64_t kMostSide = 2048;
 constexpr std::int64_t kLeastBytes = 1 << 14;  // of memory
@@ -41,119 +38,137 @@ class Measurer {
       : ops_(ops),
         world_(world),
         alone_(simulated_communicator(1)),
-        executor_(*alone_, {.print = [](std::string_view) {}}) {}
+        executor_(*alone_, {.print = [](std::string_view) {}}),
+        clock_(world) {}
 
   Measured run() {
-    Hardware hardware;
-    hardware.ranks = ranks();
-    overhead_ = overhead();
-    doubt("overhead");
-    hardware.overhead = std::max(overhead_, 1e-9);
-    for (std::int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
-      const double seconds = product_seconds(side);
-      const auto length = static_cast<double>(side);
-      hardware.products.emplace_back(length, 2 * length * length * length / seconds);
-      doubt("products at " + std::to_string(side));
+    hardware_.ranks = ranks();
+    figures_.push_back({"overhead", [this] { overhead_ = overhead(); }});
+    list_products();
+    list_memory();
+    list_operations();
+    list_collectives();
+    measure_all();
+    for (int round = 0; round < kSecondThoughts && !doubtful_.empty(); ++round) {
+      clock_.has_patience_again();
+      measure_doubtful();
     }
-    for (const auto& [side, rate] : hardware.products) {
-      hardware.flops = std::max(hardware.flops, rate);
-    }
-    for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
-      hardware.memory.emplace_back(static_cast<double>(bytes), memory_rate(bytes));
-      doubt("memory of " + std::to_string(bytes) + " bytes");
-    }
-    for (const OpDef* op : ops_) {
-      if (op->algebra == Algebra::kEinsum) {
-        hardware.elements.emplace_back(op->name, dot_seconds(*op));
-      } else if (const std::optional<double> seconds = element_seconds(*op)) {
-        hardware.elements.emplace_back(op->name, *seconds);
-      }
-      doubt(std::string(op->name));
-    }
-    measure_collectives(hardware);
-    for (const std::string& collective : implausible_collectives(hardware)) {
-      if (std::ranges::find(doubtful_, collective) == doubtful_.end()) {
-        doubtful_.push_back(collective);
-      }
-    }
-    return {.hardware = std::move(hardware), .doubtful = std::move(doubtful_)};
+    return {.hardware = finished(), .doubtful = {doubtful_.begin(), doubtful_.end()}};
   }
 
  private:
-  // Of what was measured since it was asked before.
-  void doubt(const std::string& figure) {
-    if (!std::exchange(trusts_, true)) {
-      doubtful_.push_back(figure);
+  // Measuring it puts it where it belongs; again in its place.
+  struct Listed {
+    std::string name;
+    std::function<void()> measure;
+  };
+
+  // ---- what is measured, in turn ----
+
+  void list_products() {
+    for (std::int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
+      const std::size_t at = hardware_.products.size();
+      hardware_.products.emplace_back(static_cast<double>(side), 0);
+      figures_.push_back({"products at " + std::to_string(side), [this, side, at] {
+                            hardware_.products[at].second = product_rate(side);
+                          }});
     }
-    progress_at(count_text(ranks(), "rank") + ", figure", ++figures_, all_figures());
+  }
+
+  void list_memory() {
+    for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
+      const std::size_t at = hardware_.memory.size();
+      hardware_.memory.emplace_back(static_cast<double>(bytes), 0);
+      figures_.push_back({"memory of " + std::to_string(bytes) + " bytes",
+                          [this, bytes, at] { hardware_.memory[at].second = memory_rate(bytes); }});
+    }
+  }
+
+  void list_operations() {
+    for (const OpDef* op : ops_) {
+      figures_.push_back({std::string(op->name), [this, op] {
+                            const std::optional<double> seconds = op->algebra == Algebra::kEinsum
+                                                                      ? dot_seconds(*op)
+                                                                      : element_seconds(*op);
+                            if (seconds) {
+                              elements_[std::string(op->name)] = *seconds;
+                            }
+                          }});
+    }
+  }
+
+  void list_collectives() {
+    for (std::int64_t size = 2; size <= ranks(); size *= 2) {
+      for (const StepKind kind : kCollectives) {
+        if (ranks() % size == 0) {
+          const std::size_t at = hardware_.collectives.size();
+          hardware_.collectives.push_back(
+              {.kind = std::string(to_string(kind)), .ranks = size, .seconds = {}});
+          figures_.push_back({name_of(hardware_.collectives.back()), [this, kind, size, at] {
+                                hardware_.collectives[at].seconds = collective_curve(kind, size);
+                              }});
+        }
+      }
+    }
+  }
+
+  void measure_all() {
+    std::int64_t done = 0;
+    for (const Listed& figure : figures_) {
+      measure(figure);
+      progress_at(count_text(ranks(), "rank") + ", figure", ++done,
+                  static_cast<std::int64_t>(figures_.size()));
+    }
+    doubt_implausible();
+  }
+
+  // Others may have used the machine for a while, which is over now.
+  void measure_doubtful() {
+    const std::set<std::string> doubtful = std::exchange(doubtful_, {});
+    std::int64_t done = 0;
+    for (const Listed& figure : figures_) {
+      if (doubtful.contains(figure.name)) {
+        measure(figure);
+        progress_at(count_text(ranks(), "rank") + ", once more, figure", ++done,
+                    static_cast<std::int64_t>(doubtful.size()));
+      }
+    }
+    doubt_implausible();
+  }
+
+  void measure(const Listed& figure) {
+    figure.measure();
+    if (!clock_.trusts_since()) {
+      doubtful_.insert(figure.name);
+    }
+  }
+
+  void doubt_implausible() {
+    for (std::string& collective : implausible_collectives(hardware_)) {
+      doubtful_.insert(std::move(collective));
+    }
+  }
+
+  Hardware finished() {
+    Hardware hardware = hardware_;
+    hardware.overhead = std::max(overhead_, 1e-9);
+    for (const auto& [side, rate] : hardware.products) {
+      hardware.flops = std::max(hardware.flops, rate);
+    }
+    hardware.elements.assign(elements_.begin(), elements_.end());
+    hardware.link = {.latency = std::max(overhead_, 1e-7),
+                     .bandwidth = hardware.memory.back().second};
+    for (const MeasuredCollective& row : hardware.collectives) {
+      if (row.kind == to_string(StepKind::kAllGather) && row.ranks == 2) {
+        hardware.link = {.latency = row.seconds.front().second,
+                         .bandwidth = row.seconds.back().first / row.seconds.back().second};
+      }
+    }
+    hardware.near = hardware.link;
+    return hardware;
   }
 
   [[nodiscard]] std::int64_t ranks() const { return world_ == nullptr ? 1 : world_->ranks(); }
-
-  // How often `doubt` is asked in all.
-  [[nodiscard]] std::int64_t all_figures() const {
-    std::size_t count = 1 + ops_.size();
-    for (std::int64_t side = kLeastSide; side <= kMostSide; side *= 2) {
-      ++count;
-    }
-    for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
-      ++count;
-    }
-    for (std::int64_t size = 2; size <= ranks(); size *= 2) {
-      count += ranks() % size == 0 ? kCollectives.size() : 0;
-    }
-    return static_cast<std::int64_t>(count);
-  }
-
-  // ---- clocks ----
-
-  // The same on all ranks: the largest.
-  double slowest(double seconds) {
-    if (world_ == nullptr) {
-      return seconds;
-    }
-    const Group& all = world_->group(line(world_->ranks()), {0});
-    const std::array<const void*, 1> in = {&seconds};
-    double most = seconds;
-    const std::array<void*, 1> out = {&most};
-    world_->all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, 1, in, out);
-    return most;
-  }
-
-  static Mesh line(std::int64_t ranks) {
-    return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
-  }
-
-  double once(const std::function<void()>& work, std::int64_t runs) {
-    if (world_ != nullptr) {
-      world_->barrier();
-    }
-    const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < runs; ++i) {
-      work();
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    return slowest(took.count()) / static_cast<double>(runs);
-  }
-
-  // Of some repeats, after the first ones.
-  double seconds_of(const std::function<void()>& work) {
-    const double first = std::min(once(work, 1), once(work, 1));
-    const auto runs = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(kRepeatSeconds / std::max(first, 1e-9)), 1, kMostRuns);
-    const auto measure = [&] {
-      std::array<double, kRepeats> times{};
-      for (double& time : times) {
-        time = once(work, runs);
-        spent_ += time * static_cast<double>(runs);
-      }
-      std::ranges::nth_element(times, times.begin() + kTaken);
-      return times[kTaken];
-    };
-    const Figure figure = agreed_figure(measure, spent_ < kPatience ? kMostMeasurements : 2);
-    trusts_ = trusts_ && figure.is_trusted;
-    return figure.value;
-  }
 
   // ---- programs of one rank ----
 
@@ -177,7 +192,7 @@ class Measurer {
       inputs.push_back(&tensor);
     }
     bool works = true;
-    const double seconds = seconds_of(
+    const double seconds = clock_.seconds_of(
         [&] { works = works && executor_.run(executable, inputs, {}, diags).has_value(); });
     return works ? seconds : 0;
   }
@@ -210,7 +225,8 @@ class Measurer {
     return std::max((many - few) / (2 * kMore), 0.0);
   }
 
-  double product_seconds(std::int64_t side) {
+  // Multiply-adds count twice.
+  double product_rate(std::int64_t side) {
     Program program;
     DiagSink diags;
     Builder builder(program, ops_, diags);
@@ -224,7 +240,8 @@ class Measurer {
     OpArgs args;
     args.set("to", matrix("m", "n").shape);
     program.outputs = {builder.emit(Algebra::kEinsum, {a, b}, std::move(args))};
-    return without_overhead(seconds_of(program));
+    const auto length = static_cast<double>(side);
+    return 2 * length * length * length / without_overhead(seconds_of(program));
   }
 
   // Of one term of sums of products element by element, as a gradient of a vector has them.
@@ -283,40 +300,18 @@ class Measurer {
 
   // ---- collectives ----
 
-  void measure_collectives(Hardware& hardware) {
-    hardware.link = {.latency = std::max(overhead_, 1e-7),
-                     .bandwidth = hardware.memory.back().second};
-    const std::int64_t ranks = hardware.ranks;
-    for (std::int64_t size = 2; size <= ranks; size *= 2) {
-      if (ranks % size == 0) {
-        measure_groups(size, hardware);
-      }
-    }
-    for (const MeasuredCollective& row : hardware.collectives) {
-      if (row.kind == to_string(StepKind::kAllGather) && row.ranks == 2) {
-        hardware.link = {.latency = row.seconds.front().second,
-                         .bandwidth = row.seconds.back().first / row.seconds.back().second};
-      }
-    }
-    hardware.near = hardware.link;
-  }
-
-  void measure_groups(std::int64_t size, Hardware& hardware) {
-    const Mesh mesh = {
-        .name = "pairs",
-        .axes = {{.name = "a", .size = hardware.ranks / size}, {.name = "b", .size = size}},
-        .profile = "",
-        .span = {}};
+  Curve collective_curve(StepKind kind, std::int64_t size) {
+    const Mesh mesh = {.name = "pairs",
+                       .axes = {{.name = "a", .size = ranks() / size}, {.name = "b", .size = size}},
+                       .profile = "",
+                       .span = {}};
     const Group& group = world_->group(mesh, {1});
-    for (const StepKind kind : kCollectives) {
-      MeasuredCollective row = {.kind = std::string(to_string(kind)), .ranks = size, .seconds = {}};
-      for (std::int64_t count = 64; count <= std::int64_t{1} << 22; count *= 8) {
-        const double bytes = 4.0 * static_cast<double>(received_elements(kind, count, size));
-        row.seconds.emplace_back(bytes, collective(kind, group, count));
-      }
-      doubt(row.kind + " of " + std::to_string(size));
-      hardware.collectives.push_back(std::move(row));
+    Curve seconds;
+    for (std::int64_t count = 64; count <= std::int64_t{1} << 22; count *= 8) {
+      const double bytes = 4.0 * static_cast<double>(received_elements(kind, count, size));
+      seconds.emplace_back(bytes, collective(kind, group, count));
     }
+    return seconds;
   }
 
   // `count` floats are handed over.
@@ -330,7 +325,7 @@ class Measurer {
     for (std::int64_t i = 0; i < group.size; ++i) {
       sources.front().push_back((i + 1) % group.size);
     }
-    return seconds_of([&] {
+    return clock_.seconds_of([&] {
       switch (kind) {
         case StepKind::kAllReduce:
           world_->all_reduce(group, {}, count, ins, outs);
@@ -354,10 +349,11 @@ class Measurer {
   Communicator* world_;
   std::unique_ptr<Communicator> alone_;
   Executor executor_;
-  double spent_ = 0;          // seconds, on all ranks the same
-  std::int64_t figures_ = 0;  // that are measured
-  bool trusts_ = true;
-  std::vector<std::string> doubtful_;
+  RankClock clock_;
+  Hardware hardware_;  // as far as it is measured
+  std::map<std::string, double> elements_;
+  std::vector<Listed> figures_;
+  std::set<std::string> doubtful_;
   double overhead_ = 0;      // of a kernel
   double run_overhead_ = 0;  // of a run with two kernels that do next to nothing
 };

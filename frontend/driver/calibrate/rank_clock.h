@@ -1,0 +1,39 @@
+// The time that work takes on all ranks of a run at once.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "runtime/ranks/communicator.h"
+
+namespace mtf {
+
+class RankClock {
+ public:
+  // `world`: the ranks that measure together, all on this machine; null: this process alone.
+  explicit RankClock(Communicator* world) : world_(world) {}
+
+  // Seconds in which all ranks have run it once, measured until two measurements agree; on all
+  // ranks the same. Collective.
+  [[nodiscard]] double seconds_of(const std::function<void()>& work);
+
+  // Whether measurements have agreed since this was asked before.
+  [[nodiscard]] bool trusts_since();
+
+  // Where measurements do not agree, it measures no more than twice once it has been patient for
+  // long.
+  void has_patience_again() { spent_ = 0; }
+
+ private:
+  // Seconds between the first rank's start and the last one's end: where ranks share a core, one
+  // may have ended before another begins.
+  double from_first_to_last(double start, double end);
+  double once(const std::function<void()>& work, std::int64_t runs);
+
+  Communicator* world_;
+  double spent_ = 0;  // seconds, on all ranks the same
+  bool trusts_ = true;
+};
+
+}  // namespace mtf
