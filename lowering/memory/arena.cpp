@@ -4,10 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <queue>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,29 +14,27 @@ namespace {
 constexpr std::int64_t kWorthwhile = 128;    // a part of the whole that is worth a second try
 constexpr std::size_t kMostBySize = 10'000;  // blocks
 
-// Free gaps as time passes, joined again when memory is given back.
+// Free gaps as time passes, joined again when memory is given back. There are few at a time,
+// however many blocks come and go: lists in order take less time than trees, and no memory of their
+// own for each gap.
 class Gaps {
  public:
   // The smallest that is large enough, the first of several.
   std::int64_t take(std::int64_t need) {
-    if (const auto best = by_size_.lower_bound({need, 0}); best != by_size_.end()) {
+    if (const auto best = std::ranges::lower_bound(by_size_, Sized{need, 0});
+        best != by_size_.end()) {
       const auto [size, offset] = *best;
-      const auto gap = gaps_.find(offset);
-      size > need ? change(gap, offset + need, size - need) : remove(gap);
+      const auto gap = std::ranges::lower_bound(gaps_, offset, {}, &Gap::offset);
+      size > need ? change(gap, {.offset = offset + need, .bytes = size - need}) : remove(gap);
       return offset;
     }
     // The last gap may reach the end: it only has to grow.
-    if (!gaps_.empty()) {
-      const auto last = std::prev(gaps_.end());
-      if (last->first + last->second == size_) {
-        const std::int64_t offset = last->first;
-        remove(last);
-        size_ = offset + need;
-        return offset;
-      }
+    std::int64_t offset = size_;
+    if (!gaps_.empty() && gaps_.back().end() == size_) {
+      offset = gaps_.back().offset;
+      remove(std::prev(gaps_.end()));
     }
-    const std::int64_t offset = size_;
-    size_ += need;
+    size_ = offset + need;
     return offset;
   }
 
@@ -47,65 +42,96 @@ class Gaps {
     if (bytes == 0) {
       return;
     }
-    const auto next = gaps_.lower_bound(offset);
-    const auto before = next == gaps_.begin() ? gaps_.end() : std::prev(next);
-    const bool joins_before = before != gaps_.end() && before->first + before->second == offset;
-    const bool joins_next = next != gaps_.end() && offset + bytes == next->first;
-    if (joins_before && joins_next) {
-      bytes += next->second;
-      remove(next);
+    Gap gap{.offset = offset, .bytes = bytes};
+    auto next = std::ranges::lower_bound(gaps_, offset, {}, &Gap::offset);
+    const bool joins_next = next != gaps_.end() && gap.end() == next->offset;
+    if (joins_next) {
+      gap.bytes += next->bytes;
     }
-    if (joins_before) {
-      change(before, before->first, before->second + bytes);
+    if (next != gaps_.begin() && std::prev(next)->end() == offset) {
+      const auto before = std::prev(next);
+      gap = {.offset = before->offset, .bytes = before->bytes + gap.bytes};
+      if (joins_next) {
+        remove(next);
+      }
+      change(before, gap);
     } else if (joins_next) {
-      change(next, offset, bytes + next->second);
+      change(next, gap);
     } else {
-      gaps_.emplace_hint(next, offset, bytes);
-      by_size_.emplace(bytes, offset);
+      gaps_.insert(next, gap);
+      by_size_.insert(std::ranges::lower_bound(by_size_, sized(gap)), sized(gap));
     }
   }
 
   [[nodiscard]] std::int64_t size() const { return size_; }
 
  private:
-  using Sizes = std::map<std::int64_t, std::int64_t>;
+  struct Gap {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
 
-  // A gap between the same others; gaps come and go, and take their memory with them.
-  void change(Sizes::iterator gap, std::int64_t offset, std::int64_t bytes) {
-    auto sized = by_size_.extract({gap->second, gap->first});
-    sized.value() = {bytes, offset};
-    by_size_.insert(std::move(sized));
-    auto placed = gaps_.extract(gap);
-    placed.key() = offset;
-    placed.mapped() = bytes;
-    gaps_.insert(std::move(placed));
+    [[nodiscard]] std::int64_t end() const { return offset + bytes; }
+  };
+  using Sized = std::pair<std::int64_t, std::int64_t>;  // bytes and offset
+
+  static Sized sized(const Gap& gap) { return {gap.bytes, gap.offset}; }
+
+  // A gap between the same others: all between its old place by size and its new one move by one.
+  void change(std::vector<Gap>::iterator gap, Gap to) {
+    const auto from = std::ranges::lower_bound(by_size_, sized(*gap));
+    const auto place = std::ranges::lower_bound(by_size_, sized(to));
+    *from = sized(to);
+    if (place > from) {
+      std::rotate(from, std::next(from), place);
+    } else {
+      std::rotate(place, from, std::next(from));
+    }
+    *gap = to;
   }
-  void remove(Sizes::iterator gap) {
-    by_size_.erase({gap->second, gap->first});
+  void remove(std::vector<Gap>::iterator gap) {
+    by_size_.erase(std::ranges::lower_bound(by_size_, sized(*gap)));
     gaps_.erase(gap);
   }
 
-  Sizes gaps_;                                               // by offset; never two that touch
-  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // with their offsets
+  std::vector<Gap> gaps_;  // by offset; never two that touch
+  std::vector<Sized> by_size_;
   std::int64_t size_ = 0;
 };
 
+// The numbers of the blocks that another one may come behind, by the step at which they end.
+std::vector<std::size_t> by_end(std::span<const ArenaBlock> blocks) {
+  const std::int32_t end = blocks.empty() ? 0 : blocks.back().first;  // nothing begins behind it
+  const auto is_over = [end](const ArenaBlock& block) {
+    return block.is_in_arena() && block.last < end;
+  };
+  std::vector<std::size_t> begin(static_cast<std::size_t>(end) + 1, 0);
+  for (const ArenaBlock& block : blocks) {
+    if (is_over(block)) {
+      ++begin[static_cast<std::size_t>(block.last) + 1];
+    }
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::size_t> order(begin.back());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (is_over(blocks[i])) {
+      order[begin[static_cast<std::size_t>(blocks[i].last)]++] = i;
+    }
+  }
+  return order;
+}
+
 std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   Gaps gaps;
-  const auto ends_later = [](const ArenaBlock* a, const ArenaBlock* b) {
-    return a->last > b->last;
-  };
-  std::priority_queue<const ArenaBlock*, std::vector<const ArenaBlock*>, decltype(ends_later)> used(
-      ends_later);
+  const std::vector<std::size_t> ends = by_end(blocks);
+  auto next = ends.begin();
   for (ArenaBlock& block : blocks) {
     if (!block.is_in_arena()) {
       continue;
     }
-    for (; !used.empty() && used.top()->last < block.first; used.pop()) {
-      gaps.give_back(used.top()->offset, rounded(used.top()->bytes));
+    for (; next != ends.end() && blocks[*next].last < block.first; ++next) {
+      gaps.give_back(blocks[*next].offset, rounded(blocks[*next].bytes));
     }
     block.offset = gaps.take(rounded(block.bytes));
-    used.push(&block);
   }
   return gaps.size();
 }
