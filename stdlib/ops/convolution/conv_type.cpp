@@ -91,6 +91,20 @@ bool check_sizes(const OpCall& call, const OtherDims& others, const Shape& to, D
   return true;
 }
 
+bool check_result(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
+                  const Shape& to, DiagSink& diags) {
+  return check_shared(call, others, axes, diags) && check_sizes(call, others, to, diags) &&
+         check_all_used(call, others, to, diags);
+}
+
+// With all that was left out of the call.
+std::optional<TensorType> finished(OpCall& call, const Shape& to, const WindowAxes& axes, bool up,
+                                   DiagSink& diags) {
+  normalise(call.args, axes, up);
+  call.args.set("to", to);
+  return result_type(call, call.operands[0].dtype, to, diags);
+}
+
 // The dims with an index for each window are no others.
 bool check_apart(const OpCall& call, const OtherDims& others, const WindowAxes& axes, bool up,
                  DiagSink& diags) {
@@ -112,43 +126,44 @@ bool check_apart(const OpCall& call, const OtherDims& others, const WindowAxes& 
   return true;
 }
 
-// The dims behind `->` with the sizes that the windows give; without `->` those of the first
-// operand, and the kernel's own in place of what is summed. A name may be there twice.
-std::vector<Dim> result_dims(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
-                             bool up) {
+// What the windows make of a dim that they lie over, or of one that has an index for each of them;
+// null: of neither.
+const Dim* made_by_windows(const WindowAxes& axes, const Dim& dim, Dim WindowAxis::*role,
+                           Dim WindowAxis::*made) {
+  const auto axis = std::ranges::find_if(
+      axes, [&](const WindowAxis& other) { return (other.*role).name == dim.name; });
+  return axis == axes.end() ? nullptr : &((*axis).*made);
+}
+
+// The dims behind `->` with the sizes that the windows give. A name may be there twice.
+std::vector<Dim> given_dims(const Shape& to, const WindowAxes& axes, bool up) {
+  Dim WindowAxis::*const made = up ? &WindowAxis::big : &WindowAxis::small;
   std::vector<Dim> dims;
-  const auto add_window = [&](const Dim& dim) {
-    for (const WindowAxis& axis : axes) {
-      const Dim& made = up ? axis.big : axis.small;
-      if ((call.args.find("to") != nullptr ? made : up ? axis.small : axis.big).name == dim.name) {
-        dims.push_back(made);
-        return true;
-      }
-    }
-    return false;
-  };
-  if (const auto* to = call.args.get<Shape>("to")) {
-    for (const Dim& dim : to->dims()) {
-      if (!add_window(dim)) {
-        dims.push_back(dim);
-      }
-    }
-    return dims;
+  for (const Dim& dim : to.dims()) {
+    const Dim* by_windows = made_by_windows(axes, dim, made, made);
+    dims.push_back(by_windows == nullptr ? dim : *by_windows);
   }
-  bool added = false;
+  return dims;
+}
+
+// Without `->`: those of the first operand, and the kernel's own in place of what is summed, or
+// behind them.
+std::vector<Dim> plain_dims(const Shape& x, const OtherDims& others, const WindowAxes& axes,
+                            bool up) {
+  std::vector<Dim> of_kernel;
+  std::ranges::copy_if(others.k, std::back_inserter(of_kernel),
+                       [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+  std::vector<Dim> dims;
   const auto add_kernel = [&] {
-    for (const Dim& dim : others.k) {
-      if (!added && named(others.x, dim.name) == nullptr) {
-        dims.push_back(dim);
-      }
-    }
-    added = true;
+    dims.insert(dims.end(), of_kernel.begin(), of_kernel.end());
+    of_kernel.clear();
   };
-  for (const Dim& dim : call.operands[0].shape.dims()) {
-    if (add_window(dim)) {
-      continue;
-    }
-    if (named(others.k, dim.name) != nullptr) {
+  for (const Dim& dim : x.dims()) {
+    const Dim* by_windows = made_by_windows(axes, dim, up ? &WindowAxis::small : &WindowAxis::big,
+                                            up ? &WindowAxis::big : &WindowAxis::small);
+    if (by_windows != nullptr) {
+      dims.push_back(*by_windows);
+    } else if (named(others.k, dim.name) != nullptr) {
       add_kernel();
     } else {
       dims.push_back(dim);
@@ -156,6 +171,16 @@ std::vector<Dim> result_dims(const OpCall& call, const OtherDims& others, const 
   }
   add_kernel();
   return dims;
+}
+
+// Where they lie, and how many.
+bool lay_windows(OpCall& call, bool up, const OtherDims& others, WindowAxes& axes,
+                 DiagSink& diags) {
+  const auto is_other = [&](const Dim& dim) {
+    return named(others.x, dim.name) != nullptr || named(others.k, dim.name) != nullptr;
+  };
+  return place_windows(call, up, is_other, axes, diags) && take_padding(call, up, axes, diags) &&
+         (up ? fit_big(call, axes, diags) : count_windows(call, axes, diags));
 }
 
 // conv and, if `up`, conv_transpose.
@@ -175,25 +200,18 @@ std::optional<TensorType> product_type(OpCall& call, bool up, DiagSink& diags) {
   if (!fit_groups(call, others.x, others.k, diags)) {
     return std::nullopt;
   }
-  const auto is_other = [&](const Dim& dim) {
-    return named(others.x, dim.name) != nullptr || named(others.k, dim.name) != nullptr;
-  };
-  if (!place_windows(call, up, is_other, *axes, diags) || !take_padding(call, up, *axes, diags) ||
-      !(up ? fit_big(call, *axes, diags) : count_windows(call, *axes, diags))) {
+  if (!lay_windows(call, up, others, *axes, diags)) {
     return std::nullopt;
   }
-  std::vector<Dim> dims = result_dims(call, others, *axes, up);
+  const auto* given = call.args.get<Shape>("to");
+  std::vector<Dim> dims = given == nullptr ? plain_dims(call.operands[0].shape, others, *axes, up)
+                                           : given_dims(*given, *axes, up);
   if (!check_apart(call, others, *axes, up, diags) || !check_distinct(call, dims, diags)) {
     return std::nullopt;
   }
   const Shape to(std::move(dims));
-  if (!check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
-      !check_all_used(call, others, to, diags)) {
-    return std::nullopt;
-  }
-  normalise(call.args, *axes, up);
-  call.args.set("to", to);
-  return result_type(call, call.operands[0].dtype, to, diags);
+  return check_result(call, others, *axes, to, diags) ? finished(call, to, *axes, up, diags)
+                                                      : std::nullopt;
 }
 
 // The dims of the second operand that have an index for each window: those that "at" names, or of
@@ -213,6 +231,63 @@ bool find_windows(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
       return false;
     }
     axes[i].small = *dim;
+  }
+  return true;
+}
+
+// As many windows as the second operand has an index for.
+bool check_counts(const OpCall& call, const WindowAxes& axes, DiagSink& diags) {
+  for (const WindowAxis& axis : axes) {
+    if (axis.windows() != axis.small.size || axis.small.size == 0) {
+      diags.error(DiagKind::kDimSize, call.span,
+                  spelled(call) + " of windows of " + std::to_string(axis.length()) + " over the " +
+                      std::to_string(axis.big.size) + " of " + in_backticks(axis.big.name) +
+                      ": there are " + std::to_string(axis.windows()) + ", and " +
+                      in_backticks(axis.small.name) + " of the second operand is " +
+                      std::to_string(axis.small.size));
+      return false;
+    }
+  }
+  return true;
+}
+
+// Those of a kernel where nothing says them: its taps, and what only one operand has.
+std::vector<Dim> kernel_dims(const OtherDims& others, const WindowAxes& axes) {
+  std::vector<Dim> dims;
+  std::ranges::transform(axes, std::back_inserter(dims), &WindowAxis::taps);
+  std::ranges::copy_if(others.x, std::back_inserter(dims),
+                       [&](const Dim& dim) { return named(others.k, dim.name) == nullptr; });
+  std::ranges::copy_if(others.k, std::back_inserter(dims),
+                       [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+  return dims;
+}
+
+bool check_taps(const OpCall& call, const WindowAxes& axes, const Shape& to, DiagSink& diags) {
+  for (const WindowAxis& axis : axes) {
+    const Dim* taps = to.find(axis.taps.name);
+    if (taps == nullptr || taps->size != axis.taps.size) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  spelled(call) + " to " + to_string(to) + ", which lacks " +
+                      in_backticks(axis.taps.name) + " of " + std::to_string(axis.taps.size) +
+                      ", of its `taps`");
+      return false;
+    }
+  }
+  return true;
+}
+
+// Every dim behind `->` is a tap, or of an operand.
+bool check_known(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
+                 const Shape& to, DiagSink& diags) {
+  for (const Dim& dim : to.dims()) {
+    const bool is_tap = std::ranges::any_of(
+        axes, [&](const WindowAxis& axis) { return axis.taps.name == dim.name; });
+    if (!is_tap && named(others.x, dim.name) == nullptr && named(others.k, dim.name) == nullptr) {
+      diags.error(DiagKind::kDimMissing, call.span,
+                  spelled(call) + " to " + to_string(to) + ", but " + in_backticks(dim.name) +
+                      " is in no operand");
+      return false;
+    }
   }
   return true;
 }
@@ -240,59 +315,22 @@ std::optional<TensorType> conv_kernel_type(OpCall& call, DiagSink& diags) {
                                            [](const WindowAxis& axis) { return axis.big; }),
                          .k = dims_without(call.operands[1].shape, *axes,
                                            [](const WindowAxis& axis) { return axis.small; })};
-  for (WindowAxis& axis : *axes) {
-    if (axis.windows() != axis.small.size || axis.small.size == 0) {
-      diags.error(DiagKind::kDimSize, call.span,
-                  spelled(call) + " of windows of " + std::to_string(axis.length()) + " over the " +
-                      std::to_string(axis.big.size) + " of " + in_backticks(axis.big.name) +
-                      ": there are " + std::to_string(axis.windows()) + ", and " +
-                      in_backticks(axis.small.name) + " of the second operand is " +
-                      std::to_string(axis.small.size));
-      return std::nullopt;
-    }
+  if (!check_counts(call, *axes, diags)) {
+    return std::nullopt;
   }
   if (call.args.find("to") == nullptr) {
-    std::vector<Dim> dims;
-    for (const WindowAxis& axis : *axes) {
-      dims.push_back(axis.taps);
-    }
-    std::ranges::copy_if(others.x, std::back_inserter(dims),
-                         [&](const Dim& dim) { return named(others.k, dim.name) == nullptr; });
-    std::ranges::copy_if(others.k, std::back_inserter(dims),
-                         [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+    std::vector<Dim> dims = kernel_dims(others, *axes);
     if (!check_distinct(call, dims, diags)) {
       return std::nullopt;
     }
     call.args.set("to", Shape(std::move(dims)));
   }
   const Shape to = shape_arg(call.args, "to");
-  for (const WindowAxis& axis : *axes) {
-    const Dim* taps = to.find(axis.taps.name);
-    if (taps == nullptr || taps->size != axis.taps.size) {
-      diags.error(DiagKind::kDimMissing, call.span,
-                  spelled(call) + " to " + to_string(to) + ", which lacks " +
-                      in_backticks(axis.taps.name) + " of " + std::to_string(axis.taps.size) +
-                      ", of its `taps`");
-      return std::nullopt;
-    }
-  }
-  for (const Dim& dim : to.dims()) {
-    const bool is_tap = std::ranges::any_of(
-        *axes, [&](const WindowAxis& axis) { return axis.taps.name == dim.name; });
-    if (!is_tap && named(others.x, dim.name) == nullptr && named(others.k, dim.name) == nullptr) {
-      diags.error(DiagKind::kDimMissing, call.span,
-                  spelled(call) + " to " + to_string(to) + ", but " + in_backticks(dim.name) +
-                      " is in no operand");
-      return std::nullopt;
-    }
-  }
-  if (!check_apart(call, others, *axes, false, diags) ||
-      !check_shared(call, others, *axes, diags) || !check_sizes(call, others, to, diags) ||
-      !check_all_used(call, others, to, diags)) {
-    return std::nullopt;
-  }
-  normalise(call.args, *axes, false);
-  return result_type(call, call.operands[0].dtype, to, diags);
+  const bool fits = check_taps(call, *axes, to, diags) &&
+                    check_known(call, others, *axes, to, diags) &&
+                    check_apart(call, others, *axes, false, diags) &&
+                    check_result(call, others, *axes, to, diags);
+  return fits ? finished(call, to, *axes, false, diags) : std::nullopt;
 }
 
 }  // namespace mtf
