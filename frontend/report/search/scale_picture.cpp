@@ -61,8 +61,8 @@ std::string scale_svg(const ScaleReport& report) {
     }
     points += svg_circle(x(row), y, "5", "used", title_of(report, row));
   }
-  text += "<polyline class=\"line\" points=\"" + used + "\"/>\n";
-  text += held.empty() ? "" : "<polyline class=\"dashes\" points=\"" + held + "\"/>\n";
+  text += R"(<polyline class="line" points=")" + used + "\"/>\n";
+  text += held.empty() ? "" : R"(<polyline class="dashes" points=")" + held + "\"/>\n";
   text += points + svg_label(kLeft - 6, kTop + 10, "end", "100 %") +
           svg_label(kLeft - 6, kTop + kHeight, "end", "0 %");
   text += svg_label(kLeft + kWidth / 2, kTop + kHeight + 40, "middle",
