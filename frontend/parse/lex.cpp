@@ -114,9 +114,19 @@ class Cutter {
 
   // `//` where nothing is there to be divided, and `/*`: comments of other languages.
   [[nodiscard]] bool is_comment(std::size_t type, std::uint32_t begin) const {
-    const bool after_value = !tokens_.empty() && ends_operand(tokens_.back().type);
-    return open_.empty() && ((type == MtfParser::FLOOR && !after_value) ||
+    return open_.empty() && ((type == MtfParser::FLOOR && !is_after_operand()) ||
                              (type == MtfParser::SLASH && source_.text.substr(begin, 2) == "/*"));
+  }
+
+  // Of most keywords only the parser tells whether they are names here: `print at // 2`.
+  [[nodiscard]] bool is_after_operand() const {
+    if (tokens_.empty()) {
+      return false;
+    }
+    const std::size_t last = tokens_.back().type;
+    const bool stands_alone = last == MtfParser::ELSE || last == MtfParser::RETURN ||
+                              last == MtfParser::BREAK || last == MtfParser::CONTINUE;
+    return ends_operand(last) || (is_word(last) && !continues(last) && !stands_alone);
   }
 
   // Told once; none of them is part of the program.

@@ -131,6 +131,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"// one\nlet x = 3 // 4\n// two",
        "1:1 a comment starts with `#`, on each of its lines; "
        "`//` does not"},
+      {"fn f(x) {\n  return // x\n}",
+       "2:10 a comment starts with `#`, on each of its lines; `//` does not"},
       {"let x = 3 /* a\n b c */ \nlet y = x",
        "1:11 a comment starts with `#`, on each of its "
        "lines; `/*` does not"},

@@ -92,6 +92,8 @@ TEST_CASE("keywords are names wherever that is clear") {
         "layout on on on {\n  model -> in\n  for -> (as, use)\n  at -> x\n  params -> y\n}\n");
   CHECK(tree("state = state + 1; param = 2; print = 3") ==
         "state = (state + 1)\nparam = 2\nprint = 3\n");
+  CHECK(tree("let at = 3 // 2; print at // 2, (step // at) // on") ==
+        "let at = (3 // 2)\nprint (at // 2), ((step // at) // on)\n");
   CHECK(tree("for in in in { in }") == "for in in in {\n  in\n}\n");
   CHECK(tree("f(over = on, as = with, in = layout)") == "f(over = on, as = with, in = layout)\n");
   CHECK(tree("model(x); state[0]; layout.x; save(y); dim + 1") ==
