@@ -15,9 +15,16 @@
 namespace mtf {
 namespace {
 
-bool depends_on_rank(const SpmdProgram& program, StepKind kind) {
-  return kind == StepKind::kHaloExchange || kind == StepKind::kExclusiveScan ||
-         kind == StepKind::kSortExchange || (kind == StepKind::kAllToAll && program.mesh.uneven);
+// Whether a rank receives what it lacks and no more: messages of other kinds are padded.
+bool is_of_own_length(const SpmdProgram& program, const Step& step) {
+  return step.kind == StepKind::kAllToAll ||
+         (step.kind == StepKind::kAllGather && program.at(step.to).pieces > 1);
+}
+
+bool depends_on_rank(const SpmdProgram& program, const Step& step) {
+  return step.kind == StepKind::kHaloExchange || step.kind == StepKind::kExclusiveScan ||
+         step.kind == StepKind::kSortExchange ||
+         (program.mesh.uneven && is_of_own_length(program, step));
 }
 
 // Axes along which ranks may do unlike parts of such a step.
@@ -49,7 +56,7 @@ class BusiestRank {
   // at each: -1.
   [[nodiscard]] std::int64_t find() {
     for (const Step& step : program_.steps) {
-      if (depends_on_rank(program_, step.kind)) {
+      if (depends_on_rank(program_, step)) {
         add(step);
       }
     }
@@ -92,7 +99,8 @@ class BusiestRank {
   [[nodiscard]] bool are_alike(const Step& a, const Step& b) const {
     const auto same = [this](SpmdId one, SpmdId other) {
       return program_.at(one).type == program_.at(other).type &&
-             program_.at(one).layout == program_.at(other).layout;
+             program_.at(one).layout == program_.at(other).layout &&
+             (program_.at(one).pieces > 1) == (program_.at(other).pieces > 1);
     };
     return a.kind == b.kind && a.axes == b.axes && same(a.from, b.from) && same(a.to, b.to) &&
            (a.kind != StepKind::kHaloExchange || reads_of(program_, a) == reads_of(program_, b));
@@ -124,7 +132,7 @@ class BusiestRank {
 
 Volume volume_on(const SpmdProgram& program, const Step& step, std::int64_t rank) {
   const SpmdValue& from = program.at(step.from);
-  if (!depends_on_rank(program, step.kind)) {
+  if (!depends_on_rank(program, step)) {
     return {step.elements, step.received};
   }
   const Slice has = slice_of(from.type.shape, from.layout, program.mesh, rank);
@@ -139,7 +147,7 @@ Volume volume_on(const SpmdProgram& program, const Step& step, std::int64_t rank
     return {elements, elements / std::max<std::int64_t>(longest, 1) *
                           sort_received(program.mesh, size, step.axes, rank)};
   }
-  if (step.kind == StepKind::kAllToAll) {
+  if (is_of_own_length(program, step)) {
     const SpmdValue& to = program.at(step.to);
     const Slice wanted = slice_of(to.type.shape, to.layout, program.mesh, rank);
     // What is handed over is as long everywhere.

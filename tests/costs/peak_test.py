@@ -127,6 +127,9 @@ def compare(what, path, uneven):
         peaks = [row["totals"]["peak_bytes"] for row in rows]
         if max(peaks) != plan["peak_bytes"] or (not uneven and min(peaks) != max(peaks)):
             failures.append(f"{what}, {entry}: peak {peaks}, planned {plan['peak_bytes']}")
+        most = max(moved(row["totals"], "bytes") for row in rows)
+        if most != rows[0]["calls"] * moved(plan, "bytes"):
+            failures.append(f"{what}, {entry}: bytes {most} at most, planned {moved(plan, 'bytes')}")
         for row in rows:
             found = [row["totals"]["flops"], moved(row["totals"], "calls"),
                      moved(row["totals"], "bytes")]
