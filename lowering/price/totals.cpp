@@ -103,7 +103,9 @@ class BusiestRank {
              (program_.at(one).pieces > 1) == (program_.at(other).pieces > 1);
     };
     return a.kind == b.kind && a.axes == b.axes && same(a.from, b.from) && same(a.to, b.to) &&
-           (a.kind != StepKind::kHaloExchange || reads_of(program_, a) == reads_of(program_, b));
+           (a.kind != StepKind::kHaloExchange || reads_of(program_, a) == reads_of(program_, b)) &&
+           (a.kind != StepKind::kExclusiveScan ||  // from the same end
+            scan_place(program_, a, 0) == scan_place(program_, b, 0));
   }
 
   void measure(UnlikeSteps& steps) const {
