@@ -41,6 +41,50 @@ fn step(x: f32[batch, io]) {
 }
 """
 
+# Of the answer, a block of rules for what a `let` named is left out, and more than it said follows.
+EMPTIED = """import optim
+import attention
+dim batch = 32, length = 8, d = 16, heads = 4, head = 4, vocab = 64
+fn block_0(h) {
+  let p = pool(h -> [batch, l2: 8, d], window = length, size = 3, stride = 1, padding = "same", by = "mean")
+  return h + 0.5 * rename(p, l2 -> length)
+}
+fn block_2(h) {
+  var v = h
+  for i in 0..3 while mean(square(v)) > 0.5 { v = 0.6 * v }
+  return h + v
+}
+fn block_3(h) {
+  let o = one_hot(argmax(h, over = d), vocab)
+  param t = normal([vocab, d], stddev = 0.3)
+  return h + einsum(o, t -> [batch, length, d])
+}
+fn block_4(h) {
+  let y = attention.self_attention(h, length, d, heads, head, causal = true, window = 2)
+  return h + y
+}
+model net(x: f32[batch, length, d]) {
+  param first : f32[d] = ones
+  var h = x * first
+  let t0 = block_0(h @ [length -> x, d -> y]) as "b0"
+  h = t0
+  let t2 = block_2(h @ [batch -> (y, x)]) as "b2"
+  h = t2
+  recompute {
+    let t3 = block_3(h) as "b3"
+    h = t3
+  }
+  h = block_4(h) as "b4"
+  return h
+}
+fn step(x: f32[batch, length, d]) {
+  let loss = mean(square(net(x) - 1))
+  minimize loss with optim.adafactor(lr = 0.01)
+}
+mesh g = [x: 2, y: 1, z: 2] of tpu_v3
+layout mine on g { batch -> (y); params { batch -> (z); d -> (z) }; at let "net/t0" { batch -> (x, z, y) } }
+"""
+
 
 def comments(text):
     lines = [re.sub(r'"[^"]*"', "", line) for line in text.splitlines()]
@@ -68,6 +112,7 @@ def written(binary, folder, text, *words, name=None):
     assert row["legal"], after
     assert abs(row["seconds"] - best["seconds"]) < 1e-9 * row["seconds"], (row, best)
     assert row["totals"]["peak_bytes"] == best["peak_bytes"], (row, best)
+    assert row["received_bytes"] == best["received_bytes"], (row, best)
     return after
 
 
@@ -205,6 +250,7 @@ def main():
         assert once.replace(next(line for line in once.splitlines(True) if "layout found" in line),
                             "", 1) == PROGRAM, once
         assert written(binary, folder, once) == once  # it takes the place of the first
+        written(binary, folder, EMPTIED, "--layout", "mine", "--ranks", "32", "--objective", "memory", "--budget", "1")
         mine = written(binary, folder, PROGRAM, "--layout", "mine")
         assert "auto" not in mine and re.search(r"layout mine on grid (infer )?\{ batch -> rows", mine), mine
         many = written(binary, folder, PROGRAM, "--ranks", "16")

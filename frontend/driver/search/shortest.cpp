@@ -101,6 +101,11 @@ class Wordings {
     for (std::size_t block = first_block_; block < layout.variables.size(); ++block) {
       thin(layout.variables[block].rules, 0);
     }
+    // An empty block is not written, and what follows from a layout may differ where there is one.
+    const auto blocks = layout.variables.begin() + static_cast<std::ptrdiff_t>(first_block_);
+    layout.variables.erase(std::remove_if(blocks, layout.variables.end(),
+                                          [](const auto& block) { return block.rules.empty(); }),
+                           layout.variables.end());
     return layout;
   }
 
