@@ -23,6 +23,34 @@ fn step(x: f32[batch, io]) {{
 """
 COUNTS = "1,2,3,5,12,60"
 
+# Layers that are priced by samples of them.
+LAYERS = """import optim
+import moe
+dim group = 8, token = 8, d = 8, expert = 4, e_ff = 16
+mesh pod = [a: 2] of a100
+model net(x: f32[group, token, d]) {
+  var h = x
+  for i in 0..6 {
+    let y, extra = moe.experts(h, group, token, d, expert, e_ff) as "moe_{i}"
+    h = h + y + extra
+  }
+  return h
+}
+fn step(x: f32[group, token, d]) {
+  let loss = mean(square(net(x)))
+  minimize loss with optim.adam(lr = 0.001)
+  return loss
+}
+"""
+
+
+def check_one_rank(binary):
+    """Nothing else is possible there, and the search says so."""
+    for text in (LAYERS, PROGRAM.format(batch=48, memory=0x100000)):
+        status, found, errors = mtf(binary, "search", "-", "step", "--ranks", "1", "--json", text=text)
+        assert status == 0, (found, errors)
+        assert found["gap"] == 0, found
+
 
 def check_scale(binary, folder):
     svg = os.path.join(folder, "scale.svg")
@@ -87,6 +115,7 @@ def check_fit(binary, memory, sizes):
 def main():
     binary = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
+        check_one_rank(binary)
         check_scale(binary, folder)
     check_odd(binary)
     sizes = set()

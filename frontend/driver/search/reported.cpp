@@ -177,7 +177,8 @@ SearchProof Searching::proof(const Priced& whole) {
   const bool is_whole = result_.is_proven && agrees && is_searched;
   const auto is_let = [this](const GroupAxes& own) { return space_.groups()[own.group].lets; };
   const bool is_beyond = std::ranges::any_of(answer_.groups, is_let);  // what the bound speaks of
-  const double bound = is_searched ? result_.bound : roles_.least_of_all(goal_.memory);
+  // A search that closes at once has no bound of its own.
+  const double bound = std::max(is_searched ? result_.bound : 0, roles_.least_of_all(goal_.memory));
   const bool is_known = bound > 0 && (value > bound || !is_beyond);
   return {.gap = is_whole || (value <= bound && !is_beyond) ? 0
                  : !is_known ? std::numeric_limits<double>::infinity()
