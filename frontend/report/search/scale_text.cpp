@@ -7,7 +7,6 @@
 #include "frontend/report/search/layout_source.h"
 #include "frontend/report/search/scale_report.h"
 #include "ir/support/columns.h"
-#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
@@ -15,7 +14,7 @@ namespace {
 std::string gap_cell(const SearchProof& proof) {
   return !proof.fits       ? (proof.is_proven() ? "none fits" : "?")
          : proof.gap == 0  ? "0 %"
-         : proof.gap < 1e9 ? significant(100 * proof.gap / (1 + proof.gap), 2) + " %"
+         : proof.gap < 1e9 ? less_text(proof)
                            : "?";
 }
 

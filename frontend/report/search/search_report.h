@@ -36,6 +36,8 @@ struct SearchProof {
   [[nodiscard]] bool is_bound_beyond() const { return !fits && least_bytes > memory; }
   [[nodiscard]] bool is_proven() const { return fits ? gap == 0 : is_whole || is_bound_beyond(); }
 };
+// Of a gap that is known: "44 %", "99.6 %".
+[[nodiscard]] std::string less_text(const SearchProof& proof);
 // Of an answer that fits: "proven", "at most 44 % less is possible".
 [[nodiscard]] std::string gap_text(const SearchProof& proof);
 

@@ -194,12 +194,19 @@ std::string entries_text(const std::vector<std::string>& entries) {
   return text;
 }
 
+std::string less_text(const SearchProof& proof) {
+  const double percent = 100 * proof.gap / (1 + proof.gap);
+  int digits = 2;
+  for (double rounds = 0.5; digits < 6 && percent > 100 - rounds; rounds /= 10) {
+    ++digits;  // fewer would make it 100
+  }
+  return significant(percent, digits) + " %";
+}
+
 std::string gap_text(const SearchProof& proof) {
-  return proof.gap == 0 ? "proven"
-         : std::isfinite(proof.gap)
-             ? "at most " + significant(100 * proof.gap / (1 + proof.gap), 2) +
-                   " % less is possible"
-             : "how much less is possible is not known";
+  return proof.gap == 0             ? "proven"
+         : std::isfinite(proof.gap) ? "at most " + less_text(proof) + " less is possible"
+                                    : "how much less is possible is not known";
 }
 
 std::string value_text(double value, Objective objective) {
