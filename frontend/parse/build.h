@@ -113,6 +113,9 @@ class RuleList {
 // The text of a string, which must have no interpolation.
 [[nodiscard]] ast::Name build_text(const Builder& build, const Tree* context);
 [[nodiscard]] ast::Expr build_number(const Builder& build, const Token& token);
+// The least integer, if that is what `-` and these digits are.
+[[nodiscard]] std::optional<ast::Expr> build_least_integer(const Builder& build, const Token& sign,
+                                                           const Token& digits);
 
 // The expression as the name it must be; an error that says `what` needs one, and no name, if not.
 [[nodiscard]] std::optional<ast::Name> name_of(const Builder& build, const ast::Expr& expr,

@@ -16,10 +16,24 @@ bool is_prefix(const Token* token) {
   return token != nullptr && (token->type == MtfParser::MINUS || token->type == MtfParser::NOT);
 }
 
+// What a `-` and digits behind it are together, where digits alone are beyond the greatest integer
+// and the sign is theirs: `**` binds tighter.
+std::optional<ast::Expr> least_integer(const Builder& build, const Tree* operand,
+                                       const Token* next_operator) {
+  const auto& parts = operand->children;
+  const Token* digits = build.leaf(parts.back());
+  const Token* sign = parts.size() > 1 ? build.leaf(parts[parts.size() - 2]) : nullptr;
+  const bool is_signed = sign != nullptr && sign->type == MtfParser::MINUS;
+  const bool raised = next_operator != nullptr && next_operator->type == MtfParser::POWER;
+  return digits != nullptr && is_signed && !raised ? build_least_integer(build, *sign, *digits)
+                                                   : std::nullopt;
+}
+
 std::vector<Item> row_of(const Builder& build, const Tree* context) {
   std::vector<Item> row;
   row.reserve(context->children.size());
-  for (antlr4::tree::ParseTree* child : context->children) {
+  for (std::size_t i = 0; i < context->children.size(); ++i) {
+    antlr4::tree::ParseTree* child = context->children[i];
     if (const Token* op = build.leaf(child); op != nullptr) {
       row.emplace_back(op);
       continue;
@@ -31,6 +45,12 @@ std::vector<Item> row_of(const Builder& build, const Tree* context) {
         break;
       }
       row.emplace_back(prefix);
+    }
+    const bool is_last = i + 1 == context->children.size();
+    const Token* next = is_last ? nullptr : build.leaf(context->children[i + 1]);
+    if (std::optional<ast::Expr> least = least_integer(build, operand, next)) {
+      row.back() = std::move(*least);
+      continue;
     }
     row.emplace_back(build_operand(build, operand));
   }

@@ -1,6 +1,7 @@
 // Names, numbers and strings.
 
 #include <charconv>
+#include <limits>
 
 #include "frontend/parse/build.h"
 #include "ir/support/number.h"
@@ -99,6 +100,16 @@ ast::Expr build_number(const Builder& build, const Token& token) {
                 DiagKind::kOverflow);
   }
   return {.span = span, .node = ast::Float{.value = value}};
+}
+
+std::optional<ast::Expr> build_least_integer(const Builder& build, const Token& sign,
+                                             const Token& digits) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  if ("-" + without_underscores(build.source.at(digits)) != std::to_string(kLeast)) {
+    return std::nullopt;
+  }
+  return ast::Expr{.span = build.source.span(sign.begin, digits.end),
+                   .node = ast::Int{.value = kLeast}};
 }
 
 ast::Expr build_string(const Builder& build, const Tree* context) {

@@ -185,6 +185,9 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
 TEST_CASE("what the grammar lets through is still checked") {
   check_all({
       {"let x = 9223372036854775808", "1:9 `9223372036854775808` does not fit in 64 bits"},
+      {"let x = -(9223372036854775808)", "1:11 `9223372036854775808` does not fit in 64 bits"},
+      {"-9223372036854775808 ** 2", "1:2 `9223372036854775808` does not fit in 64 bits"},
+      {"1 -9223372036854775808", "1:4 `9223372036854775808` does not fit in 64 bits"},
       {"let x = 1e999", "1:9 `1e999` does not fit in a 64-bit float"},
       {"a < b < c", "1:7 comparisons do not follow each other; write `a < b and b < c`"},
       {"a == not b", "1:6 `not` after an operator needs parentheses: `a == (not b)`"},

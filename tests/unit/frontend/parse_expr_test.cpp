@@ -36,6 +36,10 @@ TEST_CASE("operators bind as in Python") {
 TEST_CASE("numbers, words and strings are operands") {
   CHECK(expression("1_000") == "1000");
   CHECK(expression("9223372036854775807") == "9223372036854775807");
+  CHECK(expression("-9_223_372_036_854_775_808 + a") == "(-9223372036854775808 + a)");
+  CHECK(expression("- -9223372036854775808") == "(--9223372036854775808)");
+  CHECK(expression("2 ** -9223372036854775808") == "(2 ** -9223372036854775808)");
+  CHECK(expression("-9223372036854775807") == "(-9223372036854775807)");
   CHECK(expression("1e-3") == "0.001");
   CHECK(expression("2.0") == "2.0");
   CHECK(expression("1_0.5_0E+2") == "1050.0");
