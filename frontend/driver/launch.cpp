@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <set>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -193,19 +194,51 @@ std::FILE* kept_input(const std::string& text) {
   return file;
 }
 
-// Hands on what the ranks print, as it comes. Their last line.
-std::string handed_on(int from) {
-  std::string line;
+// Errno, if not all of it could be written.
+int write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = write(STDOUT_FILENO, text.data(), text.size());
+    if (put < 0 && errno != EINTR) {
+      return errno;
+    }
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+  }
+  return 0;
+}
+
+// What the ranks printed: its last line, and why it could not be written; 0 if it could.
+struct Printed {
+  std::string last_line;
+  int problem = 0;
+};
+
+// Hands on what the ranks print, as it comes. They end where nobody reads it any more; what a full
+// disk cannot take is lost, and they go on.
+Printed handed_on(int from) {
+  Printed printed;
+  std::string& line = printed.last_line;
   std::array<char, 4096> chunk{};
   for (ssize_t got = 0; (got = read(from, chunk.data(), chunk.size())) > 0;) {
     const std::string_view text(chunk.data(), static_cast<std::size_t>(got));
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    if (printed.problem == 0) {
+      printed.problem = write_all(text);
+      if (printed.problem == EPIPE) {
+        kill(mpirun, SIGTERM);
+      }
+    }
     line += text;
     const std::size_t end = line.size() < 2 ? std::string::npos : line.rfind('\n', line.size() - 2);
     line.erase(0, end == std::string::npos ? 0 : end + 1);
   }
-  return line;
+  return printed;
+}
+
+// One and the same pipe or file, where the order of what is said to both is kept.
+bool is_same_file(int a, int b) {
+  struct stat of_a = {};
+  struct stat of_b = {};
+  return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
 }
 
 // Ranks that end without their object, by a signal or because there is no mpirun, get one.
@@ -225,9 +258,22 @@ void complete_json(const Options& options, const std::string& last_line, int sta
   std::fputs(text.c_str(), stdout);
 }
 
-}  // namespace
-
-namespace {
+// The status of a run whose output came through here. Of output that nobody reads a process dies.
+int end_of_output(const Options& options, const Printed& printed, int status) {
+  if (printed.problem == EPIPE) {
+    std::raise(SIGPIPE);
+  }
+  if (options.json) {
+    complete_json(options, printed.last_line, status);
+  } else {
+    say_what_ended_a_rank(status);
+  }
+  if (printed.problem == 0 || status != kDone) {
+    return status;
+  }
+  std::fputs(kUnwritten, stderr);
+  return kProgramError;
+}
 
 std::vector<std::string> line_here(const Options& options) {
   std::error_code error;
@@ -282,26 +328,32 @@ int start_ranks(const Options& options) {
       });
     }
   }
+  // mpirun itself does not mind what it cannot write, and crashes where nobody reads it. On a
+  // terminal all can be written.
+  const bool through = options.json || isatty(STDOUT_FILENO) != 1;
   std::array<int, 2> output = {-1, -1};
-  if (options.json && pipe2(output.data(), O_CLOEXEC) != 0) {
+  if (through && pipe2(output.data(), O_CLOEXEC) != 0) {
     return kProgramError;
   }
-  const pid_t child =
-      start(std::move(line), {.input = input == nullptr ? -1 : fileno(input), .output = output[1]});
+  const bool joined = through && !options.json && is_same_file(STDOUT_FILENO, STDERR_FILENO);
+  const pid_t child = start(std::move(line), {.input = input == nullptr ? -1 : fileno(input),
+                                              .output = output[1],
+                                              .error = joined ? output[1] : -1});
   if (child < 0) {
     return kProgramError;
   }
   hand_on_signals(child);
-  if (!options.json) {
+  if (!through) {
     const int status = status_of(child);
     say_what_ended_a_rank(status);
     return status;
   }
   close(output[1]);
-  const std::string last_line = handed_on(output[0]);
+  const auto of_unread = std::signal(SIGPIPE, SIG_IGN);
+  const Printed printed = handed_on(output[0]);
   const int status = status_of(child);
-  complete_json(options, last_line, status);
-  return status;
+  std::signal(SIGPIPE, of_unread);
+  return end_of_output(options, printed, status);
 }
 
 pid_t start_mpirun(const Options& options, int output) {

@@ -267,7 +267,7 @@ void flush_output(Outcome& outcome) {
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!written && outcome.status == kDone) {
     outcome.status = kProgramError;
-    outcome.message += "mtf: standard output cannot be written\n";
+    outcome.message += kUnwritten;
   }
 }
 

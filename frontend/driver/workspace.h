@@ -127,6 +127,7 @@ struct ProgramText {
 // Errors in `diags` end with status 1; their text, and that of warnings, is the message.
 [[nodiscard]] Outcome outcome_of(Workspace& workspace, const DiagSink& diags);
 
+inline constexpr const char* kUnwritten = "mtf: standard output cannot be written\n";
 // Writes out what was printed; where that fails, so does the command.
 void flush_output(Outcome& outcome);
 

@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+"""What the ranks of `mtf run -n` print and nobody can take: an error where the disk is full, the end
+of the run where its reader has gone; and the order of the two streams in one pipe."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MESH = "mesh line = [x: 2]\nlayout whole on line { }\n"
+LINES = MESH + 'for i in 0..30000 { print "line {i}" }\nappend("done", "all")\n'
+WRONG = MESH + 'print 1\nassert close(ones([a: 2]), 2), "no"\n'
+UNWRITTEN = "mtf: standard output cannot be written\n"
+
+
+def check(found, wanted, what):
+    if found != wanted:
+        sys.exit(f"{what}: {found!r}, not {wanted!r}")
+
+
+def main():
+    mtf = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in ("lines", LINES), ("wrong", WRONG):
+            pathlib.Path(folder, name + ".mtf").write_text(text, encoding="utf-8")
+
+        def started(name, *options, **streams):
+            line = [mtf, "run", "-n", "2", *options, name + ".mtf"]
+            return subprocess.Popen(line, cwd=folder, text=True, **streams)
+
+        with open("/dev/full", "wb") as full:
+            for options in [], ["--json"]:
+                run = started("lines", *options, stdout=full, stderr=subprocess.PIPE)
+                said = run.communicate(timeout=120)[1]
+                check((run.returncode, said), (1, UNWRITTEN), f"a full disk {options}")
+                check(pathlib.Path(folder, "done").exists(), True, "what else the run does")
+                pathlib.Path(folder, "done").unlink()
+
+        reading, writing = os.pipe()
+        run = started("lines", stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        check(os.read(reading, 7), b"line 0\n", "its beginning")
+        os.close(reading)
+        check((run.communicate(timeout=120)[1], run.returncode), ("", -13), "a reader that has gone")
+
+        run = started("wrong", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = run.communicate(timeout=120)[0].splitlines()
+        check((run.returncode, said[:2]), (1, ["1", "wrong.mtf:4:8: error: no [assertion]"]), "one pipe")
+
+
+main()
