@@ -133,6 +133,10 @@ print f(ones([a]))
 fn h(x, d: dim) { return d * x }
 let later = 2
 print unused(ones([a]))
+fn even(n) { if n == 0 { return true } else { return odd(n - 1) } }
+print even(5)
+fn odd(n) { if n == 0 { return false } else { return third(n) } }
+fn third(n) { return even(n - 1) }
 """
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
@@ -142,6 +146,22 @@ print unused(ones([a]))
         check("the session says the same", (status, mistakes), (0, ""))
         check("the session says the same", output[:len(ran.stdout)], ran.stdout)
         check("and saves it", repl("", "saved.mtf", folder=folder), (0, ran.stdout, ""))
+
+
+def need_each_other():
+    """Functions that call each other, and stand in one text, are taken at once, and changed at once."""
+    base = "let base = true\n"
+    mutual = ("fn even(n) { if n == 0 { return base } else { return odd(n - 1) } }; "
+              "fn odd(n) { if n == 0 { return not base } else { return even(n - 1) } }\n")
+    known = "base : bool = true\neven : fn(n)\nodd : fn(n)\n"
+    check("taken", repl(base + mutual + "even(10)\nodd(10)\n"), (0, known + "true\nfalse\n", ""))
+    check("behind what runs", repl("sum(ones([a: 2]))\n" + base + mutual + "even(2)\n"), (0, "2\n" + known + "true\n", ""))
+    status, _, mistakes = repl(base + mutual + ":undo\nodd(2)\n")
+    check("undone", (status, "nothing is called `odd`" in mistakes), (1, True))
+    check("changed", repl(base + mutual + mutual.replace("n == 0", "n <= 0") + "odd(3)\n"),
+          (0, known + "even : fn(n)\nodd : fn(n)\ntrue\n", ""))
+    status, _, mistakes = repl(base + mutual + mutual.replace("base", "wrong"))
+    check("wrong", (status, mistakes.count("error: "), mistakes.count("nothing is called `wrong`")), (1, 2, 2))
 
 
 def reload():
@@ -216,7 +236,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, taken_back, waiting, switched, declared_below, reload, as_json, large, interrupted):
+for test in (pipe, taken_back, waiting, switched, declared_below, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

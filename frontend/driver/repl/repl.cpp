@@ -8,7 +8,6 @@
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/commands/program.h"
-#include "frontend/driver/repl/script/order.h"
 #include "frontend/parse/parse.h"
 #include "runtime/ranks/interruption.h"
 
@@ -141,19 +140,23 @@ bool Repl::statements(FileId file) {
                                               std::to_string(kMostAtOnce) + " at once");
   }
   return std::ranges::all_of(in_order(*tree, sources_),
-                             [this](const Statement& input) { return statement(input); });
+                             [this](Together& inputs) { return take_together(std::move(inputs)); });
 }
 
-bool Repl::statement(const Statement& input) {
+bool Repl::take_together(Together inputs) {
   Script next = script_;
   DiagSink diags;
-  if (!next.accept(input, sources_, diags)) {
-    return show(diags.diags());
+  bool is_appended = true;
+  for (const Statement& input : inputs) {
+    if (!next.accept(input, sources_, diags)) {
+      return show(diags.diags());
+    }
+    is_appended = is_appended && next.is_appended();
   }
-  if (next.is_appended()) {
-    return extend(std::move(next), input);
+  if (is_appended) {
+    return extend(std::move(next), std::move(inputs));
   }
-  return rebuild(std::move(next), &input);
+  return rebuild(std::move(next), inputs);
 }
 
 std::string Repl::in_use() {

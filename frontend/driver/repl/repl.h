@@ -12,6 +12,7 @@
 
 #include "frontend/diagnostics.h"
 #include "frontend/driver/repl/answer.h"
+#include "frontend/driver/repl/script/order.h"
 #include "frontend/driver/repl/script/script.h"
 #include "frontend/driver/repl/sessions.h"
 #include "frontend/driver/workspace.h"
@@ -91,8 +92,8 @@ class Repl {
   [[nodiscard]] const std::vector<Statement>& in_question() const;
   FileId add_source(const std::string& name, std::size_t line, std::string text);
   bool statements(FileId file);
-  bool statement(const Statement& input);
-  // A statement that was planned.
+  bool take_together(Together inputs);
+  // Statements that were planned.
   struct Taken {
     std::vector<std::string> names;    // that it binds
     bool waits = false;                // it need not run before somebody looks
@@ -104,16 +105,17 @@ class Repl {
     std::vector<Diag> causes;
   };
 
-  bool extend(Script next, Statement input);
+  ast::File tree_of(const Together& inputs);
+  bool extend(Script next, Together inputs);
   std::optional<std::string> evaluated(ast::File file, Script& next, Statement& input);
-  std::optional<Taken> plan(Script& next, Statement& input);
-  bool run_if_needed(const Taken& taken, const Statement& input);
-  std::unique_ptr<PlannedSession> planned_anew(Script& next, const Statement* changed,
+  std::optional<Taken> plan(Script& next, Together& inputs);
+  bool run_if_needed(const Taken& taken, const Together& inputs);
+  std::unique_ptr<PlannedSession> planned_anew(Script& next, std::span<const Statement> changed,
                                                LeftOut& out);
   void tell_left_out(const LeftOut& out) const;
-  void tell_changed(const Statement* changed, const std::string& was_in_use);
+  void tell_changed(std::span<const Statement> changed, const std::string& was_in_use);
   // From the first statement on. `changed`: what fails because of it is left out.
-  bool rebuild(Script next, const Statement* changed);
+  bool rebuild(Script next, std::span<const Statement> changed);
   void follow(std::unique_ptr<PlannedSession> planned, bool may_switch);
   bool run_waiting();
   bool guarded(const std::function<bool()>& body);
@@ -135,7 +137,7 @@ class Repl {
   std::unique_ptr<Workers> workers_;  // null: what runs, runs in this process
   std::unique_ptr<RunningSession> running_;
   std::vector<Statement> replayed_;  // what `running_` starts with
-  std::vector<Statement> waiting_;   // and what it has not run yet
+  std::vector<Together> waiting_;    // and what it has not run yet
   KnownCosts known_costs_;
   std::pair<std::string, std::string> found_;  // a layout's name, and its text
   ColorMode color_ = ColorMode::kPlain;

@@ -48,18 +48,30 @@ std::optional<std::string> Repl::evaluated(ast::File file, Script& next, Stateme
                                                      : std::nullopt;
 }
 
-// The last statement of `next`, planned; nullopt after a mistake.
-std::optional<Repl::Taken> Repl::plan(Script& next, Statement& input) {
+ast::File Repl::tree_of(const Together& inputs) {
+  ast::File file = trees_.take(inputs.front(), sources_);
+  for (const Statement& input : std::span(inputs).subspan(1)) {
+    file.statements.push_back(std::move(trees_.take(input, sources_).statements.front()));
+  }
+  return file;
+}
+
+// The last statements of `next`, planned; nullopt after a mistake.
+std::optional<Repl::Taken> Repl::plan(Script& next, Together& inputs) {
   const std::size_t said = planned_->diags().diags().size();
   const std::size_t errors = planned_->diags().errors();
-  ast::File file = trees_.take(input, sources_);
+  ast::File file = tree_of(inputs);
   const ast::Stmt& statement = file.statements.front();
-  Taken taken{.names = names_bound(statement, input), .waits = may_wait(statement), .known = {}};
+  Taken taken{.names = {}, .waits = std::ranges::all_of(file.statements, may_wait), .known = {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<std::string> names = names_bound(file.statements[i], inputs[i]);
+    taken.names.insert(taken.names.end(), names.begin(), names.end());
+  }
   const bool is_expectation = std::holds_alternative<ast::Expect>(statement.node);
   static_cast<void>(planned_->device().take_effects());
   static_cast<void>(planned_->device().take_runs());
   if (std::holds_alternative<ast::Evaluate>(statement.node)) {
-    taken.known = evaluated(std::move(file), next, input);
+    taken.known = evaluated(std::move(file), next, inputs.front());
   } else {
     static_cast<void>(planned_->run(std::move(file)));
   }
@@ -78,28 +90,28 @@ std::optional<Repl::Taken> Repl::plan(Script& next, Statement& input) {
 }
 
 // Shows what it has to show, by running it if need be. False after a mistake.
-bool Repl::run_if_needed(const Taken& taken, const Statement& input) {
+bool Repl::run_if_needed(const Taken& taken, const Together& inputs) {
   if (taken.known) {
     say_value(*taken.known);
     return true;
   }
-  waiting_.push_back(input);
+  waiting_.push_back(inputs);
   return taken.waits || run_waiting();
 }
 
-bool Repl::extend(Script next, Statement input) {
+bool Repl::extend(Script next, Together inputs) {
   const host::Restore<const Script*> tried(tried_, &next);
   const PlannedState state = planned_->save();
   const auto take_back = [&] {
     planned_->restore(state);
-    if (!waiting_.empty() && waiting_.back().span == input.span) {
+    if (!waiting_.empty() && waiting_.back().front().span == inputs.front().span) {
       waiting_.pop_back();
     }
     return false;
   };
   try {
-    const std::optional<Taken> taken = plan(next, input);
-    if (!taken || !run_if_needed(*taken, input)) {
+    const std::optional<Taken> taken = plan(next, inputs);
+    if (!taken || !run_if_needed(*taken, inputs)) {
       return take_back();
     }
     before_.push_back(std::exchange(script_, std::move(next)));
@@ -132,12 +144,12 @@ bool Repl::run_waiting() {
   }
   while (!waiting_.empty()) {
     const std::size_t said = running_->diags().diags().size();
-    const bool ran = running_->run(trees_.take(waiting_.front(), sources_));
+    const bool ran = running_->run(tree_of(waiting_.front()));
     show(running_->diags().diags().subspan(said));
     if (!ran) {
       return false;
     }
-    replayed_.push_back(waiting_.front());
+    replayed_.insert(replayed_.end(), waiting_.front().begin(), waiting_.front().end());
     waiting_.erase(waiting_.begin());
   }
   return true;
@@ -145,7 +157,7 @@ bool Repl::run_waiting() {
 
 // All statements of `next`, without those that fail because of what has changed. Null after another
 // error.
-std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, const Statement* changed,
+std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, std::span<const Statement> changed,
                                                    LeftOut& out) {
   while (true) {
     auto planned =
@@ -158,7 +170,7 @@ std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, const Statement
     }
     const std::vector<Diag> errors = errors_of(planned->diags());
     const std::optional<std::size_t> place =
-        changed == nullptr ? std::nullopt : culprit(errors, next.inputs(), *changed);
+        changed.empty() ? std::nullopt : culprit(errors, next.inputs(), changed);
     if (!place) {
       show(errors);
       return nullptr;
@@ -169,7 +181,7 @@ std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, const Statement
   }
 }
 
-bool Repl::rebuild(Script next, const Statement* changed) {
+bool Repl::rebuild(Script next, std::span<const Statement> changed) {
   const host::Restore<const Script*> tried(tried_, &next);
   LeftOut out;
   std::unique_ptr<PlannedSession> planned = planned_anew(next, changed, out);
@@ -178,11 +190,13 @@ bool Repl::rebuild(Script next, const Statement* changed) {
   }
   const std::string was_in_use = in_use();
   before_.push_back(std::exchange(script_, std::move(next)));
-  if (changed != nullptr && changed->kind == StatementKind::kUse && !loading_) {
+  const auto is_of = [changed](StatementKind kind) {
+    return !changed.empty() && changed.front().kind == kind;
+  };
+  if (is_of(StatementKind::kUse) && !loading_) {
     options_.layout.clear();  // what is typed comes behind the command line
   }
-  const bool is_layout = changed != nullptr && (changed->kind == StatementKind::kUse ||
-                                                changed->kind == StatementKind::kLayout);
+  const bool is_layout = is_of(StatementKind::kUse) || is_of(StatementKind::kLayout);
   follow(std::move(planned), is_layout && out.statements.empty());
   tell_left_out(out);
   tell_changed(changed, was_in_use);
@@ -198,13 +212,14 @@ void Repl::tell_left_out(const LeftOut& out) const {
   }
 }
 
-void Repl::tell_changed(const Statement* changed, const std::string& was_in_use) {
-  if (changed != nullptr) {
-    answer_names(changed->names);
+void Repl::tell_changed(std::span<const Statement> changed, const std::string& was_in_use) {
+  std::vector<std::string> names;
+  for (const Statement& input : changed) {
+    names.insert(names.end(), input.names.begin(), input.names.end());
   }
+  answer_names(names);
   const Layout* layout = planned_->session().layout();
-  const bool says_so = changed != nullptr && layout != nullptr &&
-                       std::ranges::find(changed->names, layout->name) != changed->names.end();
+  const bool says_so = layout != nullptr && std::ranges::find(names, layout->name) != names.end();
   if (in_use() != was_in_use && !says_so && !quiet_) {
     tell("in use: " + in_use() + "\n", {{"in_use", in_use()}});
   }
@@ -232,7 +247,7 @@ bool Repl::undo() {
   }
   std::vector<Script> kept = before_;
   const Script before = kept.back();
-  if (!rebuild(before, nullptr)) {
+  if (!rebuild(before, {})) {
     return false;
   }
   kept.pop_back();

@@ -7,12 +7,12 @@ namespace mtf {
 
 std::optional<std::size_t> culprit(std::span<const Diag> diags,
                                    const std::vector<Statement>& statements,
-                                   const Statement& kept) {
+                                   std::span<const Statement> kept) {
   const auto contains = [](const Statement& input, SourceSpan span) {
     return span.file == input.file && input.span.begin <= span.begin && span.end <= input.span.end;
   };
   for (std::size_t i = statements.size(); i-- > 0;) {
-    if (statements[i].span == kept.span) {
+    if (std::ranges::find(kept, statements[i].span, &Statement::span) != kept.end()) {
       continue;
     }
     for (const Diag& diag : diags) {

@@ -15,7 +15,7 @@ namespace mtf {
 // it depends on.
 [[nodiscard]] std::optional<std::size_t> culprit(std::span<const Diag> diags,
                                                  const std::vector<Statement>& statements,
-                                                 const Statement& kept);
+                                                 std::span<const Statement> kept);
 // Adds what is wrong, but not what follows from it: names of what was left out before.
 void add_causes(std::span<const Diag> errors, bool is_first, std::vector<Diag>& causes);
 

@@ -30,7 +30,7 @@ class Order {
     is_taken_.resize(inputs_.size());
   }
 
-  std::vector<Statement> run() {
+  std::vector<Together> run() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (is_function(i)) {
         waiting_.push_back(i);
@@ -38,12 +38,14 @@ class Order {
         if (computes(inputs_[i].kind)) {
           take_functions_for(i);
         }
-        take(i);
+        if (!is_taken_[i]) {
+          take({i});
+        }
       }
       take_ready(i);
     }
     for (const std::size_t i : waiting_) {
-      take_with_needs(i);
+      static_cast<void>(take_with_needs(i));
     }
     return std::move(result_);
   }
@@ -68,24 +70,41 @@ class Order {
            inputs_[i].kind == StatementKind::kImport;
   }
 
-  void take(std::size_t i) {
-    if (!is_taken_[i]) {
+  void take(std::vector<std::size_t> places) {
+    std::ranges::sort(places);
+    Together together;
+    for (const std::size_t i : places) {
       is_taken_[i] = true;
-      result_.push_back(inputs_[i]);
+      together.push_back(inputs_[i]);
     }
+    result_.push_back(std::move(together));
   }
 
-  // With those of its needs that may come earlier.
-  void take_with_needs(std::size_t i) {
-    if (is_taken_[i] || !is_entered_.insert(i).second) {
-      return;  // or two that need each other
+  // With those of its needs that may come earlier, and together with those that need it, too:
+  // Tarjan's strongly connected components. How many were entered before the first that it needs
+  // and that is not taken yet.
+  std::size_t take_with_needs(std::size_t i) {
+    if (is_taken_[i]) {
+      return inputs_.size();
     }
+    const auto entered = std::ranges::find(entered_, i);
+    const auto place = static_cast<std::size_t>(entered - entered_.begin());
+    if (entered != entered_.end()) {
+      return place;
+    }
+    entered_.push_back(i);
+    std::size_t first = place;
     for (const std::size_t other : named_[i]) {
       if (only_declares(other)) {
-        take_with_needs(other);
+        first = std::min(first, take_with_needs(other));
       }
     }
-    take(i);
+    if (first == place) {
+      const auto own = entered_.begin() + static_cast<std::ptrdiff_t>(place);
+      take({own, entered_.end()});
+      entered_.erase(own, entered_.end());
+    }
+    return first;
   }
 
   // A name may also stand in a text: what needs more than declarations goes on waiting.
@@ -94,7 +113,7 @@ class Order {
       std::set<std::size_t> seen{other};
       const auto may = [this](std::size_t need) { return only_declares(need); };
       if (is_function(other) && may_follow(other, seen, may)) {
-        take_with_needs(other);
+        static_cast<void>(take_with_needs(other));
       }
     }
   }
@@ -105,7 +124,7 @@ class Order {
       std::set<std::size_t> seen{i};
       const auto may = [&](std::size_t need) { return is_function(need) && need <= place; };
       if (may_follow(i, seen, may)) {
-        take_with_needs(i);
+        static_cast<void>(take_with_needs(i));
       } else if (!is_taken_[i]) {
         waiting_.push_back(i);
       }
@@ -115,23 +134,23 @@ class Order {
   std::vector<Statement> inputs_;
   std::vector<std::set<std::size_t>> named_;  // by each, as statements that declare the names
   std::vector<bool> is_taken_;
-  std::set<std::size_t> is_entered_;
+  std::vector<std::size_t> entered_;  // and not taken yet
   std::vector<std::size_t> waiting_;  // functions
-  std::vector<Statement> result_;
+  std::vector<Together> result_;
 };
 
 // An `auto` layout is searched for the functions that there are: it, and what is in use, wait for
 // those that a text declares before it computes anything.
-std::vector<Statement> behind_functions(std::vector<Statement> inputs, const ast::File& tree) {
-  const auto is_auto = [&tree](const Statement& input) {
-    const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.statement].node);
+std::vector<Together> behind_functions(std::vector<Together> inputs, const ast::File& tree) {
+  const auto is_auto = [&tree](const Together& input) {
+    const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.front().statement].node);
     return layout != nullptr && layout->automatic.has_value();
   };
   const auto first = std::ranges::find_if(inputs, is_auto);
-  const auto last = std::find_if(first, inputs.end(),
-                                 [](const Statement& input) { return computes(input.kind); });
-  std::stable_partition(first, last, [&](const Statement& input) {
-    return input.kind != StatementKind::kUse && !is_auto(input);
+  const auto last = std::find_if(
+      first, inputs.end(), [](const Together& input) { return computes(input.front().kind); });
+  std::stable_partition(first, last, [&](const Together& input) {
+    return input.front().kind != StatementKind::kUse && !is_auto(input);
   });
   return inputs;
 }
@@ -152,7 +171,7 @@ std::set<std::string, std::less<>> words_of(std::string_view text) {
   return words;
 }
 
-std::vector<Statement> in_order(const ast::File& tree, const SourceMap& sources) {
+std::vector<Together> in_order(const ast::File& tree, const SourceMap& sources) {
   return behind_functions(Order(Script::inputs_of(tree), sources).run(), tree);
 }
 

@@ -15,8 +15,11 @@ namespace mtf {
 // What is written in a text, besides punctuation.
 [[nodiscard]] std::set<std::string, std::less<>> words_of(std::string_view text);
 
+// What a session takes at once: functions that need each other; else one statement.
+using Together = std::vector<Statement>;
+
 // The statements of the tree. All that computes stays in order; a function waits for what it names,
 // or comes, with the functions and dims that it needs, when something names it.
-[[nodiscard]] std::vector<Statement> in_order(const ast::File& tree, const SourceMap& sources);
+[[nodiscard]] std::vector<Together> in_order(const ast::File& tree, const SourceMap& sources);
 
 }  // namespace mtf
