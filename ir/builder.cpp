@@ -111,6 +111,11 @@ void Builder::add(OwnGradient own) {
   own_gradients_.push_back(std::move(own));
 }
 
+void Builder::forget_since(ValueId first) {
+  program_.values.erase(program_.values.begin() + first.index, program_.values.end());
+  std::erase_if(own_results_, [&](const auto& one) { return one.first >= first.index; });
+}
+
 const OwnGradient* Builder::own_gradient_of(ValueId result) const {
   const auto found = own_results_.find(result.index);
   return found == own_results_.end() ? nullptr : &own_gradients_[found->second];

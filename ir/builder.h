@@ -66,6 +66,8 @@ class Builder {
   }
   [[nodiscard]] std::vector<ValueId>& copies() { return copies_; }
   void add(OwnGradient own);
+  // The program ends before that value again.
+  void forget_since(ValueId first);
   // The one that the value is a result of; null if there is none.
   [[nodiscard]] const OwnGradient* own_gradient_of(ValueId result) const;
 

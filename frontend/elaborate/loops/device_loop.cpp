@@ -1,6 +1,9 @@
 // A `while` in a function whose condition is a tensor. Its body is recorded once, between the marks
-// of ir/loops/loop.h. The condition is recorded twice: before the first trip, and at the end of
-// each.
+// of ir/loops/loop.h, and once more where it assigns to variables: only then is it known which they
+// are, and what is carried stands before it. The condition is recorded twice: before the first
+// trip, and at the end of each.
+
+#include <map>
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/loops/loops.h"
@@ -17,9 +20,30 @@ class DeviceLoop {
     if (!condition || !may_be_here()) {
       return Flow::kNext;
     }
-    begin(*condition);
-    Recording& unit = c_.units.recording();
-    ++unit.trips;
+    const std::size_t failures = c_.report.failures();
+    const RecordingMark start = unit().mark();
+    Flow flow = trip(*condition, declared);
+    while (carries_more() && c_.report.failures() == failures) {
+      for (const Carried& one : carried_) {
+        one.handed.binding->value = one.outside;
+      }
+      unit().forget_since(start);
+      flow = trip(*condition, declared);
+    }
+    return flow;
+  }
+
+ private:
+  struct Carried {
+    Handed handed;
+    Value outside;
+    Value before;  // its tensors are those that are carried
+  };
+  using Assigned = std::shared_ptr<VariableRecord>;
+
+  Flow trip(ValueId condition, const Declared& declared) {
+    begin(condition);
+    ++unit().trips;
     const Flow flow = run_block(c_, loop_.body);
     const bool has_failed = flow == Flow::kReturn && is_unknown(c_.control.result);
     if (flow == Flow::kReturn && !has_failed) {
@@ -30,24 +54,32 @@ class DeviceLoop {
     }
     declare_again(c_, declared);
     end(flow == Flow::kBreak ? make(false) : evaluate(c_, loop_.condition));
-    --unit.trips;
+    --unit().trips;
     return flow == Flow::kEnd || has_failed ? flow : Flow::kNext;
   }
 
- private:
-  struct Carried {
-    Handed handed;
-    Value before;  // its tensors are those that are carried
-  };
+  // Whether the trip assigned to variables that it does not hand on yet.
+  bool carries_more() {
+    const std::size_t known = assigned_.size();
+    for (const VariableUse& use : unit().variables()) {
+      const auto before = entered_.find(use.variable.get());
+      const ValueId was = before == entered_.end() ? use.versions.front() : before->second;
+      if (use.versions.back() != was) {
+        assigned_.push_back(use.variable);
+      }
+    }
+    return assigned_.size() > known;
+  }
 
-  [[nodiscard]] Builder& builder() const { return c_.units.recording().builder; }
+  [[nodiscard]] Recording& unit() const { return c_.units.recording(); }
+  [[nodiscard]] Builder& builder() const { return unit().builder; }
   void here(SourceSpan span) const { builder().at(span, c_.units.frame); }
 
   // In a turn of a bounded loop that is to change nothing, there is no trip either.
   std::optional<ValueId> condition_of(const Value& value) {
     const Operand operand{.value = value, .span = loop_.condition.span};
     const std::optional<ValueId> id = loop_condition(c_, operand);
-    const ValueId alive = c_.units.recording().alive;
+    const ValueId alive = unit().alive;
     here(loop_.condition.span);
     return id && alive.valid() ? builder().emit(Primitive::kAnd, {alive, *id}) : id;
   }
@@ -64,9 +96,16 @@ class DeviceLoop {
 
   // What is carried stands together, right before the first trip.
   void begin(ValueId condition) {
+    carried_.clear();
     for (Handed& handed : handed_by(c_.names, loop_.body)) {
       Value before = as_tensors(c_, handed.binding->value, handed.name.span);
-      carried_.push_back({.handed = std::move(handed), .before = std::move(before)});
+      Value outside = handed.binding->value;
+      carried_.push_back({.handed = std::move(handed),
+                          .outside = std::move(outside),
+                          .before = std::move(before)});
+    }
+    for (const Assigned& variable : assigned_) {  // an input, where nothing has read it yet
+      static_cast<void>(unit().read(variable));
     }
     for (Carried& one : carried_) {
       one.before = map_tensors(std::move(one.before),
@@ -74,8 +113,17 @@ class DeviceLoop {
       one.handed.binding->value = one.before;
     }
     here(loop_.condition.span);
+    for (const Assigned& variable : assigned_) {
+      const ValueId id = builder().emit(Primitive::kCarry, {unit().read(variable)});
+      builder().program().at(id).name = variable->variable.path;
+      unit().assign(variable, id);
+    }
     condition_ = builder().emit(Primitive::kCarry, {condition});
     builder().emit(Primitive::kWhile, {condition_});
+    entered_.clear();
+    for (const VariableUse& use : unit().variables()) {
+      entered_.emplace(use.variable.get(), use.versions.back());
+    }
   }
 
   void carry(Tensor& tensor, const ast::Name& name) {
@@ -101,6 +149,11 @@ class DeviceLoop {
       }
       value = one.before;
     }
+    for (const Assigned& variable : assigned_) {
+      const ValueId carried = entered_.at(variable.get());
+      next.emplace_back(carried, unit().read(variable));
+      unit().assign(variable, carried);
+    }
     here(loop_.condition.span);
     for (const auto& [carried, value] : next) {
       builder().emit(Primitive::kNext, {carried, value});
@@ -123,6 +176,8 @@ class DeviceLoop {
   Context& c_;
   const ast::While& loop_;
   std::vector<Carried> carried_;
+  std::vector<Assigned> assigned_;                    // variables, as far as is known
+  std::map<const VariableRecord*, ValueId> entered_;  // what they are when a trip begins
   ValueId condition_;
 };
 

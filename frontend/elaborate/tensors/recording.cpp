@@ -76,6 +76,44 @@ void Recording::add_output(Tensor& tensor) {
   }
 }
 
+RecordingMark Recording::mark() const {
+  const Program& program = unit->program;
+  RecordingMark mark{.values = program.values.size(),
+                     .inputs = program.inputs.size(),
+                     .lets = program.lets.size(),
+                     .contracts = unit->contracts.size(),
+                     .arguments = arguments_.size(),
+                     .versions = {}};
+  for (const VariableUse& use : variables_) {
+    mark.versions.push_back(use.versions.size());
+  }
+  return mark;
+}
+
+namespace {
+
+template <typename T>
+void cut(std::vector<T>& list, std::size_t size) {
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+}
+
+}  // namespace
+
+void Recording::forget_since(const RecordingMark& mark) {
+  builder.forget_since({static_cast<std::int32_t>(mark.values)});
+  cut(program().inputs, mark.inputs);
+  cut(program().lets, mark.lets);
+  cut(unit->contracts, mark.contracts);
+  cut(arguments_, mark.arguments);
+  cut(argument_values_, mark.arguments);
+  std::erase_if(captured_, [&](const auto& one) { return one.second >= mark.arguments; });
+  cut(variables_, mark.versions.size());
+  std::erase_if(places_, [&](const auto& one) { return one.second >= mark.versions.size(); });
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    cut(variables_[i].versions, mark.versions[i]);
+  }
+}
+
 void Recording::finish() {
   for (const VariableUse& use : variables_) {
     if (use.versions.size() > 1) {

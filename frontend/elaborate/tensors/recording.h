@@ -44,6 +44,16 @@ struct VariableQuery {
   std::vector<std::shared_ptr<VariableRecord>> found;
 };
 
+// How far a unit is.
+struct RecordingMark {
+  std::size_t values = 0;
+  std::size_t inputs = 0;
+  std::size_t lets = 0;
+  std::size_t contracts = 0;
+  std::size_t arguments = 0;
+  std::vector<std::size_t> versions;  // of each variable
+};
+
 class Recording {
  public:
   Recording(UnitKind unit_kind, std::uint64_t number, std::string program_name, OpTable ops,
@@ -81,6 +91,9 @@ class Recording {
   [[nodiscard]] std::optional<std::size_t> slot_of(ValueId input) const;
   // The tensor becomes an output of the program. requires: it was recorded here.
   void add_output(Tensor& tensor);
+  [[nodiscard]] RecordingMark mark() const;
+  // Forgets what was recorded since, so that it can be recorded in another way.
+  void forget_since(const RecordingMark& mark);
   // Writes the assignments into the program.
   void finish();
   // Whether running it does anything but compute outputs.

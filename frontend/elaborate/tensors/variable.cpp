@@ -369,17 +369,6 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
       c.report.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
       return {};
     }
-    if (c.units.recording().trips > 0) {
-      const std::string path = "`" + tensor->variable->variable.path + "`";
-      c.report.error(DiagKind::kWrongType, span,
-                     path +
-                         " is assigned in a loop whose condition is a tensor; hand it on in a "
-                         "`var`, as `var v = " +
-                         tensor->name +
-                         "`, and assign that once, behind "
-                         "the loop");
-      return {};
-    }
     store(c, target, value, span);
     return {};
   };
