@@ -27,6 +27,7 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
 }
 
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
+  c.variables.called.insert(function.fn);
   CallSite site = bound_site(c, span);
   const Restore name(c.variables.call_name, std::string());
   const std::vector<Formal> formals = formals_of(*function.fn);

@@ -111,9 +111,16 @@ bool owns(Context& c, const Operand& base, const Function& model) {
 }
 
 void report_none_by_now(Context& c, const ast::Fn& fn, SourceSpan span) {
+  const bool was_called = c.variables.called.contains(&fn);
+  if (was_called && c.report.failures() > 0) {
+    return;  // a call has failed, which has been said
+  }
   const std::string& name = fn.name.text;
   c.report.error(DiagKind::kUnknownName, span,
-                 "`" + name + "` has no variables by now: they are made where it is first called",
+                 "`" + name +
+                     (was_called ? "` declares no variables"
+                                 : "` has no variables by now: they are made where it is first "
+                                   "called"),
                  {{.span = fn.name.span, .text = "declared here"}});
 }
 
@@ -137,8 +144,7 @@ void report_no_variable(Context& c, const Operand& base, const ast::Fn& fn, cons
                  {}, suggestion.fix);
 }
 
-// ---- what is asked for
-// ---------------------------------------------------------------------------
+// ---- what is asked for -----------------------------------------------------------------------
 
 bool add_glob(Context& c, const std::string& glob, SourceSpan span, Wanted& wanted) {
   wanted.globs.push_back({.glob = glob, .rules = {}, .span = {}});

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "frontend/ast.h"
@@ -32,6 +33,8 @@ struct Picked {
 
 struct Variables {
   std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> by_path;
+
+  std::set<const ast::Fn*> called;  // functions, whether or not that failed
 
   // Of what is declared here.
   Root* root = nullptr;
