@@ -26,6 +26,34 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
   return values;
 }
 
+// Nullopt: one is unknown, and so is what the call gives.
+std::optional<Arguments> known_arguments(Context& c, const Function& function, const Bound& bound,
+                                         const Values& values, bool is_unit) {
+  Arguments arguments(bound.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i].empty()) {
+      continue;
+    }
+    const SourceSpan span = bound[i].front()->span;
+    arguments[i] = Operand{.value = values[next++], .span = span};
+    if (!is_unknown(arguments[i]->value)) {
+      continue;
+    }
+    // What a check cannot know has the type that the function says.
+    if (is_unit && c.execution.checks_only()) {
+      arguments[i] = tensor_of_type(c, function, function.fn->parameters[i]);
+    } else {
+      arguments[i].reset();
+    }
+    if (!arguments[i]) {
+      return std::nullopt;
+    }
+    arguments[i]->span = span;
+  }
+  return arguments;
+}
+
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
   c.variables.called.insert(function.fn);
   CallSite site = bound_site(c, span);
@@ -43,25 +71,12 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
   if (!name_site(c, call, site)) {
     return unknown();
   }
-  Arguments arguments(formals.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < formals.size(); ++i) {
-    if (!(*bound)[i].empty()) {
-      arguments[i] = Operand{.value = values[next++], .span = (*bound)[i].front()->span};
-      // What a check cannot know has the type that the function says.
-      if (is_unknown(arguments[i]->value)) {
-        arguments[i] = is_unit && c.execution.checks_only()
-                           ? tensor_of_type(c, function, function.fn->parameters[i])
-                           : std::nullopt;
-        if (!arguments[i]) {
-          return unknown();
-        }
-        arguments[i]->span = (*bound)[i].front()->span;
-      }
-    }
+  const std::optional<Arguments> arguments = known_arguments(c, function, *bound, values, is_unit);
+  if (!arguments) {
+    return unknown();
   }
-  return is_unit ? call_unit(c, function, arguments, site)
-                 : call_inline(c, function, arguments, site);
+  return is_unit ? call_unit(c, function, *arguments, site)
+                 : call_inline(c, function, *arguments, site);
 }
 
 }  // namespace
