@@ -215,6 +215,11 @@ std::string without_groups(std::string_view text) {
   return digits;
 }
 
+bool is_whole(std::string_view text) {
+  text.remove_prefix(text.starts_with('-') ? 1 : 0);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
@@ -242,7 +247,10 @@ Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
   }
   const std::optional<Value> value =
       read_as(like, is_number ? without_groups(given->text) : given->text);
-  if (!value) {
+  if (!value && like.get<std::int64_t>() != nullptr && is_whole(without_groups(given->text))) {
+    report.error(DiagKind::kOverflow, name.span,
+                 "`" + given->written + "` does not fit in 64 bits");
+  } else if (!value) {
     report.error(DiagKind::kBadArgument, name.span,
                  "`" + given->written + "`, but `" + name.text + "` is " + kind_of(like) +
                      ", as its default is");
