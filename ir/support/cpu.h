@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mtf {
@@ -12,7 +13,14 @@ enum class Isa : std::uint8_t { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 
 struct Cpu {
   Isa isa = Isa::kPortable;
-  int threads = 1;  // per rank, used by large products only
+  int threads = 1;                     // of a rank
+  std::int64_t least_share = 1 << 15;  // elements that are worth a thread
 };
+
+// How many of its threads are worth waking for work on so many elements.
+[[nodiscard]] constexpr int threads_for(const Cpu& cpu, std::int64_t elements) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(elements / cpu.least_share, 1, std::max(cpu.threads, 1)));
+}
 
 }  // namespace mtf

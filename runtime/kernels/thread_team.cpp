@@ -1,9 +1,12 @@
-// One team per process. A round begins when its number changes and ends when no member is left.
+// One team per process. A round has the members that it has tasks for, and nobody waits for others:
+// it begins for each when its own number changes, and ends when none of them is left.
 
 #include "runtime/kernels/thread_team.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <pthread.h>
@@ -37,9 +40,9 @@ class Team {
   Team() = default;
   ~Team() {
     task_ = nullptr;
-    begin_round();
-    for (std::thread& thread : threads_) {
-      thread.join();
+    begin_round(members_.size());
+    for (Member& member : members_) {
+      member.thread.join();
     }
   }
   Team(const Team&) = delete;
@@ -72,16 +75,25 @@ class Team {
   [[nodiscard]] bool is_here() const { return process_ == getpid(); }
 
  private:
-  // Member 0 is who calls. False if the system has no more threads.
+  static constexpr std::size_t kLine = 64;  // bytes of a line of the caches, of which each has one
+
+  struct alignas(kLine) Member {
+    std::atomic<std::uint32_t> round = 0;
+    std::thread thread = {};
+  };
+
+  // Who calls is member 0, and not in the list. False if the system has no more threads.
   bool recruit(int n) {
-    try {
-      while (static_cast<int>(threads_.size()) + 1 < n) {
-        const int member = static_cast<int>(threads_.size()) + 1;
-        threads_.emplace_back([this, member, round = round_.load()] { serve(member, round); });
-        pin(threads_.back(), static_cast<std::size_t>(member));
+    while (static_cast<int>(members_.size()) + 1 < n) {
+      const int number = static_cast<int>(members_.size()) + 1;
+      Member& member = members_.emplace_back();
+      try {
+        member.thread = std::thread([this, &member, number] { serve(member, number); });
+      } catch (const std::system_error&) {
+        members_.pop_back();
+        return false;
       }
-    } catch (const std::system_error&) {
-      return false;
+      pin(member.thread, static_cast<std::size_t>(number));
     }
     return true;
   }
@@ -98,10 +110,9 @@ class Team {
 
   void do_round(int n, const Task& task) {
     task_ = &task;
-    tasks_ = n;
     errors_.assign(static_cast<std::size_t>(n), nullptr);
-    left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-    begin_round();
+    left_.store(n - 1, std::memory_order_relaxed);
+    begin_round(static_cast<std::size_t>(n - 1));
     do_task(0);
     for (int left = left_.load(std::memory_order_acquire); left != 0;
          left = left_.load(std::memory_order_acquire)) {
@@ -109,9 +120,11 @@ class Team {
     }
   }
 
-  void begin_round() {
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
+  void begin_round(std::size_t members) {
+    for (std::size_t i = 0; i < members; ++i) {
+      members_[i].round.fetch_add(1, std::memory_order_release);
+      members_[i].round.notify_one();
+    }
   }
 
   void do_task(int member) {
@@ -122,15 +135,13 @@ class Team {
     }
   }
 
-  void serve(int member, std::uint32_t round) {
-    for (;; ++round) {
-      wait_while(round_, round);
+  void serve(const Member& member, int number) {
+    for (std::uint32_t round = 0;; ++round) {
+      wait_while(member.round, round);
       if (task_ == nullptr) {
         return;
       }
-      if (member < tasks_) {
-        do_task(member);
-      }
+      do_task(number);
       if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         left_.notify_one();
       }
@@ -139,13 +150,11 @@ class Team {
 
   const pid_t process_ = getpid();
   std::atomic<bool> busy_ = false;
-  std::vector<std::thread> threads_;
-  std::vector<int> cores_;  // per member
+  std::deque<Member> members_;  // which stay where they are
+  std::vector<int> cores_;      // per member
   // Written between rounds only.
   const Task* task_ = nullptr;
-  int tasks_ = 0;
   std::vector<std::exception_ptr> errors_;
-  std::atomic<std::uint32_t> round_ = 0;
   std::atomic<int> left_ = 0;
 };
 
@@ -183,6 +192,11 @@ void run_on_team(int n, const Task& task) {
   for (int i = 0; i < n; ++i) {
     task(i);
   }
+}
+
+void run_in_parts(int n, std::int64_t count, const std::function<void(Interval)>& task) {
+  const auto parts = static_cast<int>(std::min<std::int64_t>(n, count));
+  run_on_team(parts, [&](int i) { task(nth_part(count, i, parts)); });
 }
 
 }  // namespace mtf

@@ -40,6 +40,27 @@ TEST_CASE("a team does each task once, round after round", "[team]") {
   }
 }
 
+TEST_CASE("parts are neighbours, of sizes that differ by one at most", "[team]") {
+  for (std::int64_t count = 0; count < 40; ++count) {
+    std::vector<std::atomic<int>> done(static_cast<std::size_t>(count));
+    std::atomic<std::int64_t> least = count;
+    std::atomic<std::int64_t> most = 0;
+    run_in_parts(7, count, [&](Interval part) {
+      for (std::int64_t i = part.begin; i < part.end(); ++i) {
+        ++done[static_cast<std::size_t>(i)];
+      }
+      for (std::int64_t old = least; part.extent < old;) {
+        least.compare_exchange_weak(old, part.extent);
+      }
+      for (std::int64_t old = most; part.extent > old;) {
+        most.compare_exchange_weak(old, part.extent);
+      }
+    });
+    CHECK((std::vector<int>(done.begin(), done.end()) == once(static_cast<int>(count))));
+    CHECK(most - least <= 1);
+  }
+}
+
 TEST_CASE("a team's threads are its own and stay the same", "[team]") {
   std::vector<std::thread::id> first(3);
   std::vector<std::thread::id> second(3);
