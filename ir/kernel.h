@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,9 +55,11 @@ struct LoopShare {
   std::int64_t extent = 1;
 };
 
-// What a kernel has worked out from everything but the data, for its next run of the same call.
+// What a kernel has worked out from everything but the data, for its next run of the same call;
+// several threads may be in such runs.
 struct KernelNotes {
-  std::shared_ptr<const void> made;
+  std::once_flag once = {};
+  std::shared_ptr<const void> made = {};
 };
 
 // Where ranks have parts of a dim that is scanned or selected from, two calls do the operation; in
@@ -85,6 +88,16 @@ struct KernelCall {
   // Canonical blocks of a loop that lie on this rank.
   [[nodiscard]] std::int64_t blocks(std::size_t loop) const;
 };
+
+// What the notes of the call say; made(), a shared pointer, is noted where nothing is yet.
+template <typename Made, typename F>
+[[nodiscard]] std::shared_ptr<const Made> made_once(const KernelCall& call, const F& made) {
+  if (call.notes == nullptr) {
+    return made();
+  }
+  std::call_once(call.notes->once, [&] { call.notes->made = made(); });
+  return std::static_pointer_cast<const Made>(call.notes->made);
+}
 
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
 // and the order of the reduced loops alone (runtime/EXACT.md). A scanned loop has gcd(16, n), other

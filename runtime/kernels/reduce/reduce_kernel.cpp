@@ -86,38 +86,63 @@ void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lane
   std::copy_n(lanes.lane(0), count, out);
 }
 
-// A leaf of one result, over runs that lie side by side.
-template <typename Op, typename T, typename S>
-T reduce_long_leaf(const ReductionPlan& plan, const S* x) {
-  if (plan.inside.empty()) {
-    return reduce_run<Op, T>(x, plan.run.extent);
-  }
-  alignas(64) std::array<T, kReduceLanes> lanes{};
-  lanes.fill(Op::identity());
-  std::size_t phase = 0;
-  for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-    const S* run = x + at;
+// A leaf of one result in progress, over runs that lie side by side.
+template <typename Op, typename T>
+class LongLeaf {
+ public:
+  LongLeaf() { lanes_.fill(Op::identity()); }
+
+  // `phase`: the lane of the first element.
+  template <typename S>
+  void take(const S* run, std::int64_t n, std::int64_t phase) {
+    alignas(64) std::array<T, kReduceLanes> lanes = lanes_;  // nothing else points at it
+    auto lane = static_cast<std::size_t>(phase);
     std::int64_t i = 0;
-    for (; phase != 0 && i < plan.run.extent; ++i) {
-      lanes[phase] = Op::apply(lanes[phase], static_cast<T>(run[i]));
-      phase = (phase + 1) % kReduceLanes;
+    for (; lane != 0 && i < n; ++i) {
+      lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
+      lane = (lane + 1) % kReduceLanes;
     }
-    for (; i + kReduceLanes <= plan.run.extent; i += kReduceLanes) {
+    for (; i + kReduceLanes <= n; i += kReduceLanes) {
       for (std::size_t l = 0; l < kReduceLanes; ++l) {
         lanes[l] = Op::apply(lanes[l], static_cast<T>(run[i + static_cast<std::int64_t>(l)]));
       }
     }
-    for (; i < plan.run.extent; ++i) {
-      lanes[phase] = Op::apply(lanes[phase], static_cast<T>(run[i]));
-      ++phase;
+    for (; i < n; ++i) {
+      lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
+      ++lane;
     }
-  });
-  for (std::size_t half = kReduceLanes / 2; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) {
-      lanes[l] = Op::apply(lanes[l], lanes[l + half]);
-    }
+    lanes_ = lanes;
   }
-  return lanes[0];
+
+  [[nodiscard]] T joined() const {
+    std::array<T, kReduceLanes> lanes = lanes_;
+    for (std::size_t half = kReduceLanes / 2; half > 0; half /= 2) {
+      for (std::size_t l = 0; l < half; ++l) {
+        lanes[l] = Op::apply(lanes[l], lanes[l + half]);
+      }
+    }
+    return lanes[0];
+  }
+
+ private:
+  alignas(64) std::array<T, kReduceLanes> lanes_;
+};
+
+// Leaves of one result whose runs, `apart` from each other, are read in the order of memory.
+template <typename Op, typename T, typename S>
+void reduce_long_leaves(const ReductionPlan& plan, const S* x, std::int64_t apart,
+                        std::span<T> found) {
+  std::array<LongLeaf<Op, T>, kMostLeaves> leaves;
+  std::int64_t phase = 0;
+  for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
+    for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
+      leaves[leaf].take(x + at + static_cast<std::int64_t>(leaf) * apart, plan.run.extent, phase);
+    }
+    phase = (phase + plan.run.extent) % kReduceLanes;
+  });
+  for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
+    found[leaf] = leaves[leaf].joined();
+  }
 }
 
 // Leaves through the tree: leaf(in offset, place) computes one, `count` results wide.
@@ -178,6 +203,13 @@ bool is_perfect(const ReductionPlan& plan) {
          std::has_single_bit(static_cast<std::uint64_t>(leaves[0].extent));
 }
 
+// The loop over leaves whose runs are neighbours in memory; over one where there are none.
+ReduceLoop adjacent_leaves(const ReductionPlan& plan) {
+  const ReduceLoops& leaves = plan.leaves.loops;
+  const bool are_few = !leaves.empty() && leaves.back().extent <= kMostLeaves;
+  return are_few && leaves.back().in == plan.run.extent ? leaves.back() : ReduceLoop{};
+}
+
 template <typename Op, typename S, typename T>
 void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
   std::array<T, kMaxDepth> stack{};
@@ -190,9 +222,26 @@ void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
     });
     return;
   }
+  if (plan.inside.empty()) {
+    for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
+      reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
+        *place = reduce_run<Op, T>(in + from + at, plan.run.extent);
+      });
+      out[to] = stack[0];
+    });
+    return;
+  }
+  const ReduceLoop side_by_side = adjacent_leaves(plan);
+  const auto count = static_cast<std::size_t>(side_by_side.extent);
+  std::array<T, kMostLeaves> found{};
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
+    std::size_t number = 0;
     reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
-      *place = reduce_long_leaf<Op, T>(plan, in + from + at);
+      if (number % count == 0) {
+        reduce_long_leaves<Op, T>(plan, in + from + at, side_by_side.in,
+                                  std::span<T>(found).first(count));
+      }
+      *place = found[number++ % count];
     });
     out[to] = stack[0];
   });

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
-#include "runtime/kernels/cpu.h"
+#include "ir/support/cpu.h"
 
 namespace mtf {
 
@@ -48,6 +48,9 @@ struct ReductionPlan;
 // sums alone are taken of narrow elements, each widened when it is read. An empty reduction gives
 // the identity of its kind (maximum: -Inf or the smallest integer).
 void reduce(const ReductionPlan& plan, const void* in, void* out);
+// The same on as many threads as are worth it: on results or, where they are few, on subtrees of
+// the leaves.
+void reduce(const ReductionPlan& plan, const void* in, void* out, const Cpu& cpu);
 
 // out[i] = combine(left[i], right[i]) as inside `reduce`: what an all-reduce does with two
 // messages. Maximum and minimum are associative and commutative to the bit (+0 above -0, one NaN),

@@ -51,6 +51,33 @@ ReduceLoop take_side(ReduceLoops& loops) {
   return take(loops, best);
 }
 
+// From a run to the next one, whose rows no hardware expects, where no near cache has them.
+std::int64_t ahead_of(const ReductionPlan& plan) {
+  if (plan.side.in != 1 ||
+      elements_of(plan) * static_cast<std::int64_t>(bytes_of(plan.stored)) < kNearCacheBytes) {
+    return 0;
+  }
+  return plan.inside.empty() ? plan.run.extent * plan.run.in : plan.inside.back().in;
+}
+
+// Per reduced dim. Where order does not show, the blocks of the first are enough, for threads to
+// have some each, and of what is short there is one.
+std::vector<std::int64_t> leaves_of(const Reduction& reduction, bool ordered) {
+  constexpr std::int64_t kLong = 1 << 12;
+  std::vector<std::int64_t> blocks;
+  std::int64_t length = 1;
+  for (const ReducedDim& dim : reduction.reduced) {
+    blocks.push_back(ordered || blocks.empty() ? dim.blocks : 1);
+    length *= dim.extent / blocks.back();
+  }
+  if (!ordered && !blocks.empty() && length < kLong) {
+    blocks.front() = 1;
+  }
+  return blocks;
+}
+
+}  // namespace
+
 std::int64_t trips_of(const ReduceLoops& loops) {
   std::int64_t volume = 1;
   for (const ReduceLoop& loop : loops) {
@@ -59,18 +86,9 @@ std::int64_t trips_of(const ReduceLoops& loops) {
   return volume;
 }
 
-// From a run to the next one, whose rows no hardware expects, where no near cache has them.
-std::int64_t ahead_of(const ReductionPlan& plan) {
-  const std::int64_t elements =
-      trips_of(plan.results) * plan.side.extent * trips_of(plan.leaves.loops) * plan.leaf_length;
-  if (plan.side.in != 1 ||
-      elements * static_cast<std::int64_t>(bytes_of(plan.stored)) < kNearCacheBytes) {
-    return 0;
-  }
-  return plan.inside.empty() ? plan.run.extent * plan.run.in : plan.inside.back().in;
+std::int64_t elements_of(const ReductionPlan& plan) {
+  return trips_of(plan.results) * plan.side.extent * trips_of(plan.leaves.loops) * plan.leaf_length;
 }
-
-}  // namespace
 
 std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, DType stored) {
   const DType dtype = wide_of(stored);
@@ -85,12 +103,12 @@ std::shared_ptr<const ReductionPlan> plan_reduction(const Reduction& reduction, 
     append(plan.results, {.extent = dim.extent, .in = dim.in, .out = dim.out});
   }
   plan.side = take_side(plan.results);
-  std::vector<std::int64_t> blocks;
-  for (const ReducedDim& dim : reduction.reduced) {
-    blocks.push_back(ordered ? dim.blocks : 1);
+  const std::vector<std::int64_t> blocks = leaves_of(reduction, ordered);
+  for (std::size_t d = 0; d < blocks.size(); ++d) {
+    const ReducedDim& dim = reduction.reduced[d];
     assert(dim.blocks > 0 && dim.extent % dim.blocks == 0);
-    const std::int64_t length = dim.extent / blocks.back();
-    append(plan.leaves.loops, {.extent = blocks.back(), .in = dim.in * length});
+    const std::int64_t length = dim.extent / blocks[d];
+    append(plan.leaves.loops, {.extent = blocks[d], .in = dim.in * length});
     append(plan.inside, {.extent = length, .in = dim.in});
     plan.leaf_length *= length;
   }

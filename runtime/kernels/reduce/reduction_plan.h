@@ -53,6 +53,10 @@ struct ReductionPlan {
   std::optional<ShortLeaves> short_leaves = {};
 };
 
+// How many elements the operand has.
+[[nodiscard]] std::int64_t elements_of(const ReductionPlan& plan);
+[[nodiscard]] std::int64_t trips_of(const ReduceLoops& loops);
+
 // Calls visit(in, out) for all index tuples, row-major.
 template <typename Visit>
 void for_each(std::span<const ReduceLoop> loops, std::int64_t in, std::int64_t out,

@@ -220,14 +220,10 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
 
 template <typename T, typename S>
 void run_stored(const KernelCall& call, ConvKind kind) {
-  std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
-  if (made == nullptr) {
-    made = std::make_shared<const PreparedConv<T, S>>(call, kind);
-    if (call.notes != nullptr) {
-      call.notes->made = made;
-    }
-  }
-  run_steps(*static_cast<const PreparedConv<T, S>*>(made.get()), call);
+  using Prepared = PreparedConv<T, S>;
+  run_steps(
+      *made_once<Prepared>(call, [&] { return std::make_shared<const Prepared>(call, kind); }),
+      call);
 }
 
 void run_conv(const KernelCall& call, ConvKind kind) {

@@ -170,14 +170,8 @@ std::shared_ptr<const ReductionPlan> plan_of(const KernelCall& call, ReduceKind 
 }  // namespace
 
 void reduce_kernel(const KernelCall& call, ReduceKind kind) {
-  std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
-  if (made == nullptr) {
-    made = plan_of(call, kind);
-    if (call.notes != nullptr) {
-      call.notes->made = made;
-    }
-  }
-  reduce(*static_cast<const ReductionPlan*>(made.get()), call.in[0].data, call.out.data);
+  const auto plan = made_once<ReductionPlan>(call, [&] { return plan_of(call, kind); });
+  reduce(*plan, call.in[0].data, call.out.data, call.host.cpu());
 }
 
 }  // namespace mtf

@@ -45,6 +45,19 @@ DType narrow_dtype(T zero) {
   return std::is_same_v<T, BFloat16> ? DType::kBF16 : DType::kF16;
 }
 
+// Whether threads give the results that one gave, which lie behind each other.
+template <typename T>
+bool threads_agree(const ReductionPlan& plan, const void* in, const std::vector<T>& found) {
+  for (const int threads : {2, 3, 5, 7}) {
+    std::vector<T> again(found.size());
+    mtf::reduce(plan, in, again.data(), {.threads = threads, .least_share = 1});
+    if (std::memcmp(again.data(), found.data(), found.size() * sizeof(T)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 template <typename T>
 void reduce(const Reduction& reduction, const T* in, T* out) {
   mtf::reduce(*plan_reduction(reduction, dtype_of(T{})), in, out);
@@ -198,6 +211,8 @@ TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its d
     std::vector<TestType> found(sized.out);
     reduce(sized.reduction, in.data(), found.data());
     INFO("reduction " << i);
+    REQUIRE(
+        threads_agree(*plan_reduction(sized.reduction, dtype_of(TestType{})), in.data(), found));
     REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
   }
 }
@@ -224,8 +239,10 @@ TEMPLATE_TEST_CASE("a sum of narrow elements has the bits of the sum of widened 
       wide[j] = static_cast<Wide>(in[j]);
     }
     std::vector<Wide> found(sized.out);
-    mtf::reduce(*plan_reduction(sized.reduction, stored), in.data(), found.data());
+    const auto plan = plan_reduction(sized.reduction, stored);
+    mtf::reduce(*plan, in.data(), found.data());
     INFO("reduction " << i);
+    REQUIRE(threads_agree(*plan, in.data(), found));
     REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
   }
 }
@@ -276,8 +293,10 @@ TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definiti
     }
     std::vector<Wide> found(sized.out);
     const DType stored = is_narrow ? DType::kBF16 : dtype_of(Wide{});
-    mtf::reduce(*plan_reduction(sized.reduction, stored), in.data(), found.data());
+    const auto plan = plan_reduction(sized.reduction, stored);
+    mtf::reduce(*plan, in.data(), found.data());
     INFO("reduction " << i);
+    REQUIRE(threads_agree(*plan, in.data(), found));
     REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
   }
 }
