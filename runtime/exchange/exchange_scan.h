@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowering/rounds/scan_rounds.h"
-#include "runtime/kernels/scan.h"
+#include "runtime/kernels/scan/scan.h"
 #include "runtime/ranks/communicator.h"
 
 namespace mtf {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+
+#include "runtime/kernels/thread_team.h"
 
 namespace mtf {
 namespace {
@@ -112,6 +115,32 @@ void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const
     default:
       return copy_typed<std::uint64_t>(std::move(dims), from, to);
   }
+}
+
+// Along the result's outermost dim that has enough for all threads, or the longest one.
+void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,
+                  void* to, const Cpu& cpu) {
+  dims = simplified(dims);
+  std::int64_t elements = 1;
+  for (const StridedDim& dim : dims) {
+    elements *= dim.extent;
+  }
+  const int threads = threads_for(cpu, elements);
+  if (threads == 1 || dims.empty()) {
+    return copy_strided(std::move(dims), element_bytes, from, to);
+  }
+  std::ranges::stable_sort(dims, std::greater(), &StridedDim::to);
+  auto cut = std::ranges::find_if(
+      dims, [threads](const StridedDim& dim) { return dim.extent >= threads; });
+  cut = cut == dims.end() ? std::ranges::max_element(dims, {}, &StridedDim::extent) : cut;
+  const auto width = static_cast<std::int64_t>(element_bytes);
+  run_in_parts(threads, cut->extent, [&](Interval part) {
+    std::vector<StridedDim> mine = dims;
+    mine[static_cast<std::size_t>(cut - dims.begin())].extent = part.extent;
+    copy_strided(std::move(mine), element_bytes,
+                 static_cast<const std::byte*>(from) + part.begin * cut->from * width,
+                 static_cast<std::byte*>(to) + part.begin * cut->to * width);
+  });
 }
 
 ElementBytes element_of(DType dtype, double value) {

@@ -26,6 +26,10 @@ struct StridedDim {
 void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,
                   void* to);
 
+// The same on as many threads as are worth it.
+void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,
+                  void* to, const Cpu& cpu);
+
 // A number as an element, in the first bytes.
 using ElementBytes = std::array<std::byte, 8>;
 [[nodiscard]] ElementBytes element_of(DType dtype, double value);

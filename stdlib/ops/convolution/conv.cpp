@@ -169,6 +169,7 @@ print y
     .grad = conv_grad,
     .flops = product_flops,
     .kernel = conv_run,
+    .threaded = true,
     .narrow = true,
     .narrowing = Narrowing::kProduct};
 
@@ -192,6 +193,7 @@ print conv_transpose(x, k -> [wide: 6], window = w, taps = f, stride = 2, paddin
     .grad = conv_transpose_grad,
     .flops = conv_transpose_flops,
     .kernel = conv_transpose_run,
+    .threaded = true,
     .narrow = true,
     .narrowing = Narrowing::kProduct};
 
@@ -212,6 +214,7 @@ print conv_kernel(x, y -> [f], window = w, taps = f, at = windows)
     .grad = conv_kernel_grad,
     .flops = conv_kernel_flops,
     .kernel = conv_kernel_run,
+    .threaded = true,
     .narrow = true,
     .narrowing = Narrowing::kProduct};
 

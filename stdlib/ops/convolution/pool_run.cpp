@@ -13,8 +13,6 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kThreadedElements = 1 << 16;  // below, waking threads takes longer
-
 // Along one dim of the result, what one place in the windows brings: so many elements of it, and
 // what they read.
 struct PlaceRun {
@@ -227,12 +225,9 @@ void pool_elements(const KernelCall& call, bool up, T start, const PoolData<T>& 
   if (!pooling.has_batch()) {
     return pool_batch({.begin = 0, .extent = 1});
   }
-  const std::int64_t batches = call.out.shape[0].size;
-  const std::int64_t most =
-      call.out.shape.volume() < kThreadedElements ? 1 : call.host.cpu().threads;
-  const auto threads = static_cast<int>(std::min<std::int64_t>(batches, most));
-  run_on_team(threads, [&](int thread) {
-    for (std::int64_t i = thread; i < batches; i += threads) {
+  const int threads = threads_for(call.host.cpu(), call.out.shape.volume());
+  run_in_parts(threads, call.out.shape[0].size, [&](Interval batches) {
+    for (std::int64_t i = batches.begin; i < batches.end(); ++i) {
       pool_batch({.begin = i, .extent = 1});
     }
   });

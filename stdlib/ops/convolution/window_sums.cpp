@@ -163,7 +163,8 @@ print max_pool(const([w], [1, 5, 2, 4, 3]), window = w, size = 2, stride = 1)
                      .space = down_space,
                      .grad = max_pool_grad,
                      .flops = down_flops,
-                     .kernel = max_pool_run};
+                     .kernel = max_pool_run,
+                     .threaded = true};
 
 const OpDef kSumPool{
     .name = "sum_pool",
@@ -179,7 +180,8 @@ print sum_pool(const([w], [1, 2, 3, 4, 5]), window = w, size = 3, stride = 2)
     .space = down_space,
     .grad = sum_pool_grad,
     .flops = down_flops,
-    .kernel = sum_pool_run};
+    .kernel = sum_pool_run,
+    .threaded = true};
 
 const OpDef kSpreadPool{
     .name = "spread_pool",
@@ -199,6 +201,7 @@ print spread_pool(const([w], [1, 10]), window = w, size = 3, stride = 2)
     .space = up_space,
     .grad = spread_pool_grad,
     .flops = up_flops,
-    .kernel = spread_pool_run};
+    .kernel = spread_pool_run,
+    .threaded = true};
 
 }  // namespace mtf::ops

@@ -54,7 +54,7 @@ void transpose_kernel(const KernelCall& call) {
   for (std::size_t i = 0; i < call.out.shape.rank(); ++i) {
     dims.push_back({.extent = call.out.shape[i].size, .from = from[i], .to = to[i]});
   }
-  copy_strided(std::move(dims), bytes_of(in.dtype), in.data, call.out.data);
+  copy_strided(std::move(dims), bytes_of(in.dtype), in.data, call.out.data, call.host.cpu());
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ print transpose(const([batch, io], [[1, 2, 3], [4, 5, 6]]) -> [io, batch])
     .space = kept_space,
     .grad = broadcast_grad,
     .kernel = transpose_kernel,
+    .threaded = true,
     .linear = Linear::kEach,
     .narrow = true,
     .algebra = Algebra::kTranspose};

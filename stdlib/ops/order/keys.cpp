@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/kernels/strided.h"
+#include "runtime/kernels/thread_team.h"
 
 namespace mtf {
 namespace {
@@ -141,6 +142,15 @@ void sort_first(std::vector<Keyed<std::uint32_t>>& line, std::vector<Keyed<std::
 void sort_first(std::vector<Keyed<std::uint64_t>>& line, std::vector<Keyed<std::uint64_t>>& other,
                 std::size_t count) {
   sort_head(line, other, count);
+}
+
+void for_lines(const Cpu& cpu, const Lines& lines, std::size_t count,
+               const std::function<void(std::size_t begin, std::size_t end)>& task) {
+  const auto number = static_cast<std::int64_t>(lines.from.size());
+  const int threads = threads_for(cpu, number * static_cast<std::int64_t>(count));
+  run_in_parts(threads, number, [&task](Interval part) {
+    task(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.end()));
+  });
 }
 
 Lines lines_of(const TensorView& from, std::string_view from_dim, const TensorView& to,

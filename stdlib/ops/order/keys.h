@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -65,6 +66,9 @@ struct Lines {
   std::int64_t from_step = 1;
   std::int64_t to_step = 1;
 };
+// Calls task(begin, end) for lines of so many elements, on as many threads as are worth it.
+void for_lines(const Cpu& cpu, const Lines& lines, std::size_t count,
+               const std::function<void(std::size_t begin, std::size_t end)>& task);
 [[nodiscard]] Lines lines_of(const TensorView& from, std::string_view from_dim,
                              const TensorView& to, std::string_view to_dim);
 

@@ -50,32 +50,38 @@ void read_words(std::span<const std::uint64_t> words, Line<Key>& line) {
 
 template <typename T>
 void top_of(const TensorView& x, std::string_view over, const TensorView& to,
-            std::string_view taken) {
+            std::string_view taken, const Cpu& cpu) {
   const Interval want = extent_of(to, taken);
   const Lines lines = lines_of(x, over, to, taken);
-  Line<KeyOf<T>> line(static_cast<std::size_t>(extent_of(x, over).extent));
-  Line<KeyOf<T>> other;
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    read_line(elements<const T>(x).data(), lines, l, 0, line);
-    sort_first(line, other, static_cast<std::size_t>(want.end()));
-    write_places(line, lines.to[l], lines.to_step, want, elements<std::int32_t>(to).data());
-  }
+  const auto size = static_cast<std::size_t>(extent_of(x, over).extent);
+  for_lines(cpu, lines, size, [&](std::size_t begin, std::size_t end) {
+    Line<KeyOf<T>> line(size);
+    Line<KeyOf<T>> other;
+    for (std::size_t l = begin; l < end; ++l) {
+      read_line(elements<const T>(x).data(), lines, l, 0, line);
+      sort_first(line, other, static_cast<std::size_t>(want.end()));
+      write_places(line, lines.to[l], lines.to_step, want, elements<std::int32_t>(to).data());
+    }
+  });
 }
 
 template <typename T>
 void proposals_of(const TensorView& x, std::string_view over, std::size_t width,
-                  std::span<std::uint64_t> words) {
+                  std::span<std::uint64_t> words, const Cpu& cpu) {
   const Interval part = extent_of(x, over);
   const Lines lines = lines_of(x, over, x, over);
-  Line<KeyOf<T>> line(static_cast<std::size_t>(part.extent));
-  Line<KeyOf<T>> other;
+  const auto size = static_cast<std::size_t>(part.extent);
   const std::size_t most = width / static_cast<std::size_t>(words_of(x.dtype));
-  const std::size_t count = std::min(most, line.size());
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    read_line(elements<const T>(x).data(), lines, l, part.begin, line);
-    sort_first(line, other, count);
-    write_words(line, count, words.subspan(l * width, width));
-  }
+  for_lines(cpu, lines, size, [&](std::size_t begin, std::size_t end) {
+    Line<KeyOf<T>> line(size);
+    Line<KeyOf<T>> other;
+    const std::size_t count = std::min(most, size);
+    for (std::size_t l = begin; l < end; ++l) {
+      read_line(elements<const T>(x).data(), lines, l, part.begin, line);
+      sort_first(line, other, count);
+      write_words(line, count, words.subspan(l * width, width));
+    }
+  });
 }
 
 template <typename Key>
@@ -109,14 +115,15 @@ std::int64_t words_of(DType dtype) {
 }
 
 void top_places(const TensorView& x, std::string_view over, const TensorView& to,
-                std::string_view taken) {
-  with_type(x.dtype, [&](auto type) { top_of<decltype(type)>(x, over, to, taken); });
+                std::string_view taken, const Cpu& cpu) {
+  with_type(x.dtype, [&](auto type) { top_of<decltype(type)>(x, over, to, taken, cpu); });
 }
 
-void propose_places(const TensorView& x, std::string_view over, const TensorView& to) {
+void propose_places(const TensorView& x, std::string_view over, const TensorView& to,
+                    const Cpu& cpu) {
   const auto width = static_cast<std::size_t>(to.shape[to.shape.rank() - 1].size);
   with_type(x.dtype, [&](auto type) {
-    proposals_of<decltype(type)>(x, over, width, elements<std::uint64_t>(to));
+    proposals_of<decltype(type)>(x, over, width, elements<std::uint64_t>(to), cpu);
   });
 }
 

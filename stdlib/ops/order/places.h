@@ -39,9 +39,10 @@ void write_words(const std::vector<Keyed<Key>>& line, std::size_t count,
 
 // `to` of i32 has the places, `taken` counts them; this rank has some of these.
 void top_places(const TensorView& x, std::string_view over, const TensorView& to,
-                std::string_view taken);
+                std::string_view taken, const Cpu& cpu);
 // `to`: the digest of a part of x.
-void propose_places(const TensorView& x, std::string_view over, const TensorView& to);
+void propose_places(const TensorView& x, std::string_view over, const TensorView& to,
+                    const Cpu& cpu);
 // `words`: of a proposal.
 void choose_places(const TensorView& digests, std::int64_t words, const TensorView& to,
                    std::string_view taken);

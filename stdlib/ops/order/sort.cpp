@@ -109,7 +109,8 @@ print sorted, order, sort(x, over = io, descending = true)
                   .space = sort_space,
                   .grad = sort_grad,
                   .flops = sort_flops,
-                  .kernel = sort_kernel};
+                  .kernel = sort_kernel,
+                  .threaded = true};
 
 const OpDef kArgsort{
     .name = "argsort",
@@ -124,6 +125,7 @@ assert all(order == const([io], [1, 3, 2, 0], dtype = i32))
     .type = argsort_type,
     .space = argsort_space,
     .flops = sort_flops,
-    .kernel = argsort_kernel};
+    .kernel = argsort_kernel,
+    .threaded = true};
 
 }  // namespace mtf::ops

@@ -51,21 +51,23 @@ std::size_t width_of_digest(const KernelCall& call) {
 
 // ---- elements ------------------------------------------------------------------------------
 
-// Calls put(number of the line, its keys) for each line along the dim, sorted.
+// Calls put(number of the line, its keys) for each line along the dim, sorted; several threads do.
 template <typename T, typename F>
 void with_sorted_elements(const TensorView& x, const Lines& lines, std::size_t count,
-                          bool descending, const F& put) {
+                          bool descending, const Cpu& cpu, const F& put) {
   const T* from = elements<const T>(x).data();
-  std::vector<KeyOf<T>> line(count);
-  std::vector<KeyOf<T>> other;
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t at = lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step;
-      line[i] = ordered(from[at], descending);
+  for_lines(cpu, lines, count, [&](std::size_t begin, std::size_t end) {
+    std::vector<KeyOf<T>> line(count);
+    std::vector<KeyOf<T>> other;
+    for (std::size_t l = begin; l < end; ++l) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t at = lines.from[l] + static_cast<std::int64_t>(i) * lines.from_step;
+        line[i] = ordered(from[at], descending);
+      }
+      sort_numbers(line, other);
+      put(l, line);
     }
-    sort_numbers(line, other);
-    put(l, line);
-  }
+  });
 }
 
 template <typename T>
@@ -94,14 +96,14 @@ void sort_elements_of(const KernelCall& call, std::string_view over, bool descen
     const std::size_t width = width_of_digest(call);
     const std::span out = elements<Key>(call.out);
     std::ranges::fill(out, ~Key{0});
-    with_sorted_elements<T>(x, lines_of(x, over, x, over), count, descending,
+    with_sorted_elements<T>(x, lines_of(x, over, x, over), count, descending, call.host.cpu(),
                             [&](std::size_t l, const std::vector<Key>& line) {
                               std::ranges::copy(line, out.subspan(l * width).begin());
                             });
     return;
   }
   const Lines lines = lines_of(x, over, call.out, over);
-  with_sorted_elements<T>(x, lines, count, descending,
+  with_sorted_elements<T>(x, lines, count, descending, call.host.cpu(),
                           [&](std::size_t l, const std::vector<Key>& line) {
                             put_elements<T>(line, descending, lines.to_step,
                                             elements<T>(call.out).data() + lines.to[l]);
@@ -112,19 +114,22 @@ void sort_elements_of(const KernelCall& call, std::string_view over, bool descen
 
 template <typename T, typename F>
 void with_sorted_places(const TensorView& x, const Lines& lines, Interval part, bool descending,
-                        const F& put) {
+                        const Cpu& cpu, const F& put) {
   const T* from = elements<const T>(x).data();
-  std::vector<Keyed<KeyOf<T>>> line(static_cast<std::size_t>(part.extent));
-  std::vector<Keyed<KeyOf<T>>> other;
-  for (std::size_t l = 0; l < lines.from.size(); ++l) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const auto number = static_cast<std::int64_t>(i);
-      line[i] = {.key = key_of(from[lines.from[l] + number * lines.from_step], descending),
-                 .at = static_cast<std::uint32_t>(part.begin + number)};
+  const auto count = static_cast<std::size_t>(part.extent);
+  for_lines(cpu, lines, count, [&](std::size_t begin, std::size_t end) {
+    std::vector<Keyed<KeyOf<T>>> line(count);
+    std::vector<Keyed<KeyOf<T>>> other;
+    for (std::size_t l = begin; l < end; ++l) {
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i);
+        line[i] = {.key = key_of(from[lines.from[l] + number * lines.from_step], descending),
+                   .at = static_cast<std::uint32_t>(part.begin + number)};
+      }
+      sort_keys(line, other);
+      put(l, line);
     }
-    sort_keys(line, other);
-    put(l, line);
-  }
+  });
 }
 
 template <typename T>
@@ -149,19 +154,20 @@ void sort_places_of(const KernelCall& call, std::string_view over, bool descendi
   if (call.part == CallPart::kDigest) {
     const std::size_t width = width_of_digest(call);
     const std::span numbers = elements<std::uint64_t>(call.out);
-    with_sorted_places<T>(x, lines_of(x, over, x, over), part, descending,
+    with_sorted_places<T>(x, lines_of(x, over, x, over), part, descending, call.host.cpu(),
                           [&](std::size_t l, const Line& line) {
                             write_words(line, line.size(), numbers.subspan(l * width, width));
                           });
     return;
   }
   const Lines lines = lines_of(x, over, call.out, over);
-  with_sorted_places<T>(x, lines, part, descending, [&](std::size_t l, const Line& line) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      out[lines.to[l] + static_cast<std::int64_t>(i) * lines.to_step] =
-          static_cast<std::int32_t>(line[i].at);
-    }
-  });
+  with_sorted_places<T>(x, lines, part, descending, call.host.cpu(),
+                        [&](std::size_t l, const Line& line) {
+                          for (std::size_t i = 0; i < line.size(); ++i) {
+                            out[lines.to[l] + static_cast<std::int64_t>(i) * lines.to_step] =
+                                static_cast<std::int32_t>(line[i].at);
+                          }
+                        });
 }
 
 }  // namespace

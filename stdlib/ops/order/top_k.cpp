@@ -81,9 +81,9 @@ void places_kernel(const KernelCall& call) {
   const CutDim cut = taken_cut(call.call);
   switch (call.part) {
     case CallPart::kAll:
-      return top_places(call.in[0], cut.operand, call.out, cut.result);
+      return top_places(call.in[0], cut.operand, call.out, cut.result, call.host.cpu());
     case CallPart::kDigest:
-      return propose_places(call.in[0], cut.operand, call.out);
+      return propose_places(call.in[0], cut.operand, call.out, call.host.cpu());
     case CallPart::kRest:
       choose_places(call.in[0], call.space.digest->width / taken_dim(call.call)->size, call.out,
                     cut.result);
@@ -178,7 +178,8 @@ assert all(top_k_places(x -> [best], over = io) == const([best], [2, 4, 0], dtyp
     .type = places_type,
     .space = places_space,
     .flops = places_flops,
-    .kernel = places_kernel};
+    .kernel = places_kernel,
+    .threaded = true};
 
 const OpDef kNthLargest{
     .name = "nth_largest",

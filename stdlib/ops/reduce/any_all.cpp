@@ -34,6 +34,7 @@ const OpDef kAny{.name = "any",
                  .space = any_space,
                  .flops = flops_of_operand,
                  .kernel = any_kernel,
+                 .threaded = true,
                  .primitive = Primitive::kAny};
 
 const OpDef kAll{.name = "all",
@@ -45,6 +46,7 @@ const OpDef kAll{.name = "all",
                  .type = reduced_bools,
                  .space = all_space,
                  .flops = flops_of_operand,
-                 .kernel = all_kernel};
+                 .kernel = all_kernel,
+                 .threaded = true};
 
 }  // namespace mtf::ops

@@ -334,6 +334,7 @@ print einsum(x, w -> [batch, hidden]), einsum(x, w, over = io)
     .flops = einsum_flops,
     .kernel = product_kernel,
     .strided = true,
+    .threaded = true,
     .narrow = true,
     .narrowing = Narrowing::kProduct,
     .algebra = Algebra::kEinsum};

@@ -54,6 +54,7 @@ print max(x, over = io), max(x)
                  .grad = max_grad,
                  .flops = flops_of_operand,
                  .kernel = max_kernel,
+                 .threaded = true,
                  .narrowing = Narrowing::kWide};
 
 const OpDef kMin{.name = "min",
@@ -72,6 +73,7 @@ print min(x, over = io), min(x)
                  .grad = max_grad,
                  .flops = flops_of_operand,
                  .kernel = min_kernel,
+                 .threaded = true,
                  .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

@@ -58,6 +58,7 @@ print prod(x, over = io), prod(x)
                   .grad = prod_grad,
                   .flops = flops_of_operand,
                   .kernel = prod_kernel,
+                  .threaded = true,
                   .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

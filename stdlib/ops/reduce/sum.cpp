@@ -78,6 +78,7 @@ print sum(x, over = io), sum(x -> [io]), sum(x)
                  .grad = sum_grad,
                  .flops = flops_of_operand,
                  .kernel = sum_kernel,
+                 .threaded = true,
                  .narrow = true,
                  .narrowing = Narrowing::kWide,
                  .algebra = Algebra::kSum};

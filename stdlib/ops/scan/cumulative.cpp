@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "runtime/kernels/scan.h"
+#include "runtime/kernels/scan/scan.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/scan/scans.h"
@@ -130,6 +130,7 @@ OpDef cumulative(OpDef def) {
   def.shape_rule = kSameDims;
   def.flops = cumulative_flops;
   def.kernel = cumulative_kernel;
+  def.threaded = true;
   def.narrowing = Narrowing::kWide;
   return def;
 }

@@ -1,7 +1,7 @@
 // recurrence: y[i] = a[i] y[i - 1] + b[i] along a dim.
 
 #include "ir/builder.h"
-#include "runtime/kernels/scan.h"
+#include "runtime/kernels/scan/scan.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/scan/scans.h"
@@ -82,6 +82,7 @@ print recurrence(0.5, ones([step]), over = step)
     .grad = recurrence_grad,
     .flops = recurrence_flops,
     .kernel = recurrence_kernel,
+    .threaded = true,
     .narrowing = Narrowing::kWide};
 
 }  // namespace mtf::ops

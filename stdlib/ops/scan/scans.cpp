@@ -1,6 +1,6 @@
 #include "stdlib/ops/scan/scans.h"
 
-#include "runtime/kernels/scan.h"
+#include "runtime/kernels/scan/scan.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf {

@@ -1,0 +1,276 @@
+// Lines of a scan that are done together: ways to join what is known of them, and a tile of
+// lines, block by block.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "ir/op.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
+#include "runtime/kernels/thread_team.h"
+#include "runtime/kernels/tree.h"
+#include "runtime/vector_math/vector_math.h"
+
+namespace mtf {
+
+inline constexpr std::size_t kScanTile = 64;  // lines at a time
+
+// The number of lines of a tile: fixed, so that one line is kept in registers, or counted.
+struct ScanLine {
+  static constexpr std::size_t kMost = 1;
+  static constexpr std::size_t count() { return 1; }
+};
+struct ScanLines {
+  static constexpr std::size_t kMost = kScanTile;
+  std::size_t number;
+  [[nodiscard]] std::size_t count() const { return number; }
+};
+
+// ---- ways to join ------------------------------------------------------------------------------
+
+// What is known of some lines, number by number.
+template <typename T, std::size_t kWidth, typename N>
+using ScanState = std::array<std::array<T, N::kMost>, kWidth>;
+
+template <template <typename> typename Op, typename T>
+struct JoinNumbers {
+  using Type = T;
+  static constexpr std::size_t kWidth = 1;
+  static constexpr std::size_t kValue = 0;  // the number that the result has
+  static T nothing() { return Op<T>::identity(); }
+  template <typename N>
+  void join(const ScanState<T, 1, N>& before, const ScanState<T, 1, N>& behind, N lines,
+            ScanState<T, 1, N>& out) const {
+    for (std::size_t i = 0; i < lines.count(); ++i) {
+      out[0][i] = Op<T>::apply(before[0][i], behind[0][i]);
+    }
+  }
+};
+
+// log(exp(x) + exp(y)) = max + log(1 + exp(-|x - y|)).
+template <typename T>
+struct JoinLogSumExp {
+  using Type = T;
+  static constexpr std::size_t kWidth = 1;
+  static constexpr std::size_t kValue = 0;
+  static T nothing() { return -std::numeric_limits<T>::infinity(); }
+  Isa isa;
+  template <typename N>
+  void join(const ScanState<T, 1, N>& before, const ScanState<T, 1, N>& behind, N lines,
+            ScanState<T, 1, N>& out) const {
+    const std::size_t n = lines.count();
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): all that is read is written here
+    std::array<T, N::kMost> rest;
+    for (std::size_t i = 0; i < n; ++i) {
+      const T x = before[0][i];
+      const T y = behind[0][i];
+      rest[i] = x == y ? T(0) : -std::fabs(x - y);
+    }
+    vector_math(MathFn::kSoftplus, std::span<const T>(rest).first(n), isa,
+                std::span<T>(rest).first(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      out[0][i] = (before[0][i] > behind[0][i] ? before[0][i] : behind[0][i]) + rest[i];
+    }
+  }
+};
+
+// y -> a y + b, the first one first.
+template <typename T>
+struct JoinRecurrence {
+  using Type = T;
+  static constexpr std::size_t kWidth = 2;
+  static constexpr std::size_t kValue = 1;
+  static T nothing() { return T(0); }
+  template <typename N>
+  void join(const ScanState<T, 2, N>& before, const ScanState<T, 2, N>& behind, N lines,
+            ScanState<T, 2, N>& out) const {
+    for (std::size_t i = 0; i < lines.count(); ++i) {
+      const T a = behind[0][i];
+      out[1][i] = a * before[1][i] + behind[1][i];
+      out[0][i] = before[0][i] * a;
+    }
+  }
+};
+
+// Calls `f` with the way to join, which exists for the type.
+template <typename T, typename F>
+void with_scan_way(Combine combine, Isa isa, F&& f) {
+  switch (combine) {
+    case Combine::kSum:
+      return f(JoinNumbers<Sum, T>());
+    case Combine::kProd:
+      return f(JoinNumbers<Prod, T>());
+    case Combine::kMax:
+      return f(JoinNumbers<Max, T>());
+    case Combine::kMin:
+      return f(JoinNumbers<Min, T>());
+    case Combine::kLogSumExp:
+    case Combine::kRecurrence:
+      break;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    combine == Combine::kRecurrence ? f(JoinRecurrence<T>()) : f(JoinLogSumExp<T>{.isa = isa});
+  }
+}
+
+// ---- one tile of lines -------------------------------------------------------------------------
+
+// Rows of a slice: element k of each line that is scanned lies `step` behind element k - 1.
+struct ScanRows {
+  std::int64_t count = 0;   // of elements of a line
+  std::int64_t blocks = 1;  // divides the count
+  std::int64_t step = 0;    // negative: from the end
+  bool exclusive = false;
+};
+
+template <typename Way, typename N>
+class ScanTile {
+ public:
+  using T = typename Way::Type;
+  using State = ScanState<T, Way::kWidth, N>;
+
+  // `in`: the first element of the first line, per operand; `out` null: the digest alone is wanted.
+  ScanTile(const Way& way, const ScanRows& rows, std::span<const T* const> in, T* out, N lines)
+      : way_(way), rows_(rows), out_(out), lines_(lines) {
+    std::ranges::copy(in, in_.begin());
+  }
+
+  // `before`: of all that comes before the slice, null if nothing does.
+  void run(const State* before, State& all) const {
+    const auto visit = [this](std::int64_t block, const State* so_far, State& own) {
+      run_block(block, so_far, own);
+    };
+    visit_blocks(0, rows_.blocks, before, all, visit);
+  }
+
+  // The same, where threads have blocks: first what each block joins, then, with what is before it,
+  // its elements.
+  void run(const State* before, State& all, int threads) const {
+    std::vector<State> joined(static_cast<std::size_t>(rows_.blocks));
+    each_block(threads, [&](std::size_t block) {
+      this->block<Writes::kNothing>(static_cast<std::int64_t>(block), nullptr, joined[block]);
+    });
+    std::vector<std::optional<State>> befores(joined.size());
+    const auto visit = [&](std::int64_t number, const State* so_far, State& own) {
+      const auto block = static_cast<std::size_t>(number);
+      own = joined[block];
+      befores[block] = so_far == nullptr ? std::nullopt : std::optional(*so_far);
+    };
+    visit_blocks(0, rows_.blocks, before, all, visit);
+    if (out_ == nullptr) {
+      return;
+    }
+    each_block(threads, [&](std::size_t block) {
+      const std::optional<State>& so_far = befores[block];
+      run_block(static_cast<std::int64_t>(block), so_far ? &*so_far : nullptr, joined[block]);
+    });
+  }
+
+ private:
+  template <typename F>
+  void each_block(int threads, const F& f) const {
+    run_in_parts(threads, rows_.blocks, [&f](Interval part) {
+      for (std::int64_t block = part.begin; block < part.end(); ++block) {
+        f(static_cast<std::size_t>(block));
+      }
+    });
+  }
+
+  // Calls visit(block, what is before it, what it joins), block by block; `all` of them is joined.
+  template <typename Visit>
+  void visit_blocks(std::int64_t begin, std::int64_t end, const State* before, State& all,
+                    const Visit& visit) const {
+    if (end - begin == 1) {
+      return visit(begin, before, all);
+    }
+    const std::int64_t middle = begin + tree_split(end - begin);
+    visit_blocks(begin, middle, before, all, visit);
+    State left = all;
+    if (before != nullptr) {
+      way_.join(*before, all, lines_, left);
+    }
+    State right;
+    visit_blocks(middle, end, &left, right, visit);
+    way_.join(all, right, lines_, all);
+  }
+
+  void run_block(std::int64_t number, const State* before, State& all) const {
+    if (out_ == nullptr) {
+      block<Writes::kNothing>(number, before, all);
+    } else if (rows_.exclusive) {
+      block<Writes::kBefore>(number, before, all);
+    } else {
+      block<Writes::kSoFar>(number, before, all);
+    }
+  }
+
+  enum class Writes : std::uint8_t { kNothing, kBefore, kSoFar };  // of each element
+
+  template <Writes kWrites>
+  void block(std::int64_t number, const State* before, State& all) const {
+    const std::int64_t length = rows_.count / rows_.blocks;
+    const std::int64_t begin = number * length;
+    State here;
+    State so_far;  // a copy of `all` that nothing else points at
+    load(begin, so_far);
+    if constexpr (kWrites == Writes::kBefore) {
+      write(begin, before);
+    } else if constexpr (kWrites == Writes::kSoFar) {
+      write(begin, before, so_far);
+    }
+    for (std::int64_t k = begin + 1; k < begin + length; ++k) {
+      if constexpr (kWrites == Writes::kBefore) {
+        write(k, before, so_far);
+      }
+      load(k, here);
+      way_.join(so_far, here, lines_, so_far);
+      if constexpr (kWrites == Writes::kSoFar) {
+        write(k, before, so_far);
+      }
+    }
+    all = so_far;
+  }
+
+  void load(std::int64_t k, State& here) const {
+    for (std::size_t w = 0; w < Way::kWidth; ++w) {
+      const T* row = in_[w] + k * rows_.step;
+      for (std::size_t i = 0; i < lines_.count(); ++i) {
+        here[w][i] = row[i];
+      }
+    }
+  }
+
+  // What comes before the block, joined to what it has so far.
+  void write(std::int64_t k, const State* before, const State& so_far) const {
+    if (before == nullptr) {
+      write(k, &so_far);
+      return;
+    }
+    State both;
+    way_.join(*before, so_far, lines_, both);
+    write(k, &both);
+  }
+  void write(std::int64_t k, const State* state) const {
+    T* row = out_ + k * rows_.step;
+    for (std::size_t i = 0; i < lines_.count(); ++i) {
+      row[i] = state == nullptr ? Way::nothing() : (*state)[Way::kValue][i];
+    }
+  }
+
+  const Way& way_;
+  ScanRows rows_;
+  std::array<const T*, Way::kWidth> in_{};
+  T* out_;
+  N lines_;
+};
+
+}  // namespace mtf
