@@ -11,8 +11,34 @@
 #include "lowering/steps/bands.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
+#include "runtime/kernels/thread_team.h"
 
 namespace mtf {
+
+namespace {
+
+constexpr std::int64_t kUsualWidth = 4;  // bytes of an element
+
+// Bands as many as threads, where the dims have as many indices.
+Bands enough_bands(Bands bands, const Shape& prefix, std::int64_t threads) {
+  std::int64_t outer = 1;  // indices of the dims before
+  for (std::size_t d = 0; d < bands.cut; ++d) {
+    outer *= prefix[d].size;
+  }
+  while (outer > 0 && outer < threads) {
+    const std::int64_t wanted = (threads + outer - 1) / outer;
+    bands.rows = std::clamp<std::int64_t>(prefix[bands.cut].size / wanted, 1, bands.rows);
+    outer *= prefix[bands.cut].size;
+    if (bands.rows > 1 || outer >= threads || bands.cut + 1 == prefix.rank()) {
+      break;
+    }
+    ++bands.cut;
+    bands.rows = prefix[bands.cut].size;
+  }
+  return bands;
+}
+
+}  // namespace
 
 // One rank's passes over a band of so many rows.
 class ChainSketch {
@@ -29,7 +55,11 @@ class ChainSketch {
       dims_ = extent_of(program, chain).dims;
       const Shape slice = slice_shape(step.calls.front().result);
       const Shape prefix(std::vector<Dim>(slice.dims().begin(), slice.dims().begin() + dims()));
-      bands_ = bands_of(prefix, row_bytes(program, chain, dims_));
+      const std::int64_t bytes = row_bytes(program, chain, dims_);
+      threads_ = context.watched ? 1
+                                 : threads_for(context.hosts[index].cpu(),
+                                               prefix.volume() * bytes / kUsualWidth);
+      bands_ = enough_bands(bands_of(prefix, bytes), prefix, threads_);
       for (std::size_t d = 0; d <= bands_.cut; ++d) {
         extents_.push_back(prefix[d].size);
       }
@@ -48,6 +78,7 @@ class ChainSketch {
       here.rest = rest == 0 ? std::vector<ChainStep::Pass>() : passes_over(rest);
     }
     here.between_bytes = between_bytes_;
+    here.threads = 2 * here.bands() > threads_ ? threads_ : 1;  // or passes have threads
     return here;
   }
 
@@ -129,7 +160,7 @@ class ChainSketch {
   ChainStep::Pass reduction(const LocalCall& call) {
     ChainStep::Pass pass;
     const SpmdId from = call.operands.front();
-    pass.in.push_back(view_of(from));
+    pass.in = view_of(from);
     pass.inputs.push_back(place_of(from));
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
       LoopShare& share = pass.shares.emplace_back(share_on(program_.mesh, call, l, rank_));
@@ -140,7 +171,7 @@ class ChainSketch {
     }
     pass.call = std::make_unique<KernelCall>(KernelCall{.call = call.call,
                                                         .space = call.space,
-                                                        .in = pass.in,
+                                                        .in = {},
                                                         .out = view_of(call.result),
                                                         .shares = pass.shares,
                                                         .exact = context_.exact,
@@ -245,6 +276,7 @@ class ChainSketch {
   std::int64_t rank_;
   std::size_t dims_ = 0;
   Bands bands_;
+  int threads_ = 1;
   std::vector<std::int64_t> extents_;            // of the common dims, up to the one that is cut
   std::int64_t rows_ = 1;                        // of that one in the band
   std::map<std::size_t, std::int64_t> between_;  // per value
@@ -263,42 +295,72 @@ ChainStep::ChainStep(const SpmdProgram& program, const Step& step, const Prepare
   }
 }
 
-void ChainStep::run_band(std::vector<Pass>& passes, const PreparedProgram& prepared,
-                         std::size_t rank, const std::vector<std::int64_t>& at,
-                         ChainScratch& scratch) {
+std::int64_t ChainStep::OnRank::bands() const {
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const std::int64_t step = d + 1 == extents.size() ? rows : 1;
+    count *= (extents[d] + step - 1) / step;
+  }
+  return count;
+}
+
+std::vector<std::int64_t> ChainStep::OnRank::begin_of(std::int64_t band) const {
+  std::vector<std::int64_t> at(extents.size(), 0);
+  for (std::size_t d = at.size(); d-- > 0;) {
+    const std::int64_t step = d + 1 == at.size() ? rows : 1;
+    const std::int64_t count = (extents[d] + step - 1) / step;
+    at[d] = band % count * step;
+    band /= count;
+  }
+  return at;
+}
+
+void ChainStep::run_band(const std::vector<Pass>& passes, const std::vector<std::int64_t>& at,
+                         const Work& work) {
+  BandScratch& scratch = work.scratch;
   const auto address = [&](const Place& place) {
     if (place.between >= 0) {
       return scratch.between.data() + place.between;
     }
-    auto* data = static_cast<std::byte*>(prepared.at(rank, place.value));
+    auto* data = static_cast<std::byte*>(work.prepared.at(work.rank, place.value));
     for (std::size_t d = 0; d < at.size(); ++d) {
       data += at[d] * place.strides[d];
     }
     return data;
   };
-  for (Pass& pass : passes) {
+  for (const Pass& pass : passes) {
     scratch.ins.clear();
     scratch.outs.clear();
     std::ranges::transform(pass.inputs, std::back_inserter(scratch.ins), address);
     std::ranges::transform(pass.outputs, std::back_inserter(scratch.outs), address);
     TileLook look;
-    if (scratch.watch != nullptr) {
+    if (work.watch != nullptr) {
       look = [&](std::size_t call, const void* data, std::int64_t begin, std::int64_t count) {
-        scratch.watch->made(
-            rank, *pass.calls[call],
-            {.data = data, .begin = begin, .count = count, .of = pass.made, .at = at});
+        work.watch->made(work.rank, *pass.calls[call],
+                         {.data = data, .begin = begin, .count = count, .of = pass.made, .at = at});
       };
     }
     if (pass.tiles) {
-      pass.tiles->run(scratch.ins, scratch.outs, scratch.tiles, look);
+      pass.tiles->run(scratch.ins, scratch.outs, work.tiles, look);
       continue;
     }
-    pass.in.front().data = address(pass.inputs.front());
-    pass.call->out.data = scratch.outs.front();
-    pass.call->call.op->kernel(*pass.call);
+    TensorView in = pass.in;
+    in.data = address(pass.inputs.front());
+    KernelCall call = *pass.call;  // threads have one each
+    call.in = {&in, 1};
+    call.out.data = scratch.outs.front();
+    call.call.op->kernel(call);
     if (look) {
       look(0, scratch.outs.front(), 0, pass.made.volume());
     }
+  }
+}
+
+void ChainStep::run_bands(const OnRank& here, Interval bands, const Work& work) {
+  for (std::int64_t band = bands.begin; band < bands.end(); ++band) {
+    const std::vector<std::int64_t> at = here.begin_of(band);
+    const bool is_rest = !at.empty() && at.back() + here.rows > here.extents.back();
+    run_band(is_rest ? here.rest : here.whole, at, work);
   }
 }
 
@@ -312,25 +374,24 @@ void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScra
       scratch.watch->starts(rank, pass.calls);
     }
   }
-  if (scratch.between.bytes() < here.between_bytes) {
-    scratch.between = Buffer();
-    scratch.between = scratch.tiles.front().pool->take(here.between_bytes);
-  }
-  std::vector<std::int64_t> at(here.extents.size(), 0);
-  if (at.empty()) {
-    run_band(here.whole, prepared, rank, at, scratch);
-    return;
-  }
-  for (std::size_t d = 0; d < at.size();) {
-    const bool is_rest = at.back() + here.rows > here.extents.back();
-    run_band(is_rest ? here.rest : here.whole, prepared, rank, at, scratch);
-    at.back() += here.rows;
-    for (d = at.size() - 1; d > 0 && at[d] >= here.extents[d]; --d) {
-      at[d] = 0;
-      ++at[d - 1];
+  const std::int64_t bands = here.bands();
+  const std::int64_t parts = std::min<std::int64_t>(here.threads, bands);
+  for (BandScratch& mine : std::span(scratch.bands).first(static_cast<std::size_t>(parts))) {
+    if (mine.between.bytes() < here.between_bytes) {
+      mine.between = Buffer();
+      mine.between = scratch.tiles.front().pool->take(here.between_bytes);
     }
-    d = at.front() >= here.extents.front() ? at.size() : 0;
   }
+  const std::span tiles(scratch.tiles);
+  run_on_team(static_cast<int>(parts), [&](int part) {
+    const auto mine = static_cast<std::size_t>(part);
+    run_bands(here, nth_part(bands, part, parts),
+              {.prepared = prepared,
+               .rank = rank,
+               .tiles = parts == 1 ? tiles : tiles.subspan(mine, 1),
+               .scratch = scratch.bands[mine],
+               .watch = scratch.watch});
+  });
 }
 
 }  // namespace mtf

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -19,18 +20,24 @@ struct PrepareContext;  // runtime/execute/executor_program.h
 struct PreparedProgram;
 class FiniteWatch;
 
+// What a thread works in.
+struct BandScratch {
+  Buffer between;                // what one pass over a band leaves to others
+  std::vector<const void*> ins;  // of the pass in progress
+  std::vector<void*> outs;
+};
+
 // What chains work in, shared by all those of an executor.
 struct ChainScratch {
   std::vector<TileScratch> tiles;  // one for each thread of a rank
-  Buffer between;                  // what one pass over a band leaves to others
-  std::vector<const void*> ins;    // of the pass in progress
-  std::vector<void*> outs;
-  FiniteWatch* watch = nullptr;  // null: nobody looks
+  std::vector<BandScratch> bands;  // and so here
+  FiniteWatch* watch = nullptr;    // null: nobody looks
 
   void work_in(BufferPool& pool, int threads) {
     for (int thread = 0; thread < threads; ++thread) {
       tiles.push_back({.pool = &pool});
     }
+    bands.resize(tiles.size());
   }
 };
 
@@ -51,8 +58,8 @@ class ChainStep {
   };
   struct Pass {
     std::optional<TilePass> tiles;
-    std::unique_ptr<KernelCall> call;  // or a reduction; refers to the next two
-    std::vector<TensorView> in;
+    std::unique_ptr<KernelCall> call;  // or a reduction, of `in`; refers to the shares
+    TensorView in;
     std::vector<LoopShare> shares;
     std::vector<Place> inputs;
     std::vector<Place> outputs;
@@ -66,10 +73,25 @@ class ChainStep {
     std::vector<Pass> whole;            // over a band
     std::vector<Pass> rest;             // over the last band, where it is smaller
     std::int64_t between_bytes = 0;
+    int threads = 1;  // that bands are worth
+
+    [[nodiscard]] std::int64_t bands() const;
+    // Where a band begins.
+    [[nodiscard]] std::vector<std::int64_t> begin_of(std::int64_t band) const;
   };
 
-  static void run_band(std::vector<Pass>& passes, const PreparedProgram& prepared, std::size_t rank,
-                       const std::vector<std::int64_t>& at, ChainScratch& scratch);
+  // What a run of bands works in.
+  struct Work {
+    const PreparedProgram& prepared;
+    std::size_t rank = 0;
+    std::span<TileScratch> tiles;
+    BandScratch& scratch;
+    FiniteWatch* watch = nullptr;
+  };
+
+  static void run_band(const std::vector<Pass>& passes, const std::vector<std::int64_t>& at,
+                       const Work& work);
+  static void run_bands(const OnRank& here, Interval bands, const Work& work);
 
   std::vector<OnRank> ranks_;
 };
