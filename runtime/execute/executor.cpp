@@ -28,6 +28,8 @@ struct Executor::State {
     reports.nan_is_error = options.nan_is_error;
     reports.cpu = {.isa = host_isa(), .threads = communicator.cores().threads};
     reports.cpu.threads = options.threads > 0 ? options.threads : reports.cpu.threads;
+    reports.cpu.least_share =
+        options.least_share > 0 ? options.least_share : reports.cpu.least_share;
     reports.print = std::move(given.print);
     for (const std::int64_t rank : communicator.local_ranks()) {
       hosts.emplace_back(reports, rank);
@@ -53,6 +55,7 @@ struct Executor::State {
   std::unique_ptr<FiniteWatch> watch;  // null: nobody looks
   std::vector<const void*> ins;        // of the step in progress
   std::vector<void*> outs;
+  std::vector<void*> addresses;      // of the operands of the call in progress
   std::vector<const void*> indices;  // rank by rank
   std::vector<Traffic> before;       // it began
   std::size_t step_number = 0;
@@ -146,17 +149,15 @@ struct Executor::State {
       return timed(std::nullopt, [&] { ahead->give(step_number, prepared); });
     }
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      KernelStep::OnRank& here = step.ranks[rank];
-      for (std::size_t i = 0; i < here.in.size(); ++i) {
-        here.in[i].data = prepared.at(rank, step.call->operands[i]);
+      addresses.clear();
+      for (const SpmdId id : step.call->operands) {
+        addresses.push_back(prepared.at(rank, id));
       }
-      if (step.call->result.valid()) {
-        here.call->out.data = prepared.at(rank, step.call->result);
-      }
-      timed(rank, [&] { step.call->call.op->kernel(*here.call); });
+      void* const out = step.call->result.valid() ? prepared.at(rank, step.call->result) : nullptr;
+      timed(rank, [&] { step.ranks[rank].run(addresses, out); });
     }
     if (step.call->call.op->primitive == Primitive::kCheckFinite && options.watched) {
-      tell_watched(*prepared.program, *step.call, step.ranks.front().in.front(), options.watched);
+      tell_watched(*prepared.program, *step.call, step.ranks.front().operand(0), options.watched);
     }
     reports.call = nullptr;
   }

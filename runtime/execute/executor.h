@@ -37,6 +37,7 @@ struct ExecutorOptions {
   bool check_finite = false;  // the first value that is not finite stops all ranks
   std::uint64_t seed = 0;
   int threads = 0;               // of a rank; 0: as many as the machine has for it
+  std::int64_t least_share = 0;  // elements that are worth a thread; 0: as Cpu says
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks

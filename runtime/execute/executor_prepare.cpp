@@ -70,10 +70,10 @@ namespace {
 KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
                        const PrepareContext& context) {
   KernelStep step{.call = &call, .ranks = {}, .in_file = file_output(program, call)};
-  step.ranks.reserve(context.hosts.size());  // spans point into its elements
+  const double work = flops_of(program, call);
   for (std::size_t i = 0; i < context.hosts.size(); ++i) {
     const std::int64_t rank = context.communicator.local_ranks()[i];
-    KernelStep::OnRank& here = step.ranks.emplace_back();
+    CallSlices here{.in = {}, .out = view_of(program, call.result, rank), .shares = {}};
     for (std::size_t l = 0; l < call.loops.size(); ++l) {
       LoopShare& share = here.shares.emplace_back(share_on(program.mesh, call, l, rank));
       if (!is_busy(program, call, rank)) {
@@ -85,17 +85,17 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
       const TensorView view = view_of(program, call.operands[o], rank);
       here.in.push_back(call.by_loops ? by_loops(view, o, call.space, here.shares) : view);
     }
-    here.call =
-        std::make_unique<KernelCall>(KernelCall{.call = call.call,
-                                                .space = call.space,
-                                                .in = here.in,
-                                                .out = view_of(program, call.result, rank),
-                                                .shares = here.shares,
-                                                .ordinal = draw_place(program.source, call.origin),
-                                                .part = call.part,
-                                                .exact = context.exact,
-                                                .host = context.hosts[i],
-                                                .notes = std::make_shared<KernelNotes>()});
+    step.ranks.emplace_back(std::move(here),
+                            KernelCall{.call = call.call,
+                                       .space = call.space,
+                                       .in = {},
+                                       .out = {},
+                                       .shares = {},
+                                       .ordinal = draw_place(program.source, call.origin),
+                                       .part = call.part,
+                                       .exact = context.exact,
+                                       .host = context.hosts[i]},
+                            work);
   }
   return step;
 }

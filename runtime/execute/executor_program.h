@@ -18,19 +18,14 @@
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
 #include "runtime/execute/tensor.h"
+#include "runtime/execute/threads/rank_kernel.h"
 
 namespace mtf {
 
-// One call of a kernel. The views are complete but for the addresses, which a run fills in.
+// One call of a kernel.
 struct KernelStep {
-  struct OnRank {
-    std::vector<TensorView> in;
-    std::vector<LoopShare> shares;
-    std::unique_ptr<KernelCall> call;  // refers to both
-  };
-
   const LocalCall* call = nullptr;
-  std::vector<OnRank> ranks;               // one per local rank
+  std::vector<RankKernel> ranks;           // one per local rank
   std::optional<FileOutput> in_file = {};  // what may not need to be computed
 };
 
