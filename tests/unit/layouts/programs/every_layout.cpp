@@ -237,13 +237,14 @@ void bring(Executor& executor, const Layout& layout, const ValueLayout& to, Rank
 
 }  // namespace
 
-std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout) {
+std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout,
+                                 RankThreads threads) {
   const auto communicator = simulated_communicator(layout.mesh.ranks());
-  return run_under(entries, layout, *communicator);
+  return run_under(entries, layout, *communicator, threads);
 }
 
 std::optional<Outcome> run_under(std::span<const Program> entries, const Layout& layout,
-                                 Communicator& communicator) {
+                                 Communicator& communicator, RankThreads threads) {
   std::vector<SpmdProgram> lowered;
   try {
     for (const Program& program : entries) {
@@ -258,9 +259,9 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
     return Outcome{.seen = {}, .problem = wrong.what()};
   }
   Outcome outcome;
-  Executor executor(communicator, {.print = [&outcome](std::string_view line) {
-                      outcome.printed.emplace_back(line);
-                    }});
+  ExecutorOptions options{.threads = threads.threads, .least_share = threads.least_share};
+  options.print = [&outcome](std::string_view line) { outcome.printed.emplace_back(line); };
+  Executor executor(communicator, std::move(options));
   std::vector<RankTensor> handed_on;
   const auto look_at = [&](std::span<const RankTensor> tensors) {
     for (const RankTensor& tensor : tensors) {

@@ -48,12 +48,19 @@ struct Outcome {
   bool promised = true;  // `mtf verify` sees nothing that ends the promise of equal bits
 };
 
+// Of a rank, as in ExecutorOptions.
+struct RankThreads {
+  int threads = 0;
+  std::int64_t least_share = 0;
+};
+
 // Lowers and runs entries one after the other, each on the outputs of the one before; nullopt where
 // the layout does not fit. On ranks simulated here, or on those of a communicator.
 [[nodiscard]] std::optional<Outcome> run_under(std::span<const Program> entries,
-                                               const Layout& layout);
+                                               const Layout& layout, RankThreads threads = {});
 [[nodiscard]] std::optional<Outcome> run_under(std::span<const Program> entries,
-                                               const Layout& layout, Communicator& communicator);
+                                               const Layout& layout, Communicator& communicator,
+                                               RankThreads threads = {});
 
 // Equal bits, but that one NaN is as good as another.
 [[nodiscard]] bool same_values(const Outcome& a, const Outcome& b);

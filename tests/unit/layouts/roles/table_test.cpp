@@ -157,6 +157,38 @@ int check_call(const DrawnCall& call, std::int64_t seed, const Mesh& mesh) {
   return legal;
 }
 
+// Threads for the least work, so that small calls are cut, too.
+void check_threads(const DrawnCall& call, std::int64_t seed, const Mesh& mesh,
+                   const std::vector<int>& numbers) {
+  const Program program = program_of(call, seed);
+  for (const Layout& layout : layouts_of(program, mesh)) {
+    const std::optional<Outcome> one = run_under({&program, 1}, layout, {.threads = 1});
+    for (const int threads : numbers) {
+      const std::optional<Outcome> many =
+          run_under({&program, 1}, layout, {.threads = threads, .least_share = 1});
+      REQUIRE(many.has_value() == one.has_value());
+      if (one) {
+        INFO(to_string(call) << " by " << threads << " threads under " << to_string(layout) << "\n"
+                             << mtf::to_string(program));
+        CHECK(many->problem == one->problem);
+        CHECK(many->printed == one->printed);
+        CHECK(same_values(*one, *many));
+      }
+    }
+  }
+}
+
+template <typename Check>
+void for_every_operation(const DrawOptions& options, const Check& check) {
+  for (const OpDef* op : op_table()) {
+    std::int64_t seed = 1;
+    for (const DrawnCall& call :
+         is_callable(*op) ? calls_of(*op, options) : std::vector<DrawnCall>()) {
+      check(call, seed++);
+    }
+  }
+}
+
 void check_every_operation(const DrawOptions& options, const std::vector<Mesh>& meshes) {
   for (const OpDef* op : op_table()) {
     if (!is_callable(*op)) {
@@ -192,6 +224,23 @@ TEST_CASE("every operation of the table gives one rank's bits under every layout
 TEST_CASE("every operation of the table computes the same under every uneven layout", "[table]") {
   check_every_operation({.dims = {{"a", 7}, {"b", 5}, {"c", 3}}, .count = 4, .narrow = true},
                         meshes_of({{2}, {3}, {4}, {8}, {2, 3}}, true));
+}
+
+TEST_CASE("every operation of the table gives one thread's bits on any number of them",
+          "[threads]") {
+  const DrawOptions odd{.dims = {{"a", 7}, {"b", 5}, {"c", 3}}, .count = 2, .narrow = true};
+  for_every_operation(odd, [](const DrawnCall& call, std::int64_t seed) {
+    check_threads(call, seed, mesh_of({1}), {2, 3, 5});
+  });
+  Mesh uneven = mesh_of({2});
+  uneven.uneven = true;
+  for_every_operation(odd, [&uneven](const DrawnCall& call, std::int64_t seed) {
+    check_threads(call, seed, uneven, {3});
+  });
+  const DrawOptions even{.dims = {{"a", 16}, {"b", 8}, {"c", 24}}, .count = 2, .narrow = true};
+  for_every_operation(even, [](const DrawnCall& call, std::int64_t seed) {
+    check_threads(call, seed, mesh_of({2}), {5});
+  });
 }
 
 TEST_CASE("every operation of the table gives one rank's bits on three axes", "[.long]") {
