@@ -13,8 +13,9 @@ enum class Isa : std::uint8_t { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 
 struct Cpu {
   Isa isa = Isa::kPortable;
-  int threads = 1;                     // of a rank
-  std::int64_t least_share = 1 << 15;  // elements that are worth a thread
+  int threads = 1;  // of a rank
+  // Elements that are worth a thread: their sum takes about as long as waking it.
+  std::int64_t least_share = 1 << 16;
 };
 
 // How many of its threads are worth waking for work on so many elements.
