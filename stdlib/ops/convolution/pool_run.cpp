@@ -268,8 +268,10 @@ void max_pool_run(const KernelCall& call) {
     using T = decltype(type);
     const T least = std::is_integral_v<T> ? std::numeric_limits<T>::lowest()
                                           : -std::numeric_limits<T>::infinity();
-    pool_elements<T>(call, false, least, data_of<T>(call, false),
-                     [](T best, T x, T, T) { return best > x || best != best ? best : x; });
+    pool_elements<T>(call, false, least, data_of<T>(call, false), [](T best, T x, T, T) {
+      const bool is_nan = best != best;  // NOLINT(misc-redundant-expression)
+      return best > x || is_nan ? best : x;
+    });
   });
 }
 
