@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/memory/by_step.h"
+
 namespace mtf {
 namespace {
 
@@ -99,30 +101,26 @@ class Gaps {
 };
 
 // The numbers of the blocks that another one may come behind, by the step at which they end.
-std::vector<std::size_t> by_end(std::span<const ArenaBlock> blocks) {
+ByStep<std::size_t> by_end(std::span<const ArenaBlock> blocks) {
   const std::int32_t end = blocks.empty() ? 0 : blocks.back().first;  // nothing begins behind it
-  const auto is_over = [end](const ArenaBlock& block) {
-    return block.is_in_arena() && block.last < end;
+  ByStep<std::size_t> ends(static_cast<std::size_t>(end));
+  const auto each = [&](const auto& body) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (blocks[i].is_in_arena() && blocks[i].last < end) {
+        body(static_cast<std::size_t>(blocks[i].last), i);
+      }
+    }
   };
-  std::vector<std::size_t> begin(static_cast<std::size_t>(end) + 1, 0);
-  for (const ArenaBlock& block : blocks) {
-    if (is_over(block)) {
-      ++begin[static_cast<std::size_t>(block.last) + 1];
-    }
-  }
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::size_t> order(begin.back());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (is_over(blocks[i])) {
-      order[begin[static_cast<std::size_t>(blocks[i].last)]++] = i;
-    }
-  }
-  return order;
+  each([&ends](std::size_t step, std::size_t /*block*/) { ends.count(step); });
+  ends.start();
+  each([&ends](std::size_t step, std::size_t block) { ends.add(step, block); });
+  return ends;
 }
 
 std::int64_t place_by_time(std::span<ArenaBlock> blocks) {
   Gaps gaps;
-  const std::vector<std::size_t> ends = by_end(blocks);
+  const ByStep<std::size_t> by_step = by_end(blocks);
+  const std::span<const std::size_t> ends = by_step.all();
   auto next = ends.begin();
   for (ArenaBlock& block : blocks) {
     if (!block.is_in_arena()) {

@@ -1,12 +1,11 @@
 #include "lowering/memory/memory.h"
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "lowering/memory/arena.h"
+#include "lowering/memory/by_step.h"
 #include "lowering/memory/carried.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/steps/bands.h"
@@ -20,6 +19,7 @@ class Planner {
       : program_(program),
         uses_(uses),
         lives_(live_ranges_of(program, uses)),
+        dying_(uses.size()),
         carried_(carried_by(program, uses)),
         lent_(program.values.size(), 0),
         block_(program.values.size(), 0) {
@@ -153,23 +153,16 @@ class Planner {
 
   // Per step, the values that it reads as the last.
   void find_dying() {
-    dying_begin_.assign(uses_.size() + 1, 0);
-    const auto dies_at = [this](std::size_t value) {
-      return lives_.last[value] == kProgramEnd ? -1 : lives_.last[value];
+    const auto each = [this](const auto& body) {
+      for (std::size_t v = 0; v < lives_.last.size(); ++v) {
+        if (lives_.last[v] >= 0 && lives_.last[v] != kProgramEnd) {
+          body(static_cast<std::size_t>(lives_.last[v]), SpmdId{static_cast<std::int32_t>(v)});
+        }
+      }
     };
-    for (std::size_t v = 0; v < lives_.last.size(); ++v) {
-      if (dies_at(v) >= 0) {
-        ++dying_begin_[static_cast<std::size_t>(dies_at(v)) + 1];
-      }
-    }
-    std::partial_sum(dying_begin_.begin(), dying_begin_.end(), dying_begin_.begin());
-    dying_.resize(dying_begin_.back());
-    std::vector<std::size_t> next(dying_begin_.begin(), std::prev(dying_begin_.end()));
-    for (std::size_t v = 0; v < lives_.last.size(); ++v) {
-      if (dies_at(v) >= 0) {
-        dying_[next[static_cast<std::size_t>(dies_at(v))]++] = {static_cast<std::int32_t>(v)};
-      }
-    }
+    each([this](std::size_t step, SpmdId /*value*/) { dying_.count(step); });
+    dying_.start();
+    each([this](std::size_t step, SpmdId value) { dying_.add(step, value); });
   }
 
   void choose_homes() {
@@ -177,8 +170,7 @@ class Planner {
     std::vector<SpmdId> dying;
     for (std::size_t s = 0; s < uses_.size(); ++s) {
       now_ = static_cast<std::int32_t>(s);
-      dying.assign(dying_.begin() + static_cast<std::ptrdiff_t>(dying_begin_[s]),
-                   dying_.begin() + static_cast<std::ptrdiff_t>(dying_begin_[s + 1]));
+      dying.assign(dying_.at(s).begin(), dying_.at(s).end());
       for (const Use& use : uses_.of(s)) {
         take(s, use, dying);
       }
@@ -328,8 +320,7 @@ class Planner {
   const StepUses& uses_;
   LiveRanges lives_;
   MemoryPlan plan_;
-  std::vector<std::size_t> dying_begin_;  // per step, in `dying_`
-  std::vector<SpmdId> dying_;
+  ByStep<SpmdId> dying_;  // by the step that reads them as the last
   std::vector<ArenaBlock> blocks_;
   std::vector<SpareMemory> spare_;
   std::vector<std::int64_t> spare_output_;  // of each, the number of the output

@@ -4,12 +4,11 @@
 #include "lowering/memory/peak.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <numeric>
 #include <span>
 
 #include "lowering/memory/arena.h"
+#include "lowering/memory/by_step.h"
 #include "lowering/memory/carried.h"
 #include "lowering/memory/live_ranges.h"
 
@@ -29,30 +28,6 @@ HeldAs held_as(InputKind kind) {
   }
   return HeldAs::kState;
 }
-
-// Values by the step at which something happens to them.
-class ByStep {
- public:
-  explicit ByStep(std::size_t steps) : begin_(steps + 1, 0) {}
-
-  // First all are counted, then all are added.
-  void count(std::size_t step) { ++begin_[step + 1]; }
-  void start() {
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    values_.resize(begin_.back());
-    next_.assign(begin_.begin(), std::prev(begin_.end()));
-  }
-  void add(std::size_t step, SpmdId id) { values_[next_[step]++] = id; }
-
-  [[nodiscard]] std::span<const SpmdId> at(std::size_t step) const {
-    return std::span(values_).subspan(begin_[step], begin_[step + 1] - begin_[step]);
-  }
-
- private:
-  std::vector<std::size_t> begin_;
-  std::vector<std::size_t> next_;
-  std::vector<SpmdId> values_;
-};
 
 // What is in the arena, by offset.
 class Replay {
@@ -124,8 +99,8 @@ class Replay {
 
  private:
   StepUses uses_;
-  ByStep made_;
-  ByStep gone_;                        // after the step
+  ByStep<SpmdId> made_;
+  ByStep<SpmdId> gone_;                // after the step
   std::vector<std::int64_t> offsets_;  // per value
   std::map<std::int64_t, SpmdId> live_;
   std::int64_t bytes_ = 0;

@@ -295,11 +295,15 @@ ChainStep::ChainStep(const SpmdProgram& program, const Step& step, const Prepare
   }
 }
 
+std::int64_t ChainStep::OnRank::bands_along(std::size_t dim) const {
+  const std::int64_t indices = step_along(dim);
+  return (extents[dim] + indices - 1) / indices;
+}
+
 std::int64_t ChainStep::OnRank::bands() const {
   std::int64_t count = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) {
-    const std::int64_t step = d + 1 == extents.size() ? rows : 1;
-    count *= (extents[d] + step - 1) / step;
+    count *= bands_along(d);
   }
   return count;
 }
@@ -307,10 +311,8 @@ std::int64_t ChainStep::OnRank::bands() const {
 std::vector<std::int64_t> ChainStep::OnRank::begin_of(std::int64_t band) const {
   std::vector<std::int64_t> at(extents.size(), 0);
   for (std::size_t d = at.size(); d-- > 0;) {
-    const std::int64_t step = d + 1 == at.size() ? rows : 1;
-    const std::int64_t count = (extents[d] + step - 1) / step;
-    at[d] = band % count * step;
-    band /= count;
+    at[d] = band % bands_along(d) * step_along(d);
+    band /= bands_along(d);
   }
   return at;
 }

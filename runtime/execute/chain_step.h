@@ -75,6 +75,11 @@ class ChainStep {
     std::int64_t between_bytes = 0;
     int threads = 1;  // that bands are worth
 
+    // Indices of a dim in a band.
+    [[nodiscard]] std::int64_t step_along(std::size_t dim) const {
+      return dim + 1 == extents.size() ? rows : 1;
+    }
+    [[nodiscard]] std::int64_t bands_along(std::size_t dim) const;
     [[nodiscard]] std::int64_t bands() const;
     // Where a band begins.
     [[nodiscard]] std::vector<std::int64_t> begin_of(std::int64_t band) const;

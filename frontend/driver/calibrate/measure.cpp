@@ -48,10 +48,11 @@ class Measurer {
     list_memory();
     list_operations();
     list_collectives();
-    measure_all();
+    measure(those([](const Listed& /*figure*/) { return true; }), "figure");
     for (int round = 0; round < kSecondThoughts && !doubtful_.empty(); ++round) {
       clock_.has_patience_again();
-      measure_doubtful();
+      measure(those([this](const Listed& figure) { return doubtful_.contains(figure.name); }),
+              "once more, figure");
     }
     return {.hardware = finished(), .doubtful = {doubtful_.begin(), doubtful_.end()}};
   }
@@ -112,41 +113,33 @@ class Measurer {
     }
   }
 
-  void measure_all() {
+  // What is measured again was doubtful: others may have used the machine for a while, which is
+  // over now.
+  void measure(const std::vector<const Listed*>& figures, const std::string& what) {
+    doubtful_.clear();
     std::int64_t done = 0;
-    for (const Listed& figure : figures_) {
-      measure(figure);
-      progress_at(count_text(ranks(), "rank") + ", figure", ++done,
-                  static_cast<std::int64_t>(figures_.size()));
-    }
-    doubt_implausible();
-  }
-
-  // Others may have used the machine for a while, which is over now.
-  void measure_doubtful() {
-    const std::set<std::string> doubtful = std::exchange(doubtful_, {});
-    std::int64_t done = 0;
-    for (const Listed& figure : figures_) {
-      if (doubtful.contains(figure.name)) {
-        measure(figure);
-        progress_at(count_text(ranks(), "rank") + ", once more, figure", ++done,
-                    static_cast<std::int64_t>(doubtful.size()));
+    for (const Listed* figure : figures) {
+      figure->measure();
+      if (!clock_.trusts_since()) {
+        doubtful_.insert(figure->name);
       }
+      progress_at(count_text(ranks(), "rank") + ", " + what, ++done,
+                  static_cast<std::int64_t>(figures.size()));
     }
-    doubt_implausible();
-  }
-
-  void measure(const Listed& figure) {
-    figure.measure();
-    if (!clock_.trusts_since()) {
-      doubtful_.insert(figure.name);
-    }
-  }
-
-  void doubt_implausible() {
     for (std::string& collective : implausible_collectives(hardware_)) {
       doubtful_.insert(std::move(collective));
     }
+  }
+
+  template <typename F>
+  [[nodiscard]] std::vector<const Listed*> those(const F& wanted) const {
+    std::vector<const Listed*> found;
+    for (const Listed& figure : figures_) {
+      if (wanted(figure)) {
+        found.push_back(&figure);
+      }
+    }
+    return found;
   }
 
   Hardware finished() {

@@ -28,6 +28,18 @@ const Dim* named(const std::vector<Dim>& dims, std::string_view name) {
   return found == dims.end() ? nullptr : &*found;
 }
 
+// Those of `dims` that the others lack.
+std::vector<Dim> lacked_by(const std::vector<Dim>& others, const std::vector<Dim>& dims) {
+  std::vector<Dim> lacked;
+  std::ranges::copy_if(dims, std::back_inserter(lacked),
+                       [&](const Dim& dim) { return named(others, dim.name) == nullptr; });
+  return lacked;
+}
+
+bool is_tap(const WindowAxes& axes, const std::string& name) {
+  return std::ranges::any_of(axes, [&](const WindowAxis& axis) { return axis.taps.name == name; });
+}
+
 // What both have, they have in one size; nothing else is named as a dim of the windows.
 bool check_shared(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
                   DiagSink& diags) {
@@ -110,15 +122,15 @@ bool check_apart(const OpCall& call, const OtherDims& others, const WindowAxes& 
                  DiagSink& diags) {
   for (const WindowAxis& axis : axes) {
     const std::string& name = (up ? axis.big : axis.small).name;
-    const bool is_tap =
-        std::ranges::any_of(axes, [&](const WindowAxis& other) { return other.taps.name == name; });
-    if (is_tap || named(others.x, name) != nullptr || named(others.k, name) != nullptr) {
+    const bool is_of_taps = is_tap(axes, name);
+    if (is_of_taps || named(others.x, name) != nullptr || named(others.k, name) != nullptr) {
       diags.error(
           DiagKind::kRepeatedDim, call.span,
           spelled(call) + " gives the windows over " +
               in_backticks((up ? axis.small : axis.big).name) + " the dim " + in_backticks(name) +
               ", which is also one of " +
-              to_string(call.operands[is_tap || named(others.x, name) == nullptr ? 1 : 0].shape) +
+              to_string(
+                  call.operands[is_of_taps || named(others.x, name) == nullptr ? 1 : 0].shape) +
               "; `rename` one of the two");
       return false;
     }
@@ -150,9 +162,7 @@ std::vector<Dim> given_dims(const Shape& to, const WindowAxes& axes, bool up) {
 // behind them.
 std::vector<Dim> plain_dims(const Shape& x, const OtherDims& others, const WindowAxes& axes,
                             bool up) {
-  std::vector<Dim> of_kernel;
-  std::ranges::copy_if(others.k, std::back_inserter(of_kernel),
-                       [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+  std::vector<Dim> of_kernel = lacked_by(others.x, others.k);
   std::vector<Dim> dims;
   const auto add_kernel = [&] {
     dims.insert(dims.end(), of_kernel.begin(), of_kernel.end());
@@ -255,10 +265,8 @@ bool check_counts(const OpCall& call, const WindowAxes& axes, DiagSink& diags) {
 std::vector<Dim> kernel_dims(const OtherDims& others, const WindowAxes& axes) {
   std::vector<Dim> dims;
   std::ranges::transform(axes, std::back_inserter(dims), &WindowAxis::taps);
-  std::ranges::copy_if(others.x, std::back_inserter(dims),
-                       [&](const Dim& dim) { return named(others.k, dim.name) == nullptr; });
-  std::ranges::copy_if(others.k, std::back_inserter(dims),
-                       [&](const Dim& dim) { return named(others.x, dim.name) == nullptr; });
+  std::ranges::copy(lacked_by(others.k, others.x), std::back_inserter(dims));
+  std::ranges::copy(lacked_by(others.x, others.k), std::back_inserter(dims));
   return dims;
 }
 
@@ -280,9 +288,8 @@ bool check_taps(const OpCall& call, const WindowAxes& axes, const Shape& to, Dia
 bool check_known(const OpCall& call, const OtherDims& others, const WindowAxes& axes,
                  const Shape& to, DiagSink& diags) {
   for (const Dim& dim : to.dims()) {
-    const bool is_tap = std::ranges::any_of(
-        axes, [&](const WindowAxis& axis) { return axis.taps.name == dim.name; });
-    if (!is_tap && named(others.x, dim.name) == nullptr && named(others.k, dim.name) == nullptr) {
+    if (!is_tap(axes, dim.name) && named(others.x, dim.name) == nullptr &&
+        named(others.k, dim.name) == nullptr) {
       diags.error(DiagKind::kDimMissing, call.span,
                   spelled(call) + " to " + to_string(to) + ", but " + in_backticks(dim.name) +
                       " is in no operand");
