@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lowering/known/numbered.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf {
 

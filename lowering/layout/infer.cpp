@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "ir/loops/loop.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf {
 namespace {
@@ -336,7 +336,7 @@ class Propagation {
     }
   }
 
-  [[nodiscard]] Cause cause_of(const Node& node, std::size_t source) const {
+  [[nodiscard]] static Cause cause_of(const Node& node, std::size_t source) {
     const ValueId from = node.tensors[source];
     return {.kind = CauseKind::kInferred,
             .span = node.span,

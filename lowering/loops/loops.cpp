@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "lowering/partition/forms.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 #include "lowering/plan_cache.h"
 
 namespace mtf {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ir/rewrite/join.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf {
 namespace {
@@ -260,6 +260,22 @@ std::optional<CarriedSum> carried_by(const SpmdProgram& program, const Step& ste
   return carried;
 }
 
+namespace {
+
+// What is left of a sum, in one stage if need be. No stages: it has none that keep the bits.
+StagedSum finished(const SumCall& rest, const OpDef* adds, const ValueLayout& wanted,
+                   Resharder& resharder, const Mesh& mesh) {
+  StagedSum way = in_stages(rest, adds, wanted, resharder, mesh);
+  if (way.stages.empty() && carrying_loops(rest.space, rest.loops, mesh).empty()) {
+    const ValueLayout last = partial_layout(rest, mesh);
+    add_moves(way, resharder, rest.call.result.shape, last, wanted);
+    way.stages.push_back({.sum = rest, .made = last, .read = {}});
+  }
+  return way;
+}
+
+}  // namespace
+
 StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wanted,
                     Resharder& resharder, const Mesh& mesh) {
   if (adds == nullptr || !adds_floats(sum)) {
@@ -283,14 +299,9 @@ StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wa
     if (!adds_blocks(rest.space)) {
       return {};
     }
-    StagedSum way = in_stages(rest, adds, wanted, resharder, mesh);
-    if (way.stages.empty() && !carrying_loops(rest.space, rest.loops, mesh).empty()) {
-      continue;
-    }
+    StagedSum way = finished(rest, adds, wanted, resharder, mesh);
     if (way.stages.empty()) {
-      const ValueLayout last = partial_layout(rest, mesh);
-      add_moves(way, resharder, sum.call.result.shape, last, wanted);
-      way.stages.push_back({.sum = rest, .made = last, .read = {}});
+      continue;
     }
     add_moves(way, resharder, shape, made, read);
     if (best.stages.empty() || way.rank() < best.rank()) {

@@ -112,14 +112,14 @@ std::vector<Move> MoveMaker::from(const ValueLayout& at) const {
                      .axes = *lost});
     return moves;
   }
+  const bool may_turn = at.where.empty() && at.partial.empty();
+  const std::vector<Turn> found = may_turn ? turns(at.dims) : std::vector<Turn>();
   finishes(at, moves);
-  slices(at, moves);
+  slices(at, found, moves);
   drops(at, moves);
   broadcasts(at, moves);
   exchanges(at, moves);
-  if (at.where.empty() && at.partial.empty()) {
-    permutes(at, moves);
-  }
+  permutes(at, found, moves);
   return moves;
 }
 
@@ -144,8 +144,7 @@ MoveMaker::AxisSet MoveMaker::used(const ValueLayout& layout) {
 }
 
 // Dims that have but a beginning of what is wanted there take on the next axes that are free.
-void MoveMaker::land(ValueLayout& layout, const Dims& wanted,
-                     const std::vector<char>& closed) const {
+void MoveMaker::land(ValueLayout& layout, const Dims& wanted, const std::vector<char>& closed) {
   AxisSet taken = used(layout);
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     Axes& axes = layout.dims[d];
@@ -193,7 +192,7 @@ void MoveMaker::exchange(const ValueLayout& at, const std::vector<std::size_t>& 
   for (std::size_t d = 0; d < keep.size(); ++d) {
     Axes& axes = move.to.dims[d];
     closed[d] = keep[d] < axes.size() ? 1 : 0;
-    const auto first = axes.begin() + static_cast<std::ptrdiff_t>(keep[d]);
+    AxisId* const first = axes.begin() + keep[d];
     if (std::any_of(first, axes.end(), [&](AxisId axis) { return is_compared(at, axis); })) {
       return;
     }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "lowering/reshard/reshard.h"
@@ -19,6 +20,7 @@ template <typename Choice, typename Use>
 void for_each_pick(const std::vector<std::vector<Choice>>& choices, const Use& use) {
   std::vector<std::size_t> pick(choices.size(), 0);
   std::vector<Choice> picked;
+  picked.reserve(choices.size());
   for (const std::vector<Choice>& list : choices) {
     picked.push_back(list.front());
   }
@@ -81,13 +83,16 @@ class MoveMaker {
   void exchanges(const ValueLayout& at, std::vector<Move>& moves) const;
   void exchange(const ValueLayout& at, const std::vector<std::size_t>& keep,
                 std::vector<Move>& moves) const;
-  void slices(const ValueLayout& at, std::vector<Move>& moves) const;
+  void slices(const ValueLayout& at, std::span<const Turn> found, std::vector<Move>& moves) const;
+  void slices_to_turn(const ValueLayout& at, std::span<const Turn> found,
+                      std::vector<Move>& moves) const;
+  void slices_along_one(const ValueLayout& at, std::vector<Move>& moves) const;
   [[nodiscard]] std::vector<Choice> choices(std::size_t dim, const Axes& has_axes) const;
   [[nodiscard]] std::vector<Turn> turns(const Dims& from) const;
   void park(Move move, std::size_t dim, const Axes& axes, std::vector<Move>& moves) const;
   void park_apart(const Move& landed, const std::vector<char>& closed,
                   std::vector<Move>& moves) const;
-  void permutes(const ValueLayout& at, std::vector<Move>& moves) const;
+  void permutes(const ValueLayout& at, std::span<const Turn> found, std::vector<Move>& moves) const;
   void finishes(const ValueLayout& at, std::vector<Move>& moves) const;
   void scatters(const ValueLayout& rest, const Axes& run, std::vector<Move>& moves) const;
   void park_idle(const Move& move, std::vector<Move>& moves) const;
@@ -97,10 +102,12 @@ class MoveMaker {
 
   [[nodiscard]] bool divides(std::size_t dim, const Axes& present, std::int64_t ways) const;
   [[nodiscard]] static AxisSet used(const ValueLayout& layout);
-  void land(ValueLayout& layout, const Dims& wanted, const std::vector<char>& closed) const;
+  static void land(ValueLayout& layout, const Dims& wanted, const std::vector<char>& closed);
   [[nodiscard]] std::vector<Axes> runs(const Axes& partial) const;
   [[nodiscard]] bool fill(const Dims& first, std::vector<std::int64_t>& ways, std::size_t dim,
                           AxisSet pool, Dims& to) const;
+  [[nodiscard]] bool fill_behind(const std::vector<Choice>& picked, const Dims& from, AxisSet pool,
+                                 Dims& to) const;
   [[nodiscard]] bool same_blocks(const Dims& a, const Dims& b) const;
 
   const Shape& shape_;

@@ -9,7 +9,8 @@ namespace mtf {
 
 // Where a permute is to follow, more slices make it smaller: as many as its result can have.
 // Elsewhere what an exchange does not do by itself: towards a diagonal, or before a sum.
-void MoveMaker::slices(const ValueLayout& at, std::vector<Move>& moves) const {
+void MoveMaker::slices(const ValueLayout& at, std::span<const Turn> found,
+                       std::vector<Move>& moves) const {
   Move landed{.kind = StepKind::kSlice, .to = at, .axes = {}};
   land(landed.to, target_.dims, std::vector<char>(at.dims.size(), 0));
   if (landed.to != at) {
@@ -19,20 +20,27 @@ void MoveMaker::slices(const ValueLayout& at, std::vector<Move>& moves) const {
     park_idle({.kind = StepKind::kSlice, .to = at, .axes = {}}, moves);
   }
   if (at.partial.empty() && at.where.empty() && target_.where.empty()) {
-    for (std::size_t d = 0; d < at.dims.size(); ++d) {
-      if (is_small_) {
-        park({.kind = StepKind::kSlice, .to = at, .axes = {}}, d, wanted_, moves);
-      }
-    }
-    for (const Turn& turn : turns(at.dims)) {
+    slices_to_turn(at, found, moves);
+  } else {
+    slices_along_one(at, moves);
+  }
+}
+
+void MoveMaker::slices_to_turn(const ValueLayout& at, std::span<const Turn> found,
+                               std::vector<Move>& moves) const {
+  for (std::size_t d = 0; d < at.dims.size() && is_small_; ++d) {
+    park({.kind = StepKind::kSlice, .to = at, .axes = {}}, d, wanted_, moves);
+  }
+  for (const Turn& turn : found) {
+    if (turn.sliced != at.dims) {
       Move move{.kind = StepKind::kSlice, .to = at, .axes = {}};
       move.to.dims = turn.sliced;
-      if (move.to != at) {
-        moves.push_back(std::move(move));
-      }
+      moves.push_back(std::move(move));
     }
-    return;
   }
+}
+
+void MoveMaker::slices_along_one(const ValueLayout& at, std::vector<Move>& moves) const {
   const AxisSet taken = used(at);
   for (const AxisId axis : wanted_) {
     for (std::size_t d = 0; d < at.dims.size() && ((taken >> axis) & 1) == 0; ++d) {
@@ -47,8 +55,9 @@ void MoveMaker::slices(const ValueLayout& at, std::vector<Move>& moves) const {
 
 // ---- permutes ---------------------------------------------------------------------------------
 
-void MoveMaker::permutes(const ValueLayout& at, std::vector<Move>& moves) const {
-  for (const Turn& turn : turns(at.dims)) {
+void MoveMaker::permutes(const ValueLayout& at, std::span<const Turn> found,
+                         std::vector<Move>& moves) const {
+  for (const Turn& turn : found) {
     if (turn.sliced != at.dims || turn.to == at.dims || !same_blocks(at.dims, turn.to)) {
       continue;
     }
@@ -60,8 +69,7 @@ void MoveMaker::permutes(const ValueLayout& at, std::vector<Move>& moves) const 
       }
     }
     std::ranges::sort(axes);
-    const auto twice = std::ranges::unique(axes);
-    axes.erase(twice.begin(), twice.end());
+    axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
     moves.push_back({.kind = StepKind::kPermute,
                      .to = {.dims = turn.to, .partial = {}, .where = {}},
                      .axes = std::move(axes)});
@@ -104,38 +112,52 @@ std::vector<MoveMaker::Choice> MoveMaker::choices(std::size_t dim, const Axes& h
 // Pairs of layouts of the same local shape: of what `from` has after a slice, and nearer to the
 // target.
 std::vector<MoveMaker::Turn> MoveMaker::turns(const Dims& from) const {
-  const ValueLayout at{.dims = from, .partial = {}, .where = {}};
-  const AxisSet taken = used(at);
+  const AxisSet taken = used({.dims = from, .partial = {}, .where = {}});
   AxisSet pool = taken;
+  std::int64_t free = 1;  // ways that no dim has yet
   for (const AxisId axis : wanted_) {
+    free *= ((pool >> axis) & 1) == 0 ? mesh_.axes[axis].size : 1;
     pool |= AxisSet{1} << axis;
   }
   std::vector<std::vector<Choice>> all;
+  std::vector<std::int64_t> had;
   for (std::size_t d = 0; d < from.size(); ++d) {
     all.push_back(choices(d, from[d]));
+    had.push_back(mesh_.size_of(from[d]));
   }
   std::vector<Turn> result;
   for_each_pick(all, [&](const std::vector<Choice>& picked) {
-    Turn turn{.sliced = from, .to = Dims(from.size())};
     std::vector<std::int64_t> more;
-    std::vector<std::int64_t> ways;
-    AxisSet rest = pool;
+    std::int64_t all_more = 1;
     for (std::size_t d = 0; d < from.size(); ++d) {
-      const auto [parts, length] = picked[d];
-      const auto end = target_.dims[d].begin() + static_cast<std::ptrdiff_t>(length);
-      turn.to[d] = Axes(target_.dims[d].begin(), end);
-      more.push_back(parts / mesh_.size_of(from[d]));
-      ways.push_back(parts / mesh_.size_of(turn.to[d]));
-      for (const AxisId axis : turn.to[d]) {
-        rest &= ~(AxisSet{1} << axis);
-      }
+      more.push_back(picked[d].ways / had[d]);
+      all_more *= more.back();
     }
+    if (free % all_more != 0) {
+      return;
+    }
+    Turn turn{.sliced = from, .to = Dims(from.size())};
     if (fill(target_.dims, more, 0, pool & ~taken, turn.sliced) &&
-        fill(from, ways, 0, rest, turn.to)) {
+        fill_behind(picked, from, pool, turn.to)) {
       result.push_back(std::move(turn));
     }
   });
   return result;
+}
+
+// The picked beginnings of the target, and behind them what makes up the numbers of slices.
+bool MoveMaker::fill_behind(const std::vector<Choice>& picked, const Dims& from, AxisSet pool,
+                            Dims& to) const {
+  std::vector<std::int64_t> ways;
+  for (std::size_t d = 0; d < from.size(); ++d) {
+    const Axes& wanted = target_.dims[d];
+    to[d] = Axes(wanted.begin(), wanted.begin() + picked[d].length);
+    ways.push_back(picked[d].ways / mesh_.size_of(to[d]));
+    for (const AxisId axis : to[d]) {
+      pool &= ~(AxisSet{1} << axis);
+    }
+  }
+  return fill(from, ways, 0, pool, to);
 }
 
 // Adds axes to dim `dim` and those behind it that make them so many times as many slices, first

@@ -50,9 +50,10 @@ class Search {
         maker_(shape, mesh, from, target_, limits.idle) {}
 
   std::optional<std::vector<Move>> run(const ValueLayout& start) {
-    std::int64_t left = limits_.layouts;
+    constexpr std::int64_t kExact = 128;  // layouts to go on from; over four axes, some 60 at most
+    std::int64_t seen = 0;
     reach({.kind = StepKind::kKernel, .to = normal(start), .axes = {}}, {0, 0, 0}, -1);
-    while (!queue_.empty() && left > 0) {
+    while (!queue_.empty() && seen < limits_.layouts) {
       const std::size_t number = queue_.top().node;
       queue_.pop();
       const Node& node = nodes_[number];
@@ -63,8 +64,10 @@ class Search {
         return path_to(number);
       }
       nodes_[number].done = true;
-      --left;
       expand(number);
+      if (++seen == kExact) {
+        hurry();
+      }
     }
     return std::nullopt;
   }
@@ -99,12 +102,46 @@ class Search {
     } else if (nodes_[number].cost <= cost) {
       return;
     }
-    const auto [received, collectives] = bound_.at(move.to);
     nodes_[number] = {.move = std::move(move), .cost = cost, .from = from};
-    if (std::get<0>(cost) + received <= limits_.received) {
+    wait(number);
+  }
+
+  void wait(std::size_t number) {
+    const auto& [move, cost, from, done] = nodes_[number];
+    const auto [received, collectives] = bound_.at(move.to);
+    if (std::get<0>(cost) + received > limits_.received) {
+      return;
+    }
+    if (is_hasty_) {
+      queue_.push({{axes_off(move.to), 0, 0}, std::get<0>(cost) + received, number});
+    } else {
       const std::int64_t left = limits_.idle.empty() ? 0 : received;
       queue_.push({cost + MoveCost{received, collectives, 0}, left, number});
     }
+  }
+
+  // Between many axes there are more layouts than one can look at. From then on the one goes first
+  // that has the fewest axes where the target has others, and of those the cheapest. Some step
+  // always leads to fewer, so that this ends after as many steps as there are axes.
+  void hurry() {
+    is_hasty_ = true;
+    queue_ = {};
+    for (std::size_t number = 0; number < nodes_.size(); ++number) {
+      if (!nodes_[number].done) {
+        wait(number);
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t axes_off(const ValueLayout& layout) const {
+    std::int64_t off = std::ssize(layout.partial);
+    for (std::size_t d = 0; d < layout.dims.size(); ++d) {
+      const Axes& has = layout.dims[d];
+      const Axes& wants = target_.dims[d];
+      const std::ptrdiff_t common = std::ranges::mismatch(has, wants).in1 - has.begin();
+      off += std::ssize(has) + std::ssize(wants) - 2 * common;
+    }
+    return off + (layout.where == target_.where ? 0 : 1);
   }
 
   [[nodiscard]] std::vector<Move> path_to(std::size_t number) const {
@@ -125,6 +162,7 @@ class Search {
     std::int64_t left = 0;
     std::size_t node = 0;
 
+    // NOLINTNEXTLINE(modernize-use-nullptr): of what the compiler writes
     auto operator<=>(const Waiting&) const = default;
   };
 
@@ -134,6 +172,7 @@ class Search {
   const SearchLimits& limits_;
   ReshardBound bound_;
   MoveMaker maker_;
+  bool is_hasty_ = false;
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> index_;  // of a layout's node
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;

@@ -1,5 +1,5 @@
 // The search for the cheapest reshard: A* over layouts, with what is sure to be received as its
-// lower bound (reshard_bound.h).
+// lower bound (reshard_bound.h). Where that takes long, it ends by the steps that lead nearer.
 
 #pragma once
 
@@ -19,8 +19,9 @@ struct SearchLimits {
   std::int64_t layouts = std::numeric_limits<std::int64_t>::max();   // to go on from
 };
 
-// The fewest received elements, then the fewest collectives, then the fewest slices; always the
-// same ones. Nothing: not within the limits. requires: `to` has no partial sum.
+// The fewest received elements, then the fewest collectives, then the fewest slices (of many axes,
+// few of them); always the same ones. Nothing: not within the limits. requires: `to` has no partial
+// sum.
 [[nodiscard]] std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
                                                               const ValueLayout& from,
                                                               const ValueLayout& to,

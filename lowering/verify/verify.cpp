@@ -10,7 +10,7 @@
 #include "ir/support/stop.h"
 #include "lowering/layout/rule_sources.h"
 #include "lowering/partition/digest.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 #include "lowering/reshard/halo.h"
 #include "lowering/reshard/reshard.h"
 #include "lowering/reshard/serve.h"

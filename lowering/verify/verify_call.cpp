@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 #include "lowering/reshard/serve.h"
 
 namespace mtf {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowering/layout/holders.h"
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 #include "lowering/steps/bucket.h"
 
 namespace mtf {

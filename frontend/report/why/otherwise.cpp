@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 #include "lowering/reshard/reshard.h"
 #include "lowering/reshard/reshard_parts.h"
 

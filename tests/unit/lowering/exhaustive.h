@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf::tests {
 

@@ -1,6 +1,7 @@
-#include "lowering/partition/split_price.h"
+#include "lowering/partition/split/split_price.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "lowering/partition/digest.h"
@@ -26,10 +27,12 @@ std::int64_t bytes_of_digest(const DigestMove& digest) {
 
 }  // namespace
 
-std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops) {
-  std::optional<LoopSplit> split = priced(loops, {});
-  if (const std::vector<Condition>& where = problem_.result.where; split && !where.empty()) {
-    const std::optional<LoopSplit> held = priced(loops, where);
+std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops, double most) {
+  const std::vector<Condition>& where = problem_.result.where;
+  std::optional<LoopSplit> split =
+      priced(loops, {}, where.empty() ? most : std::numeric_limits<double>::max());
+  if (split && !where.empty()) {
+    const std::optional<LoopSplit> held = priced(loops, where, most);
     return held && held->bytes <= split->bytes ? held : split;
   }
   return split;
@@ -37,7 +40,7 @@ std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops) {
 
 // `where`: only those ranks do anything.
 std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
-                                             std::span<const Condition> where) {
+                                             std::span<const Condition> where, double most) {
   LoopSplit split;
   const IterationSpace& space = problem_.space;
   split.volume = volume_of(loops);
@@ -49,7 +52,7 @@ std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
     add_operand(i, *needed, split);
     split.operands.push_back(*std::move(needed));
   }
-  if (!problem_.call.op->effect && !price_result(loops, where, split)) {
+  if (!problem_.call.op->effect && !price_result(loops, where, most, split)) {
     return std::nullopt;
   }
   if (const auto digest = digest_move(problem_.call, space, loops, mesh_)) {
@@ -81,8 +84,9 @@ void SplitPricer::add_operand(std::size_t operand, const ValueLayout& needed, Lo
   split.collectives += resharder_.collectives(type.shape, *nearest, needed);
 }
 
+// What the operands receive is known; how a sum is finished takes longest to find out.
 bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
-                               LoopSplit& split) {
+                               double most, LoopSplit& split) {
   const IterationSpace& space = problem_.space;
   std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
   if (!result) {
@@ -103,11 +107,38 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
       return false;
     }
   }
+  if (where.empty() && problem_.result.where.empty() &&
+      static_cast<double>(split.bytes + least_to_finish(loops, *result)) > most) {
+    return false;
+  }
   const auto [received, collectives] = finishing(loops, *result);
   split.bytes += received * static_cast<std::int64_t>(bytes_of(problem_.call.result.dtype));
   split.collectives += collectives;
   split.result = *std::move(result);
   return true;
+}
+
+// In bytes.
+std::int64_t SplitPricer::least_to_operand(std::size_t operand, const ValueLayout& needed) const {
+  const TensorType& type = problem_.call.operands[operand];
+  std::int64_t least = least_received(type.shape, mesh_, problem_.operands[operand], needed);
+  if (!problem_.copies.empty()) {
+    for (const ValueLayout& copy : problem_.copies[operand]) {
+      least = std::min(least, least_received(type.shape, mesh_, copy, needed));
+    }
+  }
+  return least * static_cast<std::int64_t>(bytes_of(type.dtype));
+}
+
+// In bytes. Nothing is known before of a sum that may be finished in stages.
+std::int64_t SplitPricer::least_to_finish(const std::vector<Axes>& loops,
+                                          const ValueLayout& result) const {
+  if (problem_.adds != nullptr && !carrying_loops(problem_.space, loops, mesh_).empty()) {
+    return 0;
+  }
+  const TensorType& type = problem_.call.result;
+  return least_received(type.shape, mesh_, result, problem_.result) *
+         static_cast<std::int64_t>(bytes_of(type.dtype));
 }
 
 // What a rank asks for.
@@ -145,22 +176,12 @@ double SplitPricer::volume_of(const std::vector<Axes>& loops) const {
 std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) const {
   const IterationSpace& space = problem_.space;
   std::int64_t bytes = 0;
-  const auto add = [&](const TensorType& type, std::int64_t received) {
-    bytes += received * static_cast<std::int64_t>(bytes_of(type.dtype));
-  };
   for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
-    const TensorType& type = problem_.call.operands[i];
     const std::optional<ValueLayout> needed = operand_from_loops(i, loops, space, mesh_);
     if (!needed) {
       return std::nullopt;
     }
-    std::int64_t least = least_received(type.shape, mesh_, problem_.operands[i], *needed);
-    if (!problem_.copies.empty()) {
-      for (const ValueLayout& copy : problem_.copies[i]) {
-        least = std::min(least, least_received(type.shape, mesh_, copy, *needed));
-      }
-    }
-    add(type, least);
+    bytes += least_to_operand(i, *needed);
   }
   if (!problem_.call.op->effect && problem_.result.where.empty()) {
     std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);
@@ -172,10 +193,7 @@ std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) c
       *result = served_layout(*result, problem_.result);
       bytes += bytes_served(*result);
     }
-    if (problem_.adds == nullptr || carrying_loops(space, loops, mesh_).empty()) {
-      const TensorType& type = problem_.call.result;
-      add(type, least_received(type.shape, mesh_, *result, problem_.result));
-    }
+    bytes += least_to_finish(loops, *result);
   }
   if (const auto digest = digest_move(problem_.call, space, loops, mesh_)) {
     bytes += bytes_of_digest(*digest);

@@ -1,4 +1,4 @@
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // rank with no more than its share of the slice that it needs: on the average over the ranks along
 // the axis, and so for some rank.
 
-#include "lowering/partition/split_bound.h"
+#include "lowering/partition/split/split_bound.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split.h"
 
 namespace mtf {
 
@@ -16,8 +16,8 @@ class SplitPricer {
   SplitPricer(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
       : problem_(problem), resharder_(resharder), mesh_(mesh) {}
 
-  // nullopt: slices of some tensor would not be boxes.
-  [[nodiscard]] std::optional<LoopSplit> priced(const std::vector<Axes>& loops);
+  // nullopt: slices of some tensor would not be boxes, or it is sure to be more than `most` bytes.
+  [[nodiscard]] std::optional<LoopSplit> priced(const std::vector<Axes>& loops, double most);
 
   // Of one rank's part of the space.
   [[nodiscard]] double volume_of(const std::vector<Axes>& loops) const;
@@ -25,11 +25,15 @@ class SplitPricer {
   [[nodiscard]] std::optional<double> least_bytes(const std::vector<Axes>& loops) const;
 
  private:
-  std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where);
+  std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where,
+                                  double most);
   void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
-  bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where,
+  bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where, double most,
                     LoopSplit& split);
   [[nodiscard]] std::int64_t bytes_served(const ValueLayout& result) const;
+  [[nodiscard]] std::int64_t least_to_operand(std::size_t operand, const ValueLayout& needed) const;
+  [[nodiscard]] std::int64_t least_to_finish(const std::vector<Axes>& loops,
+                                             const ValueLayout& result) const;
   std::pair<std::int64_t, std::int64_t> finishing(const std::vector<Axes>& loops,
                                                   const ValueLayout& result);
 

@@ -4,16 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "lowering/partition/split.h"
+#include "lowering/partition/split/split_claims.h"
 
 namespace mtf {
-
-// The loop that an axis splits, or none.
-using LoopOf = std::optional<std::size_t>;
 
 // Of one tensor.
 class TensorBound {
