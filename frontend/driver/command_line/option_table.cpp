@@ -350,7 +350,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--max-memory", "", "MIB", "refuse to hold more, over all ranks of this machine", kExecuting,
      set_max_memory},
     {"--timeout", "", "SECONDS", "stop a program that goes on for longer", kExecuting, set_timeout},
-    {"--seed", "", "N", "of the program's random numbers", kExecuting, set_number<&Options::seed>},
+    {"--seed", "", "N", "the seed of the program's random numbers", kExecuting, set_number<&Options::seed>},
     {"--exact", "", "", "the same bits on every layout (the default)",
      kExecuting | kPlan | kCost | kSearch | kDiff, set_flag<&Options::exact>},
     {"--fast", "", "", "sums in any order",
