@@ -39,7 +39,7 @@ constexpr std::array kForeign = std::to_array<Hint>({
     {"'", "strings are written in double quotes"},
     {"`", "strings are written in double quotes"},
     {"...", "a range and the rest of the dims are `..`"},
-    {"=>", "write `->`, or `>=` to compare"},
+    {"=>", "write `->`, or `>=` to compare; a function is declared with `fn f(x) { … }`"},
 });
 
 constexpr std::array kLookalikes = std::to_array<Hint>({

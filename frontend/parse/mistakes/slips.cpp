@@ -240,6 +240,18 @@ std::string colon_slip(const Scene& scene) {
   return scene.position() == 1 ? "write `let x = …` to declare a name, found `:`" : "";
 }
 
+// .5   5.
+std::string number_slip(const Scene& scene) {
+  if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
+    return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
+  }
+  if (scene.type(-1) == MtfParser::DOT && scene.type(-2) == MtfParser::INT) {
+    const std::string number(scene.text(-2));
+    return "a point is followed by a digit; write `" + number + ".0`";
+  }
+  return {};
+}
+
 std::string sign_slip(const Scene& scene) {
   const std::size_t head = scene.head().type;
   const bool condition =
@@ -260,13 +272,6 @@ std::string sign_slip(const Scene& scene) {
                ? "a range has one `..`; write `for i in 0..10 step 2` for every second number"
                : "a range `a..b` stands in a `for` and in an index, not here";
   }
-  if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
-    return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
-  }
-  if (scene.type(-1) == MtfParser::DOT && scene.type(-2) == MtfParser::INT) {
-    const std::string number(scene.text(-2));
-    return "a point is followed by a digit; write `" + number + ".0`";
-  }
   if (scene.type(0) == MtfParser::OPEN_BRACE && scene.expects(MtfParser::OPEN_BRACKET) &&
       !has_block(head)) {
     return "`{ }` holds a block, not a value; there are no dicts or sets: a list is written "
@@ -276,6 +281,23 @@ std::string sign_slip(const Scene& scene) {
     return "`@` pins a layout, as in `x @ [batch -> rows]`; a product is written `einsum`";
   }
   return {};
+}
+
+// let f = fn (x) { return x }
+std::string function_slip(const Scene& scene) {
+  if (scene.type(0) != MtfParser::OPEN_BRACE || scene.type(-1) != MtfParser::CLOSE_PAREN) {
+    return {};
+  }
+  std::ptrdiff_t at = -1;
+  for (int open = 1; open > 0 && scene.position() > static_cast<std::size_t>(-at);) {
+    --at;
+    open += scene.type(at) == MtfParser::CLOSE_PAREN  ? 1
+            : scene.type(at) == MtfParser::OPEN_PAREN ? -1
+                                                      : 0;
+  }
+  return scene.text(at - 1) == "fn" || scene.text(at - 1) == "function"
+             ? "there are no functions without a name; declare one with `fn f(x) { … }` and use `f`"
+             : "";
 }
 
 std::string structure_slip(const Scene& scene) {
@@ -302,8 +324,8 @@ std::string structure_slip(const Scene& scene) {
 std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
-  for (const auto& recognise :
-       {import_slip, region_slip, head_slip, string_slip, word_slip, sign_slip, structure_slip}) {
+  for (const auto& recognise : {import_slip, region_slip, head_slip, string_slip, word_slip,
+                                number_slip, sign_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }
