@@ -89,14 +89,20 @@ class Chooser {
   void search() {
     left_ = kMostDecided;
     decide();
-    if (left_ > 0) {
-      return;
+    if (left_ == 0) {
+      improve();
     }
-    if (!best_) {
-      pick_all(std::vector<LoopOf>(claimed_.axes.size()));
-    }
+  }
+
+  void improve() {
     for (const std::vector<Axes>& loops : claimed_.projected) {
       pick_as(loops);
+    }
+    const auto may_rest = [](const std::vector<LoopOf>& loops) {
+      return std::ranges::find(loops, LoopOf()) != loops.end();
+    };
+    if (!best_ && std::ranges::all_of(claimed_.may, may_rest)) {
+      pick_all(std::vector<LoopOf>(claimed_.axes.size()));
     }
     while (best_ && move_some()) {
     }
