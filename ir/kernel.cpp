@@ -27,6 +27,15 @@ struct Summed {
   std::int64_t blocks = 1;
 };
 
+// So many that each has the least of indices, one perhaps with fewer.
+std::int64_t blocks_of(std::int64_t size, std::int64_t least) {
+  std::int64_t blocks = std::gcd(kMaxBlocks, size);
+  while (blocks > 1 && size / blocks < least) {
+    blocks /= 2;
+  }
+  return blocks;
+}
+
 std::vector<Summed> summed_dims(const IterationSpace& space) {
   std::vector<Summed> dims;
   for (std::size_t l = 0; l < space.loops.size(); ++l) {
@@ -36,7 +45,7 @@ std::vector<Summed> summed_dims(const IterationSpace& space) {
         l + 1 < space.loops.size() && space.loops[l + 1].name == name_inside(loop.name);
     if ((reduced || kept_blocks) && loop.size > 0) {
       const std::int64_t size = kept_blocks ? loop.size * space.loops[l + 1].size : loop.size;
-      dims.push_back({.loop = l, .size = size, .blocks = std::gcd(kMaxBlocks, size)});
+      dims.push_back({.loop = l, .size = size, .blocks = blocks_of(size, loop.least_block)});
     }
   }
   return dims;
@@ -147,6 +156,8 @@ std::string canonical_order() {
          "terms, the dims behind the first have only so many blocks that a chain keeps " +
          chain + " terms;\nbelow that, " + product_chain + " in products of at least " + large +
          " multiply-adds.\n"
+         "Some operations ask for longer blocks: a convolution of f32 with windows of 3 x 3 over\n"
+         "many channels has blocks of 16 channels or more.\n"
          "So all layouts that split summed dims in powers of two, each in at most as many ways\n"
          "as it has blocks, give the same bits. Splitting the first of several dims moves the\n"
          "result alone, splitting another one partial sum for each block of those before it;\n"

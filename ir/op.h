@@ -148,6 +148,7 @@ struct LoopDim {
   std::string name;
   std::int64_t size = 1;
   DimRole role = DimRole::kKept;
+  std::int64_t least_block = 1;  // indices of a canonical block at least, where it is summed
 };
 
 // How the dims of one tensor are made of loop dims: for each dim, the loops major first. One loop

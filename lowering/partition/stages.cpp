@@ -67,7 +67,11 @@ SumCall inside_blocks(const SumCall& sum, const std::vector<bool>& open,
     }
     inside.space.result.push_back({inside.space.loops.size()});
     dims.push_back({loop.name, blocks[l]});
-    add({.name = loop.name, .size = blocks[l], .role = DimRole::kKept}, sum.loops[l]);
+    add({.name = loop.name,
+         .size = blocks[l],
+         .role = DimRole::kKept,
+         .least_block = loop.least_block},
+        sum.loops[l]);
     add({.name = name_inside(loop.name), .size = loop.size / blocks[l], .role = DimRole::kReduced},
         {});
   }

@@ -95,6 +95,20 @@ TEST_CASE("large products leave chains of 16 terms") {
   CHECK(canonical_blocks(sum) == Blocks{1, 16, 16});
 }
 
+TEST_CASE("a dim may ask for blocks of so many indices at least") {
+  const auto of_sum = [](std::int64_t size, std::int64_t least) {
+    IterationSpace space;
+    space.loops = {{.name = "a", .size = size, .role = DimRole::kReduced, .least_block = least}};
+    return canonical_blocks(space);
+  };
+  CHECK(of_sum(64, 1) == Blocks{16});
+  CHECK(of_sum(64, 16) == Blocks{4});
+  CHECK(of_sum(200, 16) == Blocks{8});
+  CHECK(of_sum(48, 16) == Blocks{2});
+  CHECK(of_sum(8, 16) == Blocks{1});
+  CHECK(of_sum(512, 16) == Blocks{16});
+}
+
 TEST_CASE("inside the blocks of a dim a large product has the blocks of the whole") {
   IterationSpace space;
   space.loops = {{.name = "m", .size = 1 << 16, .role = DimRole::kKept},
