@@ -1,0 +1,111 @@
+#include "runtime/products/winograd/taps.h"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/products/gemm_block.h"
+#include "runtime/products/winograd/transforms.h"
+
+namespace mtf {
+namespace {
+
+constexpr std::int64_t kColsAtATime = 8;  // that are turned: no more lie in one place of a cache
+constexpr std::int64_t kLine = 16;        // elements that memory moves at once
+
+// Columns that are apart, side by side.
+template <std::int64_t kCount>
+void turn(const float* const* cols, std::int64_t step, std::int64_t length, float* to,
+          std::int64_t width) {
+  for (std::int64_t k = 0; k < length; ++k) {
+#pragma GCC unroll 8
+    for (std::int64_t j = 0; j < kCount; ++j) {
+      to[k * width + j] = cols[j][k * step];
+    }
+  }
+}
+
+}  // namespace
+
+WinogradTaps::WinogradTaps(const Winograd& product, std::int64_t width)
+    : rows_step_(product.sides[0].b),
+      cols_step_(product.sides[1].b),
+      inner_step_(product.inner.b),
+      leaf_(product.inner.extent / product.inner.blocks),
+      width_(width),
+      cols_(offsets_of(Dims(product.cols.begin(), product.cols.end()), &GemmDim::b)),
+      panels_(ceil_div(cols_.size, width)) {}
+
+std::int64_t WinogradTaps::size() const {
+  return kWinogradTaps * leaf_ * width_;
+}
+
+std::int64_t WinogradTaps::cols_from(std::int64_t col) const {
+  return std::min(width_, cols_.size - col);
+}
+
+bool WinogradTaps::lie_side_by_side(std::int64_t col) const {
+  return cols_.run(col) >= cols_from(col);
+}
+
+std::int64_t WinogradTaps::offset_of(std::int64_t tap) const {
+  return tap / kWinogradWindow * rows_step_ + tap % kWinogradWindow * cols_step_;
+}
+
+void WinogradTaps::gather(const float* b, std::int64_t panel, std::int64_t block, float* to) const {
+  const std::int64_t col = panel * width_;
+  if (cols_from(col) < width_) {
+    std::fill_n(to, size(), 0.0F);
+  }
+  for (std::int64_t tap = 0; tap < kWinogradTaps; ++tap) {
+    gather_tap(b + offset_of(tap) + block * leaf_ * inner_step_, col, to + tap * leaf_ * width_);
+  }
+}
+
+void WinogradTaps::gather_tap(const float* from, std::int64_t col, float* to) const {
+  const std::int64_t count = cols_from(col);
+  if (lie_side_by_side(col)) {
+    for (std::int64_t k = 0; k < leaf_; ++k) {
+      std::copy_n(from + k * inner_step_ + cols_.at(col), count, to + k * width_);
+    }
+    return;
+  }
+  for (std::int64_t j = 0; j < count; j += kColsAtATime) {
+    const std::int64_t few = std::min(kColsAtATime, count - j);
+    std::array<const float*, kColsAtATime> cols = {};
+    for (std::int64_t i = 0; i < few; ++i) {
+      cols[static_cast<std::size_t>(i)] = from + cols_.at(col + j + i);
+    }
+    if (few == kColsAtATime) {
+      turn<kColsAtATime>(cols.data(), inner_step_, leaf_, to + j, width_);
+      continue;
+    }
+    for (std::int64_t i = 0; i < few; ++i) {
+      turn<1>(cols.data() + i, inner_step_, leaf_, to + j + i, width_);
+    }
+  }
+}
+
+WinogradTaps::Ahead::Ahead(const WinogradTaps& taps, const float* b, std::int64_t panel,
+                           std::int64_t block, std::int64_t times)
+    : taps_(&taps),
+      from_(b + block * taps.leaf_ * taps.inner_step_),
+      col_(panel * taps.width_),
+      by_cols_(!taps.lie_side_by_side(col_)),
+      count_(kWinogradTaps * (by_cols_ ? taps.cols_from(col_) : taps.leaf_)),
+      at_a_time_(ceil_div(count_, times)) {}
+
+void WinogradTaps::Ahead::fetch() {
+  const std::int64_t in_tap = count_ / kWinogradTaps;
+  for (const std::int64_t end = std::min(next_ + at_a_time_, count_); next_ < end; ++next_) {
+    const std::int64_t i = next_ % in_tap;
+    const float* run = from_ + taps_->offset_of(next_ / in_tap) +
+                       taps_->cols_.at(col_ + (by_cols_ ? i : 0)) +
+                       (by_cols_ ? 0 : i * taps_->inner_step_);
+    const std::int64_t length = by_cols_ ? taps_->leaf_ : taps_->width_;
+    for (std::int64_t j = 0; j < length; j += kLine) {
+      __builtin_prefetch(run + j, 0, 2);
+    }
+  }
+}
+
+}  // namespace mtf
