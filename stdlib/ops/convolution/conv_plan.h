@@ -7,6 +7,7 @@
 
 #include "ir/kernel.h"
 #include "runtime/products/gemm.h"
+#include "runtime/products/winograd/winograd.h"
 #include "stdlib/ops/convolution/windows_over.h"
 
 namespace mtf {
@@ -49,5 +50,23 @@ struct ConvPlan {
 };
 
 [[nodiscard]] ConvPlan plan_conv(const KernelCall& call, ConvKind kind);
+
+// ---- in Winograd's products --------------------------------------------------------------------
+
+// Whether Winograd's products do a convolution in fewer multiplications: a matter of its whole
+// sizes alone, so that it is so on every layout.
+[[nodiscard]] bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up);
+
+// Cuts its sum so that a block is worth the sums that its results take.
+void keep_blocks_long(const OpCall& call, bool up, IterationSpace& space);
+
+// Of one rank's slices.
+struct WinogradPlan {
+  Winograd product;
+  std::int64_t b = 0;  // where the kernel begins
+};
+
+// requires: uses_winograd
+[[nodiscard]] WinogradPlan plan_winograd(const KernelCall& call, bool up);
 
 }  // namespace mtf

@@ -218,6 +218,22 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   }
 }
 
+struct PreparedTiles {
+  PreparedTiles(const WinogradPlan& plan, Cpu cpu) : product(plan.product, cpu), b(plan.b) {}
+
+  PreparedWinograd product;
+  std::int64_t b;
+};
+
+void run_tiles(const KernelCall& call, bool up) {
+  const auto prepared = made_once<PreparedTiles>(call, [&] {
+    return std::make_shared<const PreparedTiles>(plan_winograd(call, up), call.host.cpu());
+  });
+  prepared->product.run(static_cast<const float*>(call.in[0].data),
+                        static_cast<const float*>(call.in[1].data) + prepared->b,
+                        static_cast<float*>(call.out.data));
+}
+
 template <typename T, typename S>
 void run_stored(const KernelCall& call, ConvKind kind) {
   using Prepared = PreparedConv<T, S>;
@@ -229,6 +245,10 @@ void run_stored(const KernelCall& call, ConvKind kind) {
 void run_conv(const KernelCall& call, ConvKind kind) {
   if (call.out.shape.volume() == 0) {
     return;
+  }
+  const bool up = kind == ConvKind::kTransposed;
+  if (kind != ConvKind::kKernel && uses_winograd(call.call, call.space, up)) {
+    return run_tiles(call, up);
   }
   if (call.in[0].dtype == DType::kBF16) {
     return run_stored<float, BFloat16>(call, kind);

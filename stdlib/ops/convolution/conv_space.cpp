@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stdlib/ops/convolution/conv_plan.h"
 #include "stdlib/ops/convolution/conv_rules.h"
 
 namespace mtf {
@@ -58,6 +59,7 @@ IterationSpace product_space(const OpCall& call, bool up) {
   });
   maker.operand(1, [](const Dim& dim) { return dim; });
   add_windows(maker.space(), 0, call.operands[0].shape, axes, up);
+  keep_blocks_long(call, up, maker.space());
   return std::move(maker.space());
 }
 
@@ -89,7 +91,7 @@ IterationSpace conv_kernel_space(const OpCall& call) {
 
 // A multiply and an add for each element of the result, and what is summed for it.
 double product_flops(const OpCall& call) {
-  double products = static_cast<double>(call.operands[1].shape.volume());
+  auto products = static_cast<double>(call.operands[1].shape.volume());
   for (const Dim& dim : call.result.shape.dims()) {
     products *= call.operands[1].shape.has(dim.name) ? 1 : static_cast<double>(dim.size);
   }
@@ -105,7 +107,7 @@ double conv_transpose_flops(const OpCall& call) {
 }
 
 double conv_kernel_flops(const OpCall& call) {
-  double products = static_cast<double>(call.operands[1].shape.volume());
+  auto products = static_cast<double>(call.operands[1].shape.volume());
   const WindowAxes axes = axes_of(call.args, false);
   for (const Dim& dim : call.operands[0].shape.dims()) {
     const bool is_new = !is_window_dim(axes, dim.name) && !call.operands[1].shape.has(dim.name);

@@ -189,6 +189,59 @@ TEST_CASE("all layouts of convolutions give one rank's bits, forward and backwar
   }
 }
 
+// Of 64 channels on, in Winograd's products; blocks of rows and columns begin at odd ones, too.
+// The sums of blocks of a kernel's gradient would be more than its operands.
+TEST_CASE("all layouts of convolutions with many channels give one rank's bits") {
+  for (const std::string result :
+       {"conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = \"same\")",
+        "conv(x, k -> [out, cols, n, rows], window = [h, w], taps = [f_h, f_w], padding = [[2, 2], "
+        "[1, 2]])",
+        "conv_transpose(x, k -> [n, out, rows, cols], window = [h, w], taps = [f_h, f_w], padding "
+        "= [[1, 1], [0, 1]])"}) {
+    check_layouts(
+        "dim n = 2, h = 12, w = 6, in = 64, out = 64, f_h = 3, f_w = 3\nfn case() {\n"
+        "  let x = normal([n, h, w, in], seed = 1)\n"
+        "  let k = normal([f_h, f_w, in, out], seed = 2)\n  let r = " +
+            result +
+            "\n  let weight = normal(shape(r), seed = 9)\n"
+            "  return r, grad(sum(r * weight), x)\n}\n",
+        {{2}, {4}, {2, 2}});
+  }
+}
+
+// No element is summed over ranks, so bits are those of one rank where blocks are uneven, too.
+TEST_CASE("uneven blocks of rows and columns of many channels give one rank's bits") {
+  const Program program = program_of(R"(
+dim n = 5, h = 13, w = 7, in = 64, out = 33, f_h = 3, f_w = 3
+fn case() {
+  let x = normal([n, h, w, in], seed = 1)
+  let k = normal([f_h, f_w, in, out], seed = 2)
+  let y = conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = "same")
+  return y, grad(sum(y * y), x)
+}
+)");
+  const std::optional<Outcome> wanted = run_under({&program, 1}, one_rank());
+  REQUIRE(wanted);
+  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{2, 3}, {5, 2}}) {
+    Mesh mesh = mesh_of(sizes);
+    mesh.uneven = true;
+    for (const auto& [first, second] : {std::pair("h", "w"), {"w", "h"}, {"n", "h"}, {"w", "n"}}) {
+      const Layout layout{.name = "split",
+                          .mesh = mesh,
+                          .rules = {{.dim = first, .axes = {0}, .span = {}},
+                                    {.dim = second, .axes = {1}, .span = {}}}};
+      INFO(to_string(layout));
+      for (const int threads : {1, 3}) {
+        const std::optional<Outcome> found =
+            run_under({&program, 1}, layout, {.threads = threads, .least_share = 0});
+        REQUIRE(found);
+        CHECK(found->problem == "");
+        CHECK(same_values(*wanted, *found));
+      }
+    }
+  }
+}
+
 TEST_CASE("all layouts of pooling give one rank's bits, forward and backward") {
   for (const std::string result :
        {"pool(x, window = [h, w], size = 2)",

@@ -1,0 +1,198 @@
+// Which convolutions Winograd's products do, and of one rank's slices, how.
+
+#include <algorithm>
+
+#include "runtime/products/winograd/transforms.h"
+#include "stdlib/ops/convolution/conv_plan.h"
+#include "stdlib/ops/convolution/windows_over.h"
+
+namespace mtf {
+namespace {
+
+// Below these, transforms take what they save. Other dims of x do not count, so that an image has
+// the bits among others that it has alone.
+constexpr std::int64_t kLeastSummed = 64;  // indices
+constexpr std::int64_t kLeastCols = 32;    // results of a window
+constexpr std::int64_t kLeastTiles = 4;    // of an image
+constexpr std::int64_t kLeastUsed = 2;     // of three results that tiles make
+constexpr std::int64_t kLeastBlock = 16;   // indices of a canonical block
+
+bool has(const DimMap& map, std::size_t loop) {
+  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
+    return std::ranges::find(loops, loop) != loops.end();
+  });
+}
+
+bool one_loop_each(const DimMap& map) {
+  return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
+}
+
+// What the loops that are no window's are: of x and the result, of the kernel and the result, of
+// both operands and not the result.
+struct LoopKinds {
+  std::vector<std::size_t> rows;
+  std::vector<std::size_t> cols;
+  std::vector<std::size_t> summed;
+  bool others = false;
+};
+
+LoopKinds kinds_of(const IterationSpace& space) {
+  LoopKinds kinds;
+  for (std::size_t l = 0; l < space.loops.size(); ++l) {
+    const bool a = has(space.operands[0], l);
+    const bool b = has(space.operands[1], l);
+    const bool out = has(space.result, l);
+    const bool is_window = std::ranges::any_of(space.windows, [&](const WindowDim& window) {
+      return space.operands[0][window.dim].front() == l;
+    });
+    if (is_window || space.loops[l].role == DimRole::kWhole) {
+      continue;
+    }
+    if (a && b && !out) {
+      kinds.summed.push_back(l);
+    } else if (a && !b && out) {
+      kinds.rows.push_back(l);
+    } else if (!a && b && out) {
+      kinds.cols.push_back(l);
+    } else {
+      kinds.others = true;
+    }
+  }
+  return kinds;
+}
+
+bool are_floats(const OpCall& call) {
+  return call.result.dtype == DType::kF32 &&
+         std::ranges::all_of(
+             call.operands, [](const TensorType& operand) { return operand.dtype == DType::kF32; });
+}
+
+bool are_small_windows(const WindowAxes& axes) {
+  return axes.size() == 2 && std::ranges::all_of(axes, [](const WindowAxis& axis) {
+           return axis.stride == 1 && axis.dilation == 1 && axis.taps.size == kWinogradWindow;
+         });
+}
+
+// Whether there are enough tiles, and most of them whole.
+bool fills_tiles(const WindowAxes& axes, bool up) {
+  double results = 1;
+  double tiles = 1;
+  for (const WindowAxis& axis : axes) {
+    const std::int64_t size = (up ? axis.big : axis.small).size;
+    results *= static_cast<double>(size);
+    const std::int64_t along = (size + kWinogradTile - 1) / kWinogradTile;
+    tiles *= static_cast<double>(along);
+  }
+  return tiles >= kLeastTiles && 3 * results >= kLeastUsed * kWinogradResults * tiles;
+}
+
+// Whether the loops have so many indices together.
+bool reach(const IterationSpace& space, const std::vector<std::size_t>& loops, std::int64_t least) {
+  std::int64_t volume = 1;
+  for (const std::size_t l : loops) {
+    volume = std::min(least, volume * std::min(least, space.loops[l].size));
+  }
+  return volume >= least;
+}
+
+std::size_t loop_named(const IterationSpace& space, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(space.loops, name, &LoopDim::name) -
+                                  space.loops.begin());
+}
+
+// Where an operand or the result has a loop.
+std::size_t dim_with(const DimMap& map, std::size_t loop) {
+  return dim_of(map, loop).value();
+}
+
+class Planner {
+ public:
+  Planner(const KernelCall& call, bool up)
+      : call_(call),
+        space_(call.space),
+        up_(up),
+        a_(strides_of(call.in[0].shape)),
+        b_(strides_of(call.in[1].shape)),
+        out_(strides_of(call.out.shape)) {}
+
+  WinogradPlan run() {
+    const LoopKinds kinds = kinds_of(space_);
+    for (const std::size_t l : kinds.rows) {
+      plan_.product.rows.push_back({.extent = extent(l), .a = of_a(l), .out = of_out(l)});
+    }
+    for (const std::size_t l : kinds.cols) {
+      plan_.product.cols.push_back({.extent = extent(l), .b = of_b(l), .out = of_out(l)});
+    }
+    const std::size_t summed = kinds.summed.front();
+    plan_.product.inner = {.extent = extent(summed),
+                           .a = of_a(summed),
+                           .b = of_b(summed),
+                           .blocks = call_.blocks(summed)};
+    const WindowAxes axes = axes_of(call_.call.args, up_);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      plan_.product.sides[i] = side_of(axes[i], space_.windows[i].dim);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t extent(std::size_t l) const { return call_.shares[l].extent; }
+  [[nodiscard]] std::int64_t of_a(std::size_t l) const {
+    return a_[dim_with(space_.operands[0], l)];
+  }
+  [[nodiscard]] std::int64_t of_b(std::size_t l) const {
+    return b_[dim_with(space_.operands[1], l)];
+  }
+  [[nodiscard]] std::int64_t of_out(std::size_t l) const {
+    return out_[dim_with(space_.result, l)];
+  }
+
+  // Read the other way round, windows meet the kernel backwards.
+  WinogradSide side_of(const WindowAxis& axis, std::size_t dim) {
+    const std::size_t loop = space_.operands[0][dim].front();
+    const std::int64_t first = call_.shares[loop].offset;
+    const std::int64_t tap = of_b(loop_named(space_, axis.taps.name));
+    const std::int64_t last = kWinogradWindow - 1;
+    plan_.b += up_ ? last * tap : 0;
+    return {.first = first,
+            .count = extent(loop),
+            .reads = first + (up_ ? axis.low - last : -axis.low) - call_.in[0].offset[dim],
+            .extent = call_.in[0].shape[dim].size,
+            .a = a_[dim],
+            .b = up_ ? -tap : tap,
+            .out = of_out(loop)};
+  }
+
+  const KernelCall& call_;
+  const IterationSpace& space_;
+  bool up_;
+  std::vector<std::int64_t> a_;
+  std::vector<std::int64_t> b_;
+  std::vector<std::int64_t> out_;
+  WinogradPlan plan_;
+};
+
+}  // namespace
+
+bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up) {
+  const WindowAxes axes = axes_of(call.args, up);
+  if (!are_floats(call) || !are_small_windows(axes) || !fills_tiles(axes, up) ||
+      !std::ranges::all_of(space.operands, one_loop_each)) {
+    return false;
+  }
+  const LoopKinds kinds = kinds_of(space);
+  return !kinds.others && kinds.summed.size() == 1 && reach(space, kinds.summed, kLeastSummed) &&
+         reach(space, kinds.cols, kLeastCols);
+}
+
+void keep_blocks_long(const OpCall& call, bool up, IterationSpace& space) {
+  if (uses_winograd(call, space, up)) {
+    space.loops[kinds_of(space).summed.front()].least_block = kLeastBlock;
+  }
+}
+
+WinogradPlan plan_winograd(const KernelCall& call, bool up) {
+  return Planner(call, up).run();
+}
+
+}  // namespace mtf
