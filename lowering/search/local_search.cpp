@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -13,9 +14,9 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// By a key of each, which is asked for once, the least first.
+// Each with its key, which is asked for once, the least first.
 template <typename Key>
-std::vector<LayoutCandidate> in_order(std::vector<LayoutCandidate> candidates, const Key& key) {
+auto in_order(std::vector<LayoutCandidate> candidates, const Key& key) {
   std::vector<std::pair<decltype(key(candidates.front())), LayoutCandidate>> order;
   order.reserve(candidates.size());
   for (LayoutCandidate& candidate : candidates) {
@@ -23,7 +24,13 @@ std::vector<LayoutCandidate> in_order(std::vector<LayoutCandidate> candidates, c
     order.emplace_back(std::move(own), std::move(candidate));
   }
   std::ranges::stable_sort(order, {}, [](const auto& keyed) { return keyed.first; });
-  std::ranges::transform(order, candidates.begin(),
+  return order;
+}
+
+std::vector<LayoutCandidate> without_keys(auto order) {
+  std::vector<LayoutCandidate> candidates;
+  candidates.reserve(order.size());
+  std::ranges::transform(order, std::back_inserter(candidates),
                          [](auto& keyed) { return std::move(keyed.second); });
   return candidates;
 }
@@ -57,16 +64,12 @@ LayoutSearch::Guess LayoutSearch::guess(const LayoutCandidate& candidate) {
   return {beyond(figures.bytes * kNearly), figures.value};
 }
 
-// The best change by its guess, as long as there is one. Where `*` puts what is in use, the
-// estimate does not know well enough to be left alone with it.
+// The best change by its guess, as long as there is one.
 LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from, std::int64_t share) {
   Guess here = guess(from);
   for (bool is_better = true; is_better && !is_over(share);) {
     is_better = false;
     std::vector<LayoutCandidate> moves = neighbours(from);
-    std::erase_if(moves, [&](const LayoutCandidate& moved) {
-      return moved.rest != from.rest || moved.rest_first != from.rest_first;
-    });
     if (space_.limits().passes) {
       moves.push_back(from);
       moves.back().again ^= true;
@@ -109,11 +112,12 @@ const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::si
   const Guess reached = reached_by(from);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
-  for (const LayoutCandidate& moved : by_guess(std::move(candidates))) {
+  const auto own_guess = [this](const LayoutCandidate& moved) { return guess(moved); };
+  for (const auto& [guess, moved] : in_order(std::move(candidates), own_guess)) {
     if (most == 0 || is_over(share)) {
       return nullptr;
     }
-    if (!std::isfinite(guess(moved).second) || promise(moved) >= reached || !looks_new(moved)) {
+    if (!std::isfinite(guess.second) || promise(moved) >= reached || !looks_new(moved)) {
       continue;
     }
     most -= pricer_.knows(moved) ? 0 : 1;
@@ -293,11 +297,13 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::span<const LayoutCandida
   for (const auto& [candidate, reached] : found) {
     result.push_back(candidate);
   }
-  return in_order(std::move(result), [&](const LayoutCandidate& c) { return found.at(c); });
+  return without_keys(
+      in_order(std::move(result), [&](const LayoutCandidate& c) { return found.at(c); }));
 }
 
 std::vector<LayoutCandidate> LayoutSearch::by_guess(std::vector<LayoutCandidate> candidates) {
-  return in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); });
+  return without_keys(
+      in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); }));
 }
 
 // Whether it is not guessed to be far worse than the best one is guessed to be.

@@ -1,6 +1,7 @@
 // What is one change away from a candidate.
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lowering/search/search.h"
@@ -162,8 +163,10 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
     moves.push_back(candidate);
     moves.back().recompute ^= true;
   }
+  // Several kinds of change may come to the same.
+  std::set<LayoutCandidate> seen = {candidate};
   std::erase_if(moves, [&](const LayoutCandidate& moved) {
-    return moved == candidate || !space_.is_consistent(moved);
+    return !seen.insert(moved).second || !space_.is_consistent(moved);
   });
   return moves;
 }

@@ -1,7 +1,8 @@
 """From the program and its mesh alone, a search finds what costs no more than what was published.
 
 `published_test.py build/mtf long` searches as long as `mtf search` does by default, and holds the
-table of examples/published/README.md to what it finds.
+table of examples/published/README.md to what it finds; of the cube, which is the hardest to find,
+that is always done.
 """
 
 import re
@@ -30,12 +31,13 @@ def main():
     binary, is_long = sys.argv[1], len(sys.argv) > 2
     checked = 0
     for name, mesh, published, found in rows():
-        budget = [] if is_long else ["--budget", "2"]
+        is_whole = is_long or mesh == "cube"
+        budget = [] if is_whole else ["--budget", "2"]
         status, result, errors = mtf(binary, "search", f"{FOLDER}/{name}.mtf", "--on", mesh, "--json", *budget)
         assert status == 0, (name, errors)
         best = result["best"]
         assert best["seconds"] <= published * 1.005, (name, best, published)
-        if is_long:
+        if is_whole:
             assert abs(best["seconds"] / found - 1) < 0.005, (name, best, found)
         print(f"{name} on {mesh}: {best['seconds']:.3g} s, published {published:.3g} s")
         checked += 1
