@@ -144,6 +144,8 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   const LayoutCandidate fixed = space_.unsplit(candidate.mesh);
   for (std::size_t d = 0; d < fixed.rules.size(); ++d) {
     fewer.push_back(with_rest(candidate, candidate.rest & ~only(d)));
+    fewer.push_back(candidate);
+    fewer.back().whole &= ~only(d);
     if (!space_.is_fixed(d) && !candidate.rules[d].empty()) {
       fewer.push_back(candidate);
       fewer.back().rules[d].pop_back();
@@ -162,6 +164,9 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   fewer.back().stream = fixed.stream;
   fewer.push_back(candidate);
   fewer.back().recompute = fixed.recompute;
+  fewer.push_back(candidate);
+  fewer.back().infer = fixed.infer;
+  fewer.back().whole = 0;
   return fewer;
 }
 
@@ -331,6 +336,19 @@ void LayoutSearch::shake(std::int64_t share, int most_idle) {
   }
 }
 
+// What no rule names follows: from nothing but what the program says itself, and from the best.
+void LayoutSearch::add_following(std::vector<const Priced*>& begun) {
+  if (!space_.may_infer()) {
+    return;
+  }
+  const bool is_any = result_.best != nullptr;
+  const LayoutCandidate best = is_any ? result_.best->candidate : space_.unsplit(most_even_mesh());
+  for (LayoutCandidate candidate : {space_.unsplit(best.mesh), best}) {
+    candidate.infer = true;
+    begun.push_back(lighter(priced(candidate), kInfinite));
+  }
+}
+
 // From the next few starts, those first that are best by their guess.
 void LayoutSearch::start_locally(std::int64_t share) {
   constexpr std::size_t kStarts = 6;
@@ -346,6 +364,7 @@ void LayoutSearch::start_locally(std::int64_t share) {
       begun.push_back(lighter(priced(candidate), kInfinite));
     }
   }
+  add_following(begun);
   std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
     return a != b && a->is_legal && is_better(*a, b);
   });

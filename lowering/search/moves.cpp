@@ -153,6 +153,23 @@ void LayoutSearch::add_rest_moves(const LayoutCandidate& candidate,
   }
 }
 
+// Whether dims that no rule names follow, and which of them do not.
+void LayoutSearch::add_infer_moves(const LayoutCandidate& candidate,
+                                   std::vector<LayoutCandidate>& moves) const {
+  if (space_.may_infer()) {
+    moves.push_back(candidate);
+    moves.back().infer ^= true;
+    moves.back().whole = 0;
+  }
+  for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
+    const bool is_open = !space_.is_fixed(d) && candidate.rules[d].empty();
+    if (candidate.infer && is_open && !has(candidate.rest, d)) {
+      moves.push_back(candidate);
+      moves.back().whole ^= only(d);
+    }
+  }
+}
+
 std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& candidate) const {
   std::vector<LayoutCandidate> moves;
   add_mesh_moves(candidate, moves);
@@ -163,6 +180,7 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
     moves.push_back(candidate);
     moves.back().recompute ^= true;
   }
+  add_infer_moves(candidate, moves);
   // Several kinds of change may come to the same.
   std::set<LayoutCandidate> seen = {candidate};
   std::erase_if(moves, [&](const LayoutCandidate& moved) {

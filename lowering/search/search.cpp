@@ -22,6 +22,8 @@ std::int64_t rules_in(const LayoutCandidate& candidate) {
   std::int64_t count = candidate.again ? 1 : 0;
   count += candidate.stream > 1 ? 1 : 0;
   count += candidate.recompute ? 0 : 1;
+  constexpr std::int64_t kFollowing = 100;  // what says where everything is goes before
+  count += candidate.infer ? kFollowing + __builtin_popcountll(candidate.whole) : 0;
   for (const Axes& axes : candidate.rules) {
     count += std::ssize(axes);
   }

@@ -119,6 +119,7 @@ class LayoutSearch {
     return goal_.memory > 0 ? std::max(0.0, bytes - goal_.memory) : 0;
   }
   [[nodiscard]] std::vector<LayoutCandidate> starts(std::size_t mesh) const;
+  void add_following(std::vector<const Priced*>& begun);
   void add_starts(std::size_t mesh, AxisId axis, std::vector<LayoutCandidate>& all) const;
   [[nodiscard]] std::size_t most_even_mesh() const;
   [[nodiscard]] std::vector<LayoutCandidate> shorter(const LayoutCandidate& candidate) const;
@@ -131,6 +132,7 @@ class LayoutSearch {
   void add_dim_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_exchanges(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   void add_rest_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
+  void add_infer_moves(const LayoutCandidate& candidate, std::vector<LayoutCandidate>& moves) const;
   [[nodiscard]] LayoutCandidate shaken(LayoutCandidate candidate);
   void shake(std::int64_t share, int most_idle);
 

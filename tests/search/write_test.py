@@ -86,6 +86,18 @@ layout mine on g { batch -> (y); params { batch -> (z); d -> (z) }; at let "net/
 """
 
 
+# A dim is over one axis in a half of the program and over another one in the other half.
+FOLLOWED = """dim batch = 480, width = 240, hidden = 40
+mesh tiles = [x: 2, y: 2] of tpu_v3
+fn step(a: f32[batch, width]) {
+  param w : f32[width, hidden] = normal(stddev = 0.1)
+  let first = exp(tanh(a) * 2) @ [batch -> x, width -> y]
+  let second = tanh(square(first) + 1) @ [batch -> y, width -> x]
+  return einsum(exp(second * 3), w -> [batch, hidden])
+}
+"""
+
+
 def comments(text):
     lines = [re.sub(r'"[^"]*"', "", line) for line in text.splitlines()]
     return [line[line.index("#"):] for line in lines if "#" in line]
@@ -220,6 +232,27 @@ def check_kept(binary, folder):
     assert "gather = again" in written(binary, folder, again, "--layout", "mine")
 
 
+def check_followed(binary, folder):
+    """What an `@` says is followed where that is better, in what is written and in an `auto` layout that is kept."""
+    objective = ("--objective", "bytes", "--budget", "2")
+    for extra in ((), ("--keep-whole", "hidden"), ("--memory", "1MiB")):
+        text = written(binary, folder, FOLLOWED, *objective, *extra)
+        assert re.search(r"layout found on tiles infer \{", text), text
+        assert not extra or extra[0] != "--keep-whole" or "hidden -> ()" in text, text
+    path = os.path.join(folder, "net.mtf")
+    _, ruled, _ = mtf(binary, "search", path, "step", "--json", "--over", "params,rest,gather", *objective)
+    _, found, _ = mtf(binary, "search", path, "step", "--json", *objective)
+    assert found["best"]["infer"] and found["best"]["received_bytes"] < 0.9 * ruled["best"]["received_bytes"], found
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(FOLLOWED + "layout mine on tiles auto { }\n")
+    _, found, _ = mtf(binary, "search", path, "step", "--json")
+    assert found["best"]["infer"], found
+    os.environ["XDG_CACHE_HOME"] = folder
+    for locked in ((), ("--locked",)):
+        _, costs, _ = mtf(binary, "cost", path, "step", "--layout", "mine", "--json", *locked)
+        assert abs(costs["layouts"][0]["seconds"] / found["best"]["seconds"] - 1) < 1e-9, (costs, found)
+
+
 def check_standard(binary, folder):
     """What was in the standard layout of text still is."""
     path = os.path.join(folder, "net.mtf")
@@ -269,6 +302,7 @@ def main():
         check_refused(binary, folder)
         check_crowded(binary, folder)
         check_kept(binary, folder)
+        check_followed(binary, folder)
         check_standard(binary, folder)
         check_meshes(binary, folder)
     print(f"written, checked and priced; {left_out} rules follow from others")

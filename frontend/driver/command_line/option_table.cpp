@@ -201,7 +201,7 @@ bool add_whole(Options& options, std::string_view text) {
 
 bool set_over(Options& options, std::string_view text) {
   constexpr std::array kKinds = std::to_array<std::string_view>(
-      {"none", "rules", "params", "rest", "gather", "recompute", "lets"});
+      {"none", "rules", "params", "rest", "gather", "recompute", "lets", "infer"});
   for (const std::string& name : names_in(text)) {
     if (std::ranges::find(kKinds, name) == kKinds.end()) {
       return false;
@@ -292,7 +292,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--keep-whole", "", "DIMS", "dims that are not to be split, separated by commas", kSearch,
      add_whole},
     {"--over", "", "WHAT",
-     "what may vary beside rules, by commas: params, lets, rest, gather, recompute, or none",
+     "what may vary beside rules, by commas: params, lets, rest, gather, recompute, infer, or none",
      kSearch, set_over},
     {"--explain", "", "RULE", "why a rule is not in the answer: \"batch->rows\"", kSearch,
      set_explain},

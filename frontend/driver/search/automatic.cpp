@@ -43,7 +43,7 @@ std::string hardware_text(const Hardware& hardware) {
 
 // Everything that the answer follows from.
 std::string question_of(SearchedProgram& program, const Layout& searched, const Options& options) {
-  constexpr std::string_view kVersion = "2";
+  constexpr std::string_view kVersion = "3";
   std::string text = std::string(kVersion) + (options.fast ? " fast" : "") + "\n" +
                      layout_source(searched) + "\n" + to_string(searched.mesh) + "\n" +
                      hardware_text(program.hardware(searched.mesh)) + "\n";

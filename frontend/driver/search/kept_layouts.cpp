@@ -1,6 +1,7 @@
 #include "frontend/driver/search/kept_layouts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -63,6 +64,7 @@ std::string kept_text(const KeptLayout& kept) {
   }
   text += layout.gather_again ? "again\n" : "";
   text += layout.recompute ? "" : "kept\n";
+  text += layout.infer ? "infer\n" : "";
   return text + "stream " + std::to_string(layout.stream) + "\n";
 }
 
@@ -94,7 +96,10 @@ class Reading {
     }
     kept_.layout.gather_again = kept_.layout.gather_again || kind == "again";
     kept_.layout.recompute = kept_.layout.recompute && kind != "kept";
-    return kind == "says" || kind == "again" || kind == "kept" || kind == "stream";
+    kept_.layout.infer = kept_.layout.infer || kind == "infer";
+    constexpr std::array kKinds =
+        std::to_array<std::string_view>({"says", "again", "kept", "infer", "stream"});
+    return std::ranges::find(kKinds, kind) != kKinds.end();
   }
 
   std::optional<KeptLayout> result() {

@@ -187,6 +187,7 @@ SearchProof Searching::proof(const Priced& whole) {
           .reaches = agrees && is_searched ? result_.proven : std::nullopt,
           .leaves_groups = is_searched && !space_.groups().empty(),
           .leaves_lets = std::ranges::any_of(space_.groups(), &SearchSpace::Group::lets),
+          .leaves_infer = space_.may_infer(),
           .fits = fits,
           .least_bytes = fits ? 0 : roles_.least_memory(),
           .memory = goal_.memory};

@@ -162,12 +162,15 @@ std::string Searching::place_text(const LayoutCandidate& candidate, std::size_t 
   if (has(candidate.rest, dim)) {
     text += text.empty() ? "*" : ", *";
   }
-  return text.empty() ? "whole" : text;
+  const bool follows = candidate.infer && !has(candidate.whole, dim);
+  return !text.empty() ? text : follows ? "follows" : "whole";
 }
 
 LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
   LayoutCandidate other = answer_;
   other.rules[dim] = axes;
+  other.whole &= ~only(dim);
+  other.whole |= other.infer && axes.empty() ? only(dim) : 0;
   for (std::size_t d = 0; d < space_.dims().size(); ++d) {
     if (d != dim && has(space_.apart(dim), d) && !space_.is_fixed(d)) {
       erase_if(other.rules[d], [&axes](AxisId axis) { return has(axes, axis); });
@@ -181,9 +184,9 @@ std::vector<Searching::Elsewhere> Searching::elsewhere(std::size_t dim) {
   std::vector<Elsewhere> others;
   const Axes& here = answer_.rules[dim];
   for (const Axes& axes : space_.choices(answer_.mesh, dim)) {
-    const bool is_same = axes.size() == here.size() &&
-                         std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     LayoutCandidate other = moved(dim, axes);
+    const bool is_same = axes.size() == here.size() && other.whole == answer_.whole &&
+                         std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     if (!is_same && space_.is_consistent(other)) {
       const RoleBound::Least least = roles_.bound(other).least(roles_.whole(other));
       others.emplace_back(least, std::move(other));

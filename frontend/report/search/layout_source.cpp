@@ -115,6 +115,9 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
 
 std::string rules_source(const Layout& layout) {
   const std::vector<std::string> parts = parts_of(layout);
+  if (layout.infer) {
+    return parts.empty() ? "infer { }" : "infer { " + joined(parts, "; ") + " }";
+  }
   return parts.empty() ? "nothing split" : joined(parts, "; ");
 }
 

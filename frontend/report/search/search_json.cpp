@@ -27,6 +27,7 @@ Json found_json(const FoundLayout& found) {
           {"mesh_source", mesh_source(found.written)},
           {"rules", rules_json(found.layout.rules, found.layout.mesh)},
           {"variables", std::move(variables)},
+          {"infer", found.layout.infer},
           {"gather", found.layout.gather_again ? "again" : "keep"},
           {"recompute", found.layout.recompute ? "blocks" : "none"},
           {"stream", found.layout.stream},

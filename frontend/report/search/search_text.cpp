@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
@@ -121,28 +123,49 @@ std::string recomputed_text(const SearchReport& report) {
   return rows.empty() ? "" : "\nrecompute\n" + in_columns(rows, {.gap = 3, .widest = 100});
 }
 
-std::string said_text(const SearchProof& proof) {
-  const bool leaves_params = proof.reaches == Reaches::kRules;
-  return std::string("without `*`") +
-         (!leaves_params        ? ""
-          : proof.leaves_groups ? ", `params`"
-                                : " and `params`") +
-         (proof.leaves_groups ? " and `at`" : "");
+// "without `*`, `params` and `at`", or "" of nothing.
+std::string without_text(const std::vector<std::string>& words, const std::string& last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += i == 0 ? "without `" : i + 1 == words.size() ? " " + last + " `" : ", `";
+    text += words[i] + "`";
+  }
+  return text;
 }
 
-// What the bound speaks of.
-std::string no_layout_text(const SearchProof& proof) {
-  return std::string("no layout ") + (proof.leaves_lets ? "without `at let` " : "");
+std::string said_text(const SearchProof& proof) {
+  std::vector<std::string> words = {"*"};
+  if (proof.reaches == Reaches::kRules) {
+    words.emplace_back("params");
+  }
+  if (proof.leaves_groups) {
+    words.emplace_back("at");
+  }
+  if (proof.leaves_infer) {
+    words.emplace_back("infer");
+  }
+  return without_text(words, "and");
+}
+
+// What a proof speaks of, by the bound or by all that were planned.
+std::string no_layout_text(const SearchProof& proof, bool by_bound) {
+  std::vector<std::string> words;
+  if (by_bound ? proof.leaves_lets : proof.leaves_groups) {
+    words.emplace_back(by_bound ? "at let" : "at");
+  }
+  if (proof.leaves_infer) {
+    words.emplace_back("infer");
+  }
+  return "no layout " + without_text(words, "or") + (words.empty() ? "" : " ");
 }
 
 std::string none_fits_text(const SearchProof& proof) {
   if (proof.is_bound_beyond()) {
-    return no_layout_text(proof) + "fits: proven, each holds " +
+    return no_layout_text(proof, true) + "fits: proven, each holds " +
            bytes_text(static_cast<std::int64_t>(proof.least_bytes)) + " or more";
   }
   if (proof.is_whole) {
-    return std::string("no layout ") + (proof.leaves_groups ? "without `at` " : "") +
-           "fits: proven";
+    return no_layout_text(proof, false) + "fits: proven";
   }
   return proof.reaches ? "no layout " + said_text(proof) + " fits; others may"
                        : "whether another layout fits is not known";
@@ -153,15 +176,15 @@ std::string claim_text(const SearchProof& proof) {
     return none_fits_text(proof);
   }
   if (proof.is_whole) {
-    return std::string("0 %: proven, no layout ") + (proof.leaves_groups ? "without `at` " : "") +
-           "has less";
+    return "0 %: proven, " + no_layout_text(proof, false) + "has less";
   }
   if (proof.gap == 0) {
-    return "0 %: proven, the bound says that " + no_layout_text(proof) + "can have less";
+    return "0 %: proven, the bound says that " + no_layout_text(proof, true) + "can have less";
   }
   std::string text = gap_text(proof);
-  text += std::isfinite(proof.gap) ? ": " + no_layout_text(proof) + "gets below the bound by roles"
-                                   : "";
+  text += std::isfinite(proof.gap)
+              ? ": " + no_layout_text(proof, true) + "gets below the bound by roles"
+              : "";
   if (proof.reaches) {
     text += "; " + said_text(proof) + ", nothing is better";
   }

@@ -55,6 +55,9 @@ std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, A
   if (ruled != kNowhere) {
     return ruled;
   }
+  if (partial.candidate.infer) {
+    return kUnknown;  // wherever it follows to
+  }
   const auto is_open = [&](std::int32_t number) {
     const auto dim = static_cast<std::size_t>(number);
     const bool rest_decided =

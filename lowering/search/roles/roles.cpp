@@ -44,6 +44,7 @@ std::string Roles::look(const LayoutCandidate& candidate) {
   std::string text = estimating(candidate).look(candidate);
   text += candidate.again ? "a" : "";
   text += candidate.recompute ? "" : "k";
+  text += candidate.infer ? "i" + std::to_string(candidate.whole) + " " : "";
   text += std::to_string(candidate.mesh) + " " + std::to_string(candidate.stream);
   for (const Axes& axes : candidate.rules) {
     if (axes.size() > 1) {

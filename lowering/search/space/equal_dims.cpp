@@ -163,6 +163,7 @@ LayoutCandidate SearchSpace::exchange(LayoutCandidate candidate, std::size_t a, 
   for (DimSet& dims : candidate.variables) {
     dims = exchanged(dims, a, b);
   }
+  candidate.whole = exchanged(candidate.whole, a, b);
   return candidate;
 }
 

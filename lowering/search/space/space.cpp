@@ -61,6 +61,22 @@ bool splits_every(const Mesh& mesh, const std::vector<std::int64_t>& sizes, cons
   return std::ranges::all_of(sizes, [&](std::int64_t size) { return mesh.splits(size, axes); });
 }
 
+// Whether an `@` says where a tensor is.
+bool has_layouts_of_its_own(const Program& program) {
+  return std::ranges::any_of(program.values, [](const Value& value) {
+    const bool is_alias = value.op != nullptr && value.op->alias;
+    const Pin* pin = is_alias ? value.args.get<Pin>("layout") : nullptr;
+    return pin != nullptr && !pin->rules.empty();
+  });
+}
+
+Axes splitting(const Mesh& mesh, Axes axes) {
+  erase_if(axes, [&mesh](AxisId axis) { return mesh.axes[axis].size == 1; });
+  return axes;
+}
+
+}  // namespace
+
 Axes splitting_axes(const Mesh& mesh) {
   Axes axes;
   for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
@@ -70,13 +86,6 @@ Axes splitting_axes(const Mesh& mesh) {
   }
   return axes;
 }
-
-Axes splitting(const Mesh& mesh, Axes axes) {
-  erase_if(axes, [&mesh](AxisId axis) { return mesh.axes[axis].size == 1; });
-  return axes;
-}
-
-}  // namespace
 
 SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
     : limits_(std::move(limits)) {
@@ -94,6 +103,8 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
   find_equal_dims(programs);
   may_vary_recompute_ =
       limits_.recompute && limits_.fixed.recompute && std::ranges::any_of(programs, recomputes);
+  may_infer_ = limits_.infer.value_or(std::ranges::any_of(programs, has_layouts_of_its_own)) &&
+               !limits_.fixed.infer;
   find_groups(programs);
 }
 
@@ -205,6 +216,7 @@ LayoutCandidate SearchSpace::unsplit(std::size_t mesh) const {
   candidate.again = limits_.fixed.gather_again;
   candidate.stream = limits_.fixed.stream;
   candidate.recompute = limits_.fixed.recompute;
+  candidate.infer = limits_.fixed.infer;
   return candidate;
 }
 
@@ -252,7 +264,8 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
   for (const std::size_t d : rule_order(candidate)) {
     const bool rest = mtf::has(candidate.rest, d);
     Axes axes = splitting(layout.mesh, candidate.rules[d]);
-    if (is_fixed_[d] == 0 && (!axes.empty() || rest)) {
+    const bool is_whole = candidate.infer && mtf::has(candidate.whole, d);
+    if (is_fixed_[d] == 0 && (!axes.empty() || rest || is_whole)) {
       layout.rules.push_back(
           {.dim = dims_[d], .axes = std::move(axes), .span = layout.span, .rest = rest});
     }
@@ -271,6 +284,12 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
   }
   if (!params.rules.empty()) {
     layout.variables.push_back(std::move(params));
+  }
+  layout.infer = candidate.infer;
+  for (const std::string& dim : limits_.whole) {
+    if (candidate.infer && !has_rule(dim)) {  // what is to stay whole does not follow
+      layout.rules.push_back({.dim = dim, .axes = {}, .span = layout.span});
+    }
   }
   layout.gather_again = candidate.again;
   layout.recompute = candidate.recompute;
@@ -359,7 +378,7 @@ bool SearchSpace::is_consistent(const LayoutCandidate& candidate) const {
 bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
   const auto all = [](const LayoutCandidate& c) {
     return std::tie(c.mesh, c.rules, c.variables, c.rest, c.rest_first, c.again, c.stream,
-                    c.recompute, c.groups);
+                    c.recompute, c.infer, c.whole, c.groups);
   };
   return all(a) < all(b);
 }

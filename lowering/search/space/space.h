@@ -55,6 +55,8 @@ struct LayoutCandidate {
   bool again = false;  // `gather = again`
   std::int64_t stream = 1;
   bool recompute = true;               // as the program's blocks say
+  bool infer = false;                  // dims that no rule names follow
+  DimSet whole = 0;                    // … but for these
   std::vector<GroupAxes> groups = {};  // by number, each once
 
   friend bool operator==(const LayoutCandidate&, const LayoutCandidate&) = default;
@@ -82,6 +84,8 @@ struct SpaceLimits {
   bool passes = true;              // … `gather` and `stream` may be set
   bool recompute = true;           // … what blocks compute again may be kept
   bool lets = true;                // … what `let`s named may have rules of their own
+  // … dims that no rule names may follow; nullopt: where the program lays tensors out itself.
+  std::optional<bool> infer = std::nullopt;
 };
 
 class SearchSpace {
@@ -139,6 +143,8 @@ class SearchSpace {
 
   // Whether the candidate says more than the rules of dims.
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
+  // Whether dims that no rule names may follow.
+  [[nodiscard]] bool may_infer() const { return may_infer_; }
   // Whether it may keep what blocks compute again.
   [[nodiscard]] bool may_vary_recompute() const { return may_vary_recompute_; }
 
@@ -183,7 +189,11 @@ class SearchSpace {
   std::vector<std::pair<std::size_t, std::size_t>> equal_;
   bool has_variables_ = false;
   bool may_vary_recompute_ = false;
+  bool may_infer_ = false;
 };
+
+// Those of more than one rank.
+[[nodiscard]] Axes splitting_axes(const Mesh& mesh);
 
 // All meshes of so many ranks with these axes, in the order of the sizes; an axis may have size 1.
 [[nodiscard]] std::vector<Mesh> meshes_of(const Mesh& like, std::int64_t ranks);
