@@ -96,6 +96,7 @@ Priced Pricer::priced(const LayoutCandidate& candidate,
     result.obstacle = add_entry(entry, entries[entry], layout, result);
   }
   result.is_legal = result.obstacle.empty();
+  result.axes = splitting_axes(space_.meshes()[candidate.mesh]);
   return result;
 }
 

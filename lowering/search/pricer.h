@@ -27,6 +27,7 @@ struct Priced {
   std::int64_t peak_bytes = 0;
   std::int64_t received_bytes = 0;
   bool gathers = false;  // some plan has an all-gather, which may pass otherwise
+  Axes axes = {};        // of the mesh, without those of one rank
 };
 
 struct PricerOptions {

@@ -37,8 +37,10 @@ std::int64_t rules_in(const LayoutCandidate& candidate) {
 }  // namespace
 
 bool operator<(const Merit& a, const Merit& b) {
-  return std::tuple(!a.is_legal, a.excess, a.value, a.second, a.rules) <
-         std::tuple(!b.is_legal, b.excess, b.value, b.second, b.rules);
+  const auto all = [](const Merit& m) {
+    return std::tuple(!m.is_legal, m.excess, m.value, m.second, m.axes.size(), m.axes, m.rules);
+  };
+  return all(a) < all(b);
 }
 
 double value_of(const Priced& priced, Objective objective) {
@@ -53,6 +55,7 @@ Merit merit_of(const Priced& priced, const SearchGoal& goal) {
           .excess = goal.memory > 0 ? std::max(0.0, peak - goal.memory) : 0,
           .value = rounded(value_of(priced, goal.objective)),
           .second = rounded(goal.objective == Objective::kTime ? peak : priced.seconds),
+          .axes = priced.axes,
           .rules = rules_in(priced.candidate)};
 }
 
@@ -330,7 +333,8 @@ std::vector<const Priced*> pareto_front(const Pricer& pricer) {
     }
   }
   const auto order = [](const Priced* p) {
-    return std::tuple(rounded(p->seconds), p->peak_bytes, rules_in(p->candidate));
+    return std::tuple(rounded(p->seconds), p->peak_bytes, p->axes.size(), p->axes,
+                      rules_in(p->candidate));
   };
   std::ranges::stable_sort(all, {}, order);
   std::vector<const Priced*> front;

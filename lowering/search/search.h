@@ -34,6 +34,8 @@ struct Merit {
   double excess = 0;  // bytes beyond the memory
   double value = 0;   // of the objective
   double second = 0;  // seconds, or of `time` the memory: what decides between equals
+  // … and behind it: what is written in fewer axes, the first ones of the mesh, and fewer rules.
+  Axes axes = {};
   std::int64_t rules = 0;
 
   [[nodiscard]] bool fits() const { return is_legal && excess == 0; }
