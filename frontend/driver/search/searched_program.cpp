@@ -247,9 +247,7 @@ void SearchedProgram::choose_limits() {
   limits_.passes = varies("gather") && !limits_.fixed.gather_again && limits_.fixed.stream == 1;
   limits_.recompute = varies("recompute");
   limits_.lets = varies("lets");
-  if (!asked.over.empty()) {
-    limits_.infer = varies("infer");
-  }
+  limits_.infer = asked.over.empty() ? std::nullopt : std::optional(varies("infer"));
 }
 
 std::vector<std::string> SearchedProgram::dim_names() const {

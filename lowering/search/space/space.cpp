@@ -77,16 +77,6 @@ Axes splitting(const Mesh& mesh, Axes axes) {
 
 }  // namespace
 
-Axes splitting_axes(const Mesh& mesh) {
-  Axes axes;
-  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
-    if (mesh.axes[a].size > 1) {
-      axes.push_back(static_cast<AxisId>(a));
-    }
-  }
-  return axes;
-}
-
 SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
     : limits_(std::move(limits)) {
   Sizes sizes;
@@ -381,32 +371,6 @@ bool operator<(const LayoutCandidate& a, const LayoutCandidate& b) {
                     c.recompute, c.infer, c.whole, c.groups);
   };
   return all(a) < all(b);
-}
-
-std::vector<Mesh> meshes_of(const Mesh& like, std::int64_t ranks) {
-  std::vector<Mesh> meshes;
-  std::vector<std::int64_t> sizes(like.axes.size(), 1);
-  const auto fill = [&](const auto& self, std::size_t axis, std::int64_t left) -> void {
-    if (axis + 1 >= sizes.size()) {
-      if (!sizes.empty()) {
-        sizes.back() = left;
-      }
-      Mesh mesh = like;
-      for (std::size_t a = 0; a < sizes.size(); ++a) {
-        mesh.axes[a].size = sizes[a];
-      }
-      meshes.push_back(std::move(mesh));
-      return;
-    }
-    for (std::int64_t size = 1; size <= left; ++size) {
-      if (left % size == 0) {
-        sizes[axis] = size;
-        self(self, axis + 1, left / size);
-      }
-    }
-  };
-  fill(fill, 0, ranks);
-  return meshes;
 }
 
 }  // namespace mtf
