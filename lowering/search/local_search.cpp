@@ -13,6 +13,7 @@ namespace mtf {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::pair<double, double> kNever(kInfinite, kInfinite);  // a guess that nothing is behind
 
 // Each with its key, which is asked for once, the least first.
 template <typename Key>
@@ -46,14 +47,14 @@ std::size_t LayoutSearch::Rng::below(std::size_t n) {  // splitmix64
 }
 
 LayoutSearch::Guess LayoutSearch::promise(const LayoutCandidate& candidate) {
-  const RoleBound::Least least = roles_.bound(candidate).least(roles_.whole(candidate));
+  const RoleBound::Least least = roles_.least(roles_.whole(candidate));
   return {beyond(least.bytes), least.value};
 }
 
 LayoutSearch::Guess LayoutSearch::reached_by(const Priced& priced) const {
   return priced.is_legal ? Guess(beyond(static_cast<double>(priced.peak_bytes)),
                                  value_of(priced, goal_.objective))
-                         : Guess(kInfinite, kInfinite);
+                         : kNever;
 }
 
 // What the estimate says, as a merit. It may be off by some memory: what nearly fits is taken to.
@@ -75,7 +76,7 @@ LayoutCandidate LayoutSearch::descend_by_guess(LayoutCandidate from, std::int64_
       moves.back().again ^= true;
     }
     for (LayoutCandidate& moved : moves) {
-      const Guess there = guess(moved);
+      const Guess there = is_over(share) ? kNever : guess(moved);
       if (there < here) {
         here = there;
         from = std::move(moved);
@@ -112,8 +113,10 @@ const Priced* LayoutSearch::step(const Priced& from, std::int64_t share, std::si
   const Guess reached = reached_by(from);
   std::vector<LayoutCandidate> candidates = neighbours(from.candidate);
   add_pass_moves(from, candidates);
-  const auto own_guess = [this](const LayoutCandidate& moved) { return guess(moved); };
-  for (const auto& [guess, moved] : in_order(std::move(candidates), own_guess)) {
+  const auto in_time = [&](const LayoutCandidate& moved) {
+    return is_over(share) ? kNever : guess(moved);
+  };
+  for (const auto& [guess, moved] : in_order(std::move(candidates), in_time)) {
     if (most == 0 || is_over(share)) {
       return nullptr;
     }
@@ -307,8 +310,9 @@ std::vector<LayoutCandidate> LayoutSearch::guessed(std::span<const LayoutCandida
 }
 
 std::vector<LayoutCandidate> LayoutSearch::by_guess(std::vector<LayoutCandidate> candidates) {
-  return without_keys(
-      in_order(std::move(candidates), [this](const LayoutCandidate& c) { return guess(c); }));
+  return without_keys(in_order(std::move(candidates), [this](const LayoutCandidate& c) {
+    return is_over(goal_.work) ? kNever : guess(c);
+  }));
 }
 
 // Whether it is not guessed to be far worse than the best one is guessed to be.
@@ -370,7 +374,7 @@ void LayoutSearch::start_locally(std::int64_t share) {
   });
   // The smaller the plans are beside all the work, the more changes are tried before giving up.
   constexpr std::int64_t kLeast = 8;
-  const std::int64_t plans = share / std::max<std::int64_t>(1, work_of_plan());
+  const std::int64_t plans = share / std::max<std::int64_t>(1, pricer_.work_of_plan());
   patience_ = static_cast<std::size_t>(std::max(kLeast, plans / 8));
   begun.resize(std::min(begun.size(), kBegun));
   for (const Priced* start : begun) {

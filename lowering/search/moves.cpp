@@ -9,6 +9,8 @@
 namespace mtf {
 namespace {
 
+constexpr std::size_t kFewChoices = 100;  // of a dim that are all one change away
+
 // Of all dims that are not fixed.
 void drop(const SearchSpace& space, std::vector<Axes>& rules, AxisId axis) {
   for (std::size_t d = 0; d < rules.size(); ++d) {
@@ -44,6 +46,24 @@ bool is_near(const Mesh& a, const Mesh& b) {
     }
   }
   return changed == 2;
+}
+
+// Whether lists of axes are the same but for one that is left out, or one or two in other places.
+bool is_near(const Axes& a, const Axes& b) {
+  if (a.size() == b.size()) {
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      changed += a[i] != b[i] ? 1 : 0;
+    }
+    return changed <= 2;
+  }
+  const Axes& longer = a.size() > b.size() ? a : b;
+  const Axes& other = a.size() > b.size() ? b : a;
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < longer.size() && same < other.size(); ++i) {
+    same += longer[i] == other[same] ? 1 : 0;
+  }
+  return longer.size() == other.size() + 1 && same == other.size();
 }
 
 }  // namespace
@@ -115,9 +135,12 @@ void LayoutSearch::add_exchanges(const LayoutCandidate& candidate,
 void LayoutSearch::add_dim_moves(const LayoutCandidate& candidate,
                                  std::vector<LayoutCandidate>& moves) const {
   for (std::size_t d = 0; d < candidate.rules.size(); ++d) {
-    for (const Axes& axes : space_.choices(candidate.mesh, d)) {
-      moves.push_back(candidate);
-      moves.back().rules[d] = axes;
+    const std::vector<Axes>& choices = space_.choices(candidate.mesh, d);
+    for (const Axes& axes : choices) {
+      if (choices.size() <= kFewChoices || is_near(candidate.rules[d], axes)) {
+        moves.push_back(candidate);
+        moves.back().rules[d] = axes;
+      }
     }
   }
   if (space_.limits().rest) {
@@ -183,6 +206,7 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
   add_infer_moves(candidate, moves);
   // Several kinds of change may come to the same.
   std::set<LayoutCandidate> seen = {candidate};
+  pricer_.add_looks(std::ssize(moves));
   std::erase_if(moves, [&](const LayoutCandidate& moved) {
     return !seen.insert(moved).second || !space_.is_consistent(moved);
   });

@@ -105,7 +105,7 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
   double peak = 0;
   double received = 0;
   for (const auto& [program, weight] : samples) {
-    work_ += std::ssize(program->values);
+    lowered_ += std::ssize(program->values);
     DiagSink diags;
     const bool is_whole = samples.size() == 1;
     const std::optional<SpmdProgram> plan =

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -57,8 +58,15 @@ class Pricer {
   [[nodiscard]] Priced least_whole(const Priced& priced);
   // Every candidate so far.
   [[nodiscard]] const std::map<LayoutCandidate, Priced>& known() const { return known_; }
-  // Values that were lowered: what the work so far is measured in.
-  [[nodiscard]] std::int64_t work() const { return work_; }
+  // What the work so far is measured in: values that were lowered, and what was looked at without a
+  // plan, as values of the same time.
+  [[nodiscard]] std::int64_t work() const { return lowered_ + work_of_looks(); }
+  [[nodiscard]] std::int64_t work_of_looks() const { return looks_ / kLooksOfValue; }
+  void add_looks(std::int64_t looks) { looks_ += looks; }
+  // Of a plan, on average.
+  [[nodiscard]] std::int64_t work_of_plan() const {
+    return lowered_ / std::max<std::int64_t>(1, std::ssize(known_));
+  }
   [[nodiscard]] const Hardware& hardware(std::size_t mesh) const { return hardware_[mesh]; }
   [[nodiscard]] bool is_exact() const { return options_.exact; }
   // Those that a candidate is about.
@@ -91,7 +99,9 @@ class Pricer {
   std::map<LayoutCandidate, Priced> known_;
   std::map<LayoutCandidate, Priced> whole_;  // of those that were asked for
   PlanCache cache_;
-  std::int64_t work_ = 0;
+  static constexpr std::int64_t kLooksOfValue = 8;
+  std::int64_t lowered_ = 0;
+  std::int64_t looks_ = 0;  // ways to split the loops of an operation
 };
 
 }  // namespace mtf

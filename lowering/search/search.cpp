@@ -249,9 +249,8 @@ struct LayoutSearch::Later {
 };
 
 void LayoutSearch::add_open(Open& open, Partial partial) {
-  RoleBound& bound = roles_.bound(partial.candidate);
   ++result_.bounded;
-  const RoleBound::Least least = bound.least(partial);
+  const RoleBound::Least least = roles_.least(partial);
   const bool fits = goal_.memory <= 0 || least.bytes <= goal_.memory;
   if (fits && !is_closed(least.value)) {
     open.push_back({.least = least.value, .partial = std::move(partial), .number = nodes_++});
@@ -288,6 +287,21 @@ bool LayoutSearch::add_choices(Open& open, const Partial& partial) {
   return true;
 }
 
+LayoutSearch::Share LayoutSearch::share_of_bounds() const {
+  constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
+  constexpr std::int64_t kAlways = 100;
+  return {.least = result_.bounded + kAlways,
+          .most = result_.bounded + round_ / kWorkOfBound,
+          .looks = pricer_.work_of_looks() + std::max(round_, kFirstRound) / 4};
+}
+
+// With so many candidates that are still to be planned.
+bool LayoutSearch::is_spent(const Share& share, std::int64_t to_plan) const {
+  const bool is_at_end =
+      result_.bounded > share.most || is_over(round_ - pricer_.work_of_plan() * to_plan);
+  return (result_.bounded > share.least && is_at_end) || pricer_.work_of_looks() > share.looks;
+}
+
 // Candidates that the bound alone does not leave out are planned once it has left out all others;
 // not where they are more than there is work for.
 bool LayoutSearch::branch(Reaches reaches, bool is_all) {
@@ -295,10 +309,7 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
   for (LayoutCandidate& beginning : space_.beginnings()) {
     add_open(open, {.candidate = std::move(beginning), .decided = 0, .reaches = reaches});
   }
-  constexpr std::int64_t kWorkOfBound = 20;  // values that are lowered in the time of one
-  constexpr std::int64_t kAlways = 100;      // are asked for, however little work there may be
-  const std::int64_t always = result_.bounded + kAlways;
-  const std::int64_t most_bounded = result_.bounded + round_ / kWorkOfBound;
+  const Share share = share_of_bounds();
   std::vector<LayoutCandidate> left;
   double least_left = 0;  // of these
   while (!open.empty() && !is_closed(open.front().least)) {
@@ -306,9 +317,7 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
     if (is_all) {
       result_.bound = std::max(result_.bound, least_left);
     }
-    const bool is_at_end =
-        result_.bounded > most_bounded || is_over(round_ - work_of_plan() * std::ssize(left));
-    if (result_.bounded > always && is_at_end) {
+    if (is_spent(share, std::ssize(left))) {
       return false;
     }
     std::ranges::pop_heap(open, Later());

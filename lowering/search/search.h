@@ -95,10 +95,6 @@ class LayoutSearch {
   [[nodiscard]] std::int64_t work() const {
     return pricer_.work() - others_ + guessed_ * kWorkOfGuess;
   }
-  // On average.
-  [[nodiscard]] std::int64_t work_of_plan() const {
-    return pricer_.work() / std::max<std::int64_t>(1, std::ssize(pricer_.known()));
-  }
 
   // ---- local search ----
   void start_locally(std::int64_t share);
@@ -148,6 +144,14 @@ class LayoutSearch {
   // False: the work that there may be is done.
   bool consider_orders(const LayoutCandidate& candidate);
   bool branch(Reaches reaches, bool is_all);
+  // What bounds may take.
+  struct Share {
+    std::int64_t least = 0;  // to ask for, however little work there may be
+    std::int64_t most = 0;
+    std::int64_t looks = 0;
+  };
+  [[nodiscard]] Share share_of_bounds() const;
+  [[nodiscard]] bool is_spent(const Share& share, std::int64_t to_plan) const;
   void add_open(Open& open, Partial partial);
   bool add_choices(Open& open, const Partial& partial);
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;

@@ -74,6 +74,9 @@ void Searching::add_front(SearchReport& report) {
            VariableChoices::pays(other, priced_best, goal_);
   };
   for (const Priced* priced : some_of_front()) {
+    if (pricer_.work() >= all_work_ && report.front.size() > 1) {
+      break;
+    }
     FoundLayout other = found(priced->candidate);
     const bool is_new = std::ranges::none_of(report.front, [&other](const FoundLayout& known) {
       return known.priced.seconds <= other.priced.seconds &&
@@ -101,6 +104,7 @@ void Searching::add_dims(SearchReport& report) {
       choice.value = value_of(*next, goal_.objective);
       choice.bytes = static_cast<double>(next->peak_bytes);
     }
+    choice.is_left_out = choice.there.empty() && pricer_.work() >= all_work_;
     report.dims.push_back(std::move(choice));
   }
 }
@@ -156,6 +160,7 @@ SearchReport Searching::report() {
     }
   }
   report.priced = pricer_.known().size();
+  all_work_ = pricer_.work() + goal_.work / 3;  // for what is said beside the answer
   add_front(report);
   add_dims(report);
   add_moved(report);

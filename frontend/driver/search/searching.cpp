@@ -184,11 +184,14 @@ std::vector<Searching::Elsewhere> Searching::elsewhere(std::size_t dim) {
   std::vector<Elsewhere> others;
   const Axes& here = answer_.rules[dim];
   for (const Axes& axes : space_.choices(answer_.mesh, dim)) {
+    if (pricer_.work() >= all_work_) {
+      break;
+    }
     LayoutCandidate other = moved(dim, axes);
     const bool is_same = axes.size() == here.size() && other.whole == answer_.whole &&
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
     if (!is_same && space_.is_consistent(other)) {
-      const RoleBound::Least least = roles_.bound(other).least(roles_.whole(other));
+      const RoleBound::Least least = roles_.least(roles_.whole(other));
       others.emplace_back(least, std::move(other));
     }
   }
@@ -204,12 +207,13 @@ bool Searching::may_beat(const RoleBound::Least& least, const Priced& other) con
          (goal_.memory <= 0 || least.bytes <= goal_.memory);
 }
 
-// The cheapest of these; null: there is none. What cannot be it is not planned.
+// The cheapest of these; null: there is none, or no work is left to look. What cannot be it is not
+// planned.
 const Priced* Searching::runner_up(std::size_t dim) {
   const Priced* next = nullptr;
   for (const auto& [least, other] : elsewhere(dim)) {
     const bool is_left = pricer_.work() >= all_work_ && !pricer_.knows(other);
-    if (next != nullptr && (is_left || !may_beat(least, *next))) {
+    if (is_left || (next != nullptr && !may_beat(least, *next))) {
       continue;
     }
     const Priced& priced = pricer_.price(other);

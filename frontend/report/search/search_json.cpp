@@ -70,7 +70,10 @@ std::string search_json(const SearchReport& report) {
     if (!choice.there.empty()) {
       next = {{"place", choice.there}, {"value", choice.value}, {"peak_bytes", choice.bytes}};
     }
-    dims.push_back({{"dim", choice.dim}, {"place", choice.here}, {"runner_up", std::move(next)}});
+    dims.push_back({{"dim", choice.dim},
+                    {"place", choice.here},
+                    {"runner_up", std::move(next)},
+                    {"left_out", choice.is_left_out}});
   }
   Json moved = Json::array();
   for (const MovedFor& one : report.moved) {

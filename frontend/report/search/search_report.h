@@ -45,11 +45,12 @@ struct SearchProof {
 // A dim, where the answer has it, and the cheapest layout that has it elsewhere.
 struct DimChoice {
   std::string dim;
-  std::string here;       // "rows", "whole"
-  bool is_fixed = false;  // by a rule of the file
-  std::string there;      // of the runner-up; "" if no other place is possible
-  double value = 0;       // what that costs, in the unit of the objective
-  double bytes = 0;       // what it has in memory
+  std::string here;          // "rows", "whole"
+  bool is_fixed = false;     // by a rule of the file
+  std::string there;         // of the runner-up; "" if no other place is possible, or
+  bool is_left_out = false;  // … there was no work left to look at one
+  double value = 0;          // what that costs, in the unit of the objective
+  double bytes = 0;          // what it has in memory
 };
 
 // Collectives of one kind over the same axes for one reason.

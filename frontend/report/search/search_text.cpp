@@ -77,12 +77,13 @@ std::string dims_text(const SearchReport& report) {
   const Priced& best = report.front[report.best].priced;
   const double value = value_of(best, report.goal.objective);
   for (const DimChoice& choice : report.dims) {
-    const std::string next = choice.is_fixed ? "as the layout says"
-                             : choice.there.empty()
-                                 ? "nothing else is possible"
-                                 : "next best " + choice.there + ": " +
-                                       value_text(choice.value, report.goal.objective) + " (" +
-                                       change_text(value, choice.value) + ")";
+    const std::string next =
+        choice.is_fixed      ? "as the layout says"
+        : choice.is_left_out ? "what is next best was not looked at: the budget is used up"
+        : choice.there.empty()
+            ? "nothing else is possible"
+            : "next best " + choice.there + ": " + value_text(choice.value, report.goal.objective) +
+                  " (" + change_text(value, choice.value) + ")";
     const bool more = report.goal.objective != Objective::kMemory && report.goal.memory > 0 &&
                       choice.bytes > report.goal.memory;
     rows.push_back(

@@ -62,6 +62,27 @@ bool RoleCost::all_divide(const RoleOperation& operation, const Loops& loops) co
   return true;
 }
 
+// What a rank has of each side of C[m, n] = A[m, k] B[k, n].
+RoleCost::Sides RoleCost::sides_of(const RoleOperation& operation, const Loops& loops) const {
+  const double products = static_cast<double>(operation.tensors.size() - 1) / 2;
+  Sides sides{.m = 1, .n = 1, .k = products};
+  for (std::size_t l = 0; l < operation.loops.size(); ++l) {
+    double extent = operation.loops[l];
+    for (std::size_t a = 0; a < loops.size(); ++a) {
+      extent /=
+          loops[a] == static_cast<std::int32_t>(l) ? static_cast<double>(mesh_.axes[a].size) : 1;
+    }
+    const bool left = reads(operation.tensors[0], l);
+    const bool right = reads(operation.tensors[1], l);
+    if (operation.reduced[l] != 0) {
+      sides.k *= extent;
+    } else if (!left || !right) {
+      (left ? sides.m : sides.n) *= extent;
+    }
+  }
+  return sides;
+}
+
 // Of C[m, n] = A[m, k] B[k, n] on one rank: the arithmetic, or what goes through memory. A matrix
 // unit takes whole tiles of its shortest side, if not of others as well.
 double RoleCost::product_seconds(const Work& work, const Loops& loops) const {
@@ -74,24 +95,11 @@ double RoleCost::product_seconds(const Work& work, const Loops& loops) const {
   if (!operation.has_single_loops) {
     return least;
   }
-  double m = 1;
-  double n = 1;
-  const double added = static_cast<double>(operation.tensors.size() - 1) / 2;  // products
-  double k = added;
-  for (std::size_t l = 0; l < operation.loops.size(); ++l) {
-    double extent = operation.loops[l];
-    for (std::size_t a = 0; a < loops.size(); ++a) {
-      extent /=
-          loops[a] == static_cast<std::int32_t>(l) ? static_cast<double>(mesh_.axes[a].size) : 1;
-    }
-    const bool left = reads(operation.tensors[0], l);
-    const bool right = reads(operation.tensors[1], l);
-    double none = 1;
-    (operation.reduced[l] != 0 ? k : left && right ? none : left ? m : n) *= extent;
-  }
+  const auto [m, n, k] = sides_of(operation, loops);
   const double shortest = std::min({m, n, k});
   const double side = std::sqrt(shortest * std::cbrt(m * n * k));
-  const double volume = added * operation.volume / parts;
+  const double products = static_cast<double>(operation.tensors.size() - 1) / 2;
+  const double volume = products * operation.volume / parts;
   double seconds = 2 * volume / best_rate(side);
   constexpr double kMostPieces = 64;  // a side that is cut into as many may be no side any more
   if (shortest > kMostPieces && !mesh_.uneven) {
@@ -112,9 +120,9 @@ double RoleCost::charged(const RoleOperand& operand, double RoleOperand::*passag
   return operand.*passage * std::min(1.0, work * bandwidth_);
 }
 
-// With what is received of tensors on the way. What a gather hides behind a product is no more than
-// the product.
-double RoleCost::with_passage(const Work& work, const Loops& loops,
+// With what is received of tensors on the way; `product`: its seconds. What a gather hides behind a
+// product is no more than the product.
+double RoleCost::with_passage(const Work& work, const Loops& loops, double product,
                               double RoleOperand::*passage) const {
   const RoleOperation& operation = *work.operation;
   double kept = 1;
@@ -125,10 +133,9 @@ double RoleCost::with_passage(const Work& work, const Loops& loops,
       (sums ? summed : kept) *= static_cast<double>(mesh_.axes[a].size);
     }
   }
-  const double seconds =
-      objective_ != Objective::kTime ? 0
-      : work.flops > 0 ? product_seconds(work, loops) * (1 - hardware_.overlap) + hardware_.overhead
-                       : work.seconds / (kept * summed);
+  const double seconds = objective_ != Objective::kTime ? 0
+                         : work.flops > 0 ? product * (1 - hardware_.overlap) + hardware_.overhead
+                                          : work.seconds / (kept * summed);
   if (work.flops == 0) {
     return seconds;
   }
@@ -160,6 +167,18 @@ std::vector<std::int32_t> RoleCost::loops_over(const RoleOperation& operation,
     }
   }
   return result;
+}
+
+// The places, or where there are too many ways to split the loops under these, unknown ones, which
+// cost no more: equal axes are the same then, and there are few ways.
+std::string RoleCost::coarse(const RoleOperation& operation, const std::string& places) const {
+  constexpr double kMostWays = 4000;
+  const Loops none(mesh_.axes.size(), -1);
+  double ways = 1;
+  for (std::size_t a = 0; a < none.size(); ++a) {
+    ways *= static_cast<double>(loops_over(operation, places, a, none).size());
+  }
+  return ways > kMostWays ? std::string(places.size(), static_cast<char>(kUnknown)) : places;
 }
 
 }  // namespace mtf

@@ -44,6 +44,7 @@ class RoleBound {
     double bytes = 0;  // that a rank has at some time
   };
   [[nodiscard]] Least least(const Partial& partial);
+  [[nodiscard]] std::int64_t looks() const { return cost_.looks(); }
 
  private:
   [[nodiscard]] double bytes(const RolePlaces& places) const;

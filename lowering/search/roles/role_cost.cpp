@@ -249,7 +249,8 @@ std::int32_t RoleCost::loop_of(const RoleOperation& operation, const std::string
   return -1;
 }
 
-double RoleCost::cost(const Work& work, const std::string& places, const Loops& loops) const {
+double RoleCost::cost(const Work& work, const std::string& places, const Loops& loops,
+                      double product) const {
   const RoleOperation& operation = *work.operation;
   double parts = 1;
   for (std::size_t a = 0; a < loops.size(); ++a) {
@@ -257,8 +258,7 @@ double RoleCost::cost(const Work& work, const std::string& places, const Loops& 
   }
   double result = 0;
   if (objective_ == Objective::kTime) {
-    result = work.seconds / parts +
-             (work.flops > 0 ? product_seconds(work, loops) + hardware_.overhead : 0);
+    result = work.seconds / parts + (work.flops > 0 ? product + hardware_.overhead : 0);
   }
   if (work.flops == 0) {
     return result;
@@ -324,7 +324,7 @@ double RoleCost::working_bytes(const RoleOperation& operation, const std::string
 }
 
 // With the loops over which it costs least.
-RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) const {
+RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) {
   const RoleOperation& operation = *work.operation;
   if (work.flops == 0 && counts_ == Counts::kLikely) {
     return {.value = elsewise(work, places)};
@@ -336,12 +336,14 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) c
   double passing = is_likely ? 0 : best;
   double passing_twice = passing;
   const auto look = [&] {
+    ++looks_;
+    const double product = counted_seconds(work, loops);
     if (!is_likely) {
-      passing = std::min(passing, with_passage(work, loops, &RoleOperand::passage));
+      passing = std::min(passing, with_passage(work, loops, product, &RoleOperand::passage));
       passing_twice =
-          std::min(passing_twice, with_passage(work, loops, &RoleOperand::passage_twice));
+          std::min(passing_twice, with_passage(work, loops, product, &RoleOperand::passage_twice));
     }
-    const double here = cost(work, places, loops);
+    const double here = cost(work, places, loops, product);
     best_loops = here < best ? loops : best_loops;
     best = std::min(best, here);
   };
@@ -364,20 +366,27 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) c
           .with_passage_twice = passing_twice};
 }
 
+const RoleCost::Figures& RoleCost::known(Work& work, const std::string& places) {
+  const auto [found, is_new] = work.known.try_emplace(places);
+  if (!is_new) {
+    return found->second;
+  }
+  const std::string coarse =
+      counts_ == Counts::kUnavoidable ? this->coarse(*work.operation, places) : places;
+  const Figures figures = coarse == places ? least(work, places) : known(work, coarse);
+  return work.known.insert_or_assign(places, figures).first->second;
+}
+
 RoleCost::Figures RoleCost::of(const RolePlaces& places) {
   Figures sum{.value = through_memory_,
               .with_passage = through_memory_,
               .with_passage_twice = through_memory_};
   for (Work& work : works_) {
-    const std::string here = equal_axes_.arranged(places.of(*work.operation));
-    const auto [found, is_new] = work.known.try_emplace(here);
-    if (is_new) {
-      found->second = least(work, here);
-    }
-    sum.value += work.count * found->second.value;
-    sum.with_passage += work.count * found->second.with_passage;
-    sum.with_passage_twice += work.count * found->second.with_passage_twice;
-    sum.bytes = std::max(sum.bytes, found->second.bytes);
+    const Figures& figures = known(work, equal_axes_.arranged(places.of(*work.operation)));
+    sum.value += work.count * figures.value;
+    sum.with_passage += work.count * figures.with_passage;
+    sum.with_passage_twice += work.count * figures.with_passage_twice;
+    sum.bytes = std::max(sum.bytes, figures.bytes);
   }
   return sum;
 }

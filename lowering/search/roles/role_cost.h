@@ -66,6 +66,8 @@ class RoleCost {
   };
   // Of all operations; the bytes of the one that takes most.
   [[nodiscard]] Figures of(const RolePlaces& places);
+  // Ways to split loops that were looked at: what its answers have taken.
+  [[nodiscard]] std::int64_t looks() const { return looks_; }
   // Of receiving so many bytes, in so many messages one after the other, at least.
   [[nodiscard]] double moving(double bytes, double hops) const;
 
@@ -102,16 +104,29 @@ class RoleCost {
   [[nodiscard]] std::vector<std::int32_t> loops_over(const RoleOperation& operation,
                                                      const std::string& places, std::size_t axis,
                                                      const Loops& before) const;
-  [[nodiscard]] Figures least(const Work& work, const std::string& places) const;
+  [[nodiscard]] const Figures& known(Work& work, const std::string& places);
+  [[nodiscard]] std::string coarse(const RoleOperation& operation, const std::string& places) const;
+  [[nodiscard]] Figures least(const Work& work, const std::string& places);
   [[nodiscard]] double working_bytes(const RoleOperation& operation, const std::string& places,
                                      const Loops& loops) const;
-  [[nodiscard]] double cost(const Work& work, const std::string& places, const Loops& loops) const;
-  [[nodiscard]] double with_passage(const Work& work, const Loops& loops,
+  [[nodiscard]] double cost(const Work& work, const std::string& places, const Loops& loops,
+                            double product) const;
+  [[nodiscard]] double with_passage(const Work& work, const Loops& loops, double product,
                                     double RoleOperand::*passage) const;
   [[nodiscard]] double charged(const RoleOperand& operand, double RoleOperand::*passage) const;
   [[nodiscard]] double parts_of(const RoleOperand& operand, const Loops& loops) const;
   [[nodiscard]] bool all_divide(const RoleOperation& operation, const Loops& loops) const;
+  struct Sides {
+    double m = 1;
+    double n = 1;
+    double k = 1;
+  };
+  [[nodiscard]] Sides sides_of(const RoleOperation& operation, const Loops& loops) const;
   [[nodiscard]] double product_seconds(const Work& work, const Loops& loops) const;
+  // … if that is counted.
+  [[nodiscard]] double counted_seconds(const Work& work, const Loops& loops) const {
+    return objective_ == Objective::kTime && work.flops > 0 ? product_seconds(work, loops) : 0;
+  }
   [[nodiscard]] double touching(const RoleOperation& operation, const Loops& loops) const;
   [[nodiscard]] double best_rate(double side) const;
   [[nodiscard]] Sum sum_of(const RoleOperation& operation, const std::string& places,
@@ -141,6 +156,7 @@ class RoleCost {
   double fastest_memory_ = 0;  // bytes per second
   double through_memory_ = 0;  // seconds, whatever the layout
   std::vector<Work> works_;
+  std::int64_t looks_ = 0;
 };
 
 }  // namespace mtf

@@ -19,6 +19,7 @@ class RoleEstimate {
 
   // The most that a rank holds, beside the value; infinite where a `*` cannot be what it says.
   [[nodiscard]] RoleCost::Figures of(const LayoutCandidate& candidate);
+  [[nodiscard]] std::int64_t looks() const { return cost_.looks(); }
   // Where each tensor rests, and whether by a name or by a `*`.
   [[nodiscard]] std::string look(const LayoutCandidate& candidate) const;
 

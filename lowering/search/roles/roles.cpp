@@ -36,8 +36,20 @@ RoleEstimate& Roles::estimating(const LayoutCandidate& candidate) {
   return kept(estimates_, candidate);
 }
 
+RoleBound::Least Roles::least(const Partial& partial) {
+  RoleBound& bound = this->bound(partial.candidate);
+  const std::int64_t before = bound.looks();
+  const RoleBound::Least least = bound.least(partial);
+  pricer_.add_looks(bound.looks() - before);
+  return least;
+}
+
 RoleCost::Figures Roles::estimate(const LayoutCandidate& candidate) {
-  return estimating(candidate).of(candidate);
+  RoleEstimate& estimate = estimating(candidate);
+  const std::int64_t before = estimate.looks();
+  const RoleCost::Figures figures = estimate.of(candidate);
+  pricer_.add_looks(estimate.looks() - before);
+  return figures;
 }
 
 std::string Roles::look(const LayoutCandidate& candidate) {
@@ -66,7 +78,7 @@ double Roles::least_of_all(double memory, Reaches reaches) {
   std::pair<bool, double> best(true, std::numeric_limits<double>::infinity());  // too large, value
   for (const LayoutCandidate& beginning : space_.beginnings()) {
     const Partial nothing{.candidate = beginning, .decided = 0, .reaches = reaches};
-    const RoleBound::Least least = bound(beginning).least(nothing);
+    const RoleBound::Least least = this->least(nothing);
     best = std::min(best, std::pair(memory > 0 && least.bytes > memory, least.value));
   }
   return best.second;
@@ -76,7 +88,7 @@ double Roles::least_memory() {
   double least = std::numeric_limits<double>::infinity();
   for (const LayoutCandidate& beginning : space_.beginnings()) {
     const Partial nothing{.candidate = beginning, .decided = 0};
-    least = std::min(least, bound(beginning).least(nothing).bytes);
+    least = std::min(least, this->least(nothing).bytes);
   }
   return least;
 }

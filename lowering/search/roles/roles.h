@@ -19,8 +19,8 @@ class Roles {
   // `memory`: that what is sought takes at most, or 0.
   Roles(const SearchSpace& space, Pricer& pricer, Objective objective, double memory = 0);
 
-  // Of what begins as the candidate does: its mesh, and what it recomputes.
-  [[nodiscard]] RoleBound& bound(const LayoutCandidate& candidate);
+  // What all candidates cost at least that begin so.
+  [[nodiscard]] RoleBound::Least least(const Partial& partial);
   [[nodiscard]] RoleCost::Figures estimate(const LayoutCandidate& candidate);
   // Where tensors lie: candidates that look alike are planned alike, by all likelihood.
   [[nodiscard]] std::string look(const LayoutCandidate& candidate);
@@ -40,10 +40,12 @@ class Roles {
   template <typename Made, typename... More>
   [[nodiscard]] Made& kept(std::map<Beginning, Made>& all, const LayoutCandidate& candidate,
                            More... more);
+  // Of what begins as the candidate does: its mesh, and what it recomputes.
+  [[nodiscard]] RoleBound& bound(const LayoutCandidate& candidate);
   [[nodiscard]] RoleEstimate& estimating(const LayoutCandidate& candidate);
 
   const SearchSpace& space_;
-  Pricer& pricer_;
+  Pricer& pricer_;  // which keeps count of the work
   Objective objective_;
   double memory_ = 0;
   std::map<const Program*, RoleOperations> operations_;  // by the first entry
