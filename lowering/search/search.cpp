@@ -91,7 +91,7 @@ SearchResult LayoutSearch::run() {
 // Each has twice the work of the one before it.
 bool LayoutSearch::next_round() {
   constexpr int kIdle = 60;
-  if (round_ > 0 && (result_.is_proven || round_ >= goal_.work)) {
+  if (round_ > 0 && (round_ >= goal_.work || is_settled())) {
     return false;
   }
   others_ += pricer_.work() - seen_;
@@ -102,11 +102,16 @@ bool LayoutSearch::next_round() {
   const std::int64_t before = std::min(work(), round_);
   start_locally(before + (round_ - before) / 4 * 3);
   result_.is_proven = prove();
-  if (!result_.is_proven) {
+  if (!is_settled()) {
     shake(round_, kIdle);
   }
   seen_ = pricer_.work();
   return true;
+}
+
+// Where it is shown that nothing fits, what needs least is still to be found.
+bool LayoutSearch::is_settled() const {
+  return result_.is_proven && (result_.best == nullptr || merit_of(*result_.best, goal_).fits());
 }
 
 std::int64_t LayoutSearch::in_whole_rounds(std::int64_t work) {

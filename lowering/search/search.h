@@ -88,6 +88,7 @@ class LayoutSearch {
   [[nodiscard]] bool may_stream(const Priced& priced) const;
   const Priced* consider(const LayoutCandidate& candidate);
   const Priced& priced(const LayoutCandidate& candidate);
+  [[nodiscard]] bool is_settled() const;
   [[nodiscard]] bool is_better(const Priced& a, const Priced* b) const;
   [[nodiscard]] bool is_over(std::int64_t share) const {
     return work() >= std::min(share, goal_.work);
