@@ -78,7 +78,7 @@ TEST_CASE("an empty value is one, a flag has none") {
   CHECK(answer({"run", "--fast=yes", "a.mtf"}).text ==
         "mtf: run: `--fast` takes no value: sums in any order\n");
   CHECK(answer({"run", "a.mtf", "--seed"}).text ==
-        "mtf: run: `--seed` takes a value: the seed of the program's random numbers\n");
+        "mtf: run: `--seed` takes a value: seed of all random numbers\n");
 }
 
 TEST_CASE("of an option given twice the last one counts, settings add up") {
