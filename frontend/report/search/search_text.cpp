@@ -72,6 +72,16 @@ std::string front_text(const SearchReport& report) {
   return in_columns(rows, {.gap = 3, .widest = 60, .width = 400, .right = {1, 2, 3, 4, 5}});
 }
 
+// Where the sizes of axes divide no dim.
+std::string no_dims_text(const SearchReport& report) {
+  const Mesh& mesh = report.front[report.best].layout.mesh;
+  return mesh.uneven || mesh.ranks() == 1
+             ? ""
+             : "\nno dim splits evenly over an axis; to search layouts that split dims unevenly, " +
+                   ("declare `layout start on " + mesh.name + " uneven { }` and say ") +
+                   "`--layout start`\n";
+}
+
 std::string dims_text(const SearchReport& report) {
   std::vector<Row> rows;
   const Priced& best = report.front[report.best].priced;
@@ -91,7 +101,7 @@ std::string dims_text(const SearchReport& report) {
          next +
              (more ? ", which takes " + bytes_text(static_cast<std::int64_t>(choice.bytes)) : "")});
   }
-  return rows.empty() ? "" : "\ndims\n" + in_columns(rows, {.gap = 3});
+  return rows.empty() ? no_dims_text(report) : "\ndims\n" + in_columns(rows, {.gap = 3});
 }
 
 std::string moved_text(const SearchReport& report) {
