@@ -94,6 +94,7 @@ void Searching::add_front(SearchReport& report) {
 }
 
 void Searching::add_dims(SearchReport& report) {
+  report.is_indivisible = space_.is_indivisible();
   for (std::size_t d = 0; d < space_.dims().size(); ++d) {
     DimChoice choice{.dim = space_.dims()[d],
                      .here = place_text(answer_, d),

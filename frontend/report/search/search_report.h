@@ -92,6 +92,7 @@ struct SearchReport {
   std::size_t priced = 0;
   std::size_t legal = 0;
   std::vector<DimChoice> dims;
+  bool is_indivisible = false;  // there are none, since no axis divides the size of a dim
   std::vector<MovedFor> moved;
   std::vector<RecomputedBlock> recomputed;
   std::vector<CandidatePoint> points;

@@ -72,14 +72,13 @@ std::string front_text(const SearchReport& report) {
   return in_columns(rows, {.gap = 3, .widest = 60, .width = 400, .right = {1, 2, 3, 4, 5}});
 }
 
-// Where the sizes of axes divide no dim.
 std::string no_dims_text(const SearchReport& report) {
-  const Mesh& mesh = report.front[report.best].layout.mesh;
-  return mesh.uneven || mesh.ranks() == 1
-             ? ""
-             : "\nno dim splits evenly over an axis; to search layouts that split dims unevenly, " +
-                   ("declare `layout start on " + mesh.name + " uneven { }` and say ") +
-                   "`--layout start`\n";
+  const std::string& mesh = report.front[report.best].layout.mesh.name;
+  return report.is_indivisible
+             ? "\nno dim splits evenly over an axis; to search layouts that split dims unevenly, "
+               "declare `layout start on " +
+                   mesh + " uneven { }` and say `--layout start`\n"
+             : "";
 }
 
 std::string dims_text(const SearchReport& report) {

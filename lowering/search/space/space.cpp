@@ -130,6 +130,11 @@ void SearchSpace::find_dims(std::span<const Program> programs, const Sizes& size
       order.emplace_back(!has_rule(name), -work[name], name);
     }
   }
+  is_indivisible_ =
+      order.empty() && std::ranges::any_of(sizes, [this](const auto& dim) {
+        return std::ranges::find(limits_.whole, dim.first) == limits_.whole.end() &&
+               std::ranges::all_of(dim.second, [](std::int64_t size) { return size > 1; });
+      });
   std::ranges::sort(order);
   order.resize(std::min(order.size(), kMaxSearchedDims));
   for (const auto& [is_free, weight, name] : order) {

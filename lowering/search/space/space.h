@@ -98,6 +98,8 @@ class SearchSpace {
   [[nodiscard]] const std::vector<std::string>& dims() const { return dims_; }
   [[nodiscard]] std::optional<std::size_t> find(std::string_view dim) const;
   [[nodiscard]] std::size_t axes() const { return limits_.fixed.mesh.axes.size(); }
+  // Whether no dim may be split, and some could be if blocks might be uneven.
+  [[nodiscard]] bool is_indivisible() const { return is_indivisible_; }
 
   // Nothing but what is fixed.
   [[nodiscard]] LayoutCandidate unsplit(std::size_t mesh) const;
@@ -189,6 +191,7 @@ class SearchSpace {
   std::vector<std::pair<std::size_t, std::size_t>> equal_;
   bool has_variables_ = false;
   bool may_vary_recompute_ = false;
+  bool is_indivisible_ = false;
   bool may_infer_ = false;
 };
 
