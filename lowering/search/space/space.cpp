@@ -251,11 +251,25 @@ Axes SearchSpace::variable_axes(const LayoutCandidate& candidate, std::size_t di
 Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
   Layout layout = limits_.fixed;
   layout.mesh = limits_.meshes[candidate.mesh];
-  DimSet own = 0;  // dims of which the variables have rules of their own
-  for (const DimSet set : candidate.variables) {
-    own |= set == kAsRules ? 0 : set;
+  add_rules(candidate, layout);
+  for (std::size_t i = candidate.groups.size(); i-- > 0;) {  // the smaller ones go first
+    VariableRules block = block_of(candidate, candidate.groups[i]);
+    if (!block.rules.empty()) {
+      layout.variables.push_back(std::move(block));
+    }
   }
-  VariableRules params{.glob = "", .rules = {}, .span = layout.span};
+  VariableRules params = params_of(candidate, layout);
+  if (!params.rules.empty()) {
+    layout.variables.push_back(std::move(params));
+  }
+  layout.infer = candidate.infer;
+  layout.gather_again = candidate.again;
+  layout.recompute = candidate.recompute;
+  layout.stream = candidate.stream;
+  return layout;
+}
+
+void SearchSpace::add_rules(const LayoutCandidate& candidate, Layout& layout) const {
   for (const std::size_t d : rule_order(candidate)) {
     const bool rest = mtf::has(candidate.rest, d);
     Axes axes = splitting(layout.mesh, candidate.rules[d]);
@@ -264,32 +278,30 @@ Layout SearchSpace::layout_of(const LayoutCandidate& candidate) const {
       layout.rules.push_back(
           {.dim = dims_[d], .axes = std::move(axes), .span = layout.span, .rest = rest});
     }
-    if (mtf::has(own, d)) {
-      params.rules.push_back({.dim = dims_[d],
-                              .axes = splitting(layout.mesh, variable_axes(candidate, d)),
-                              .span = layout.span,
-                              .rest = rest});
-    }
   }
-  for (std::size_t i = candidate.groups.size(); i-- > 0;) {  // the smaller ones go first
-    VariableRules block = block_of(candidate, candidate.groups[i]);
-    if (!block.rules.empty()) {
-      layout.variables.push_back(std::move(block));
-    }
-  }
-  if (!params.rules.empty()) {
-    layout.variables.push_back(std::move(params));
-  }
-  layout.infer = candidate.infer;
   for (const std::string& dim : limits_.whole) {
     if (candidate.infer && !has_rule(dim)) {  // what is to stay whole does not follow
       layout.rules.push_back({.dim = dim, .axes = {}, .span = layout.span});
     }
   }
-  layout.gather_again = candidate.again;
-  layout.recompute = candidate.recompute;
-  layout.stream = candidate.stream;
-  return layout;
+}
+
+// Of the variables, where they do other than the rules.
+VariableRules SearchSpace::params_of(const LayoutCandidate& candidate, const Layout& layout) const {
+  DimSet own = 0;  // their dims
+  for (const DimSet set : candidate.variables) {
+    own |= set == kAsRules ? 0 : set;
+  }
+  VariableRules params{.glob = "", .rules = {}, .span = layout.span};
+  for (const std::size_t d : rule_order(candidate)) {
+    if (mtf::has(own, d)) {
+      params.rules.push_back({.dim = dims_[d],
+                              .axes = splitting(layout.mesh, variable_axes(candidate, d)),
+                              .span = layout.span,
+                              .rest = mtf::has(candidate.rest, d)});
+    }
+  }
+  return params;
 }
 
 std::vector<DimSet> SearchSpace::independent(const std::vector<DimSet>& apart, std::size_t mesh,

@@ -171,6 +171,9 @@ class SearchSpace {
                                     std::size_t dim) const;
   [[nodiscard]] Axes group_axes(const LayoutCandidate& candidate, const GroupAxes& own,
                                 std::size_t dim) const;
+  void add_rules(const LayoutCandidate& candidate, Layout& layout) const;
+  [[nodiscard]] VariableRules params_of(const LayoutCandidate& candidate,
+                                        const Layout& layout) const;
   [[nodiscard]] VariableRules block_of(const LayoutCandidate& candidate,
                                        const GroupAxes& own) const;
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;
