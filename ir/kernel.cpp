@@ -100,6 +100,12 @@ std::int64_t least_chain(const IterationSpace& space, std::int64_t terms) {
 
 }  // namespace
 
+bool runs_over(const DimMap& map, std::size_t loop) {
+  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
+    return std::ranges::find(loops, loop) != loops.end();
+  });
+}
+
 // gcd(16, n) for every summed dim of a small sum; otherwise the largest count behind the first is
 // halved, of equal ones the innermost, until a chain has 64 terms: 16 up to 8,192 terms. The counts
 // are powers of two, so every one divides its size.

@@ -99,6 +99,9 @@ template <typename Made, typename F>
   return std::static_pointer_cast<const Made>(call.notes->made);
 }
 
+// Whether some dim of the tensor is made of the loop, alone or with others.
+[[nodiscard]] bool runs_over(const DimMap& map, std::size_t loop);
+
 // Into how many blocks each loop is cut for summation, whatever the layout: a function of the sizes
 // and the order of the reduced loops alone (runtime/EXACT.md). A scanned loop has gcd(16, n), other
 // loops 1.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "ir/kernel.h"
 #include "lowering/loops/loops.h"
 #include "lowering/reshard/reshard.h"
 
@@ -20,12 +21,6 @@ struct Sides {
   double n = 1;
   double k = 1;
 };
-
-bool reads(const DimMap& map, std::size_t loop) {
-  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
-    return std::ranges::find(loops, loop) != loops.end();
-  });
-}
 
 // Of one part of a call, and of one rank.
 double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
@@ -50,8 +45,8 @@ bool is_product(const LocalCall& call) {
 Sides sides_of(const LocalCall& call, const Mesh& mesh) {
   Sides sides;
   for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-    const bool left = reads(call.space->operands[0], i);
-    const bool right = reads(call.space->operands[1], i);
+    const bool left = runs_over(call.space->operands[0], i);
+    const bool right = runs_over(call.space->operands[1], i);
     const bool kept = call.space->loops[i].role != DimRole::kReduced;
     double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
     side *= extent(call, i, mesh);
@@ -174,7 +169,7 @@ double seconds_at(const Curve& curve, double bytes) {
 
 // Of a call in parts, how often it goes over a tensor that is not cut.
 std::int64_t passes(const LocalCall& call, const DimMap& map) {
-  return reads(map, call.stream.loop) ? 1 : call.stream.parts;
+  return runs_over(map, call.stream.loop) ? 1 : call.stream.parts;
 }
 
 // Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.

@@ -108,6 +108,10 @@ Offsets offsets_of(const Dims& dims, Stride stride) {
   return result;
 }
 
+Offsets offsets_of(const std::vector<GemmDim>& dims, Stride stride) {
+  return offsets_of(Dims(dims.begin(), dims.end()), stride);
+}
+
 Offsets with_terms(Offsets one, std::int64_t leaf, const std::vector<GemmTerm>& terms,
                    std::int64_t GemmTerm::*side) {
   if (terms.empty() || one.size == 0) {

@@ -54,6 +54,7 @@ struct Offsets {
 
 // Of all index tuples of `dims`, last dim fastest.
 [[nodiscard]] Offsets offsets_of(const Dims& dims, Stride stride);
+[[nodiscard]] Offsets offsets_of(const std::vector<GemmDim>& dims, Stride stride);
 
 // The indices of all products that are added up: those of a leaf, for one after the other.
 [[nodiscard]] Offsets with_terms(Offsets one, std::int64_t leaf, const std::vector<GemmTerm>& terms,

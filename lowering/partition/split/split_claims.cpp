@@ -87,9 +87,7 @@ class Claimer {
     std::size_t tensor = 0;  // in the order of claim_all
     const auto splits = [&](const DimMap& map) {
       const bool held = has(found_.projected[tensor++][loop], found_.axes[axis]);
-      return held || std::ranges::none_of(map, [loop](const std::vector<std::size_t>& factors) {
-               return std::ranges::find(factors, loop) != factors.end();
-             });
+      return held || !runs_over(map, loop);
     };
     return (problem_.call.op->effect || splits(space.result)) &&
            std::ranges::all_of(space.operands, splits);

@@ -367,14 +367,13 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) {
 }
 
 const RoleCost::Figures& RoleCost::known(Work& work, const std::string& places) {
-  const auto [found, is_new] = work.known.try_emplace(places);
-  if (!is_new) {
+  if (const auto found = work.known.find(places); found != work.known.end()) {
     return found->second;
   }
-  const std::string coarse =
-      counts_ == Counts::kUnavoidable ? this->coarse(*work.operation, places) : places;
-  const Figures figures = coarse == places ? least(work, places) : known(work, coarse);
-  return work.known.insert_or_assign(places, figures).first->second;
+  const std::string looked_at =
+      counts_ == Counts::kUnavoidable ? coarse(*work.operation, places) : places;
+  const Figures figures = looked_at == places ? least(work, places) : known(work, looked_at);
+  return work.known.emplace(places, figures).first->second;
 }
 
 RoleCost::Figures RoleCost::of(const RolePlaces& places) {

@@ -64,18 +64,13 @@ std::optional<LoopPlace> place_of(const DimMap& map, std::size_t loop,
   return std::nullopt;
 }
 
-bool has_loop(const DimMap& map, std::size_t loop) {
-  return std::ranges::any_of(
-      map, [&](const auto& loops) { return std::ranges::find(loops, loop) != loops.end(); });
-}
-
 // Of an operand that is moved or read through windows the kernel finds what it needs.
 bool stays_whole(const IterationSpace& space, std::size_t operand, std::size_t loop) {
-  if (!space.moved.empty() || !has_loop(space.operands[operand], loop)) {
+  if (!space.moved.empty() || !runs_over(space.operands[operand], loop)) {
     return true;
   }
   return std::ranges::any_of(windows_of(space, operand), [&](const WindowDim& window) {
-    return has_loop({space.operands[operand][window.dim]}, loop);
+    return runs_over({space.operands[operand][window.dim]}, loop);
   });
 }
 
@@ -94,7 +89,7 @@ bool is_of_whole(const KernelCall& call, std::size_t loop) {
   return call.call.op->flops != nullptr &&
          std::ranges::find(space.loops, DimRole::kWhole, &LoopDim::role) != space.loops.end() &&
          std::ranges::none_of(space.operands,
-                              [loop](const DimMap& map) { return has_loop(map, loop); });
+                              [loop](const DimMap& map) { return runs_over(map, loop); });
 }
 
 std::optional<Cut> cut_of(const CallSlices& slices, const KernelCall& call) {

@@ -32,7 +32,7 @@ WinogradTaps::WinogradTaps(const Winograd& product, std::int64_t width)
       inner_step_(product.inner.b),
       leaf_(product.inner.extent / product.inner.blocks),
       width_(width),
-      cols_(offsets_of(Dims(product.cols.begin(), product.cols.end()), &GemmDim::b)),
+      cols_(offsets_of(product.cols, &GemmDim::b)),
       panels_(ceil_div(cols_.size, width)) {}
 
 std::int64_t WinogradTaps::size() const {

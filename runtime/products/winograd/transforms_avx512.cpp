@@ -7,14 +7,6 @@
 namespace mtf {
 namespace {
 
-struct One {
-  using Reg = float;
-  static constexpr int kLanes = 1;
-  static Reg load(const float* x) { return *x; }
-  static Reg all(float x) { return x; }
-  static void store(float* x, Reg y) { *x = y; }
-};
-
 struct F32x16 {
   using Reg = __m512;
   static constexpr int kLanes = 16;
@@ -25,6 +17,6 @@ struct F32x16 {
 
 }  // namespace
 
-constinit const WinogradTransforms kWinogradAvx512 = make_winograd_transforms<F32x16, One>();
+constinit const WinogradTransforms kWinogradAvx512 = make_winograd_transforms<F32x16>();
 
 }  // namespace mtf

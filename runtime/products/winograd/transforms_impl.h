@@ -9,6 +9,16 @@
 
 namespace mtf {
 
+// What fills no register. `Of`: what gives it internal linkage as well.
+template <typename Of>
+struct One {
+  using Reg = float;
+  static constexpr int kLanes = 1;
+  static Reg load(const float* x) { return *x; }
+  static Reg all(float x) { return x; }
+  static void store(float* x, Reg y) { *x = y; }
+};
+
 template <typename V>
 struct Pair {
   typename V::Reg first;
@@ -118,11 +128,12 @@ void by_registers(const Work& work) {
   }
 }
 
-template <typename V, typename One>
+template <typename V>
 constexpr WinogradTransforms make_winograd_transforms() {
-  return {.elements = by_registers<V::kLanes, transform_elements_at<V>, transform_elements_at<One>>,
-          .kernel = by_registers<V::kLanes, transform_kernel_at<V>, transform_kernel_at<One>>,
-          .results = by_registers<V::kLanes, transform_results_at<V>, transform_results_at<One>>};
+  return {
+      .elements = by_registers<V::kLanes, transform_elements_at<V>, transform_elements_at<One<V>>>,
+      .kernel = by_registers<V::kLanes, transform_kernel_at<V>, transform_kernel_at<One<V>>>,
+      .results = by_registers<V::kLanes, transform_results_at<V>, transform_results_at<One<V>>>};
 }
 
 }  // namespace mtf

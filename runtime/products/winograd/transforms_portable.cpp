@@ -5,17 +5,11 @@
 namespace mtf {
 namespace {
 
-struct One {
-  using Reg = float;
-  static constexpr int kLanes = 1;
-  static Reg load(const float* x) { return *x; }
-  static Reg all(float x) { return x; }
-  static void store(float* x, Reg y) { *x = y; }
-};
+struct Plain {};
 
 }  // namespace
 
-constinit const WinogradTransforms kWinogradPortable = make_winograd_transforms<One, One>();
+constinit const WinogradTransforms kWinogradPortable = make_winograd_transforms<One<Plain>>();
 
 const WinogradTransforms& winograd_transforms(Isa isa) {
   switch (isa) {

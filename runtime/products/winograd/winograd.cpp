@@ -40,10 +40,6 @@ std::int64_t tiles_of(const WinogradSide& side) {
   return ceil_div(side.first % kWinogradTile + side.count, kWinogradTile);
 }
 
-Offsets offsets_over(const std::vector<GemmDim>& dims, Stride stride) {
-  return offsets_of(Dims(dims.begin(), dims.end()), stride);
-}
-
 }  // namespace
 
 struct PreparedWinograd::State {
@@ -82,10 +78,10 @@ PreparedWinograd::State::State(const Winograd& product, Cpu cpu)
     : shape(product),
       kernel(gemm_kernel(cpu.isa, float())),
       transforms(winograd_transforms(cpu.isa)),
-      row_a(offsets_over(product.rows, &GemmDim::a)),
-      row_out(offsets_over(product.rows, &GemmDim::out)),
+      row_a(offsets_of(product.rows, &GemmDim::a)),
+      row_out(offsets_of(product.rows, &GemmDim::out)),
       taps(product, kernel.lanes * kGemmVectors),
-      col_out(offsets_over(product.cols, &GemmDim::out)),
+      col_out(offsets_of(product.cols, &GemmDim::out)),
       tiles({tiles_of(product.sides[0]), tiles_of(product.sides[1])}),
       all_tiles(row_a.size * tiles[0] * tiles[1]),
       leaf(product.inner.extent / product.inner.blocks),

@@ -17,12 +17,6 @@ constexpr std::int64_t kLeastTiles = 4;    // of an image
 constexpr std::int64_t kLeastUsed = 2;     // of three results that tiles make
 constexpr std::int64_t kLeastBlock = 16;   // indices of a canonical block
 
-bool has(const DimMap& map, std::size_t loop) {
-  return std::ranges::any_of(map, [loop](const std::vector<std::size_t>& loops) {
-    return std::ranges::find(loops, loop) != loops.end();
-  });
-}
-
 bool one_loop_each(const DimMap& map) {
   return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
 }
@@ -39,9 +33,9 @@ struct LoopKinds {
 LoopKinds kinds_of(const IterationSpace& space) {
   LoopKinds kinds;
   for (std::size_t l = 0; l < space.loops.size(); ++l) {
-    const bool a = has(space.operands[0], l);
-    const bool b = has(space.operands[1], l);
-    const bool out = has(space.result, l);
+    const bool a = runs_over(space.operands[0], l);
+    const bool b = runs_over(space.operands[1], l);
+    const bool out = runs_over(space.result, l);
     const bool is_window = std::ranges::any_of(space.windows, [&](const WindowDim& window) {
       return space.operands[0][window.dim].front() == l;
     });

@@ -1,7 +1,6 @@
 // No plan moves more than the cheapest of all plans, which is found by trying them all.
 
 #include <algorithm>
-#include <random>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -9,6 +8,7 @@
 #include "lowering/reshard/reshard_parts.h"
 #include "stdlib/ops/table.h"
 #include "tests/unit/lowering/exhaustive.h"
+#include "tests/unit/lowering/random_layouts.h"
 
 namespace mtf::tests {
 namespace {
@@ -37,38 +37,6 @@ struct Cases {
   [[nodiscard]] Exhaustive::Along along() const {
     return scale == 1 ? Exhaustive::Along::kNamed : Exhaustive::Along::kAll;
   }
-};
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-
-  std::size_t below(std::size_t count) { return engine_() % count; }
-
-  std::int64_t size() {
-    constexpr std::array<std::int64_t, 8> kSizes = {2, 4, 6, 8, 8, 12, 16, 64};
-    return kSizes[below(kSizes.size())];
-  }
-
-  // Each axis splits some dim that it divides, or none; in any order.
-  ValueLayout layout(const Shape& shape, const Mesh& mesh) {
-    ValueLayout layout = replicated(shape);
-    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
-      const std::size_t d = below(shape.rank() + 1);
-      if (d == shape.rank()) {
-        continue;
-      }
-      Axes& axes = layout.dims[d];
-      if (shape[d].size % (mesh.size_of(axes) * mesh.axes[a].size) == 0) {
-        axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(below(axes.size() + 1)),
-                    static_cast<AxisId>(a));
-      }
-    }
-    return layout;
-  }
-
- private:
-  std::mt19937_64 engine_;
 };
 
 // A product of two tensors: dims of both, of each alone, and summed ones.

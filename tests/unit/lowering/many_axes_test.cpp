@@ -1,14 +1,13 @@
 // On ten axes there are more layouts and more splits of loops than can be looked at: what is found
 // then has to be legal and near the best that is known.
 
-#include <algorithm>
-#include <random>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "lowering/partition/split/split_price.h"
 #include "stdlib/ops/table.h"
+#include "tests/unit/lowering/random_layouts.h"
 
 namespace mtf::tests {
 namespace {
@@ -20,20 +19,6 @@ Mesh mesh_of(std::size_t axes) {
     mesh.axes.push_back({.name = std::string(1, static_cast<char>('a' + a)), .size = 2});
   }
   return mesh;
-}
-
-// Each axis splits some dim or none, in any order.
-ValueLayout random_layout(std::mt19937_64& random, const Shape& shape, const Mesh& mesh) {
-  ValueLayout layout = replicated(shape);
-  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
-    const std::size_t d = random() % (shape.rank() + 1);
-    if (d < shape.rank()) {
-      Axes& axes = layout.dims[d];
-      axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(random() % (axes.size() + 1)),
-                  static_cast<AxisId>(a));
-    }
-  }
-  return layout;
 }
 
 // To have it whole on all ranks, and to keep a part.
@@ -56,13 +41,13 @@ const std::int64_t kSize = 1 << 10;
 TEST_CASE("between layouts on ten axes a way is found, and never one by gathering for nothing") {
   const Mesh mesh = mesh_of(10);
   const Shape shape({{"p", kSize}, {"q", kSize}, {"r", kSize}});
-  std::mt19937_64 random(3);
+  Random random(3);
   Resharder resharder(mesh);
   for (int i = 0; i < 60; ++i) {
-    ValueLayout from = random_layout(random, shape, mesh);
-    const ValueLayout to = random_layout(random, shape, mesh);
+    ValueLayout from = random.layout(shape, mesh);
+    const ValueLayout to = random.layout(shape, mesh);
     for (AxisId axis = 0; axis < 10; ++axis) {
-      if (!from.uses(axis) && random() % 2 == 0) {
+      if (!from.uses(axis) && random.below(2) == 0) {
         from.partial.push_back(axis);
       }
     }
@@ -82,11 +67,11 @@ TEST_CASE("a product on ten axes is split about as well as by any split drawn at
   call.args.set("to", call.result.shape);
   const IterationSpace space = call.op->space(call);
   constexpr double kNear = 1.25;
-  std::mt19937_64 random(5);
+  Random random(5);
   for (int i = 0; i < 24; ++i) {
-    const std::vector<ValueLayout> operands = {random_layout(random, call.operands[0].shape, mesh),
-                                               random_layout(random, call.operands[1].shape, mesh)};
-    const ValueLayout result = random_layout(random, call.result.shape, mesh);
+    const std::vector<ValueLayout> operands = {random.layout(call.operands[0].shape, mesh),
+                                               random.layout(call.operands[1].shape, mesh)};
+    const ValueLayout result = random.layout(call.result.shape, mesh);
     const SplitProblem problem{
         .call = call, .space = space, .operands = operands, .result = result};
     Resharder resharder(mesh);
@@ -98,7 +83,7 @@ TEST_CASE("a product on ten axes is split about as well as by any split drawn at
     for (int j = 0; j < 100; ++j) {
       std::vector<Axes> loops(space.loops.size());
       for (AxisId axis = 0; axis < 10; ++axis) {
-        if (const std::size_t loop = random() % (loops.size() + 1); loop < loops.size()) {
+        if (const std::size_t loop = random.below(loops.size() + 1); loop < loops.size()) {
           loops[loop].push_back(axis);
         }
       }
