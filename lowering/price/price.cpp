@@ -231,18 +231,27 @@ double collective_seconds(StepKind kind, std::int64_t bytes, const Mesh& mesh, c
          static_cast<double>(bytes) / link.bandwidth;
 }
 
+namespace {
+
+// Bytes per second anywhere along what was measured; infinite if that is one point.
+double most_bandwidth_of(const Curve& curve) {
+  double most = curve.size() > 1 ? 0 : std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const std::size_t next = std::min(i + 1, curve.size() - 1);
+    const double bytes = curve[next].first - (next > i ? curve[i].first : 0);
+    const double seconds = curve[next].second - (next > i ? curve[i].second : 0);
+    most = std::max({most, curve[i].first / curve[i].second,
+                     seconds > 0 ? bytes / seconds : std::numeric_limits<double>::infinity()});
+  }
+  return most;
+}
+
+}  // namespace
+
 double most_bandwidth(const Mesh& mesh, const Hardware& hardware) {
   double most = 0;
   for (const MeasuredCollective& row : hardware.collectives) {
-    const Curve& curve = row.seconds;
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-      const std::size_t next = std::min(i + 1, curve.size() - 1);
-      const double bytes = curve[next].first - (next > i ? curve[i].first : 0);
-      const double seconds = curve[next].second - (next > i ? curve[i].second : 0);
-      most = std::max({most, curve[i].first / curve[i].second,
-                       seconds > 0 ? bytes / seconds : std::numeric_limits<double>::infinity()});
-    }
-    most = curve.size() > 1 ? most : std::numeric_limits<double>::infinity();
+    most = std::max(most, most_bandwidth_of(row.seconds));
   }
   Axes axes;
   const auto look = [&](const auto& self, std::size_t axis) -> void {
