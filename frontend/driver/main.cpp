@@ -6,6 +6,11 @@
 
 #include "frontend/driver/commands.h"
 
+// Read by jemalloc when it starts. A plan of 1,000 layers takes 300 MB in small blocks, and a quarter
+// of its time were faults of small pages. Where the system has no huge pages, nothing changes.
+extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming): jemalloc's name
+const char* malloc_conf = "thp:always";
+
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of who writes it
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
