@@ -207,9 +207,9 @@ struct IterationSpace {
   // were. Then no kernel runs where elements change ranks, the messages do it all.
   std::vector<MovedDim> moved = {};
   std::vector<WindowDim> windows = {};
-  std::optional<Digest> digest =
-      {};  // where a dim, the only one, is scanned, selected from or sorted
+  std::optional<Digest> digest = {};  // of a dim, the only one, scanned, selected from or sorted
   std::vector<ServedDim> served = {};
+  std::string_view timed_as = {};  // in profiles of hardware, where the kernel has two ways
 };
 
 // The loop that there is a digest of.

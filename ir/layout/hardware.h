@@ -48,8 +48,9 @@ struct Hardware {
   Link link;            // between machines, of one rank: its share of what the machine has
   Link near;            // between ranks of one machine, as many as `near_ranks`
   std::int64_t near_ranks = 1;
-  std::vector<std::pair<std::string, double>> elements;  // operation, seconds of one element
-  std::vector<MeasuredCollective> collectives;           // go before the links
+  // Operation, or one of the ways that it is done; seconds of a point of its loops.
+  std::vector<std::pair<std::string, double>> elements;
+  std::vector<MeasuredCollective> collectives;  // go before the links
   std::int64_t ranks = 0;  // measured with so many at once on the machine; 0: for any number
 
   [[nodiscard]] double seconds_of_element(std::string_view op) const;  // 0: not said

@@ -38,6 +38,12 @@ double volume(const LocalCall& call, const Mesh& mesh) {
   return result;
 }
 
+// Of a point of the loops of what is no product; 0: nobody has measured it.
+double element_seconds(const LocalCall& call, const Hardware& hardware) {
+  const double of_way = hardware.seconds_of_element(call.space->timed_as);
+  return of_way > 0 ? of_way : hardware.seconds_of_element(call.call.op->name);
+}
+
 bool is_product(const LocalCall& call) {
   return call.call.op->algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
 }
@@ -81,9 +87,8 @@ double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& 
 }
 
 double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
-  const double part = is_product(call)
-                          ? product_seconds(call, mesh, hardware)
-                          : volume(call, mesh) * hardware.seconds_of_element(call.call.op->name);
+  const double part = is_product(call) ? product_seconds(call, mesh, hardware)
+                                       : volume(call, mesh) * element_seconds(call, hardware);
   return static_cast<double>(call.stream.parts) * part;
 }
 
@@ -94,13 +99,16 @@ double memory_seconds(double bytes, const Hardware& hardware) {
 double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardware& hardware) {
   double products = 0;
   double elements = 0;
+  bool is_measured = false;
   for (const LocalCall& call : step.calls) {
     (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
+    is_measured = is_measured || hardware.seconds_of_element(call.space->timed_as) > 0;
   }
   const double memory = memory_seconds(bytes_touched(program, step), hardware);
   const auto parts = static_cast<double>(step.calls.front().stream.parts);
-  // What nobody has measured by elements, as convolutions, goes at the best rate at most.
-  const double arithmetic = step.flops / hardware.flops;
+  // What nobody has measured by elements, as most convolutions, goes at the best rate at most; a
+  // way of its own may do without some of the arithmetic.
+  const double arithmetic = is_measured ? 0 : step.flops / hardware.flops;
   return parts * hardware.overhead + std::max({products, memory + elements, arithmetic});
 }
 

@@ -86,4 +86,34 @@ std::optional<Program> program_of(const OpDef& op, OpTable ops) {
   return std::nullopt;
 }
 
+std::optional<Program> convolution_program(OpTable ops) {
+  const std::vector<Dim> window = {{.name = "row", .size = 16}, {.name = "col", .size = 16}};
+  const std::vector<Dim> taps = {{.name = "down", .size = 3}, {.name = "across", .size = 3}};
+  const Dim from = {.name = "from", .size = 128};
+  const Dim to = {.name = "to_channel", .size = 128};
+  const auto tensor = [](std::vector<Dim> dims, const std::vector<Dim>& behind) {
+    dims.insert(dims.end(), behind.begin(), behind.end());
+    return TensorType{.dtype = DType::kF32, .shape = Shape(std::move(dims))};
+  };
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  std::vector<Dim> images = {{.name = "batch", .size = 8}};
+  images.insert(images.end(), window.begin(), window.end());
+  const ValueId x = builder.input(InputKind::kArgument, "x", tensor(images, {from}));
+  const ValueId kernel = builder.input(InputKind::kArgument, "kernel", tensor(taps, {from, to}));
+  OpArgs args;
+  args.set("to", tensor(images, {to}).shape);
+  args.set("window", window);
+  args.set("taps", taps);
+  args.set("padding", std::string("same"));
+  const std::optional<ValueId> made =
+      builder.call(*find_op(ops, "conv"), std::vector{x, kernel}, std::move(args));
+  if (!made || !diags.ok()) {
+    return std::nullopt;
+  }
+  program.outputs = {*made};
+  return program;
+}
+
 }  // namespace mtf

@@ -13,4 +13,8 @@ namespace mtf {
 // takes none of what is tried.
 [[nodiscard]] std::optional<Program> program_of(const OpDef& op, OpTable ops);
 
+// A convolution of f32 with windows of 3 x 3 and many channels: what kernels have a way of their
+// own for (IterationSpace::timed_as).
+[[nodiscard]] std::optional<Program> convolution_program(OpTable ops);
+
 }  // namespace mtf

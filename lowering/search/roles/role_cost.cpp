@@ -80,10 +80,12 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
 }
 
 void RoleCost::add(const RoleOperation& operation, double count) {
-  const double of_element = hardware_.seconds_of_element(operation.op->name);
+  const bool has_way = hardware_.seconds_of_element(operation.timed_as) > 0;
+  const double of_element =
+      hardware_.seconds_of_element(has_way ? operation.timed_as : operation.op->name);
   // Of what nobody has measured by elements, the arithmetic is sure.
   const bool is_measured =
-      of_element > 0 && (operation.is_element_wise || counts_ == Counts::kLikely);
+      has_way || (of_element > 0 && (operation.is_element_wise || counts_ == Counts::kLikely));
   const double seconds =
       is_measured ? operation.volume * of_element : operation.flops / hardware_.flops;
   if (!operation.is_product && seconds == 0 && counts_ == Counts::kUnavoidable) {

@@ -190,6 +190,7 @@ class RoleOperations::Reader {
                             .loops = {},
                             .reduced = {},
                             .op = value.op,
+                            .timed_as = call.space->timed_as,
                             .flops = flops,
                             .is_product = is_product,
                             .is_element_wise = !is_product && value.op->tile != nullptr,

@@ -57,8 +57,9 @@ struct ConvPlan {
 // sizes alone, so that it is so on every layout.
 [[nodiscard]] bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up);
 
-// Cuts its sum so that a block is worth the sums that its results take.
-void keep_blocks_long(const OpCall& call, bool up, IterationSpace& space);
+// Of one that they do: cuts its sum so that a block is worth the sums that its results take, and
+// says that it is timed as what it is.
+void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space);
 
 // Of one rank's slices.
 struct WinogradPlan {

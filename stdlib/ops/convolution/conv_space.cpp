@@ -59,7 +59,7 @@ IterationSpace product_space(const OpCall& call, bool up) {
   });
   maker.operand(1, [](const Dim& dim) { return dim; });
   add_windows(maker.space(), 0, call.operands[0].shape, axes, up);
-  keep_blocks_long(call, up, maker.space());
+  plan_for_winograd(call, up, maker.space());
   return std::move(maker.space());
 }
 

@@ -179,9 +179,10 @@ bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up) {
          reach(space, kinds.cols, kLeastCols);
 }
 
-void keep_blocks_long(const OpCall& call, bool up, IterationSpace& space) {
+void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space) {
   if (uses_winograd(call, space, up)) {
     space.loops[kinds_of(space).summed.front()].least_block = kLeastBlock;
+    space.timed_as = "conv.winograd";
   }
 }
 
