@@ -24,6 +24,7 @@
 namespace mtf {
 namespace {
 
+constexpr auto kOverhead = "overhead";
 constexpr int kSecondThoughts = 3;      // rounds over what is doubtful
 constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
 constexpr std::int64_t kMostSide = 2048;
@@ -43,7 +44,7 @@ class Measurer {
 
   Measured run() {
     hardware_.ranks = ranks();
-    figures_.push_back({"overhead", [this] { overhead_ = overhead(); }});
+    figures_.push_back({kOverhead, [this] { overhead_ = overhead(); }});
     list_products();
     list_memory();
     list_operations();
@@ -71,7 +72,7 @@ class Measurer {
       const std::size_t at = hardware_.products.size();
       hardware_.products.emplace_back(static_cast<double>(side), 0);
       figures_.push_back({"products at " + std::to_string(side), [this, side, at] {
-                            hardware_.products[at].second = product_rate(side);
+                            hardware_.products[at].second = product_seconds(side);
                           }});
     }
   }
@@ -80,21 +81,23 @@ class Measurer {
     for (std::int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 4) {
       const std::size_t at = hardware_.memory.size();
       hardware_.memory.emplace_back(static_cast<double>(bytes), 0);
-      figures_.push_back({"memory of " + std::to_string(bytes) + " bytes",
-                          [this, bytes, at] { hardware_.memory[at].second = memory_rate(bytes); }});
+      figures_.push_back({"memory of " + std::to_string(bytes) + " bytes", [this, bytes, at] {
+                            hardware_.memory[at].second = memory_seconds(bytes);
+                          }});
     }
   }
 
   void list_operations() {
     for (const OpDef* op : ops_) {
       figures_.push_back({std::string(op->name), [this, op] {
-                            const std::optional<double> seconds = op->algebra == Algebra::kEinsum
-                                                                      ? dot_seconds(*op)
-                                                                      : element_seconds(*op);
-                            if (seconds) {
-                              elements_[std::string(op->name)] = *seconds;
-                            }
+                            take(std::string(op->name), op->algebra == Algebra::kEinsum
+                                                            ? dot_program(*op)
+                                                            : program_by_elements(*op));
                           }});
+    }
+    if (const std::optional<Program> program = convolution_program(ops_)) {
+      const std::string way(space_of(*program).timed_as);
+      figures_.push_back({way, [this, program, way] { take(way, program); }});
     }
   }
 
@@ -126,6 +129,10 @@ class Measurer {
       progress_at(count_text(ranks(), "rank") + ", " + what, ++done,
                   static_cast<std::int64_t>(figures.size()));
     }
+    constexpr double kOverheads = 2;  // no kernel is that much faster than two
+    if (run_overhead_ > kOverheads * hardware_.products.front().second) {
+      doubtful_.insert(kOverhead);
+    }
     for (std::string& collective : implausible_collectives(hardware_)) {
       doubtful_.insert(std::move(collective));
     }
@@ -145,10 +152,16 @@ class Measurer {
   Hardware finished() {
     Hardware hardware = hardware_;
     hardware.overhead = std::max(overhead_, 1e-9);
-    for (const auto& [side, rate] : hardware.products) {
-      hardware.flops = std::max(hardware.flops, rate);
+    for (auto& [side, value] : hardware.products) {
+      value = 2 * side * side * side / without_overhead(value);  // a multiply and an add are two
+      hardware.flops = std::max(hardware.flops, value);
     }
-    hardware.elements.assign(elements_.begin(), elements_.end());
+    for (auto& [bytes, value] : hardware.memory) {
+      value = bytes / without_overhead(value);
+    }
+    for (const auto& [name, timed] : elements_) {
+      hardware.elements.emplace_back(name, without_overhead(timed.seconds) / timed.points);
+    }
     hardware.link = {.latency = std::max(overhead_, 1e-7),
                      .bandwidth = hardware.memory.back().second};
     for (const MeasuredCollective& row : hardware.collectives) {
@@ -218,8 +231,7 @@ class Measurer {
     return std::max((many - few) / (2 * kMore), 0.0);
   }
 
-  // Multiply-adds count twice.
-  double product_rate(std::int64_t side) {
+  double product_seconds(std::int64_t side) {
     Program program;
     DiagSink diags;
     Builder builder(program, ops_, diags);
@@ -233,12 +245,11 @@ class Measurer {
     OpArgs args;
     args.set("to", matrix("m", "n").shape);
     program.outputs = {builder.emit(Algebra::kEinsum, {a, b}, std::move(args))};
-    const auto length = static_cast<double>(side);
-    return 2 * length * length * length / without_overhead(seconds_of(program));
+    return seconds_of(program);
   }
 
-  // Of one term of sums of products element by element, as a gradient of a vector has them.
-  double dot_seconds(const OpDef& einsum) {
+  // Sums of products element by element, as a gradient of a vector has them.
+  std::optional<Program> dot_program(const OpDef& einsum) {
     constexpr std::int64_t kSummed = 1024;
     constexpr std::int64_t kKept = 256;
     Program program;
@@ -252,7 +263,7 @@ class Measurer {
     OpArgs args;
     args.set("to", Shape({kept}));
     program.outputs = {builder.emit(einsum.name, {a, b}, std::move(args))};
-    return seconds_of(program) / (kSummed * kKept);
+    return program;
   }
 
   [[nodiscard]] double without_overhead(double seconds) const {
@@ -260,7 +271,7 @@ class Measurer {
   }
 
   // Half of the bytes are read, half written.
-  double memory_rate(std::int64_t bytes) {
+  double memory_seconds(std::int64_t bytes) {
     Program program;
     DiagSink diags;
     Builder builder(program, ops_, diags);
@@ -268,27 +279,36 @@ class Measurer {
         builder.input(InputKind::kArgument, "x",
                       {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = bytes / 8}})});
     program.outputs = {builder.emit("abs", {x})};
-    return static_cast<double>(bytes) / without_overhead(seconds_of(program));
+    return seconds_of(program);
   }
 
   // ---- operations, one element ----
 
   // nullopt: its time is that of its memory, or it is not made from plain tensors.
-  std::optional<double> element_seconds(const OpDef& op) {
+  std::optional<Program> program_by_elements(const OpDef& op) {
     const bool runs = op.tile != nullptr || op.kernel != nullptr;
     if (!runs || op.effect || op.file != FileUse::kNone || op.algebra == Algebra::kEinsum) {
       return std::nullopt;
     }
-    const std::optional<Program> program = program_of(op, ops_);
+    return program_of(op, ops_);
+  }
+
+  // What one operation takes, where it runs.
+  void take(const std::string& name, const std::optional<Program>& program) {
     const double seconds = program ? seconds_of(*program) : 0;
     if (seconds == 0) {
-      return std::nullopt;
+      return;
     }
     double points = 1;
-    for (const LoopDim& loop : op.space(call_of(*program, program->outputs.front())).loops) {
+    for (const LoopDim& loop : space_of(*program).loops) {
       points *= static_cast<double>(loop.size);
     }
-    return without_overhead(seconds) / points;
+    elements_[name] = {.seconds = seconds, .points = points};
+  }
+
+  static IterationSpace space_of(const Program& program) {
+    const ValueId made = program.outputs.front();
+    return program.at(made).op->space(call_of(program, made));
   }
 
   // ---- collectives ----
@@ -343,8 +363,14 @@ class Measurer {
   std::unique_ptr<Communicator> alone_;
   Executor executor_;
   RankClock clock_;
-  Hardware hardware_;  // as far as it is measured
-  std::map<std::string, double> elements_;
+  // Of a run of an operation, and of its loops.
+  struct Timed {
+    double seconds = 0;
+    double points = 1;
+  };
+
+  Hardware hardware_;  // as far as it is measured: of products and memory the seconds of a run
+  std::map<std::string, Timed> elements_;
   std::vector<Listed> figures_;
   std::set<std::string> doubtful_;
   double overhead_ = 0;      // of a kernel
