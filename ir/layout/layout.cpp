@@ -149,16 +149,16 @@ const Reach* reach_of(const ValueLayout& layout, std::size_t dim) {
 }
 
 Interval part_of(const Dim& dim, const Axes& axes, const Reach* reach, const Mesh& mesh,
-                 std::int64_t rank) {
-  return reach == nullptr ? mesh.part_of(dim.size, axes, rank)
-                          : reached(*reach, dim.size, mesh.part_of(reach->size, axes, rank));
+                 const Coordinates& at) {
+  return reach == nullptr ? mesh.part_of(dim.size, axes, at)
+                          : reached(*reach, dim.size, mesh.part_of(reach->size, axes, at));
 }
 
 std::int64_t longest_reached(const Dim& dim, const Axes& axes, const Reach& reach,
                              const Mesh& mesh) {
   std::int64_t longest = 0;
   for (const std::int64_t rank : mesh.group_of(0, axes)) {
-    longest = std::max(longest, part_of(dim, axes, &reach, mesh, rank).extent);
+    longest = std::max(longest, part_of(dim, axes, &reach, mesh, mesh.place_of(rank)).extent);
   }
   return longest;
 }
@@ -183,8 +183,9 @@ Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mes
 Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
   Slice slice;
   const bool is_held = holds(layout, mesh, rank);
+  const Coordinates at = mesh.place_of(rank);
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const Interval part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, rank);
+    const Interval part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, at);
     slice.offset.push_back(part.begin);
     slice.extent.push_back(is_held ? part.extent : 0);
   }

@@ -48,17 +48,22 @@ std::optional<AxisId> Mesh::find(std::string_view axis) const {
   return static_cast<AxisId>(found - axes.begin());
 }
 
-std::vector<std::int64_t> Mesh::coordinates(std::int64_t rank) const {
-  std::vector<std::int64_t> result(axes.size());
+Coordinates Mesh::place_of(std::int64_t rank) const {
+  Coordinates at = {};
   for (std::size_t i = axes.size(); i-- > 0;) {
-    result[i] = rank % axes[i].size;
+    at.at(i) = rank % axes[i].size;
     rank /= axes[i].size;
   }
-  return result;
+  return at;
+}
+
+std::vector<std::int64_t> Mesh::coordinates(std::int64_t rank) const {
+  const Coordinates at = place_of(rank);
+  return {at.begin(), at.begin() + std::ssize(axes)};
 }
 
 std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
-  const std::vector<std::int64_t> at = coordinates(rank);
+  const Coordinates at = place_of(rank);
   std::int64_t index = 0;
   for (const AxisId axis : list) {
     index = index * axes[axis].size + at[axis];
@@ -66,8 +71,7 @@ std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
   return index;
 }
 
-Interval Mesh::part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
-  const std::vector<std::int64_t> at = coordinates(rank);
+Interval Mesh::part_of(std::int64_t size, const Axes& list, const Coordinates& at) const {
   std::int64_t offset = 0;
   std::int64_t width = size;
   std::int64_t end = size;
@@ -95,7 +99,7 @@ std::vector<std::int64_t> Mesh::group_of(std::int64_t rank, const Axes& list) co
   for (std::size_t i = axes.size(); i-- > 1;) {
     stride[i - 1] = stride[i] * axes[i].size;
   }
-  const std::vector<std::int64_t> at = coordinates(rank);
+  const Coordinates at = place_of(rank);
   std::vector<std::int64_t> group = {rank};
   for (const AxisId axis : list) {
     group.front() -= at[axis] * stride[axis];

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ struct MeshAxis {
   friend bool operator==(const MeshAxis&, const MeshAxis&) = default;
 };
 
+// Of a rank, its place along each axis; 0 behind the last one. Slices of many ranks are asked for:
+// it needs no memory of its own.
+using Coordinates = std::array<std::int64_t, kMaxAxes>;
+
 struct Mesh {
   std::string name;
   std::vector<MeshAxis> axes;
@@ -33,12 +38,16 @@ struct Mesh {
   [[nodiscard]] std::int64_t ranks() const;
   [[nodiscard]] std::int64_t size_of(const Axes& list) const;  // product of the axes' sizes
   [[nodiscard]] std::optional<AxisId> find(std::string_view axis) const;
-  [[nodiscard]] std::vector<std::int64_t> coordinates(std::int64_t rank) const;
+  [[nodiscard]] std::vector<std::int64_t> coordinates(std::int64_t rank) const;  // one an axis
+  [[nodiscard]] Coordinates place_of(std::int64_t rank) const;
   // Index of a rank along several axes taken as one, major first.
   [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const;
   // Which indices of a dim of `size` a rank has when these axes split it: blocks of ceil(size / n),
   // each cut by the next axis in the same way.
-  [[nodiscard]] Interval part_of(std::int64_t size, const Axes& list, std::int64_t rank) const;
+  [[nodiscard]] Interval part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {
+    return part_of(size, list, place_of(rank));
+  }
+  [[nodiscard]] Interval part_of(std::int64_t size, const Axes& list, const Coordinates& at) const;
   // Of the longest block. requires: without `uneven`, that all are as long.
   [[nodiscard]] std::int64_t longest_part(std::int64_t size, const Axes& list) const;
   // Whether these axes may split a dim of `size`.

@@ -1,12 +1,14 @@
 #include "lowering/reshard/reshard_search.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
 
 #include "lowering/layout/holders.h"
+#include "lowering/reshard/joined_axes.h"
 #include "lowering/reshard/reshard_bound.h"
 #include "lowering/reshard/reshard_moves.h"
 
@@ -183,7 +185,21 @@ class Search {
 std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
                                                 const ValueLayout& from, const ValueLayout& to,
                                                 const SearchLimits& limits) {
-  return Search(shape, mesh, from, to, limits).run(from);
+  if (used_axes(mesh, from, to).size() + limits.idle.size() <= kMostSeparateAxes) {
+    return Search(shape, mesh, from, to, limits).run(from);
+  }
+  const JoinedAxes axes(mesh, std::array{&from, &to});
+  const ValueLayout start = axes.joined(from);
+  const SearchLimits joined = {
+      .idle = axes.joined(limits.idle), .received = limits.received, .layouts = limits.layouts};
+  std::optional<std::vector<Move>> moves =
+      Search(shape, axes.mesh(), start, axes.joined(to), joined).run(start);
+  for (std::size_t m = 0; moves && m < moves->size(); ++m) {
+    Move& move = (*moves)[m];
+    move.to = axes.parted(std::move(move.to));
+    move.axes = axes.parted(move.axes);
+  }
+  return moves;
 }
 
 }  // namespace mtf

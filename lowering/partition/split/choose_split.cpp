@@ -4,12 +4,13 @@
 // there may be too many ways: then the best of the first ones is made better by moving axes that
 // stand together from one loop to another, as long as that helps.
 
+#include "lowering/partition/split/choose_split.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <tuple>
 
-#include "lowering/partition/split/split.h"
 #include "lowering/partition/split/split_bound.h"
 #include "lowering/partition/split/split_claims.h"
 #include "lowering/partition/split/split_price.h"
@@ -38,13 +39,24 @@ class Chooser {
       }
       search();
     }
+    return finished();
+  }
+
+  // requires: the loops may be split so.
+  LoopSplit run_from(const std::vector<Axes>& loops) {
+    consider(loops);
+    improve();
+    return finished();
+  }
+
+ private:
+  LoopSplit finished() {
     if (!problem_.price_only) {
       find_otherwise();
     }
     return *best_;
   }
 
- private:
   // ---- search -------------------------------------------------------------------------------
 
   void find_bounds() {
@@ -338,8 +350,13 @@ class Chooser {
 
 }  // namespace
 
-LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {
+LoopSplit choose_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {
   return Chooser(problem, resharder, mesh).run();
+}
+
+LoopSplit improved_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh,
+                           const std::vector<Axes>& loops) {
+  return Chooser(problem, resharder, mesh).run_from(loops);
 }
 
 }  // namespace mtf
