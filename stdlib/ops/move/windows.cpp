@@ -36,6 +36,13 @@ std::optional<TensorType> windows_type(OpCall& call, DiagSink& diags) {
   if (!over) {
     return std::nullopt;
   }
+  if (window.count == 0) {
+    const std::string& to = dim_arg(call.args, "to").name;
+    diags.error(DiagKind::kUnknownDim, call.span,
+                "no dim " + in_backticks(to) + " is declared, which is as long as a window; `-> [" +
+                    to + ": 3]` declares it here");
+    return std::nullopt;
+  }
   const auto in_range = [](std::int64_t n, std::int64_t least) { return n >= least && n < kMost; };
   if (!in_range(window.count, 1) || !in_range(window.stride, 1) || !in_range(window.dilation, 1) ||
       !in_range(window.pad, 0)) {
