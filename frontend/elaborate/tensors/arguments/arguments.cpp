@@ -72,6 +72,13 @@ bool fill_in(const OpCallSite& site, const OpParam& param, OpArgs& args) {
   return true;
 }
 
+// Where formals have what stands behind `->`, if the call gives one.
+std::size_t target_of(std::span<const Formal> formals, const Bound& bound) {
+  const auto target = std::ranges::find(formals, "to", &Formal::name);
+  const auto at = static_cast<std::size_t>(target - formals.begin());
+  return at < formals.size() && bound[at].empty() ? formals.size() : at;
+}
+
 }  // namespace
 
 bool is_tensor_kind(ParamKind kind) {
@@ -82,6 +89,11 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
                                          const Bound& bound) {
   OpArgs args;
   bool is_known = true;
+  const std::size_t to = target_of(formals, bound);
+  std::optional<ArgValue> target;  // first: the others may name a dim that it declares
+  if (to < formals.size()) {
+    target = argument(site, site.op.params[to], *bound[to].front(), args);
+  }
   for (std::size_t i = 0; i < formals.size(); ++i) {
     const OpParam& param = site.op.params[i];
     if (bound[i].empty() && !fill_in(site, param, args)) {
@@ -91,7 +103,8 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
     if (bound[i].empty() || is_tensor_kind(param.kind)) {
       continue;
     }
-    std::optional<ArgValue> value = argument(site, param, *bound[i].front(), args);
+    std::optional<ArgValue> value =
+        i == to ? std::move(target) : argument(site, param, *bound[i].front(), args);
     is_known = is_known && value.has_value();
     if (value) {
       args.set(param.name, *std::move(value));
