@@ -221,6 +221,18 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
 
 namespace {
 
+// What is wrong with a list that should be a shape: of numbers, as other libraries write shapes.
+std::string sizes_without_names(const Value& value) {
+  const auto* list = value.get<List>();
+  if (list == nullptr) {
+    return "";
+  }
+  const auto size = std::ranges::find_if(*list->items, &Value::is<std::int64_t>);
+  return size == list->items->end() ? ""
+                                    : ", in which " + to_string(*size) +
+                                          " has no name, as in [rows: " + to_string(*size) + "]";
+}
+
 std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
                                   std::span<const Shape> operands, std::string_view wanted,
                                   bool may_be_new = false) {
@@ -234,7 +246,8 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   std::optional<Shape> shape = as_shape(value);
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
-                   std::string(wanted) + ", is needed; this is " + kind_of(value));
+                   std::string(wanted) + ", is needed; this is " + kind_of(value) +
+                       sizes_without_names(value));
   }
   return shape;
 }
