@@ -110,9 +110,12 @@ void check_layouts(Context& c) {
   for (const Mesh& mesh : c.layouts.meshes) {
     check_axes(c.report, c.layouts, mesh);
   }
+  const bool is_whole = c.report.failures() == 0;  // else a statement with an error made no paths
   for (const Layout& layout : c.layouts.layouts) {
     check_dims(c.report, c.names, c.layouts.asked.rules, layout);
-    check_globs(c, layout);
+    if (is_whole) {
+      check_globs(c, layout);
+    }
   }
 }
 
