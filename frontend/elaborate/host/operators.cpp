@@ -26,8 +26,11 @@ std::string number_text(const Value& value) {
   return number ? std::to_string(*number) : to_string(value);
 }
 
+// As it would have to be written: `-8 ** 0.5` is the negative of a power.
 std::string text_of(const Site& site) {
-  return "`" + number_text(site.a.value) + " " + std::string(to_string(site.op)) + " " +
+  const std::string a = number_text(site.a.value);
+  const bool in_brackets = site.op == BinaryOp::kPower && a.starts_with('-');
+  return "`" + (in_brackets ? "(" + a + ")" : a) + " " + std::string(to_string(site.op)) + " " +
          number_text(site.b.value) + "`";
 }
 
