@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -117,6 +118,26 @@ def switched():
     check("status", (plain[0], moved[0]), (0, 0))
     check("five steps", len(numbers(plain[1])), 5)
     check("switched", numbers(moved[1]), numbers(plain[1]))
+
+
+def kept():
+    """A file that `:save` cannot write whole, as on a full disk, stays what it was."""
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    long = "".join(f"let number_{i} = {i}\n" for i in range(100))
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder, "mine.mtf")
+        place.write_text("print 1\n", encoding="utf-8")
+        done = subprocess.run([MTF, "repl"], input=long + ":save mine.mtf\n:save new.mtf\n", text=True, cwd=folder,
+                              capture_output=True, timeout=120, preexec_fn=no_room, restore_signals=False)
+        check("no room", (done.returncode, done.stderr.splitlines()[0]),
+              (1, "error: `mine.mtf` cannot be written: File too large [file]"))
+        check("kept", place.read_text(encoding="utf-8"), "print 1\n")
+        check("nothing beside it", [path.name for path in pathlib.Path(folder).iterdir()], ["mine.mtf"])
+        check("saved", repl(long + ":save mine.mtf\n", folder=folder)[0], 0)
+        check("whole", place.read_text(encoding="utf-8"), long)
 
 
 def declared_below():
@@ -236,7 +257,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, taken_back, waiting, switched, declared_below, need_each_other, reload, as_json, large, interrupted):
+for test in (pipe, taken_back, waiting, switched, kept, declared_below, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

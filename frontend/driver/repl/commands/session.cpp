@@ -1,13 +1,13 @@
 // What the session has, and where it is kept.
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <system_error>
 #include <variant>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/fmt/replace_file.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
@@ -16,6 +16,7 @@
 #include "frontend/elaborate/names/module.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/show/shown.h"
+#include "ir/support/file.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -50,6 +51,19 @@ const host::Value* member(Repl& repl, std::string_view name) {
                                      ? nullptr
                                      : (*module)->scope->own(name.substr(dot + 1));
   return binding == nullptr ? nullptr : &binding->value;
+}
+
+// All of it or nothing, with the permissions that the file has; of a device, as it comes. Empty, or
+// why it could not be.
+std::string written(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  const auto write = [&text](std::ostream& out) { out << text; };
+  if (!std::filesystem::exists(status)) {
+    return replace_file(path, write);
+  }
+  return std::filesystem::is_regular_file(status) ? replace_file(path, text)
+                                                  : write_file(path, write);
 }
 
 }  // namespace
@@ -191,12 +205,9 @@ bool repl_save(Repl& repl, const std::string& rest) {
   if (words.size() != 1) {
     return repl.refuse(DiagKind::kBadArgument, "`:save FILE` takes the file to write");
   }
-  std::ofstream stream(words.front(), std::ios::binary);
-  stream << repl.script().text(repl.sources());
-  stream.flush();
-  if (!stream) {
-    return repl.refuse(DiagKind::kFile,
-                       "`" + words.front() + "` cannot be written: " + std::strerror(errno));
+  const std::string why = written(words.front(), repl.script().text(repl.sources()));
+  if (!why.empty()) {
+    return repl.refuse(DiagKind::kFile, "`" + words.front() + "` cannot be written: " + why);
   }
   const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
   repl.tell(words.front() + ": " + count_text(count, "statement") + "; `mtf run " + words.front() +
