@@ -58,6 +58,11 @@ std::optional<Dim> dim_or_new(Context& c, std::string_view name, std::span<const
   return is_new ? Dim{.name = std::string(name), .size = 0} : known;
 }
 
+// Not so a layout, say, of the name that a dim of an operand has.
+bool may_be_dims(const Value& value) {
+  return is_unknown(value) || value.is<List>() || as_shape(value).has_value();
+}
+
 Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> operands,
                     bool may_be_new) {
   const ast::NameRef* name = ast::as_name(expr);
@@ -65,11 +70,15 @@ Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> op
     const std::optional<Dim> dim = dim_or_new(c, name->text, operands);
     return dim ? make(*dim) : evaluate(c, expr);
   }
-  if (name == nullptr || operands.empty() || c.names.scope->find(name->text).binding != nullptr) {
+  const auto* binding = name == nullptr ? nullptr : c.names.scope->find(name->text).binding;
+  if (name == nullptr || operands.empty() || (binding != nullptr && may_be_dims(binding->value))) {
     return evaluate(c, expr);
   }
   if (const std::optional<Dim> dim = dim_of(operands, name->text)) {
     return make(*dim);
+  }
+  if (binding != nullptr) {
+    return evaluate(c, expr);
   }
   unknown_dim(c.report, c.names, name->text, expr.span, operands);
   return unknown();
