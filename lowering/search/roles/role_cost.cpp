@@ -368,12 +368,15 @@ RoleCost::Figures RoleCost::least(const Work& work, const std::string& places) {
           .with_passage_twice = passing_twice};
 }
 
+// To arrange places takes longer than to find them: they are kept as they were asked for, too.
 const RoleCost::Figures& RoleCost::known(Work& work, const std::string& places) {
   if (const auto found = work.known.find(places); found != work.known.end()) {
     return found->second;
   }
-  const std::string looked_at =
-      counts_ == Counts::kUnavoidable ? coarse(*work.operation, places) : places;
+  const std::string arranged = equal_axes_.arranged(places);
+  const std::string looked_at = counts_ == Counts::kUnavoidable && arranged == places
+                                    ? coarse(*work.operation, places)
+                                    : arranged;
   const Figures figures = looked_at == places ? least(work, places) : known(work, looked_at);
   return work.known.emplace(places, figures).first->second;
 }
@@ -383,7 +386,7 @@ RoleCost::Figures RoleCost::of(const RolePlaces& places) {
               .with_passage = through_memory_,
               .with_passage_twice = through_memory_};
   for (Work& work : works_) {
-    const Figures& figures = known(work, equal_axes_.arranged(places.of(*work.operation)));
+    const Figures& figures = known(work, places.of(*work.operation));
     sum.value += work.count * figures.value;
     sum.with_passage += work.count * figures.with_passage;
     sum.with_passage_twice += work.count * figures.with_passage_twice;
