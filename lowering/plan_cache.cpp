@@ -15,4 +15,12 @@ MeshPlans& PlanCache::of(const Mesh& mesh, PlanFor use) {
   return *plans;
 }
 
+std::int64_t PlanCache::looks() const {
+  std::int64_t looks = 0;
+  for (const auto& [key, plans] : plans_) {
+    looks += plans->resharder.looks();
+  }
+  return looks;
+}
+
 }  // namespace mtf

@@ -43,6 +43,9 @@ struct MeshPlans {
 class PlanCache {
  public:
   [[nodiscard]] MeshPlans& of(const Mesh& mesh, PlanFor use);
+  // What plans have looked at so far: decisions on splits, and steps of reshards that were tried,
+  // which take about as long.
+  [[nodiscard]] std::int64_t looks() const;
 
  private:
   std::map<std::vector<std::int64_t>, std::unique_ptr<MeshPlans>> plans_;

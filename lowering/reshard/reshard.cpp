@@ -228,7 +228,8 @@ const Resharder::Planned& Resharder::planned(const Shape& shape, const ValueLayo
   if (fresh && !to.reach.empty()) {
     entry->second = with_border(shape, from, to);
   } else if (fresh) {
-    entry->second = measured(shape, from, to, cheapest_moves(shape, mesh_, from, to, {}).value());
+    entry->second =
+        measured(shape, from, to, cheapest_moves(shape, mesh_, from, to, {}, looks_).value());
     use_idle(shape, from, to, entry->second);
   }
   return entry->second;
@@ -258,14 +259,14 @@ Resharder::Planned Resharder::measured(const Shape& shape, const ValueLayout& fr
 
 // Once all ranks hold slices, each is sent what it lacks, wherever that is.
 Resharder::Planned Resharder::with_border(const Shape& shape, const ValueLayout& from,
-                                          const ValueLayout& to) const {
+                                          const ValueLayout& to) {
   ValueLayout everywhere = from;
   everywhere.where.clear();
   everywhere.partial.clear();
   Planned result;
   if (everywhere != from) {
     result = measured(shape, from, everywhere,
-                      cheapest_moves(shape, mesh_, from, everywhere, {}).value());
+                      cheapest_moves(shape, mesh_, from, everywhere, {}, looks_).value());
   }
   const std::vector<MovedDim> reads = reads_of_itself(shape);
   const Halo halo{.mesh = mesh_,
@@ -290,7 +291,7 @@ Resharder::Planned Resharder::with_border(const Shape& shape, const ValueLayout&
 // and gather what the others did. More ranks take part then; a message more in a row has to be
 // worth it. All idle axes are tried, then without the longest of them, and so on.
 void Resharder::use_idle(const Shape& shape, const ValueLayout& from, const ValueLayout& to,
-                         Planned& best) const {
+                         Planned& best) {
   constexpr std::int64_t kElementsPerHop = 4096;  // received while a message is on its way
   constexpr std::int64_t kMostLayouts = 1000;
   if (mesh_.uneven || !from.where.empty() || !to.where.empty()) {
@@ -304,7 +305,7 @@ void Resharder::use_idle(const Shape& shape, const ValueLayout& from, const Valu
       return;
     }
     const std::optional<std::vector<Move>> found = cheapest_moves(
-        shape, mesh_, from, to, {.idle = idle, .received = most, .layouts = kMostLayouts});
+        shape, mesh_, from, to, {.idle = idle, .received = most, .layouts = kMostLayouts}, looks_);
     if (!found) {
       continue;
     }

@@ -59,6 +59,10 @@ class Resharder {
   [[nodiscard]] std::int64_t collectives(const Shape& shape, const ValueLayout& from,
                                          const ValueLayout& to);
   [[nodiscard]] std::int64_t local_volume(const Shape& shape, const ValueLayout& layout) const;
+  // What its answers have taken, and what else somebody looked at for the same plans: a measure of
+  // work that is the same on every machine.
+  [[nodiscard]] std::int64_t looks() const { return looks_; }
+  void add_looks(std::int64_t looks) { looks_ += looks; }
 
  private:
   struct Planned {
@@ -69,16 +73,16 @@ class Resharder {
   };
   [[nodiscard]] Planned measured(const Shape& shape, const ValueLayout& from, const ValueLayout& to,
                                  const std::vector<Move>& found) const;
-  void use_idle(const Shape& shape, const ValueLayout& from, const ValueLayout& to,
-                Planned& best) const;
+  void use_idle(const Shape& shape, const ValueLayout& from, const ValueLayout& to, Planned& best);
   [[nodiscard]] std::optional<Axes> in_one_step(const ValueLayout& from,
                                                 const ValueLayout& to) const;
   [[nodiscard]] Planned with_border(const Shape& shape, const ValueLayout& from,
-                                    const ValueLayout& to) const;
+                                    const ValueLayout& to);
   const Planned& planned(const Shape& shape, const ValueLayout& from, const ValueLayout& to);
 
   const Mesh& mesh_;
   std::map<std::vector<std::int64_t>, Planned> cache_;  // by sizes, from and to
+  std::int64_t looks_ = 0;
 };
 
 }  // namespace mtf

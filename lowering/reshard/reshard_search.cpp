@@ -74,6 +74,8 @@ class Search {
     return std::nullopt;
   }
 
+  [[nodiscard]] std::int64_t looks() const { return looks_; }
+
  private:
   struct Node {
     Move move;  // that reached it
@@ -87,6 +89,7 @@ class Search {
     const MoveCost cost = nodes_[number].cost;
     const std::int64_t before = local_elements(shape_, mesh_, at.dims);
     for (Move& move : maker_.from(at)) {
+      ++looks_;
       const std::int64_t after = local_elements(shape_, mesh_, move.to.dims);
       const Volume volume = volume_of(move.kind, before, after, mesh_.size_of(move.axes));
       const bool meets = is_collective(move.kind);
@@ -175,6 +178,7 @@ class Search {
   ReshardBound bound_;
   MoveMaker maker_;
   bool is_hasty_ = false;
+  std::int64_t looks_ = 0;
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> index_;  // of a layout's node
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
@@ -184,16 +188,21 @@ class Search {
 
 std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
                                                 const ValueLayout& from, const ValueLayout& to,
-                                                const SearchLimits& limits) {
+                                                const SearchLimits& limits, std::int64_t& looks) {
+  const auto found = [&looks](Search search, const ValueLayout& start) {
+    std::optional<std::vector<Move>> moves = search.run(start);
+    looks += search.looks();
+    return moves;
+  };
   if (used_axes(mesh, from, to).size() + limits.idle.size() <= kMostSeparateAxes) {
-    return Search(shape, mesh, from, to, limits).run(from);
+    return found(Search(shape, mesh, from, to, limits), from);
   }
   const JoinedAxes axes(mesh, std::array{&from, &to});
   const ValueLayout start = axes.joined(from);
   const SearchLimits joined = {
       .idle = axes.joined(limits.idle), .received = limits.received, .layouts = limits.layouts};
   std::optional<std::vector<Move>> moves =
-      Search(shape, axes.mesh(), start, axes.joined(to), joined).run(start);
+      found(Search(shape, axes.mesh(), start, axes.joined(to), joined), start);
   for (std::size_t m = 0; moves && m < moves->size(); ++m) {
     Move& move = (*moves)[m];
     move.to = axes.parted(std::move(move.to));

@@ -21,10 +21,11 @@ struct SearchLimits {
 
 // The fewest received elements, then the fewest collectives, then the fewest slices (of many axes,
 // few of them); always the same ones. Nothing: not within the limits. requires: `to` has no partial
-// sum.
+// sum. `looks`: the steps that were tried come to it.
 [[nodiscard]] std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
                                                               const ValueLayout& from,
                                                               const ValueLayout& to,
-                                                              const SearchLimits& limits);
+                                                              const SearchLimits& limits,
+                                                              std::int64_t& looks);
 
 }  // namespace mtf

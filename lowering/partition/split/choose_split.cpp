@@ -31,6 +31,9 @@ class Chooser {
     find_bounds();
   }
 
+  // Decisions, with what prices take.
+  [[nodiscard]] std::int64_t looks() const { return looks_; }
+
   LoopSplit run() {
     search();
     if (!best_) {  // what is pinned cannot be split
@@ -125,6 +128,7 @@ class Chooser {
       return;
     }
     --left_;
+    ++looks_;
     if (picked_.size() == claimed_.axes.size()) {
       consider_orders();
       return;
@@ -255,6 +259,7 @@ class Chooser {
 
   void consider(const std::vector<Axes>& loops, double most = std::numeric_limits<double>::max()) {
     left_ = std::max(left_ - kToPrice, 0);
+    looks_ += kToPrice;
     std::optional<LoopSplit> split = pricer_.priced(loops, most);
     if (!split) {
       return;
@@ -341,6 +346,7 @@ class Chooser {
   static constexpr int kMostDecided = 2048;  // on all ways together; of five axes, some 1,500
   static constexpr int kToPrice = 4;         // a split takes as long as so many decisions
   int left_ = 0;                             // of these
+  std::int64_t looks_ = 0;                   // decisions, and what prices take
   std::vector<LoopOf> picked_;               // of the first axes, on the way
   std::vector<PricedLoops> considered_;
   std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // of those
@@ -351,12 +357,18 @@ class Chooser {
 }  // namespace
 
 LoopSplit choose_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {
-  return Chooser(problem, resharder, mesh).run();
+  Chooser chooser(problem, resharder, mesh);
+  LoopSplit split = chooser.run();
+  resharder.add_looks(chooser.looks());
+  return split;
 }
 
 LoopSplit improved_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh,
                            const std::vector<Axes>& loops) {
-  return Chooser(problem, resharder, mesh).run_from(loops);
+  Chooser chooser(problem, resharder, mesh);
+  LoopSplit split = chooser.run_from(loops);
+  resharder.add_looks(chooser.looks());
+  return split;
 }
 
 }  // namespace mtf

@@ -40,6 +40,7 @@ class JoinedProblem {
     }
     Resharder resharder(axes_.mesh());
     const LoopSplit found = choose_by_axes(joined, resharder, axes_.mesh());
+    resharder_.add_looks(resharder.looks());
     return improved_by_axes(problem_, resharder_, mesh_, parted(found.loops));
   }
 

@@ -68,5 +68,26 @@ TEST_CASE("plans from a cache, and those for a price, are the plans") {
   CHECK(compared > 100);
 }
 
+TEST_CASE("a cache counts what plans look at, which is less where it knows some of it") {
+  std::mt19937_64 random(3);
+  std::int64_t anew = 0;
+  std::int64_t again = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Program program = simplify(random_program(seed), op_table());
+    const Layout layout = refined_layout({&program, 1}, mesh_of({2, 3, 2}), random);
+    DiagSink diags;
+    PlanCache cache;
+    CHECK(cache.looks() == 0);
+    if (lower_simplified(program, layout, op_table(), diags, {.cache = &cache})) {
+      const std::int64_t looks = cache.looks();
+      anew += looks;
+      REQUIRE(lower_simplified(program, layout, op_table(), diags, {.cache = &cache}));
+      again += cache.looks() - looks;
+    }
+  }
+  CHECK(anew > 1000);
+  CHECK(again < anew / 2);
+}
+
 }  // namespace
 }  // namespace mtf::tests
