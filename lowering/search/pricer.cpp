@@ -8,6 +8,18 @@
 #include "lowering/price/price.h"
 
 namespace mtf {
+namespace {
+
+// Of a block of one size for all there is nothing to measure; of others each rank's is looked at.
+std::int64_t looks_to_measure(const SpmdProgram& plan) {
+  std::int64_t looks = 0;
+  for (const Step& step : plan.steps) {
+    looks += step.kind == StepKind::kAllToAll ? plan.mesh.size_of(step.axes) : 0;
+  }
+  return plan.mesh.uneven ? looks : 0;
+}
+
+}  // namespace
 
 Pricer::Pricer(const SearchSpace& space, Programs programs, PricerOptions options)
     : space_(space), programs_(std::move(programs)), options_(std::move(options)) {
@@ -100,20 +112,30 @@ Priced Pricer::priced(const LayoutCandidate& candidate,
   return result;
 }
 
+std::optional<SpmdProgram> Pricer::planned(const Program& program, const Layout& layout,
+                                           bool is_whole, DiagSink& diags) {
+  const std::int64_t before = cache_.looks();
+  lowered_ += std::ssize(program.values);
+  std::optional<SpmdProgram> plan =
+      lower_simplified(program, layout, options_.ops, diags,
+                       {.exact = options_.exact,
+                        .price_only = !options_.refuses,
+                        .rough_peak = !is_whole,  // the whole has other gaps
+                        .cache = &cache_});
+  const std::int64_t looks = cache_.looks() - before + (plan ? looks_to_measure(*plan) : 0);
+  planning_looks_ += looks;
+  looks_ += looks;
+  return plan;
+}
+
 std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samples,
                               const Layout& layout, Priced& result) {
   double peak = 0;
   double received = 0;
   for (const auto& [program, weight] : samples) {
-    lowered_ += std::ssize(program->values);
     DiagSink diags;
     const bool is_whole = samples.size() == 1;
-    const std::optional<SpmdProgram> plan =
-        lower_simplified(*program, layout, options_.ops, diags,
-                         {.exact = options_.exact,
-                          .price_only = !options_.refuses,
-                          .rough_peak = !is_whole,  // the whole has other gaps
-                          .cache = &cache_});
+    const std::optional<SpmdProgram> plan = planned(*program, layout, is_whole, diags);
     if (!plan) {
       return diags.diags().empty() ? "it does not fit" : diags.diags().front().text;
     }

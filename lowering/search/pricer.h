@@ -58,14 +58,15 @@ class Pricer {
   [[nodiscard]] Priced least_whole(const Priced& priced);
   // Every candidate so far.
   [[nodiscard]] const std::map<LayoutCandidate, Priced>& known() const { return known_; }
-  // What the work so far is measured in: values that were lowered, and what was looked at without a
-  // plan, as values of the same time.
+  // What the work so far is measured in: values that were lowered, and what was looked at for their
+  // plans and without one, as values of the same time.
   [[nodiscard]] std::int64_t work() const { return lowered_ + work_of_looks(); }
   [[nodiscard]] std::int64_t work_of_looks() const { return looks_ / kLooksOfValue; }
   void add_looks(std::int64_t looks) { looks_ += looks; }
   // Of a plan, on average.
   [[nodiscard]] std::int64_t work_of_plan() const {
-    return lowered_ / std::max<std::int64_t>(1, std::ssize(known_));
+    return (lowered_ + planning_looks_ / kLooksOfValue) /
+           std::max<std::int64_t>(1, std::ssize(known_));
   }
   [[nodiscard]] const Hardware& hardware(std::size_t mesh) const { return hardware_[mesh]; }
   [[nodiscard]] bool is_exact() const { return options_.exact; }
@@ -84,6 +85,9 @@ class Pricer {
   };
 
   [[nodiscard]] const Samples& samples(const LayoutCandidate& candidate);
+  // A plan of one of them, whose work is counted.
+  [[nodiscard]] std::optional<SpmdProgram> planned(const Program& program, const Layout& layout,
+                                                   bool is_whole, DiagSink& diags);
   [[nodiscard]] Priced priced(const LayoutCandidate& candidate,
                               std::span<const std::vector<Sample>> entries);
   // "" or why there is no plan.
@@ -101,7 +105,8 @@ class Pricer {
   PlanCache cache_;
   static constexpr std::int64_t kLooksOfValue = 8;
   std::int64_t lowered_ = 0;
-  std::int64_t looks_ = 0;  // ways to split the loops of an operation
+  std::int64_t looks_ = 0;           // of plans, and ways to split the loops of an operation
+  std::int64_t planning_looks_ = 0;  // those of plans
 };
 
 }  // namespace mtf

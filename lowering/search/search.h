@@ -2,8 +2,8 @@
 //
 // First a local search from several starts, then branch and bound over all candidates by
 // `RoleBound`: what it leaves is no better than the answer. All of it is deterministic: work is
-// counted in values lowered, not in seconds, and goes in rounds, each of which ends where it does
-// however many follow. So more work never comes to less.
+// counted in values lowered and in what was looked at for them, not in seconds, and goes in rounds,
+// each of which ends where it does however many follow. So more work never comes to less.
 
 #pragma once
 
@@ -76,8 +76,8 @@ class LayoutSearch {
 
  private:
   // Values that are lowered in the time of one.
-  static constexpr std::int64_t kWorkOfGuess = 4;
-  static constexpr std::int64_t kFirstRound = 18'000;
+  static constexpr std::int64_t kWorkOfGuess = 2;
+  static constexpr std::int64_t kFirstRound = 21'000;
 
   struct Rng {
     std::uint64_t state;

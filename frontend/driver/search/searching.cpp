@@ -20,7 +20,7 @@
 namespace mtf {
 namespace {
 
-constexpr double kValuesPerSecond = 120'000;  // that a common machine plans
+constexpr double kValuesPerSecond = 140'000;  // that a common machine plans
 
 Objective objective_of(const std::string& name) {
   return name == "memory"  ? Objective::kMemory

@@ -385,6 +385,8 @@ RoleCost::Figures RoleCost::of(const RolePlaces& places) {
   Figures sum{.value = through_memory_,
               .with_passage = through_memory_,
               .with_passage_twice = through_memory_};
+  constexpr std::int64_t kKnownOfLook = 6;  // that are found in the time of one look
+  looks_ += std::ssize(works_) / kKnownOfLook;
   for (Work& work : works_) {
     const Figures& figures = known(work, places.of(*work.operation));
     sum.value += work.count * figures.value;

@@ -66,7 +66,7 @@ class RoleCost {
   };
   // Of all operations; the bytes of the one that takes most.
   [[nodiscard]] Figures of(const RolePlaces& places);
-  // Ways to split loops that were looked at: what its answers have taken.
+  // What its answers have taken, as ways to split loops that were looked at.
   [[nodiscard]] std::int64_t looks() const { return looks_; }
   // Of receiving so many bytes, in so many messages one after the other, at least.
   [[nodiscard]] double moving(double bytes, double hops) const;
