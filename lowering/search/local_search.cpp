@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "lowering/search/search.h"
@@ -248,7 +249,11 @@ std::vector<LayoutCandidate> LayoutSearch::starts(std::size_t mesh) const {
       }
     }
   }
-  std::erase_if(all, [this](const LayoutCandidate& c) { return !space_.is_consistent(c); });
+  std::set<LayoutCandidate> seen;
+  std::erase_if(all, [&](LayoutCandidate& c) {
+    c = space_.canonical(c);
+    return !seen.insert(c).second || !space_.is_consistent(c);
+  });
   return all;
 }
 

@@ -205,9 +205,10 @@ std::vector<LayoutCandidate> LayoutSearch::neighbours(const LayoutCandidate& can
   }
   add_infer_moves(candidate, moves);
   // Several kinds of change may come to the same.
-  std::set<LayoutCandidate> seen = {candidate};
+  std::set<LayoutCandidate> seen = {space_.canonical(candidate)};
   pricer_.add_looks(std::ssize(moves));
-  std::erase_if(moves, [&](const LayoutCandidate& moved) {
+  std::erase_if(moves, [&](LayoutCandidate& moved) {
+    moved = space_.canonical(moved);
     return !seen.insert(moved).second || !space_.is_consistent(moved);
   });
   return moves;

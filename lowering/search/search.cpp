@@ -204,6 +204,9 @@ std::vector<LayoutCandidate> LayoutSearch::rule_choices(const Partial& partial) 
     if (std::ranges::none_of(axes, is_taken)) {
       result.push_back(before);
       result.back().rules[partial.decided] = axes;
+      if (!space_.begins_in_order(result.back())) {
+        result.pop_back();
+      }
     }
   }
   return result;
@@ -275,21 +278,24 @@ bool LayoutSearch::consider_orders(const LayoutCandidate& candidate) {
   return true;
 }
 
-// False: all is decided.
-bool LayoutSearch::add_choices(Open& open, const Partial& partial) {
+LayoutSearch::Added LayoutSearch::add_choices(Open& open, const Partial& partial,
+                                              const Share& share) {
   const std::size_t dims = space_.dims().size();
   const std::size_t last = partial.reaches == Reaches::kRules       ? dims
                            : partial.reaches == Reaches::kVariables ? dims + space_.axes()
                                                                     : roles_.decisions();
   if (partial.decided >= last) {
-    return false;
+    return Added::kNone;
   }
   for (LayoutCandidate& candidate : choices(partial)) {
+    if (is_spent(share, 0)) {
+      return Added::kSome;
+    }
     add_open(open, {.candidate = std::move(candidate),
                     .decided = partial.decided + 1,
                     .reaches = partial.reaches});
   }
-  return true;
+  return Added::kAll;
 }
 
 LayoutSearch::Share LayoutSearch::share_of_bounds() const {
@@ -316,27 +322,43 @@ bool LayoutSearch::branch(Reaches reaches, bool is_all) {
   }
   const Share share = share_of_bounds();
   std::vector<LayoutCandidate> left;
+  std::int64_t to_plan = 0;
   double least_left = 0;  // of these
   while (!open.empty() && !is_closed(open.front().least)) {
     least_left = left.empty() ? open.front().least : least_left;
     if (is_all) {
       result_.bound = std::max(result_.bound, least_left);
     }
-    if (is_spent(share, std::ssize(left))) {
+    if (is_spent(share, to_plan)) {
       return false;
     }
     std::ranges::pop_heap(open, Later());
     const Partial partial = std::move(open.back().partial);
     open.pop_back();
-    if (!add_choices(open, partial) && space_.is_consistent(partial.candidate)) {
+    const Added added = add_choices(open, partial, share);
+    if (added == Added::kSome) {
+      return false;
+    }
+    if (added == Added::kNone && space_.is_consistent(partial.candidate)) {
       left.push_back(partial.candidate);
+      to_plan += space_.exchanges(partial.candidate);
     }
   }
+  const bool is_proven = consider_all(std::move(left));
+  result_.proven = is_proven ? std::optional(reaches) : result_.proven;
+  return is_proven;
+}
+
+// Those that the bound has left, the best ones by their guess first. False: some are not planned.
+bool LayoutSearch::consider_all(std::vector<LayoutCandidate> left) {
+  const bool are_all = left.empty() || !space_.leaves_out_orders();
   left = by_guess(std::move(left));
-  const bool all_planned = std::ranges::all_of(
-      left, [this](const LayoutCandidate& candidate) { return consider_orders(candidate); });
-  result_.proven = all_planned ? std::optional(reaches) : result_.proven;
-  return all_planned;
+  const auto considered = [this](const LayoutCandidate& other) { return consider_orders(other); };
+  return std::ranges::all_of(left,
+                             [&](const LayoutCandidate& candidate) {
+                               return space_.all_exchanged(candidate, considered);
+                             }) &&
+         are_all;
 }
 
 std::vector<const Priced*> pareto_front(const Pricer& pricer) {

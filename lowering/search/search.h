@@ -144,6 +144,7 @@ class LayoutSearch {
   bool prove();
   // False: the work that there may be is done.
   bool consider_orders(const LayoutCandidate& candidate);
+  bool consider_all(std::vector<LayoutCandidate> left);
   bool branch(Reaches reaches, bool is_all);
   // What bounds may take.
   struct Share {
@@ -154,7 +155,9 @@ class LayoutSearch {
   [[nodiscard]] Share share_of_bounds() const;
   [[nodiscard]] bool is_spent(const Share& share, std::int64_t to_plan) const;
   void add_open(Open& open, Partial partial);
-  bool add_choices(Open& open, const Partial& partial);
+  // kSome: as far as there is a share for it. kNone: all is decided.
+  enum class Added : std::uint8_t { kAll, kSome, kNone };
+  Added add_choices(Open& open, const Partial& partial, const Share& share);
   [[nodiscard]] std::vector<LayoutCandidate> rule_choices(const Partial& partial) const;
   [[nodiscard]] bool is_closed(double least) const;
   [[nodiscard]] std::vector<LayoutCandidate> choices(const Partial& partial) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -51,13 +52,22 @@ PricerOptions pricing(const Workspace& workspace, SearchedProgram& program,
   return options;
 }
 
+// With the links that tell axes apart; an `expect` may name them.
+SpaceLimits limits_of(SearchedProgram& program) {
+  SpaceLimits limits = program.limits();
+  for (std::size_t m = 0; m < limits.meshes.size() && !program.expects(); ++m) {
+    limits.near_ranks.push_back(program.hardware(limits.meshes[m]).near_ranks);
+  }
+  return limits;
+}
+
 }  // namespace
 
 Searching::Searching(Workspace& workspace, SearchedProgram& program, double budget,
                      const std::function<Hardware(Hardware)>& changed)
     : workspace_(workspace),
       program_(program),
-      space_(program.programs(0), program.limits()),
+      space_(program.programs(0), limits_of(program)),
       pricer_(
           space_, [&program](std::size_t mesh) { return program.programs(mesh); },
           pricing(workspace, program, changed)),
@@ -182,6 +192,7 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
 // The answer with the dim over other axes. What would cost least by its roles goes first.
 std::vector<Searching::Elsewhere> Searching::elsewhere(std::size_t dim) {
   std::vector<Elsewhere> others;
+  std::set<LayoutCandidate> seen;  // those with axes that are alike in other places cost the same
   const Axes& here = answer_.rules[dim];
   for (const Axes& axes : space_.choices(answer_.mesh, dim)) {
     if (pricer_.work() >= all_work_) {
@@ -190,7 +201,8 @@ std::vector<Searching::Elsewhere> Searching::elsewhere(std::size_t dim) {
     LayoutCandidate other = moved(dim, axes);
     const bool is_same = axes.size() == here.size() && other.whole == answer_.whole &&
                          std::ranges::all_of(axes, [&](AxisId axis) { return has(here, axis); });
-    if (!is_same && space_.is_consistent(other)) {
+    pricer_.add_looks(1);
+    if (!is_same && space_.is_consistent(other) && seen.insert(space_.canonical(other)).second) {
       const RoleBound::Least least = roles_.least(roles_.whole(other));
       others.emplace_back(least, std::move(other));
     }

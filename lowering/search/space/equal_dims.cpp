@@ -169,13 +169,13 @@ LayoutCandidate SearchSpace::exchange(LayoutCandidate candidate, std::size_t a, 
 
 // Of `*` the order of the rules decides; of groups the names of variables.
 LayoutCandidate SearchSpace::canonical(const LayoutCandidate& candidate) const {
-  LayoutCandidate least = candidate;
+  LayoutCandidate least = with_axes_in_order(candidate);
   bool is_least = !candidate.groups.empty();
   while (!is_least) {
     is_least = true;
     for (const auto& [a, b] : equal_) {
       const bool may_be = !mtf::has(least.rest, a) && !mtf::has(least.rest, b);
-      LayoutCandidate other = may_be ? exchange(least, a, b) : least;
+      LayoutCandidate other = may_be ? with_axes_in_order(exchange(least, a, b)) : least;
       if (other < least) {
         least = std::move(other);
         is_least = false;

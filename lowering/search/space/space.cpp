@@ -13,21 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxSets = 256;  // of dims that an axis may split together
 
-// All ordered lists of these axes, the shorter ones first.
-std::vector<Axes> ordered_lists(const Axes& axes) {
-  std::vector<Axes> lists = {{}};
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    for (const AxisId axis : axes) {
-      if (!has(lists[i], axis)) {
-        Axes longer = lists[i];
-        longer.push_back(axis);
-        lists.push_back(std::move(longer));
-      }
-    }
-  }
-  return lists;
-}
-
 // The work that is done along each dim, so that the dims that matter are decided first.
 void add_work(const Program& program, std::map<std::string, double>& work) {
   for (std::size_t i = 0; i < program.values.size(); ++i) {
@@ -91,6 +76,7 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
   }
   find_choices();
   find_equal_dims(programs);
+  find_axis_classes(programs);
   may_vary_recompute_ =
       limits_.recompute && limits_.fixed.recompute && std::ranges::any_of(programs, recomputes);
   may_infer_ = limits_.infer.value_or(std::ranges::any_of(programs, has_layouts_of_its_own)) &&
@@ -184,22 +170,6 @@ void SearchSpace::find_neighbours(const Program& program) {
 
 bool SearchSpace::splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const {
   return splits_every(mesh, sizes_[dim], axes);
-}
-
-void SearchSpace::find_choices() {
-  for (const Mesh& mesh : limits_.meshes) {
-    const std::vector<Axes> lists = ordered_lists(splitting_axes(mesh));
-    std::vector<std::vector<Axes>> of_dims(dims_.size());
-    for (std::size_t d = 0; d < dims_.size(); ++d) {
-      if (is_fixed(d)) {
-        of_dims[d] = {std::ranges::find(limits_.fixed.rules, dims_[d], &Rule::dim)->axes};
-        continue;
-      }
-      std::ranges::copy_if(lists, std::back_inserter(of_dims[d]),
-                           [&](const Axes& list) { return splits_all(mesh, d, list); });
-    }
-    choices_.push_back(std::move(of_dims));
-  }
 }
 
 LayoutCandidate SearchSpace::unsplit(std::size_t mesh) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -84,6 +85,9 @@ struct SpaceLimits {
   bool passes = true;              // … `gather` and `stream` may be set
   bool recompute = true;           // … what blocks compute again may be kept
   bool lets = true;                // … what `let`s named may have rules of their own
+  // Of each mesh, how many ranks are on one machine. Empty: no axis is taken to be like another, as
+  // where what is asked of plans names axes.
+  std::vector<std::int64_t> near_ranks = {};
   // … dims that no rule names may follow; nullopt: where the program lays tensors out itself.
   std::optional<bool> infer = std::nullopt;
 };
@@ -108,6 +112,8 @@ class SearchSpace {
   [[nodiscard]] std::vector<LayoutCandidate> beginnings() const;
   [[nodiscard]] Layout layout_of(const LayoutCandidate& candidate) const;
 
+  // Whether axes are so many that a dim is not tried over all of their orders.
+  [[nodiscard]] bool leaves_out_orders() const;
   // All that a dim may be split over on a mesh: no axis, one, several in order.
   [[nodiscard]] const std::vector<Axes>& choices(std::size_t mesh, std::size_t dim) const {
     return choices_[mesh][dim];
@@ -140,8 +146,22 @@ class SearchSpace {
   // The candidate with two dims in each other's place.
   [[nodiscard]] static LayoutCandidate exchange(LayoutCandidate candidate, std::size_t a,
                                                 std::size_t b);
-  // One for all candidates that differ by exchanges of such dims, which cost the same.
+  // One for all candidates that differ by exchanges of such dims, or of axes that are alike, which
+  // cost the same.
   [[nodiscard]] LayoutCandidate canonical(const LayoutCandidate& candidate) const;
+
+  // Of a mesh, the axes that may take each other's place.
+  [[nodiscard]] std::span<const Axes> axis_classes(std::size_t mesh) const {
+    return axis_classes_[mesh];
+  }
+  // Whether rules name axes that are alike in the order of the mesh. What begins otherwise is some
+  // other one with such axes exchanged.
+  [[nodiscard]] bool begins_in_order(const LayoutCandidate& candidate) const;
+  // Whether it is so of the candidate, and of what exchanges such axes, as far as that may cost
+  // something else; and of how many that is asked at most.
+  using Judged = std::function<bool(const LayoutCandidate&)>;
+  [[nodiscard]] bool all_exchanged(const LayoutCandidate& candidate, const Judged& judged) const;
+  [[nodiscard]] std::int64_t exchanges(const LayoutCandidate& candidate) const;
 
   // Whether the candidate says more than the rules of dims.
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
@@ -179,6 +199,10 @@ class SearchSpace {
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;
   void find_groups(std::span<const Program> programs);
   void find_equal_dims(std::span<const Program> programs);
+  void find_axis_classes(std::span<const Program> programs);
+  [[nodiscard]] static Axes by_appearance(const LayoutCandidate& candidate, const Axes& axes);
+  [[nodiscard]] LayoutCandidate with_axes_in_order(const LayoutCandidate& candidate) const;
+  [[nodiscard]] static bool differs_by_axes(const LayoutCandidate& candidate);
   [[nodiscard]] bool splits_all(const Mesh& mesh, std::size_t dim, const Axes& axes) const;
   [[nodiscard]] bool shares_well(const LayoutCandidate& candidate, AxisId axis) const;
 
@@ -192,6 +216,7 @@ class SearchSpace {
   std::vector<std::vector<std::vector<Axes>>> choices_;  // per mesh and dim
   std::vector<Group> groups_;
   std::vector<std::pair<std::size_t, std::size_t>> equal_;
+  std::vector<std::vector<Axes>> axis_classes_;  // per mesh
   bool has_variables_ = false;
   bool may_vary_recompute_ = false;
   bool is_indivisible_ = false;

@@ -108,11 +108,48 @@ TEST_CASE("no layout costs less than the bound by roles") {
   CHECK(compared > 300);
 }
 
+TEST_CASE("layouts in which axes that are alike take each other's place cost the same") {
+  std::mt19937_64 random(17);
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SpaceLimits limits = limits_on(seed % 3 == 0   ? std::vector<std::int64_t>{2, 3, 2}
+                                   : seed % 3 == 1 ? std::vector<std::int64_t>{2, 2, 2, 2}
+                                                   : std::vector<std::int64_t>{3, 3, 2, 2});
+    limits.rest = false;
+    Hardware hardware = some_hardware(seed % 2 == 0, seed % 5 == 0);
+    hardware.near_ranks = seed % 4 == 0 ? 4 : seed % 4 == 1 ? 1 : 2;
+    limits.near_ranks = {hardware.near_ranks};
+    Problem problem(seed, limits, hardware);
+    for (int i = 0; i < 20; ++i) {
+      LayoutCandidate candidate = drawn(problem.space, random);
+      candidate.rest = 0;
+      const LayoutCandidate one = problem.space.canonical(candidate);
+      CHECK(problem.space.canonical(one) == one);
+      INFO("seed " << seed << " under " << to_string(problem.space.layout_of(candidate)) << " and "
+                   << to_string(problem.space.layout_of(one)));
+      const Priced& a = problem.pricer.price(candidate);
+      const Priced& b = problem.pricer.price(one);
+      REQUIRE(a.is_legal == b.is_legal);
+      if (a.is_legal) {
+        CHECK(a.seconds == Approx(b.seconds).epsilon(1e-3));
+        CHECK(a.peak_bytes == b.peak_bytes);
+        CHECK(a.received_bytes == b.received_bytes);
+        compared += candidate == one ? 0 : 1;
+      }
+    }
+  }
+  CHECK(compared > 100);
+}
+
 TEST_CASE("what is found is the best of all layouts by rules") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SpaceLimits limits = limits_on({2, 2});
     limits.variables = limits.rest = limits.passes = false;
-    Problem problem(seed, limits, some_hardware(seed % 2 == 0));
+    Hardware hardware = some_hardware(seed % 2 == 0);
+    hardware.near_ranks = seed % 3 == 0 ? 1 : 2;  // axes are alike, or not
+    limits.near_ranks = {hardware.near_ranks};
+    Problem problem(seed, limits, hardware);
+    CHECK(problem.space.axis_classes(0).size() == (seed % 3 == 0 ? 1 : 0));
     if (problem.space.dims().size() > 5) {
       continue;
     }
