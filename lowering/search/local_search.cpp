@@ -171,6 +171,9 @@ std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candid
   fewer.push_back(candidate);
   fewer.back().infer = fixed.infer;
   fewer.back().whole = 0;
+  for (LayoutCandidate& one : fewer) {
+    one = space_.canonical(one);
+  }
   return fewer;
 }
 

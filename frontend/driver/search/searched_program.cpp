@@ -270,7 +270,7 @@ bool SearchedProgram::check_dims(DiagSink& diags) const {
     if (std::ranges::find(names, dim) == names.end()) {
       diags.error(DiagKind::kUnknownDim, {},
                   "`--keep-whole " + dim + "`: no tensor has a dim `" + dim + "`" +
-                      did_you_mean(dim, names));
+                      did_you_mean(dim, names, "; there is " + host::quoted_list(names)));
     }
   }
   return diags.ok();

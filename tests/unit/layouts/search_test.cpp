@@ -108,6 +108,34 @@ TEST_CASE("no layout costs less than the bound by roles") {
   CHECK(compared > 300);
 }
 
+// Of the mesh [2, 2, 2, 2, 3], by name.
+std::vector<std::string> alike(SpaceLimits limits, std::int64_t near_ranks) {
+  limits.near_ranks = {near_ranks};
+  const SearchSpace space({}, std::move(limits));
+  std::vector<std::string> classes;
+  for (const Axes& axes : space.axis_classes(0)) {
+    classes.push_back(to_string(space.meshes()[0], axes));
+  }
+  return classes;
+}
+
+TEST_CASE("axes are alike that have one size, the same links, and no rule") {
+  using Classes = std::vector<std::string>;
+  SpaceLimits limits = limits_on({2, 2, 2, 2, 3});
+  const Mesh& mesh = limits.fixed.mesh;
+  CHECK(alike(limits, 1) == Classes{to_string(mesh, {0, 1, 2, 3})});
+  CHECK(alike(limits, 100) == Classes{to_string(mesh, {0, 1, 2, 3})});
+  // Two machines of 24 ranks.
+  CHECK(alike(limits, 24) == Classes{to_string(mesh, {1, 2, 3})});
+  CHECK(alike(limits, 12) == Classes{to_string(mesh, {2, 3}), to_string(mesh, {0, 1})});
+  // Machines of 8, which have parts of two axes.
+  CHECK(alike(limits, 8) == Classes{to_string(mesh, {0, 1})});
+  limits.fixed.rules = {{.dim = "elsewhere", .axes = {1}, .span = {}}};
+  CHECK(alike(limits, 1) == Classes{to_string(mesh, {0, 2, 3})});
+  limits.fixed.rules.front().rest = true;
+  CHECK(alike(limits, 1).empty());
+}
+
 TEST_CASE("layouts in which axes that are alike take each other's place cost the same") {
   std::mt19937_64 random(17);
   int compared = 0;
