@@ -114,14 +114,15 @@ Priced Pricer::priced(const LayoutCandidate& candidate,
 
 std::optional<SpmdProgram> Pricer::planned(const Program& program, const Layout& layout,
                                            bool is_whole, DiagSink& diags) {
+  constexpr std::int64_t kRefused = 8;  // values that no rules fit, in the time of one lowered
   const std::int64_t before = cache_.looks();
-  lowered_ += std::ssize(program.values);
   std::optional<SpmdProgram> plan =
       lower_simplified(program, layout, options_.ops, diags,
                        {.exact = options_.exact,
                         .price_only = !options_.refuses,
                         .rough_peak = !is_whole,  // the whole has other gaps
                         .cache = &cache_});
+  lowered_ += std::ssize(program.values) / (plan ? 1 : kRefused);
   const std::int64_t looks = cache_.looks() - before + (plan ? looks_to_measure(*plan) : 0);
   planning_looks_ += looks;
   looks_ += looks;
