@@ -104,13 +104,20 @@ void check_dims(Reporter& report, const Names& names, const std::string& asked,
   }
 }
 
+// What a statement with a mistake declares is not known; a layout that does not fit changes
+// nothing.
+bool keeps_paths_from_being_made(const Diag& diag) {
+  return diag.severity == Severity::kError && diag.kind != DiagKind::kLayoutConflict &&
+         diag.kind != DiagKind::kIndivisible;
+}
+
 }  // namespace
 
 void check_layouts(Context& c) {
   for (const Mesh& mesh : c.layouts.meshes) {
     check_axes(c.report, c.layouts, mesh);
   }
-  const bool is_whole = c.report.failures() == 0;  // else a statement with an error made no paths
+  const bool is_whole = std::ranges::none_of(c.report.sink().diags(), keeps_paths_from_being_made);
   for (const Layout& layout : c.layouts.layouts) {
     check_dims(c.report, c.names, c.layouts.asked.rules, layout);
     if (is_whole) {
