@@ -80,6 +80,7 @@ std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const Value
   --expanding_;
   if (result && result->index >= first) {
     program_.at(*result).internal = internal_ || backward_ || expanding_ > 0;
+    program_.at(*result).written = call.op;
   }
   return result;
 }

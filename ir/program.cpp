@@ -55,7 +55,8 @@ std::string describe(const Program& program, ValueId id) {
     return "`" + value.name + "`";
   }
   if (value.op != nullptr) {
-    return "the result of `" + std::string(spelling(*value.op)) + "`";
+    const OpDef& op = value.written == nullptr ? *value.op : *value.written;
+    return "the result of `" + std::string(spelling(op)) + "`";
   }
   const auto input = std::ranges::find(program.inputs, id, &Input::value);
   return input == program.inputs.end() ? "an input" : "`" + input->name + "`";

@@ -50,6 +50,7 @@ struct Value {
   std::int32_t region = -1;  // in Program::regions: made under `with layout`
   std::string variable;      // path of the variable whose layout it takes, or empty
   Recomputation recompute = {};
+  const OpDef* written = nullptr;  // of what a definition gives: the operation that was called
 };
 
 enum class InputKind : std::uint8_t { kArgument, kCaptured, kParam, kState };

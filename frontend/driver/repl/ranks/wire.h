@@ -50,6 +50,10 @@ void for_members(T& value, F&& f) {
   if constexpr (kCount == 12) {
     auto& [a, b, c, d, e, g, h, i, j, k, l, m] = value; each(a, b, c, d, e, g, h, i, j, k, l, m);
   }
+  if constexpr (kCount == 13) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, n] = value;
+    each(a, b, c, d, e, g, h, i, j, k, l, m, n);
+  }
   // clang-format on
 }
 

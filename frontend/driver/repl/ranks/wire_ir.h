@@ -54,7 +54,7 @@ inline constexpr int kMembers<Frame> = 3;
 template <>
 inline constexpr int kMembers<Recomputation> = 3;
 template <>
-inline constexpr int kMembers<Value> = 12;
+inline constexpr int kMembers<Value> = 13;
 template <>
 inline constexpr int kMembers<Input> = 3;
 template <>
