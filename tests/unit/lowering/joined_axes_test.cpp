@@ -1,9 +1,10 @@
+#include "lowering/reshard/joined_axes.h"
+
 #include <array>
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "lowering/reshard/joined_axes.h"
 #include "tests/unit/lowering/random_layouts.h"
 
 namespace mtf::tests {
