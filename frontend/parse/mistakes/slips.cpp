@@ -259,6 +259,9 @@ std::string sign_slip(const Scene& scene) {
   if (scene.type(0) == MtfParser::ASSIGN && condition) {
     return "`=` does not compare; write `==`";
   }
+  if (scene.type(0) == MtfParser::GREATER && scene.type(-1) == MtfParser::LESS) {
+    return "`<>` means nothing here; write `!=`";
+  }
   if (scene.type(0) == MtfParser::COLON) {
     return colon_slip(scene);
   }
@@ -281,6 +284,22 @@ std::string sign_slip(const Scene& scene) {
     return "`@` pins a layout, as in `x @ [batch -> rows]`; a product is written `einsum`";
   }
   return {};
+}
+
+// layout l on g unevn { }
+std::string layout_slip(const Scene& scene) {
+  if (scene.head().type != MtfParser::LAYOUT || !scene.expects(MtfParser::OPEN_BRACE) ||
+      !is_word(scene.type(0))) {
+    return {};
+  }
+  const std::vector<std::string> words{"infer", "auto", "uneven"};
+  const std::string_view meant = closest(scene.text(0), words);
+  const std::string nothing = backticked(scene.text(0)) + " means nothing here; ";
+  if (!meant.empty()) {
+    return nothing + "did you mean " + backticked(meant) + "?";
+  }
+  return nothing + (scene.position() == 2 ? "a layout is made `on` a mesh"
+                                          : "a layout may be `infer`, `auto` or `uneven`");
 }
 
 // let f = fn (x) { return x }
@@ -324,8 +343,9 @@ std::string structure_slip(const Scene& scene) {
 std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
-  for (const auto& recognise : {import_slip, region_slip, head_slip, string_slip, word_slip,
-                                number_slip, sign_slip, function_slip, structure_slip}) {
+  for (const auto& recognise :
+       {import_slip, region_slip, head_slip, string_slip, word_slip, number_slip, sign_slip,
+        layout_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

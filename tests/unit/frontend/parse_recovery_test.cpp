@@ -30,7 +30,8 @@ TEST_CASE("a broken header does not hide its block") {
                "5:5 found `c` where the statement should end",
                "7:3 found `e` where the statement should end"});
   CHECK(errors("layout l in m {\n  a -> b\n  c d\n}\ne f\n") ==
-        Errors{"1:10 found `in` where `{` was expected", "3:5 found `d` where `->` was expected",
+        Errors{"1:10 `in` means nothing here; a layout is made `on` a mesh",
+               "3:5 found `d` where `->` was expected",
                "5:3 found `f` where the statement should end"});
   CHECK(errors("if a b { c d } else if e { f g } else { h i }") ==
         Errors{"1:6 found `b` where `{` was expected",
