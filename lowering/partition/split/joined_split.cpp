@@ -15,21 +15,18 @@ namespace {
 class JoinedProblem {
  public:
   JoinedProblem(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
-      : problem_(problem), resharder_(resharder), mesh_(mesh), axes_(mesh, layouts_of(problem)) {
-    for (const ValueLayout& operand : problem.operands) {
-      operands_.push_back(axes_.joined(operand));
-    }
-    result_ = axes_.joined(problem.result);
-  }
+      : problem_(problem), resharder_(resharder), mesh_(mesh), axes_(mesh, layouts_of(problem)) {}
 
   LoopSplit run() {
     if (axes_.mesh().axes.size() == mesh_.axes.size()) {
       return choose_by_axes(problem_, resharder_, mesh_);
     }
+    const std::vector<ValueLayout> operands = joined_all(problem_.operands);
+    const ValueLayout result = axes_.joined(problem_.result);
     SplitProblem joined{.call = problem_.call,
                         .space = problem_.space,
-                        .operands = operands_,
-                        .result = result_,
+                        .operands = operands,
+                        .result = result,
                         .firm = joined_all(problem_.firm),
                         .copies = {},
                         .pinned = problem_.pinned,
@@ -60,15 +57,16 @@ class JoinedProblem {
     return layouts;
   }
 
-  std::vector<ValueLayout> joined_all(const std::vector<ValueLayout>& layouts) const {
+  [[nodiscard]] std::vector<ValueLayout> joined_all(std::span<const ValueLayout> layouts) const {
     std::vector<ValueLayout> joined;
+    joined.reserve(layouts.size());
     for (const ValueLayout& layout : layouts) {
       joined.push_back(axes_.joined(layout));
     }
     return joined;
   }
 
-  std::vector<Axes> parted(std::vector<Axes> loops) const {
+  [[nodiscard]] std::vector<Axes> parted(std::vector<Axes> loops) const {
     for (Axes& axes : loops) {
       axes = axes_.parted(axes);
     }
@@ -79,8 +77,6 @@ class JoinedProblem {
   Resharder& resharder_;
   const Mesh& mesh_;
   JoinedAxes axes_;
-  std::vector<ValueLayout> operands_;
-  ValueLayout result_;
 };
 
 }  // namespace
