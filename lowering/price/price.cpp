@@ -38,9 +38,16 @@ double volume(const LocalCall& call, const Mesh& mesh) {
   return result;
 }
 
-// Of a point of the loops of what is no product; 0: nobody has measured it.
+// Of a point of the loops of what is done in a way of its own; 0: it is not, or nobody has measured
+// it.
+double way_seconds(const LocalCall& call, const Hardware& hardware) {
+  const std::string_view way = call.space->timed_as;
+  return way.empty() ? 0 : hardware.seconds_of_element(way);
+}
+
+// … of what is no product.
 double element_seconds(const LocalCall& call, const Hardware& hardware) {
-  const double of_way = hardware.seconds_of_element(call.space->timed_as);
+  const double of_way = way_seconds(call, hardware);
   return of_way > 0 ? of_way : hardware.seconds_of_element(call.call.op->name);
 }
 
@@ -102,7 +109,7 @@ double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardwa
   bool is_measured = false;
   for (const LocalCall& call : step.calls) {
     (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
-    is_measured = is_measured || hardware.seconds_of_element(call.space->timed_as) > 0;
+    is_measured = is_measured || way_seconds(call, hardware) > 0;
   }
   const double memory = memory_seconds(bytes_touched(program, step), hardware);
   const auto parts = static_cast<double>(step.calls.front().stream.parts);

@@ -76,8 +76,7 @@ JoinedAxes::JoinedAxes(const Mesh& mesh, std::span<const ValueLayout* const> lay
             .profile = mesh.profile,
             .span = mesh.span,
             .uneven = mesh.uneven},
-      joined_(mesh.axes.size()),
-      is_followed_(mesh.axes.size(), 0) {
+      joined_(mesh.axes.size()) {
   Neighbours neighbours(mesh.axes.size());
   for (const ValueLayout* layout : layouts) {
     neighbours.add(*layout);
@@ -86,7 +85,6 @@ JoinedAxes::JoinedAxes(const Mesh& mesh, std::span<const ValueLayout* const> lay
   for (std::size_t axis = 0; axis < mesh.axes.size(); ++axis) {
     if (const int next = neighbours.behind(axis); next >= 0) {
       is_behind[static_cast<std::size_t>(next)] = 1;
-      is_followed_[axis] = 1;
     }
   }
   for (std::size_t first = 0; first < mesh.axes.size(); ++first) {
@@ -100,7 +98,7 @@ JoinedAxes::JoinedAxes(const Mesh& mesh, std::span<const ValueLayout* const> lay
       joined_[at] = static_cast<AxisId>(parts_.size());
       parts.push_back(static_cast<AxisId>(axis));
       size *= mesh.axes[at].size;
-      axis = is_followed_[at] != 0 ? neighbours.behind(at) : kAlone;
+      axis = neighbours.behind(at);
     }
     parts_.push_back(parts);
     mesh_.axes.push_back({.name = mesh.axes[first].name, .size = size});
@@ -110,7 +108,7 @@ JoinedAxes::JoinedAxes(const Mesh& mesh, std::span<const ValueLayout* const> lay
 Axes JoinedAxes::joined(const Axes& axes) const {
   Axes result;
   for (const AxisId axis : axes) {
-    if (is_followed_[axis] == 0) {
+    if (axis == parts_[joined_[axis]].back()) {
       result.push_back(joined_[axis]);
     }
   }

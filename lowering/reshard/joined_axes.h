@@ -31,9 +31,8 @@ class JoinedAxes {
 
  private:
   Mesh mesh_;
-  std::vector<Axes> parts_;        // of each joined axis
-  std::vector<AxisId> joined_;     // of each axis of the mesh, the joined one that it is a part of
-  std::vector<char> is_followed_;  // … and whether it is not the last part of that
+  std::vector<Axes> parts_;     // of each joined axis
+  std::vector<AxisId> joined_;  // of each axis of the mesh, the joined one that it is a part of
 };
 
 }  // namespace mtf

@@ -43,11 +43,12 @@ std::string key_of(const ValueLayout& layout) {
 class Search {
  public:
   Search(const Shape& shape, const Mesh& mesh, const ValueLayout& from, const ValueLayout& to,
-         const SearchLimits& limits)
+         const SearchLimits& limits, std::int64_t& looks)
       : shape_(shape),
         mesh_(mesh),
         target_(normal(to)),
         limits_(limits),
+        looks_(looks),
         bound_(shape, mesh, from, target_, limits.idle),
         maker_(shape, mesh, from, target_, limits.idle) {}
 
@@ -73,8 +74,6 @@ class Search {
     }
     return std::nullopt;
   }
-
-  [[nodiscard]] std::int64_t looks() const { return looks_; }
 
  private:
   struct Node {
@@ -175,10 +174,10 @@ class Search {
   const Mesh& mesh_;
   ValueLayout target_;
   const SearchLimits& limits_;
+  std::int64_t& looks_;  // steps that were tried
   ReshardBound bound_;
   MoveMaker maker_;
   bool is_hasty_ = false;
-  std::int64_t looks_ = 0;
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::size_t> index_;  // of a layout's node
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
@@ -189,20 +188,15 @@ class Search {
 std::optional<std::vector<Move>> cheapest_moves(const Shape& shape, const Mesh& mesh,
                                                 const ValueLayout& from, const ValueLayout& to,
                                                 const SearchLimits& limits, std::int64_t& looks) {
-  const auto found = [&looks](Search search, const ValueLayout& start) {
-    std::optional<std::vector<Move>> moves = search.run(start);
-    looks += search.looks();
-    return moves;
-  };
   if (used_axes(mesh, from, to).size() + limits.idle.size() <= kMostSeparateAxes) {
-    return found(Search(shape, mesh, from, to, limits), from);
+    return Search(shape, mesh, from, to, limits, looks).run(from);
   }
   const JoinedAxes axes(mesh, std::array{&from, &to});
   const ValueLayout start = axes.joined(from);
   const SearchLimits joined = {
       .idle = axes.joined(limits.idle), .received = limits.received, .layouts = limits.layouts};
   std::optional<std::vector<Move>> moves =
-      found(Search(shape, axes.mesh(), start, axes.joined(to), joined), start);
+      Search(shape, axes.mesh(), start, axes.joined(to), joined, looks).run(start);
   for (std::size_t m = 0; moves && m < moves->size(); ++m) {
     Move& move = (*moves)[m];
     move.to = axes.parted(std::move(move.to));

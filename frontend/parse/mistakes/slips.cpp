@@ -87,16 +87,20 @@ std::string_view find(const std::array<Word, n>& words, std::string_view word) {
   return {};
 }
 
+std::string misspelt(std::string_view word, const std::vector<std::string>& words) {
+  const std::string_view meant = closest(word, words);
+  return meant.empty()
+             ? ""
+             : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
+}
+
 std::string misspelt_keyword(std::string_view word) {
   const std::vector<std::string> keywords{"import",   "dim",   "mesh",    "layout",    "use",
                                           "with",     "fn",    "model",   "let",       "var",
                                           "option",   "param", "state",   "for",       "while",
                                           "if",       "else",  "return",  "print",     "assert",
                                           "minimize", "save",  "restore", "recompute", "gradient"};
-  const std::string_view meant = closest(word, keywords);
-  return meant.empty()
-             ? ""
-             : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
+  return misspelt(word, keywords);
 }
 
 // from optim import sgd   import optim.sgd   import nn, optim
@@ -252,7 +256,7 @@ std::string number_slip(const Scene& scene) {
   return {};
 }
 
-std::string sign_slip(const Scene& scene) {
+std::string comparison_slip(const Scene& scene) {
   const std::size_t head = scene.head().type;
   const bool condition =
       head == MtfParser::IF || head == MtfParser::WHILE || head == MtfParser::ASSERT;
@@ -262,6 +266,11 @@ std::string sign_slip(const Scene& scene) {
   if (scene.type(0) == MtfParser::GREATER && scene.type(-1) == MtfParser::LESS) {
     return "`<>` means nothing here; write `!=`";
   }
+  return {};
+}
+
+std::string sign_slip(const Scene& scene) {
+  const std::size_t head = scene.head().type;
   if (scene.type(0) == MtfParser::COLON) {
     return colon_slip(scene);
   }
@@ -292,14 +301,12 @@ std::string layout_slip(const Scene& scene) {
       !is_word(scene.type(0))) {
     return {};
   }
-  const std::vector<std::string> words{"infer", "auto", "uneven"};
-  const std::string_view meant = closest(scene.text(0), words);
-  const std::string nothing = backticked(scene.text(0)) + " means nothing here; ";
-  if (!meant.empty()) {
-    return nothing + "did you mean " + backticked(meant) + "?";
+  if (std::string text = misspelt(scene.text(0), {"infer", "auto", "uneven"}); !text.empty()) {
+    return text;
   }
-  return nothing + (scene.position() == 2 ? "a layout is made `on` a mesh"
-                                          : "a layout may be `infer`, `auto` or `uneven`");
+  return backticked(scene.text(0)) + " means nothing here; " +
+         (scene.position() == 2 ? "a layout is made `on` a mesh"
+                                : "a layout may be `infer`, `auto` or `uneven`");
 }
 
 // let f = fn (x) { return x }
@@ -344,8 +351,8 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
-       {import_slip, region_slip, head_slip, string_slip, word_slip, number_slip, sign_slip,
-        layout_slip, function_slip, structure_slip}) {
+       {import_slip, region_slip, head_slip, string_slip, word_slip, number_slip, comparison_slip,
+        sign_slip, layout_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

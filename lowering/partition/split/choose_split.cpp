@@ -25,14 +25,12 @@ class Chooser {
  public:
   Chooser(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)
       : problem_(problem),
+        resharder_(resharder),
         mesh_(mesh),
         pricer_(problem, resharder, mesh),
         claimed_(claims_of(problem, mesh)) {
     find_bounds();
   }
-
-  // Decisions, with what prices take.
-  [[nodiscard]] std::int64_t looks() const { return looks_; }
 
   LoopSplit run() {
     search();
@@ -57,6 +55,7 @@ class Chooser {
     if (!problem_.price_only) {
       find_otherwise();
     }
+    resharder_.add_looks(looks_);
     return *best_;
   }
 
@@ -339,6 +338,7 @@ class Chooser {
   }
 
   const SplitProblem& problem_;
+  Resharder& resharder_;
   const Mesh& mesh_;
   SplitPricer pricer_;
   LoopClaims claimed_;                       // the layouts of operands and result
@@ -357,18 +357,12 @@ class Chooser {
 }  // namespace
 
 LoopSplit choose_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh) {
-  Chooser chooser(problem, resharder, mesh);
-  LoopSplit split = chooser.run();
-  resharder.add_looks(chooser.looks());
-  return split;
+  return Chooser(problem, resharder, mesh).run();
 }
 
 LoopSplit improved_by_axes(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh,
                            const std::vector<Axes>& loops) {
-  Chooser chooser(problem, resharder, mesh);
-  LoopSplit split = chooser.run_from(loops);
-  resharder.add_looks(chooser.looks());
-  return split;
+  return Chooser(problem, resharder, mesh).run_from(loops);
 }
 
 }  // namespace mtf
