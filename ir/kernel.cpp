@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 
 namespace mtf {
 namespace {

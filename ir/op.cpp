@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 
 namespace mtf {
 namespace {

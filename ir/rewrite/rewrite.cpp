@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "ir/loops/loop.h"
-#include "ir/rewrite/contract.h"
-#include "ir/rewrite/join.h"
 #include "ir/rewrite/share.h"
+#include "ir/rewrite/sums/contract.h"
+#include "ir/rewrite/sums/join.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {

@@ -312,13 +312,12 @@ class Targets {
 
   // ---- pins ---------------------------------------------------------------------------------
 
-  // What only a pin reads is made in its layout; and so is what is computed element by element for
-  // it and was not written by the user: the gradient of what lies between two pins.
+  // What the user has only a pin read is made in its layout; and so is what is computed element by
+  // element for it and was not written by the user: the gradient of what lies between two pins.
   void move_pins_up() {
-    const auto is_pinned = [this](const Value& value) {
-      return pin_on(value, layout_.mesh) != nullptr;
-    };
-    if (std::ranges::none_of(program_.values, is_pinned)) {
+    if (std::ranges::none_of(program_.values, [this](const Value& value) {
+          return pin_on(value, layout_.mesh) != nullptr;
+        })) {
       return;
     }
     find_readers();
@@ -331,8 +330,9 @@ class Targets {
         continue;
       }
       const bool is_free = value.op != nullptr && source.is_plain();
-      if (is_free && !readers_[i].empty() && may_follow(value, readers_[i], follows)) {
-        placed_[i] = placed_[at(readers_[i].front())];
+      const std::vector<ValueId> readers = value.internal ? readers_[i] : written(readers_[i]);
+      if (is_free && !readers.empty() && may_follow(value, readers, follows)) {
+        placed_[i] = placed_[at(readers.front())];
         follows[i] = 1;
       }
     }
@@ -346,12 +346,15 @@ class Targets {
         readers_[at(operand)].push_back({static_cast<std::int32_t>(i)});
       }
     }
-    for (const ValueId output : program_.outputs) {
-      readers_[at(output)].clear();
-    }
-    for (const Update& update : program_.updates) {
-      readers_[at(update.value)].clear();
-    }
+    std::ranges::for_each(program_.outputs, [this](ValueId id) { readers_[at(id)].clear(); });
+    std::ranges::for_each(program_.updates,
+                          [this](const Update& update) { readers_[at(update.value)].clear(); });
+  }
+
+  // Gradients read what they need of what the user wrote, which is as the user pinned it.
+  [[nodiscard]] std::vector<ValueId> written(std::vector<ValueId> readers) const {
+    std::erase_if(readers, [this](ValueId reader) { return program_.at(reader).internal; });
+    return readers;
   }
 
   [[nodiscard]] bool may_follow(const Value& value, const std::vector<ValueId>& readers,
@@ -359,9 +362,8 @@ class Targets {
     const ValueLayout& layout = placed_[at(readers.front())]->target.layout;
     return std::ranges::all_of(readers, [&](ValueId reader) {
       const Value& by = program_.at(reader);
-      const bool is_pin = by.op->alias;
       return follows[at(reader)] != 0 && placed_[at(reader)]->target.layout == layout &&
-             (is_pin
+             (by.op->alias  // a pin
                   ? value.internal || readers.size() == 1
                   : value.internal && by.op->tile != nullptr && by.type.shape == value.type.shape);
     });

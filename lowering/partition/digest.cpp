@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 
 namespace mtf {
 namespace {

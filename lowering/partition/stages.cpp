@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 #include "lowering/partition/split/split.h"
 
 namespace mtf {

@@ -25,7 +25,7 @@ struct Relu {
 
 void relu_grad(GradBuilder& b) {
   const ValueId zero = b.scalar(0);
-  const ValueId on = b.emit("greater", {b.operand(0), zero});
+  const ValueId on = b.emit("greater", {b.result(), zero});  // which is often kept anyway
   b.add_to(0, b.emit("where", {on, b.upstream(), zero}));
 }
 

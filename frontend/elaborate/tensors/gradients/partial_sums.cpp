@@ -1,6 +1,6 @@
 // partial_sums: what blocks of a summed dim add to a tensor, each on its own.
 
-#include "ir/rewrite/partial_sums.h"
+#include "ir/rewrite/sums/partial_sums.h"
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"

@@ -1,4 +1,4 @@
-#include "ir/rewrite/terms.h"
+#include "ir/rewrite/sums/terms.h"
 
 #include <algorithm>
 #include <optional>

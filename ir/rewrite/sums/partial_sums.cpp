@@ -1,11 +1,11 @@
-#include "ir/rewrite/partial_sums.h"
+#include "ir/rewrite/sums/partial_sums.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 
 namespace mtf {
 namespace {

@@ -1,4 +1,4 @@
-#include "ir/rewrite/join.h"
+#include "ir/rewrite/sums/join.h"
 
 #include <algorithm>
 #include <cassert>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/rewrite/terms.h"
+#include "ir/rewrite/sums/terms.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {
@@ -68,12 +68,18 @@ std::size_t scaled_factor(const Program& program, std::span<const ValueId> facto
   return best;
 }
 
+bool is_product(const Value& value) {
+  return value.op != nullptr && value.op->algebra == Algebra::kProduct;
+}
+
 // Whether joining a term costs nothing that matters: what is scaled or added up beforehand is small
 // or no larger than the result, which would be scaled otherwise.
 bool affordable(const Program& program, const SumTerm& term, const std::vector<ValueId>& factors) {
   const Value& value = program.at(term.value);
   const bool changed = term.negated || !term.scales.empty();
-  if (value.op->algebra == Algebra::kEinsum && !changed) {
+  const bool of_product =
+      value.op->algebra == Algebra::kEinsum || is_product(program.at(value.operands.front()));
+  if (of_product && !changed) {
     return true;
   }
   const std::int64_t volume = volume_of(program, factors[scaled_factor(program, factors)]);

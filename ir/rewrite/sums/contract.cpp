@@ -1,31 +1,19 @@
 // A sum of a product and an einsum call meet in one normal form: scalar factors outside, then one
 // einsum of the other factors in the order of the text. So both spellings are the same program.
 
-#include "ir/rewrite/contract.h"
+#include "ir/rewrite/sums/contract.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/rewrite/sums/contraction.h"
+#include "ir/rewrite/sums/plain_sum.h"
 #include "ir/rewrite/transfer.h"
 
 namespace mtf {
 namespace {
-
-// A longer product stays a product, which runs element-wise, and a sum.
-constexpr std::size_t kMaxFactors = 8;
-
-struct Contraction {
-  Transfer transfer;
-  OpTable ops;
-  std::vector<int> uses;  // of each old value
-};
-
-Algebra kind_of(const Program& program, ValueId id) {
-  const OpDef* op = program.at(id).op;
-  return op == nullptr ? Algebra::kNone : op->algebra;
-}
 
 // The factors of the product tree under `root`, in the order of the text. A product that somebody
 // else reads is computed anyway, so it is one factor. nullopt: too many.
@@ -50,75 +38,7 @@ std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId
   return factors;
 }
 
-// Are all dims of factor i that `narrow` lacks in one of the other factors?
-bool covered(const Program& to, const std::vector<ValueId>& factors, std::size_t i,
-             const Shape& narrow) {
-  return std::ranges::all_of(to.at(factors[i]).type.shape.dims(), [&](const Dim& dim) {
-    if (narrow.has(dim.name)) {
-      return true;
-    }
-    for (std::size_t other = 0; other < factors.size(); ++other) {
-      if (other != i && to.at(factors[other]).type.shape.has(dim.name)) {
-        return true;
-      }
-    }
-    return false;
-  });
-}
-
-// An einsum matches dims by name, so it can read what a transpose reads, and what a broadcast reads
-// if another factor has the new dims.
-void look_through_views(const Program& to, std::vector<ValueId>& factors) {
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    while (kind_of(to, factors[i]) == Algebra::kTranspose ||
-           kind_of(to, factors[i]) == Algebra::kBroadcast) {
-      const ValueId source = to.at(factors[i]).operands.front();
-      if (!covered(to, factors, i, to.at(source).type.shape)) {
-        break;
-      }
-      factors[i] = source;
-    }
-  }
-}
-
 // ---- building the normal form --------------------------------------------------------------
-
-// A call in the new program, or nothing if its type is not the wanted one; what was appended in
-// vain is dead code.
-std::optional<ValueId> try_call(Contraction& state, const Value& like, Algebra kind,
-                                const std::vector<ValueId>& operands, OpArgs args = {}) {
-  DiagSink ignored;
-  Builder builder(state.transfer.to, state.ops, ignored);
-  builder.at(like);
-  const std::optional<ValueId> value =
-      builder.call(op_of(state.ops, kind), operands, std::move(args));
-  return value && builder.type_of(*value) == like.type ? value : std::nullopt;
-}
-
-// The product of tensors summed to `like`'s type; no factor is a scalar.
-std::optional<ValueId> contraction(Contraction& state, const Value& like,
-                                   const std::vector<ValueId>& factors) {
-  OpArgs args;
-  args.set("to", like.type.shape);
-  args.set("dtype", like.type.dtype);
-  if (factors.size() > 1) {
-    return try_call(state, like, Algebra::kEinsum, factors, std::move(args));
-  }
-  const TensorType& type = state.transfer.to.at(factors.front()).type;
-  if (type == like.type) {
-    return factors.front();
-  }
-  if (same_dims(type.shape, like.type.shape)) {
-    return try_call(state, like, Algebra::kTranspose, factors, to_shape(like.type.shape));
-  }
-  return try_call(state, like, Algebra::kSum, factors, std::move(args));
-}
-
-std::optional<ValueId> scalar_product(Contraction& state, const Value& like, ValueId x, ValueId y) {
-  Value scalar = like;
-  scalar.type.shape = Shape();
-  return try_call(state, scalar, Algebra::kProduct, {x, y});
-}
 
 // `factors` are values of the old program.
 std::optional<ValueId> normal_form(Contraction& state, const Value& like,
@@ -156,11 +76,15 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
     if (value.args.find("terms") != nullptr) {
       return std::nullopt;  // several products: they are in one sum as it is
     }
-    return normal_form(state, value, value.operands);
+    const std::optional<ValueId> plain = as_plain_sum(state, value);
+    return plain ? plain : normal_form(state, value, value.operands);
   }
   if (value.op->algebra != Algebra::kSum ||
       state.transfer.from.at(value.operands.front()).type.dtype != value.type.dtype) {
     return std::nullopt;
+  }
+  if (const std::optional<ValueId> plain = as_plain_sum(state, value)) {
+    return plain;
   }
   std::optional<std::vector<ValueId>> factors = factors_of(state, value.operands.front());
   if (!factors || factors->size() < 2) {

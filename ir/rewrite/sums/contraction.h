@@ -1,0 +1,51 @@
+// What rewrites of sums share: a program on its way into one whose sums are in their normal form.
+
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/rewrite/transfer.h"
+
+namespace mtf {
+
+// A longer product stays a product, which runs element-wise, and a sum.
+inline constexpr std::size_t kMaxFactors = 8;
+
+struct Contraction {
+  Transfer transfer;
+  OpTable ops;
+  std::vector<int> uses;  // of each old value
+};
+
+[[nodiscard]] Algebra kind_of(const Program& program, ValueId id);
+
+// An einsum matches dims by name, so it can read what a transpose reads, and what a broadcast reads
+// if another factor has the new dims.
+void look_through_views(const Program& to, std::vector<ValueId>& factors);
+
+// A call in the new program, or nothing if its type is not the wanted one; what was appended in
+// vain is dead code.
+template <typename Kind>
+[[nodiscard]] std::optional<ValueId> try_call(Contraction& state, const Value& like, Kind kind,
+                                              const std::vector<ValueId>& operands,
+                                              OpArgs args = {}) {
+  DiagSink ignored;
+  Builder builder(state.transfer.to, state.ops, ignored);
+  builder.at(like);
+  const std::optional<ValueId> value =
+      builder.call(op_of(state.ops, kind), operands, std::move(args));
+  return value && builder.type_of(*value) == like.type ? value : std::nullopt;
+}
+
+// The product of tensors summed to `like`'s type; no factor is a scalar.
+[[nodiscard]] std::optional<ValueId> contraction(Contraction& state, const Value& like,
+                                                 const std::vector<ValueId>& factors);
+
+// Of two scalars, in the dtype of `like`.
+[[nodiscard]] std::optional<ValueId> scalar_product(Contraction& state, const Value& like,
+                                                    ValueId x, ValueId y);
+
+}  // namespace mtf

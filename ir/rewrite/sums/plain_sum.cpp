@@ -1,0 +1,227 @@
+#include "ir/rewrite/sums/plain_sum.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/kernel.h"
+
+namespace mtf {
+namespace {
+
+// Of a sum, the factors of what it adds up, in the order of the text.
+struct SignedFactors {
+  std::vector<ValueId> factors;
+  bool negated = false;
+};
+
+// Whether the value has a dim that the sum does not keep, and is not the same along it.
+bool is_summed(const Program& program, ValueId id, const Shape& kept) {
+  while (kind_of(program, id) == Algebra::kBroadcast) {
+    id = program.at(id).operands.front();
+  }
+  return !contains(kept, program.at(id).type.shape);
+}
+
+// Whether a product may be looked through: if nobody else reads it, or, for `shared`, if what is
+// left inside of the sum is one of its factors, so that the sum reads that instead.
+bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared) {
+  const Program& from = state.transfer.from;
+  const Value& value = from.at(id);
+  if (value.op == nullptr || is_narrow(value.type.dtype)) {
+    return false;  // each of its roundings counts
+  }
+  if (value.op->primitive == Primitive::kNegate) {
+    return shared;
+  }
+  const bool is_own = state.uses[static_cast<std::size_t>(id.index)] == 1;
+  return value.op->algebra == Algebra::kProduct &&
+         (is_own || (shared && std::ranges::count_if(value.operands, [&](ValueId operand) {
+                                 return is_summed(from, operand, kept);
+                               }) == 1));
+}
+
+// Factors of a sum in the new program. nullopt: too many.
+std::optional<SignedFactors> signed_factors_of(const Contraction& state, const Value& sum,
+                                               bool shared) {
+  const Program& from = state.transfer.from;
+  SignedFactors found;
+  std::vector<ValueId> to_visit(sum.operands.rbegin(), sum.operands.rend());
+  while (!to_visit.empty()) {
+    const ValueId id = to_visit.back();
+    to_visit.pop_back();
+    if (!may_open(state, id, sum.type.shape, shared)) {
+      found.factors.push_back(state.transfer.at(id));
+      continue;
+    }
+    const std::vector<ValueId>& operands = from.at(id).operands;
+    found.negated = found.negated != (from.at(id).op->primitive == Primitive::kNegate);
+    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
+    if (found.factors.size() + to_visit.size() > kMaxFactors) {
+      return std::nullopt;
+    }
+  }
+  look_through_views(state.transfer.to, found.factors);
+  return found;
+}
+
+Shape all_dims_of(const Program& program, const std::vector<ValueId>& values) {
+  Shape all;
+  for (const ValueId id : values) {
+    for (const Dim& dim : program.at(id).type.shape.dims()) {
+      all = all.has(dim.name) ? all : all.with(dim);
+    }
+  }
+  return all;
+}
+
+// Whether each of two factors has a kept dim that the other lacks.
+bool multiplies_matrices(const Program& program, const std::vector<ValueId>& factors,
+                         const Shape& kept) {
+  const auto lacks = [&](ValueId a, ValueId b) {
+    return std::ranges::any_of(program.at(a).type.shape.dims(), [&](const Dim& dim) {
+      return kept.has(dim.name) && !program.at(b).type.shape.has(dim.name);
+    });
+  };
+  return std::ranges::any_of(factors, [&](ValueId a) {
+    return std::ranges::any_of(factors, [&](ValueId b) { return lacks(a, b) && lacks(b, a); });
+  });
+}
+
+// Whether bands of a chain may end in the sum of a tensor (lowering/steps/bands.h), as far as whole
+// sizes tell: an index of the leading dims that it keeps, or a block of the first two where it sums
+// the first, is as small as a near cache.
+bool fits_in_bands(const Program& to, ValueId sum) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 16;
+  const OpCall call = call_of(to, sum);
+  const IterationSpace space = call.op->space(call);
+  const std::vector<std::int64_t> blocks = canonical_blocks(space);
+  const Shape& shape = call.operands.front().shape;
+  const auto bands_along = [&](std::size_t dim) {
+    const std::size_t loop = space.operands.front()[dim].front();
+    const bool is_kept = space.loops[loop].role == DimRole::kKept;
+    return std::max<std::int64_t>(is_kept ? shape[dim].size : blocks[loop], 1);
+  };
+  const auto is_kept = [&](std::size_t dim) { return call.result.shape.has(shape[dim].name); };
+  std::int64_t elements = shape.volume();
+  const bool by_columns = !is_kept(0);
+  for (std::size_t d = 0; d < shape.rank() && (by_columns ? d < 2 : is_kept(d)); ++d) {
+    elements /= bands_along(d);
+  }
+  return elements <= kMostElements;
+}
+
+// The sum of the product of tensors with the same dims, which are cast as it is; nullopt: they have
+// not.
+std::optional<ValueId> sum_of_product(Contraction& state, const Value& like,
+                                      const std::vector<ValueId>& factors) {
+  const Program& to = state.transfer.to;
+  const Shape& shape = to.at(factors.front()).type.shape;
+  if (!std::ranges::all_of(factors,
+                           [&](ValueId factor) { return to.at(factor).type.shape == shape; })) {
+    return std::nullopt;
+  }
+  if (factors.size() == 1) {
+    return contraction(state, like, factors);
+  }
+  DiagSink ignored;
+  Builder builder(state.transfer.to, state.ops, ignored);
+  builder.at(like);
+  ValueId product = builder.cast(factors.front(), like.type.dtype);
+  for (std::size_t i = 1; i < factors.size(); ++i) {
+    const ValueId wide = builder.cast(factors[i], like.type.dtype);
+    product = builder.emit(Algebra::kProduct, {product, wide});
+  }
+  return try_call(state, like, Algebra::kSum, {product}, to_shape(like.type.shape));
+}
+
+// `value` times a factor, which may be narrower, in the order of `like`'s dims as far as it has
+// them.
+std::optional<ValueId> times(Contraction& state, const Value& like, ValueId value, ValueId factor) {
+  DiagSink ignored;
+  Builder builder(state.transfer.to, state.ops, ignored);
+  builder.at(like);
+  const std::vector<ValueId> both = {value, builder.cast(factor, like.type.dtype)};
+  return builder.call(op_of(state.ops, Algebra::kProduct), both);
+}
+
+// What has a summed dim goes in, anything else outside.
+struct Factored {
+  std::vector<ValueId> inside;
+  std::vector<ValueId> outside;
+  bool negated = false;
+  Value rest;  // as the sum of what is inside
+};
+
+// nullopt: it is a product of matrices, or the sum hardly makes less of what it sums.
+std::optional<Factored> factored(const Contraction& state, const Value& sum, bool shared) {
+  const std::optional<SignedFactors> found = signed_factors_of(state, sum, shared);
+  if (!found) {
+    return std::nullopt;
+  }
+  const Program& to = state.transfer.to;
+  const Shape& kept = sum.type.shape;
+  Factored parts{.inside = {}, .outside = {}, .negated = found->negated, .rest = sum};
+  for (const ValueId factor : found->factors) {
+    (is_summed(to, factor, kept) ? parts.inside : parts.outside).push_back(factor);
+  }
+  const Shape all = all_dims_of(to, found->factors);
+  const bool shrinks = all.checked_volume().value_or(0) >= 2 * kept.volume();
+  if (parts.inside.empty() || !shrinks || multiplies_matrices(to, parts.inside, kept)) {
+    return std::nullopt;
+  }
+  const Shape of_rest = all_dims_of(to, parts.inside);
+  std::vector<Dim> dims;
+  std::ranges::copy_if(kept.dims(), std::back_inserter(dims),
+                       [&](const Dim& dim) { return of_rest.has(dim.name); });
+  parts.rest.type.shape = Shape(std::move(dims));
+  return parts;
+}
+
+std::optional<ValueId> with_outside(Contraction& state, const Value& sum, ValueId rest,
+                                    const Factored& parts) {
+  std::optional<ValueId> now = rest;
+  std::optional<ValueId> scale;
+  for (const ValueId factor : parts.outside) {
+    if (state.transfer.to.at(factor).type.shape.rank() == 0) {
+      scale = scale ? scalar_product(state, sum, *scale, factor) : factor;
+    } else {
+      now = now ? times(state, sum, *now, factor) : now;
+    }
+  }
+  now = now && scale ? times(state, sum, *now, *scale) : now;
+  if (now && parts.negated) {
+    const Value like = state.transfer.to.at(*now);  // a copy: the list grows
+    now = try_call(state, like, Primitive::kNegate, {*now});
+  }
+  if (now && state.transfer.to.at(*now).type != sum.type) {
+    now = try_call(state, sum, Algebra::kTranspose, {*now}, to_shape(sum.type.shape));
+  }
+  return now;
+}
+
+}  // namespace
+
+// A chain may read what a shared product was made of at no cost. What is too large for bands needs
+// all operands in memory: products that are there anyway stay what it reads.
+std::optional<ValueId> as_plain_sum(Contraction& state, const Value& value) {
+  if (const std::optional<Factored> parts = factored(state, value, true)) {
+    const std::optional<ValueId> rest = sum_of_product(state, parts->rest, parts->inside);
+    if (rest && state.transfer.to.at(*rest).op->algebra == Algebra::kSum &&
+        fits_in_bands(state.transfer.to, *rest)) {
+      return with_outside(state, value, *rest, *parts);
+    }
+  }
+  const std::optional<Factored> parts = factored(state, value, false);
+  if (!parts || parts->outside.empty()) {
+    return std::nullopt;
+  }
+  const std::optional<ValueId> rest = contraction(state, parts->rest, parts->inside);
+  return rest ? with_outside(state, value, *rest, *parts) : std::nullopt;
+}
+
+}  // namespace mtf
