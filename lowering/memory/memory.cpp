@@ -9,6 +9,7 @@
 #include "lowering/memory/carried.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/steps/bands.h"
+#include "lowering/steps/column_bands.h"
 
 namespace mtf {
 namespace {
@@ -118,7 +119,8 @@ class Planner {
 
   // A chain reads each element before it writes it, as long as it reads the operand in the order in
   // which it runs over the result, and not after that call. Its reductions read a band before the
-  // result of that band is written. An all-reduce leaves its sums where their terms were.
+  // result of that band is written, but for those of the leading dim, which may read several bands
+  // at once. An all-reduce leaves its sums where their terms were.
   [[nodiscard]] bool may_overwrite(const Step& step, SpmdId operand, SpmdId result) const {
     if (step.kind == StepKind::kAllReduce) {
       return operand == step.from && result == step.to &&
@@ -135,7 +137,7 @@ class Planner {
       if (!runs_along(call, result) && (reads || call.result == result)) {
         return false;
       }
-      if (reads && written) {
+      if (reads && (written || reduces_leading_dim(program_, call))) {
         return false;
       }
       written = written || call.result == result;

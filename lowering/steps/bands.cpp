@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "lowering/steps/column_bands.h"
+
 namespace mtf {
 namespace {
-
-constexpr std::int64_t kBandBytes = 256LL * 1024;  // a part of the second-level cache
-constexpr std::int64_t kMostRowBytes = 1024LL * 1024;
 
 // How many dims two tensors have in common from the first on.
 std::size_t common_dims(const SpmdValue& a, const SpmdValue& b) {
@@ -38,6 +37,11 @@ std::int64_t rows_of(const Shape& shape, std::size_t dims) {
 
 }  // namespace
 
+Shape leading_dims(const Shape& shape, std::size_t count) {
+  const std::span<const Dim> dims = shape.dims().first(count);
+  return Shape({dims.begin(), dims.end()});
+}
+
 Chain chain_of(const Step& step) {
   Chain chain;
   for (const LocalCall& call : step.calls) {
@@ -63,7 +67,11 @@ bool is_reduction(const LocalCall& call) {
 }
 
 ChainExtent extent_of(const SpmdProgram& program, const Chain& chain) {
-  ChainExtent extent{.first = chain.front()->result};
+  const auto is_column = [&program](const LocalCall& call) {
+    return reduces_leading_dim(program, call);
+  };
+  ChainExtent extent{.first = is_column(*chain.front()) ? chain.front()->operands.front()
+                                                        : chain.front()->result};
   const SpmdValue& first = program.at(extent.first);
   extent.dims = first.type.shape.rank();
   for (const LocalCall* call : chain) {
@@ -71,7 +79,11 @@ ChainExtent extent_of(const SpmdProgram& program, const Chain& chain) {
     for (const SpmdId operand : call->operands) {
       extent.most_bytes += static_cast<double>(program.at(operand).local.bytes());
     }
-    extent.dims = std::min(extent.dims, common_dims(first, program.at(call->result)));
+    if (is_column(*call)) {
+      extent.has_columns = true;
+    } else {
+      extent.dims = std::min(extent.dims, common_dims(first, program.at(call->result)));
+    }
     if (call->call.op->tile == nullptr) {
       extent.dims = std::min(extent.dims, common_dims(first, program.at(call->operands.front())));
     }
@@ -83,19 +95,23 @@ ChainExtent joined(const SpmdProgram& program, const ChainExtent& early, const C
   const std::size_t common = common_dims(program.at(early.first), program.at(late.first));
   return {.first = early.first,
           .dims = std::min({early.dims, late.dims, common}),
-          .most_bytes = early.most_bytes + late.most_bytes};
+          .most_bytes = early.most_bytes + late.most_bytes,
+          .has_columns = early.has_columns || late.has_columns};
 }
 
-std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, std::size_t dims) {
+std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain, const ChainExtent& extent) {
+  const std::size_t dims = extent.dims;
   std::vector<std::size_t> tensors;
-  const Shape& prefix = program.at(chain.front()->result).local.shape;
+  const Shape& prefix = program.at(extent.first).local.shape;
   const auto has_prefix = [&](SpmdId id) {
     const Shape& shape = program.at(id).local.shape;
     return shape.rank() >= dims &&
            std::ranges::equal(shape.dims().first(dims), prefix.dims().first(dims));
   };
   for (const LocalCall* call : chain) {
-    tensors.push_back(at(call->result));
+    if (has_prefix(call->result)) {
+      tensors.push_back(at(call->result));
+    }
     for (const SpmdId operand : call->operands) {
       if (has_prefix(operand)) {
         tensors.push_back(at(operand));
@@ -125,12 +141,18 @@ Bands bands_of(const Shape& prefix, std::int64_t row_bytes) {
 
 bool may_run_in_bands(const SpmdProgram& program, const ChainExtent& extent,
                       const std::function<Chain()>& chain) {
-  const std::int64_t rows = rows_of(program.at(extent.first).local.shape, extent.dims);
+  const Shape& shape = program.at(extent.first).local.shape;
+  const std::int64_t rows = rows_of(shape, extent.dims);
   if (rows <= 1) {
     return false;
   }
+  if (extent.has_columns) {
+    const Chain calls = chain();
+    return may_run_in_column_bands(program, calls, leading_dims(shape, extent.dims),
+                                   row_bytes(program, calls, extent));
+  }
   return extent.most_bytes / static_cast<double>(rows) <= static_cast<double>(kMostRowBytes) ||
-         row_bytes(program, chain(), extent.dims) <= kMostRowBytes;
+         row_bytes(program, chain(), extent) <= kMostRowBytes;
 }
 
 }  // namespace mtf

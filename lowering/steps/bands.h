@@ -17,6 +17,11 @@
 
 namespace mtf {
 
+inline constexpr std::size_t kMaxChain =
+    24;  // scratch tiles of one pass stay in the first-level cache
+inline constexpr std::int64_t kBandBytes = 256LL * 1024;  // a part of the second-level cache
+inline constexpr std::int64_t kMostRowBytes = 1024LL * 1024;
+
 using Chain = std::vector<const LocalCall*>;  // in order
 [[nodiscard]] Chain chain_of(const Step& step);
 
@@ -24,11 +29,12 @@ using Chain = std::vector<const LocalCall*>;  // in order
 [[nodiscard]] bool is_reduction(const LocalCall& call);
 
 struct ChainExtent {
-  SpmdId first;  // what the first call makes
+  SpmdId first;  // what the first call makes, or reduces
   // Leading dims that the results of all calls have in common, in size and split, and the operands
-  // of the reductions as well.
+  // of the reductions as well. What reductions of the leading dim make does not count.
   std::size_t dims = 0;
-  double most_bytes = 0;  // of all results and operands; some may be counted several times
+  double most_bytes = 0;     // of all results and operands; some may be counted several times
+  bool has_columns = false;  // reductions of the leading dim (column_bands.h)
 };
 [[nodiscard]] ChainExtent extent_of(const SpmdProgram& program, const Chain& chain);
 // Of one chain behind the other.
@@ -39,17 +45,19 @@ struct ChainExtent {
 // one.
 struct Bands {
   std::size_t cut = 0;
-  std::int64_t rows = 1;  // of the dim `cut`
+  std::int64_t rows = 1;   // of the dim `cut`
+  std::int64_t outer = 1;  // bands one behind the other in dim 0, before `cut`, that go together
 };
+
+[[nodiscard]] Shape leading_dims(const Shape& shape, std::size_t count);
 
 // Bands of the slice `prefix` of the common dims whose tensors stay in the second-level cache where
 // one index of all dims takes so many bytes.
 [[nodiscard]] Bands bands_of(const Shape& prefix, std::int64_t row_bytes);
 
-// Of all results and of the operands that they have in common with them, for one index of the
-// common dims.
+// Of all results and operands that have the common dims, for one index of these.
 [[nodiscard]] std::int64_t row_bytes(const SpmdProgram& program, const Chain& chain,
-                                     std::size_t dims);
+                                     const ChainExtent& extent);
 
 // Whether the calls of a chain are worth doing so; they are asked for only where that is close.
 [[nodiscard]] bool may_run_in_bands(const SpmdProgram& program, const ChainExtent& extent,

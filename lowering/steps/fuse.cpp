@@ -9,11 +9,11 @@
 
 #include "lowering/loops/loops.h"
 #include "lowering/steps/bands.h"
+#include "lowering/steps/column_bands.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::size_t kMaxChain = 24;  // scratch tiles of one pass stay in the first-level cache
 constexpr std::size_t kNoStep = std::numeric_limits<std::size_t>::max();
 
 class Fuser {
@@ -86,13 +86,19 @@ class Fuser {
     }
     has_same_elements_[s] = std::ranges::all_of(program_.steps[s].calls, is_element_wise) ? 1 : 0;
     extent_[s] = extent_of(program_, chain_of(program_.steps[s]));
-    for (std::size_t i = 0; i < program_.steps[s].calls.back().operands.size(); ++i) {
-      const SpmdId operand = program_.steps[s].calls.back().operands[i];
-      const std::size_t m = maker_[at(operand)];
-      if (m != kNoStep && m != s && segments_[m] == segments_[s] && can_join(m, s) &&
-          !holds_back(m, s)) {
-        join(m, s);
+    std::vector<SpmdId> operands = program_.steps[s].calls.back().operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::size_t m = maker_[at(operands[i])];
+      if (m == kNoStep || m == s || segments_[m] != segments_[s] || !can_join(m, s) ||
+          holds_back(m, s)) {
+        continue;
       }
+      if (extent_[s].has_columns) {  // what waited for it joins, too
+        for_calls(m, [&operands](const LocalCall& call) {
+          operands.insert(operands.end(), call.operands.begin(), call.operands.end());
+        });
+      }
+      join(m, s);
     }
   }
 
@@ -100,12 +106,32 @@ class Fuser {
     const Step& early = program_.steps[m];
     const Step& late = program_.steps[s];
     if (is_chain_[m] == 0 || length_[m] + length_[s] > kMaxChain || is_read_[m] != 0 ||
-        is_shared_constant(m) || holders_of(early) != holders_of(late)) {
+        is_shared_constant(m) || holders_of(early) != holders_of(late) || reads_columns(m, s)) {
       return false;
     }
     return (has_same_elements_[m] != 0 && has_same_elements_[s] != 0 &&
             local_shape_of(early) == local_shape_of(late) && shape_of(early) == shape_of(late)) ||
            may_share_bands(m, s);
+  }
+
+  // Whether step s reads what bands of step m only leave parts of. Or may do so in the end: what
+  // only reads elements of such a chain waits for who joins it.
+  [[nodiscard]] bool reads_columns(std::size_t m, std::size_t s) const {
+    if (!extent_[m].has_columns || !extent_[s].has_columns) {
+      return extent_[m].has_columns;
+    }
+    std::set<SpmdId> columns;
+    for_calls(m, [&](const LocalCall& call) {
+      if (reduces_leading_dim(program_, call)) {
+        columns.insert(call.result);
+      }
+    });
+    bool reads = false;
+    for_calls(s, [&](const LocalCall& call) {
+      reads = reads ||
+              std::ranges::any_of(call.operands, [&](SpmdId id) { return columns.contains(id); });
+    });
+    return reads;
   }
 
   [[nodiscard]] bool may_share_bands(std::size_t m, std::size_t s) const {

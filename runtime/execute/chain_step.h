@@ -12,6 +12,7 @@
 
 #include "ir/kernel.h"
 #include "lowering/spmd.h"
+#include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/tile_engine.h"
 
 namespace mtf {
@@ -29,6 +30,7 @@ struct BandScratch {
 
 // What chains work in, shared by all those of an executor.
 struct ChainScratch {
+  Buffer parts;                    // what groups of bands leave of reductions of the leading dim
   std::vector<TileScratch> tiles;  // one for each thread of a rank
   std::vector<BandScratch> bands;  // and so here
   FiniteWatch* watch = nullptr;    // null: nobody looks
@@ -53,8 +55,9 @@ class ChainStep {
   // Where a pass reads or writes a tensor.
   struct Place {
     SpmdId value;                       // in memory, or
-    std::int64_t between = -1;          // so many bytes from the begin of ChainScratch::between
+    std::int64_t between = -1;          // so many bytes from the begin of BandScratch::between
     std::vector<std::int64_t> strides;  // bytes per index of each common dim; of `value`
+    std::int64_t per_band = 0;          // bytes per band of a group; of `between`
   };
   struct Pass {
     std::optional<TilePass> tiles;
@@ -66,37 +69,65 @@ class ChainStep {
     std::vector<const LocalCall*> calls;  // whose results are looked at, if anybody looks
     Shape made;                           // of each result, in the band
   };
+  // A reduction of the leading dim, of a group of bands.
+  struct Column {
+    Place from;  // where the group begins
+    std::shared_ptr<const ReductionPlan> plan;
+    std::int64_t part = 0;              // bytes from the begin of ChainScratch::parts, and more
+    std::vector<std::int64_t> strides;  // from one group to the next along each dim
+  };
+  struct Passes {
+    std::vector<Pass> bands;      // over each band of a group
+    std::vector<Column> columns;  // over the group
+  };
+  // What joins the parts that all groups leave.
+  struct ColumnEnd {
+    const LocalCall* call = nullptr;
+    std::shared_ptr<const ReductionPlan> plan;
+    std::int64_t part = 0;
+    Shape made;
+  };
   // The slices of one rank, or of all local ones.
   struct OnRank {
     std::vector<std::int64_t> extents;  // of the common dims, up to the one that is cut
     std::int64_t rows = 1;              // of that one in a band
-    std::vector<Pass> whole;            // over a band
-    std::vector<Pass> rest;             // over the last band, where it is smaller
+    std::int64_t outer = 1;             // bands of a group, one behind the other in dim 0
+    Passes whole;                       // over a group
+    Passes rest;                        // over the last one, where its bands are smaller
+    std::vector<ColumnEnd> ends;
     std::int64_t between_bytes = 0;
-    int threads = 1;  // that bands are worth
+    std::int64_t part_bytes = 0;
+    int threads = 1;  // that groups are worth
 
-    // Indices of a dim in a band.
+    // Indices of a dim in a group.
     [[nodiscard]] std::int64_t step_along(std::size_t dim) const {
-      return dim + 1 == extents.size() ? rows : 1;
+      return dim + 1 == extents.size() ? rows : (dim == 0 ? outer : 1);
     }
-    [[nodiscard]] std::int64_t bands_along(std::size_t dim) const;
-    [[nodiscard]] std::int64_t bands() const;
-    // Where a band begins.
-    [[nodiscard]] std::vector<std::int64_t> begin_of(std::int64_t band) const;
+    [[nodiscard]] std::int64_t groups_along(std::size_t dim) const;
+    [[nodiscard]] std::int64_t groups() const;
+    // Where a group begins.
+    [[nodiscard]] std::vector<std::int64_t> begin_of(std::int64_t group) const;
   };
 
-  // What a run of bands works in.
+  // What a run of groups works in.
   struct Work {
     const PreparedProgram& prepared;
     std::size_t rank = 0;
     std::span<TileScratch> tiles;
     BandScratch& scratch;
+    std::byte* parts = nullptr;
     FiniteWatch* watch = nullptr;
+    std::vector<std::int64_t> at = {};  // where the band in progress begins, along the common dims
+    std::int64_t band = 0;              // and its number in its group
+
+    [[nodiscard]] std::byte* address(const Place& place) const;
   };
 
-  static void run_band(const std::vector<Pass>& passes, const std::vector<std::int64_t>& at,
-                       const Work& work);
-  static void run_bands(const OnRank& here, Interval bands, const Work& work);
+  static void run_band(const std::vector<Pass>& passes, const Work& work);
+  static void run_groups(const OnRank& here, Interval groups, Work work);
+  void make_room(const OnRank& here, std::int64_t threads, ChainScratch& scratch);
+  static void join_parts(const OnRank& here, const PreparedProgram& prepared, std::size_t rank,
+                         ChainScratch& scratch);
 
   std::vector<OnRank> ranks_;
 };

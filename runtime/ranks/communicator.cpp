@@ -15,22 +15,6 @@
 namespace mtf {
 namespace {
 
-ReduceKind kind_of(Combine how) {
-  switch (how) {
-    case Combine::kSum:
-      return ReduceKind::kSum;
-    case Combine::kMax:
-      return ReduceKind::kMax;
-    case Combine::kMin:
-      return ReduceKind::kMin;
-    case Combine::kProd:
-    case Combine::kLogSumExp:  // of scans, which join by themselves (exchange_scan.h)
-    case Combine::kRecurrence:
-      break;
-  }
-  return ReduceKind::kProd;
-}
-
 // A tree of 2^k leaves needs k + 1 entries on the stack.
 constexpr std::size_t kTreeDepth = 33;
 constexpr std::size_t kTileBytes = 4096;

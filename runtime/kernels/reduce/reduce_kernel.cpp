@@ -348,6 +348,22 @@ void reduce(const ReductionPlan& plan, const void* in, void* out) {
   });
 }
 
+ReduceKind kind_of(Combine how) {
+  switch (how) {
+    case Combine::kSum:
+      return ReduceKind::kSum;
+    case Combine::kMax:
+      return ReduceKind::kMax;
+    case Combine::kMin:
+      return ReduceKind::kMin;
+    case Combine::kProd:
+    case Combine::kLogSumExp:
+    case Combine::kRecurrence:
+      break;
+  }
+  return ReduceKind::kProd;
+}
+
 void combine(ReduceKind kind, const float* left, const float* right, std::int64_t n, float* out) {
   combine_kind(kind, left, right, n, out);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
+#include "ir/op.h"
 #include "ir/support/cpu.h"
 
 namespace mtf {
@@ -20,6 +21,9 @@ namespace mtf {
 inline constexpr int kReduceLanes = 16;
 
 enum class ReduceKind : std::uint8_t { kSum, kProd, kMax, kMin };
+
+// How partial results are joined; scans, which join by themselves, have no kind of their own.
+[[nodiscard]] ReduceKind kind_of(Combine how);
 
 struct KeptDim {
   std::int64_t extent = 1;

@@ -32,10 +32,7 @@ std::string returning(const std::string& result) {
 }
 
 SpmdProgram lowered(const std::string& text, const Layout& layout) {
-  DiagSink diags;
-  std::optional<SpmdProgram> spmd = lower(program_of(text), layout, op_table(), diags);
-  REQUIRE(spmd);
-  return *std::move(spmd);
+  return tests::lowered(program_of(text), layout);
 }
 
 // The layout with one rule, `dim -> x`.

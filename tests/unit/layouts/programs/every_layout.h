@@ -13,12 +13,16 @@
 #include "ir/host_tensor.h"
 #include "ir/layout/layout.h"
 #include "ir/program.h"
+#include "lowering/lower.h"
 #include "runtime/ranks/communicator.h"
 
 namespace mtf::tests {
 
 // The program of the function `case` of a .mtf text. requires: the text is right.
 [[nodiscard]] Program program_of(const std::string& text);
+
+// Its plan. requires: the layout fits.
+[[nodiscard]] SpmdProgram lowered(const Program& program, const Layout& layout);
 
 // A mesh with axes x, y, z, w of these sizes.
 [[nodiscard]] Mesh mesh_of(const std::vector<std::int64_t>& sizes);

@@ -1,6 +1,8 @@
 // From the text of a case to its program, through the whole front end.
 
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
@@ -49,6 +51,15 @@ Program program_of(const std::string& text) {
     }
   }
   throw std::runtime_error(text + "\n" + problems(diags, sources));
+}
+
+SpmdProgram lowered(const Program& program, const Layout& layout) {
+  DiagSink diags;
+  std::optional<SpmdProgram> plan = lower(program, layout, op_table(), diags);
+  if (!plan) {
+    throw std::runtime_error("the layout does not fit " + program.name);
+  }
+  return *std::move(plan);
 }
 
 }  // namespace mtf::tests

@@ -24,6 +24,12 @@ constexpr std::array kParts = {
     Part{.name = "norm",
          .body = "  let y = (x - mean(x, over = io)) * rsqrt(mean(square(x), over = io) + 1e-5)\n"
                  "  return y, sum(y * x, over = io), sum(y -> [io, batch])\n"},
+    Part{.name = "column chains",
+         .body = "  dim images = 16, row = 32, col = 4, deep = 64\n"
+                 "  let y = normal([images, row, col, deep], seed = 7)\n"
+                 "  let z = 2 * y - 1\n"
+                 "  return sum(z -> [deep]), max(abs(y) -> [row, deep]), sum(y * z -> [deep]),\n"
+                 "    sum(square(y)), z\n"},
     Part{.name = "moves",
          .body = "  let y = x[io: 3..100]\n"
                  "  return transpose(x -> [io, length, batch]), concat([y, x], over = io),\n"

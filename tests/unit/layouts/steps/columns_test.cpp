@@ -1,0 +1,115 @@
+// Sums over leading dims at the end of chains: joined from blocks, to the bits of one pass.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "lowering/steps/column_bands.h"
+#include "tests/unit/layouts/programs/every_layout.h"
+
+namespace mtf::tests {
+namespace {
+
+// The chains of a plan that end in such sums.
+std::vector<const Step*> chains_with_columns(const SpmdProgram& plan) {
+  std::vector<const Step*> chains;
+  for (const Step& step : plan.steps) {
+    const bool has_columns = std::ranges::any_of(step.calls, [&plan](const LocalCall& call) {
+      return call.result.valid() && reduces_leading_dim(plan, call);
+    });
+    if (step.calls.size() > 1 && has_columns) {
+      chains.push_back(&step);
+    }
+  }
+  return chains;
+}
+
+std::string drawn_case(std::mt19937& random) {
+  const auto below = [&random](std::size_t n) { return random() % n; };
+  constexpr std::array<int, 7> kSizes = {1, 3, 8, 16, 27, 32, 64};
+  constexpr std::array<const char*, 4> kDims = {"a", "b", "c", "d"};
+  const std::size_t rank = 2 + below(3);
+  std::string dims = "dim ";
+  std::string shape;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::string name = kDims[d];
+    dims += (d == 0 ? "" : ", ") + name + " = " + std::to_string(kSizes[below(kSizes.size())]);
+    shape += (d == 0 ? "" : ", ") + name;
+  }
+  constexpr std::array<const char*, 5> kChains = {"2 * x - 1", "square(x)", "where(x > y, x, y)",
+                                                  "x * y", "abs(x) + 0.5 * y"};
+  constexpr std::array<const char*, 4> kReductions = {"sum", "max", "min", "sum"};
+  std::string body = "  let x = normal([" + shape + "], seed = 1)\n  let y = normal([" + shape +
+                     "], seed = 2)\n  let z = " + kChains[below(kChains.size())] + "\n";
+  std::string results;
+  for (int i = 0; i < 3; ++i) {
+    std::string kept;
+    for (std::size_t d = below(2); d < rank; ++d) {
+      kept += below(2) == 0 ? (kept.empty() ? "" : ", ") + std::string(kDims[d]) : "";
+    }
+    const std::string of = below(2) == 0 ? "z" : kChains[below(kChains.size())];
+    results +=
+        std::string(kReductions[below(kReductions.size())]) + "(" + of + " -> [" + kept + "]), ";
+  }
+  return dims + "\nfn case() {\n" + body + "  return " + results +
+         (below(2) == 0 ? "z" : "sum(z)") + "\n}\n";
+}
+
+TEST_CASE("sums over leading dims end chains that keep nothing in memory") {
+  const Program program = program_of(R"(
+dim batch = 32, row = 32, channel = 64
+fn case(x: f32[batch, row, channel], y: f32[batch, row, channel]) {
+  let centred = x - mean(x -> [channel])
+  return sum(square(centred) -> [channel]), sum(centred * y -> [channel])
+}
+)");
+  const SpmdProgram plan = lowered(program, one_rank());
+  const std::vector<const Step*> chains = chains_with_columns(plan);
+  REQUIRE(chains.size() == 2);
+  for (const SpmdValue& value : plan.values) {
+    INFO(value.name);
+    CHECK((value.home != Home::kArena || value.local.shape.rank() < 3));
+  }
+}
+
+TEST_CASE("who reads such a sum is in no chain with it") {
+  const Program program = program_of(R"(
+dim batch = 32, row = 32, channel = 64
+fn case() {
+  let y = normal([batch, row, channel], seed = 1) * 2
+  return y - sum(y -> [channel]), exp(sum(y -> [channel]))
+}
+)");
+  const SpmdProgram plan = lowered(program, one_rank());
+  for (const Step* step : chains_with_columns(plan)) {
+    for (const LocalCall& call : step->calls) {
+      for (const LocalCall& other : step->calls) {
+        CHECK((!reduces_leading_dim(plan, call) ||
+               std::ranges::find(other.operands, call.result) == other.operands.end()));
+      }
+    }
+  }
+  const Report report = compare_all(program, {{2}, {4}});
+  CHECK(report.first_difference == "");
+}
+
+TEST_CASE("drawn chains of such sums give one rank's bits under every layout") {
+  std::mt19937 random(7);
+  std::int64_t legal = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::string text = drawn_case(random);
+    INFO(text);
+    const Report report = compare_all(program_of(text), {{2}, {4}, {2, 2}});
+    legal += report.legal;
+    CHECK(report.first_difference == "");
+  }
+  CHECK(legal > 200);
+}
+
+}  // namespace
+}  // namespace mtf::tests
