@@ -14,6 +14,7 @@
 #include "lowering/price/totals.h"
 #include "lowering/steps/bucket.h"
 #include "lowering/steps/fuse.h"
+#include "lowering/steps/rematerialize.h"
 #include "lowering/steps/stream.h"
 
 namespace mtf {
@@ -73,6 +74,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   hoist(out, layout.gather_again);
   assert(verify(out).empty());
   fuse(out);
+  rematerialize(out);
   assert(verify(out).empty());
   bucket(out);
   stream(out, layout.stream, options.exact);
