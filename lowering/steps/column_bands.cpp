@@ -88,7 +88,7 @@ Bands bands_of(const Columns& columns, const Shape& prefix, std::int64_t row_byt
 // Whether what bands leave to be joined is small beside what they read.
 bool leaves_little(const SpmdProgram& program, const Columns& columns, const Shape& prefix,
                    const Bands& bands) {
-  constexpr std::int64_t kLittle = 4;
+  constexpr std::int64_t kLittle = 16;
   return std::ranges::all_of(columns.calls, [&](const LocalCall* call) {
     std::int64_t parts = prefix[0].size / (bands.cut == 0 ? bands.rows : bands.outer);
     if (bands.cut == 1 && reduces(*call, 1)) {

@@ -46,18 +46,7 @@ class Rematerializer {
       kept_[at(update.value)] = 1;
     }
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
-      const Step& step = program.steps[s];
-      for (const SpmdId id : read_by(step)) {
-        add_reader(id, s);
-      }
-      if (step.kind != StepKind::kKernel) {
-        maker_[at(step.to)] = s;
-      }
-      for (const LocalCall& call : step.calls) {
-        if (call.result.valid()) {
-          maker_[at(call.result)] = s;
-        }
-      }
+      note(s);
     }
   }
 
@@ -68,8 +57,7 @@ class Rematerializer {
       }
       for (std::size_t c = 0; c < program_.steps[s].calls.size(); ++c) {
         const LocalCall& call = program_.steps[s].calls[c];
-        if (is_element_wise(call) && kept_[at(call.result)] == 0 &&
-            bytes_of(call.result) >= kLeastBytes) {
+        if (may_go(call.result) && is_element_wise(call)) {
           consider(s, call.result);
         }
       }
@@ -78,7 +66,32 @@ class Rematerializer {
   }
 
  private:
+  // Who makes what, and who reads it.
+  void note(std::size_t s) {
+    const Step& step = program_.steps[s];
+    if (step.kind != StepKind::kKernel) {
+      add_reader(step.from, s);
+      maker_[at(step.to)] = s;
+    }
+    for (const LocalCall& call : step.calls) {
+      for (const SpmdId id : call.operands) {
+        add_reader(id, s);
+      }
+      if (call.result.valid()) {
+        maker_[at(call.result)] = s;
+      }
+    }
+  }
+
+  // Whether a value is worth it, and nobody behind the program wants it.
+  [[nodiscard]] bool may_go(SpmdId id) const {
+    return kept_[at(id)] == 0 && bytes_of(id) >= kLeastBytes;
+  }
+
   void add_reader(SpmdId id, std::size_t s) {
+    if (!id.valid() || !may_go(id)) {
+      return;
+    }
     std::vector<std::size_t>& readers = readers_[at(id)];
     if (std::ranges::find(readers, s) == readers.end()) {
       readers.push_back(s);

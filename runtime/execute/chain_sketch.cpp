@@ -333,6 +333,7 @@ ChainStep::Column ChainSketch::column(const LocalCall& call, std::int64_t part) 
     }
   }
   column.plan = plan_reduction(reduction, program_.at(from).type.dtype);
+  column.whole = parts_of(call) == 1 ? call.result : SpmdId();
   return column;
 }
 
@@ -355,8 +356,10 @@ std::int64_t ChainSketch::parts_of(const LocalCall& call) const {
 }
 
 std::int64_t ChainSketch::part_bytes(const LocalCall& call) const {
-  return rounded(parts_of(call) * slice_shape(call.result).volume() *
-                 width_of(call.call.result.dtype));
+  const std::int64_t parts = parts_of(call);
+  return parts == 1 ? 0
+                    : rounded(parts * slice_shape(call.result).volume() *
+                              width_of(call.call.result.dtype));
 }
 
 void ChainSketch::find_ends(ChainStep::OnRank& here) const {
@@ -373,8 +376,10 @@ void ChainSketch::find_ends(ChainStep::OnRank& here) const {
         reduction.reduced.push_back({.extent = parts, .in = stride, .blocks = parts});
       }
     }
+    const bool joins = parts_of(*call) > 1;
     here.ends.push_back({.call = call,
-                         .plan = plan_reduction(reduction, call->call.result.dtype),
+                         .plan = joins ? plan_reduction(reduction, call->call.result.dtype)
+                                       : std::shared_ptr<const ReductionPlan>(),
                          .part = here.part_bytes,
                          .made = made});
     here.part_bytes += part_bytes(*call);

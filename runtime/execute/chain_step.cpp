@@ -101,7 +101,9 @@ void ChainStep::run_groups(const OnRank& here, Interval groups, Work work) {
     work.at = begin;
     work.band = 0;
     for (const Column& column : passes.columns) {
-      std::byte* part = work.parts + column.part;
+      std::byte* part = column.whole.valid()
+                            ? static_cast<std::byte*>(work.prepared.at(work.rank, column.whole))
+                            : work.parts + column.part;
       for (std::size_t d = 0; d < begin.size(); ++d) {
         part += begin[d] / here.step_along(d) * column.strides[d];
       }
@@ -128,7 +130,9 @@ void ChainStep::join_parts(const OnRank& here, const PreparedProgram& prepared, 
                            ChainScratch& scratch) {
   for (const ColumnEnd& end : here.ends) {
     void* result = prepared.at(rank, end.call->result);
-    reduce(*end.plan, scratch.parts.data() + end.part, result);
+    if (end.plan != nullptr) {
+      reduce(*end.plan, scratch.parts.data() + end.part, result);
+    }
     if (scratch.watch != nullptr) {
       scratch.watch->made(rank, *end.call,
                           {.data = result, .count = end.made.volume(), .of = end.made});

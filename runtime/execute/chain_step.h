@@ -73,7 +73,8 @@ class ChainStep {
   struct Column {
     Place from;  // where the group begins
     std::shared_ptr<const ReductionPlan> plan;
-    std::int64_t part = 0;              // bytes from the begin of ChainScratch::parts, and more
+    SpmdId whole = {};                  // the result itself, if groups have one part of it each
+    std::int64_t part = 0;              // or bytes from the begin of ChainScratch::parts, and more
     std::vector<std::int64_t> strides;  // from one group to the next along each dim
   };
   struct Passes {
@@ -83,7 +84,7 @@ class ChainStep {
   // What joins the parts that all groups leave.
   struct ColumnEnd {
     const LocalCall* call = nullptr;
-    std::shared_ptr<const ReductionPlan> plan;
+    std::shared_ptr<const ReductionPlan> plan;  // null: there is nothing to join
     std::int64_t part = 0;
     Shape made;
   };

@@ -69,12 +69,12 @@ std::optional<SignedFactors> signed_factors_of(const Contraction& state, const V
   return found;
 }
 
-Shape all_dims_of(const Program& program, const std::vector<ValueId>& values) {
-  Shape all;
+std::vector<Dim> all_dims_of(const Program& program, const std::vector<ValueId>& values) {
+  std::vector<Dim> all;
   for (const ValueId id : values) {
-    for (const Dim& dim : program.at(id).type.shape.dims()) {
-      all = all.has(dim.name) ? all : all.with(dim);
-    }
+    std::ranges::copy_if(
+        program.at(id).type.shape.dims(), std::back_inserter(all),
+        [&all](const Dim& dim) { return std::ranges::find(all, dim) == all.end(); });
   }
   return all;
 }
@@ -165,19 +165,21 @@ std::optional<Factored> factored(const Contraction& state, const Value& sum, boo
   }
   const Program& to = state.transfer.to;
   const Shape& kept = sum.type.shape;
-  Factored parts{.inside = {}, .outside = {}, .negated = found->negated, .rest = sum};
+  Factored parts{.inside = {}, .outside = {}, .negated = found->negated, .rest = {}};
   for (const ValueId factor : found->factors) {
     (is_summed(to, factor, kept) ? parts.inside : parts.outside).push_back(factor);
   }
-  const Shape all = all_dims_of(to, found->factors);
+  const Shape all(all_dims_of(to, found->factors));
   const bool shrinks = all.checked_volume().value_or(0) >= 2 * kept.volume();
   if (parts.inside.empty() || !shrinks || multiplies_matrices(to, parts.inside, kept)) {
     return std::nullopt;
   }
-  const Shape of_rest = all_dims_of(to, parts.inside);
+  const std::vector<Dim> of_rest = all_dims_of(to, parts.inside);
   std::vector<Dim> dims;
-  std::ranges::copy_if(kept.dims(), std::back_inserter(dims),
-                       [&](const Dim& dim) { return of_rest.has(dim.name); });
+  std::ranges::copy_if(kept.dims(), std::back_inserter(dims), [&](const Dim& dim) {
+    return std::ranges::find(of_rest, dim) != of_rest.end();
+  });
+  parts.rest = sum;
   parts.rest.type.shape = Shape(std::move(dims));
   return parts;
 }
@@ -204,11 +206,23 @@ std::optional<ValueId> with_outside(Contraction& state, const Value& sum, ValueI
   return now;
 }
 
+// As most sums are: of what is no product, or of one of matrices as it is written.
+bool is_clearly_none(const Contraction& state, const Value& sum) {
+  const Program& from = state.transfer.from;
+  const Value& summed = from.at(sum.operands.front());
+  const bool is_einsum = sum.op->algebra == Algebra::kEinsum;
+  return (!is_einsum && !may_open(state, sum.operands.front(), sum.type.shape, true)) ||
+         multiplies_matrices(from, is_einsum ? sum.operands : summed.operands, sum.type.shape);
+}
+
 }  // namespace
 
 // A chain may read what a shared product was made of at no cost. What is too large for bands needs
 // all operands in memory: products that are there anyway stay what it reads.
 std::optional<ValueId> as_plain_sum(Contraction& state, const Value& value) {
+  if (is_clearly_none(state, value)) {
+    return std::nullopt;
+  }
   if (const std::optional<Factored> parts = factored(state, value, true)) {
     const std::optional<ValueId> rest = sum_of_product(state, parts->rest, parts->inside);
     if (rest && state.transfer.to.at(*rest).op->algebra == Algebra::kSum &&
