@@ -154,11 +154,27 @@ Interval part_of(const Dim& dim, const Axes& axes, const Reach* reach, const Mes
                           : reached(*reach, dim.size, mesh.part_of(reach->size, axes, at));
 }
 
+// The next place along the axes, the last of them fastest.
+void go_on(Coordinates& at, const Axes& axes, const Mesh& mesh) {
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (++at.at(axes[i]) < mesh.axes[axes[i]].size) {
+      return;
+    }
+    at.at(axes[i]) = 0;
+  }
+}
+
+// Most blocks between the first and the last one reach as far as any may: few are looked at.
 std::int64_t longest_reached(const Dim& dim, const Axes& axes, const Reach& reach,
                              const Mesh& mesh) {
+  const std::int64_t block = mesh.longest_part(reach.size, axes);
+  const std::int64_t span = (block - 1) * reach.stride + reach.length - 1;
+  const std::int64_t most = std::min(dim.size, floored(span, reach.up) + 1);
   std::int64_t longest = 0;
-  for (const std::int64_t rank : mesh.group_of(0, axes)) {
-    longest = std::max(longest, part_of(dim, axes, &reach, mesh, mesh.place_of(rank)).extent);
+  Coordinates at = {};
+  for (std::int64_t left = mesh.size_of(axes); left > 0 && longest < most; --left) {
+    longest = std::max(longest, part_of(dim, axes, &reach, mesh, at).extent);
+    go_on(at, axes, mesh);
   }
   return longest;
 }
@@ -180,12 +196,17 @@ Shape local_shape(const Shape& shape, const ValueLayout& layout, const Mesh& mes
   return Shape(std::move(dims));
 }
 
+Interval block_at(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
+                  const Coordinates& at, std::size_t dim) {
+  return part_of(shape[dim], layout.dims[dim], reach_of(layout, dim), mesh, at);
+}
+
 Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh, std::int64_t rank) {
   Slice slice;
   const bool is_held = holds(layout, mesh, rank);
   const Coordinates at = mesh.place_of(rank);
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const Interval part = part_of(shape[i], layout.dims[i], reach_of(layout, i), mesh, at);
+    const Interval part = block_at(shape, layout, mesh, at, i);
     slice.offset.push_back(part.begin);
     slice.extent.push_back(is_held ? part.extent : 0);
   }

@@ -191,6 +191,9 @@ struct Slice {
 // Its extents are 0 where the rank holds nothing.
 [[nodiscard]] Slice slice_of(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
                              std::int64_t rank);
+// Of the slice at a place, whether or not the rank there holds it, what it is of a dim.
+[[nodiscard]] Interval block_at(const Shape& shape, const ValueLayout& layout, const Mesh& mesh,
+                                const Coordinates& at, std::size_t dim);
 [[nodiscard]] Shape shape_of(const Shape& shape, const Slice& slice);  // the extents, named
 [[nodiscard]] Slice intersection(const Slice& a, const Slice& b);      // an extent may be 0
 [[nodiscard]] std::int64_t volume_of(const Slice& slice);

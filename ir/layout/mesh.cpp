@@ -62,8 +62,15 @@ std::vector<std::int64_t> Mesh::coordinates(std::int64_t rank) const {
   return {at.begin(), at.begin() + std::ssize(axes)};
 }
 
-std::int64_t Mesh::index_along(std::int64_t rank, const Axes& list) const {
-  const Coordinates at = place_of(rank);
+std::int64_t Mesh::rank_at(const Coordinates& at) const {
+  std::int64_t rank = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    rank = rank * axes[i].size + at.at(i);
+  }
+  return rank;
+}
+
+std::int64_t Mesh::index_along(const Coordinates& at, const Axes& list) const {
   std::int64_t index = 0;
   for (const AxisId axis : list) {
     index = index * axes[axis].size + at[axis];

@@ -40,8 +40,12 @@ struct Mesh {
   [[nodiscard]] std::optional<AxisId> find(std::string_view axis) const;
   [[nodiscard]] std::vector<std::int64_t> coordinates(std::int64_t rank) const;  // one an axis
   [[nodiscard]] Coordinates place_of(std::int64_t rank) const;
+  [[nodiscard]] std::int64_t rank_at(const Coordinates& at) const;
   // Index of a rank along several axes taken as one, major first.
-  [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const;
+  [[nodiscard]] std::int64_t index_along(std::int64_t rank, const Axes& list) const {
+    return index_along(place_of(rank), list);
+  }
+  [[nodiscard]] std::int64_t index_along(const Coordinates& at, const Axes& list) const;
   // Which indices of a dim of `size` a rank has when these axes split it: blocks of ceil(size / n),
   // each cut by the next axis in the same way.
   [[nodiscard]] Interval part_of(std::int64_t size, const Axes& list, std::int64_t rank) const {

@@ -1,6 +1,8 @@
 #include "lowering/price/totals.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "lowering/reshard/reshard_moves.h"
 #include "lowering/rounds/scan_rounds.h"
 #include "lowering/rounds/sort_rounds.h"
+#include "lowering/unlike/lacking.h"
 
 namespace mtf {
 namespace {
@@ -27,55 +30,72 @@ bool depends_on_rank(const SpmdProgram& program, const Step& step) {
          (program.mesh.uneven && is_of_own_length(program, step));
 }
 
-// Axes along which ranks may do unlike parts of such a step.
-Axes unlike_along(const SpmdProgram& program, const Step& step) {
-  if (program.mesh.uneven) {
-    return used_axes(program.mesh, program.at(step.from).layout, program.at(step.to).layout);
+// Adds what ranks receive in such a step, times `scale`. requires: the program outlives the sum.
+void add_received(RankSum& sum, std::int64_t scale, const SpmdProgram& program, const Step& step) {
+  const Mesh& mesh = program.mesh;
+  const auto laid = [&program](SpmdId id) -> Laid {
+    const SpmdValue& value = program.at(id);
+    return {.mesh = program.mesh, .shape = value.type.shape, .layout = value.layout};
+  };
+  if (is_of_own_length(program, step)) {
+    add_lacking(sum, scale, laid(step.from), laid(step.to));
+    return;
   }
   if (step.kind == StepKind::kHaloExchange) {
     const std::vector<MovedDim> reads = reads_of(program, step);
-    return unlike_axes(halo_of(program, step, reads));
+    add_received(sum, scale, halo_of(program, step, reads));
+    return;
   }
-  return step.axes;
+  Factors product = volume_in(sum, laid(step.from));
+  if (step.kind == StepKind::kExclusiveScan) {
+    const std::int64_t ranks = mesh.size_of(step.axes);
+    const std::int64_t first = scan_place(program, step, 0);  // of the rank at 0: either end
+    product.push_back(
+        sum.count(step.axes, [&mesh, axes = step.axes, ranks, first](const Coordinates& at) {
+          return scan_messages(ranks, std::abs(first - mesh.index_along(at, axes)));
+        }));
+  } else {
+    const std::int64_t size = sorted_dim_of(program, step).size;
+    const Shape& parts = program.at(step.from).type.shape;
+    const std::int64_t longest = mesh.longest_part(size, step.axes);
+    scale *= parts[parts.rank() - 1].size / std::max<std::int64_t>(longest, 1);
+    product.erase(product.begin() + std::ssize(parts.dims()) - 1);  // the part, not split further
+    product.push_back(sum.count(step.axes, [&mesh, axes = step.axes, size](const Coordinates& at) {
+      return sort_received(mesh, size, axes, mesh.rank_at(at));
+    }));
+  }
+  sum.add(scale, std::move(product));
 }
 
-// Steps that are alike, and the bytes that each rank receives in one of them: of the ranks that
-// differ along the axes.
+// Steps that are alike.
 struct UnlikeSteps {
   const Step* step = nullptr;
   std::int64_t count = 0;
-  Axes axes;
-  std::vector<std::int64_t> bytes;
 };
 
 class BusiestRank {
  public:
   explicit BusiestRank(const SpmdProgram& program) : program_(program) {}
 
-  // The first that receives most. Without ranks that are unlike, or with too many of them to look
-  // at each: -1.
+  // The first that receives most. Without ranks that are unlike, or with too many that are: -1.
   [[nodiscard]] std::int64_t find() {
     for (const Step& step : program_.steps) {
       if (depends_on_rank(program_, step)) {
         add(step);
       }
     }
-    constexpr std::int64_t kMostRanks = 1 << 16;
-    if (unlike_.empty() || program_.mesh.size_of(axes_) > kMostRanks) {
+    if (unlike_.empty()) {
       return -1;
     }
-    std::int64_t busiest = -1;
-    std::int64_t most = -1;
-    for (UnlikeSteps& steps : unlike_) {
-      measure(steps);
+    RankSum bytes(program_.mesh);
+    for (const UnlikeSteps& steps : unlike_) {
+      const SpmdValue& from = program_.at(steps.step->from);
+      const auto width = static_cast<std::int64_t>(bytes_of(from.type.dtype));
+      add_received(bytes, steps.count * width, program_, *steps.step);
     }
-    for (const std::int64_t rank : program_.mesh.group_of(0, axes_)) {
-      if (const std::int64_t bytes = received_by(rank); bytes > most) {
-        most = bytes;
-        busiest = rank;
-      }
-    }
-    return busiest;
+    constexpr std::size_t kMostPlaces = 1 << 16;
+    const std::optional<RankSum::Most> most = bytes.most(kMostPlaces);
+    return most ? most->rank : -1;
   }
 
  private:
@@ -86,14 +106,7 @@ class BusiestRank {
       ++known->count;
       return;
     }
-    unlike_.push_back(
-        {.step = &step, .count = 1, .axes = unlike_along(program_, step), .bytes = {}});
-    for (const AxisId axis : unlike_.back().axes) {
-      if (std::ranges::find(axes_, axis) == axes_.end()) {
-        axes_.push_back(axis);
-      }
-    }
-    std::ranges::sort(axes_);
+    unlike_.push_back({.step = &step, .count = 1});
   }
 
   [[nodiscard]] bool are_alike(const Step& a, const Step& b) const {
@@ -108,55 +121,23 @@ class BusiestRank {
             scan_place(program_, a, 0) == scan_place(program_, b, 0));
   }
 
-  void measure(UnlikeSteps& steps) const {
-    const auto width =
-        static_cast<std::int64_t>(bytes_of(program_.at(steps.step->from).type.dtype));
-    for (const std::int64_t rank : program_.mesh.group_of(0, steps.axes)) {
-      steps.bytes.push_back(volume_on(program_, *steps.step, rank).received * width);
-    }
-  }
-
-  [[nodiscard]] std::int64_t received_by(std::int64_t rank) const {
-    std::int64_t bytes = 0;
-    for (const UnlikeSteps& steps : unlike_) {
-      const std::int64_t place = program_.mesh.index_along(rank, steps.axes);
-      bytes += steps.count * steps.bytes[static_cast<std::size_t>(place)];
-    }
-    return bytes;
-  }
-
   const SpmdProgram& program_;
   std::vector<UnlikeSteps> unlike_;
-  Axes axes_;
 };
 
 }  // namespace
 
 Volume volume_on(const SpmdProgram& program, const Step& step, std::int64_t rank) {
-  const SpmdValue& from = program.at(step.from);
   if (!depends_on_rank(program, step)) {
     return {step.elements, step.received};
   }
+  const SpmdValue& from = program.at(step.from);
   const Slice has = slice_of(from.type.shape, from.layout, program.mesh, rank);
-  const std::int64_t elements = volume_of(has);
-  if (step.kind == StepKind::kExclusiveScan) {
-    const std::int64_t ranks = program.mesh.size_of(step.axes);
-    return {elements, elements * scan_messages(ranks, scan_place(program, step, rank))};
-  }
-  if (step.kind == StepKind::kSortExchange) {
-    const std::int64_t size = sorted_dim_of(program, step).size;
-    const std::int64_t longest = program.mesh.longest_part(size, step.axes);
-    return {elements, elements / std::max<std::int64_t>(longest, 1) *
-                          sort_received(program.mesh, size, step.axes, rank)};
-  }
-  if (is_of_own_length(program, step)) {
-    const SpmdValue& to = program.at(step.to);
-    const Slice wanted = slice_of(to.type.shape, to.layout, program.mesh, rank);
-    // What is handed over is as long everywhere.
-    return {step.elements, volume_of(wanted) - volume_of(intersection(wanted, has))};
-  }
-  const std::vector<MovedDim> reads = reads_of(program, step);
-  return {elements, halo_received(halo_of(program, step, reads), rank)};
+  RankSum received(program.mesh);
+  add_received(received, 1, program, step);
+  return {// what is handed over of slices is padded, and as long everywhere
+          is_of_own_length(program, step) ? step.elements : volume_of(has),
+          received.at(program.mesh.place_of(rank))};
 }
 
 void add_up(SpmdProgram& program) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
+
+#include "lowering/unlike/lacking.h"
 
 namespace mtf {
 namespace {
@@ -26,26 +29,59 @@ struct Counts {
   std::int64_t own = 1;
 };
 
-// Of the dims that are not the same on both sides; of those, the longest block.
-Counts counts_on(const Halo& halo, std::int64_t rank, bool longest) {
-  const Slice from = slice_of(halo.operand, halo.from, halo.mesh, rank);
-  const Slice to = slice_of(halo.result, halo.to, halo.mesh, rank);
-  Counts counts;
-  for (std::size_t d = 0; d < halo.reads.size(); ++d) {
-    if (is_same(halo, d)) {
-      const std::int64_t block =
-          longest ? halo.mesh.longest_part(halo.operand[d].size, halo.from.dims[d])
-                  : from.extent[d];
-      counts.read *= block;
-      counts.own *= block;
-      continue;
-    }
-    const MovedDim& read = halo.reads[d];
-    const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[d].size, read.wanted_by(to));
-    counts.read *= count_of(runs);
-    counts.own *= count_of(runs_within(runs, from.along(d)));
+// Along one dim of the operand, of the rank at a place that has all that its block reads.
+Counts counts_along(const Halo& halo, const MovedDim& read, const Coordinates& at) {
+  const Interval wanted = read.to ? block_at(halo.result, halo.to, halo.mesh, at, *read.to)
+                                  : Interval{.begin = 0, .extent = 1};
+  const std::vector<IndexRun> runs = runs_of(read.map, halo.operand[read.dim].size, wanted);
+  const Interval has = block_at(halo.operand, halo.from, halo.mesh, at, read.dim);
+  return {.read = count_of(runs), .own = count_of(runs_within(runs, has))};
+}
+
+Laid operand_of(const Halo& halo) {
+  return {.mesh = halo.mesh, .shape = halo.operand, .layout = halo.from};
+}
+
+Laid result_of(const Halo& halo) {
+  return {.mesh = halo.mesh, .shape = halo.result, .layout = halo.to};
+}
+
+// What ranks read of a dim that is not the same on both sides, and what of it they have.
+void add_counts(RankSum& sum, const Halo& halo, std::size_t d, Factors& read, Factors& own) {
+  MovedDim moved = halo.reads[d];
+  moved.dim = d;
+  if (is_plain(halo, d)) {
+    read.push_back(length_along(sum, result_of(halo), *moved.to));
+    own.push_back(common_length(sum, operand_of(halo), d, result_of(halo), *moved.to));
+    return;
   }
-  return counts;
+  const Axes wanted = moved.to ? halo.to.dims[*moved.to] : Axes();
+  read.push_back(sum.count(
+      wanted, [halo, moved](const Coordinates& at) { return counts_along(halo, moved, at).read; }));
+  own.push_back(sum.count(
+      axes_of_both(halo.from.dims[d], wanted),
+      [halo, moved](const Coordinates& at) { return counts_along(halo, moved, at).own; }));
+}
+
+// Where only some ranks have the result, the others read nothing. `longest`: of a dim that is the
+// same on both sides, all have the longest block.
+void add_received(RankSum& sum, std::int64_t scale, const Halo& halo, bool longest) {
+  Factors read;
+  Factors own;
+  for (std::size_t d = 0; d < halo.reads.size(); ++d) {
+    if (!is_same(halo, d)) {
+      add_counts(sum, halo, d, read, own);
+    } else if (longest) {
+      scale *= halo.mesh.longest_part(halo.operand[d].size, halo.from.dims[d]);
+    } else {
+      read.push_back(length_along(sum, operand_of(halo), d));
+      own.push_back(read.back());
+    }
+  }
+  add_holders(sum, result_of(halo), read);
+  add_holders(sum, result_of(halo), own);
+  sum.add(scale, std::move(read));
+  sum.add(-scale, std::move(own));
 }
 
 Axes in_order(const std::set<AxisId>& axes) {
@@ -69,40 +105,16 @@ Axes halo_axes(const Halo& halo) {
   return in_order(axes);
 }
 
-std::int64_t halo_received(const Halo& halo, std::int64_t rank) {
-  const Counts counts = counts_on(halo, rank, /*longest=*/false);
-  return counts.read - counts.own;
-}
-
-// Where only some ranks have the result, the others receive nothing.
-Axes unlike_axes(const Halo& halo) {
-  std::set<AxisId> axes;
-  for (std::size_t d = 0; d < halo.reads.size(); ++d) {
-    if (!is_same(halo, d)) {
-      axes.insert(halo.from.dims[d].begin(), halo.from.dims[d].end());
-      if (const std::optional<std::size_t>& to = halo.reads[d].to) {
-        axes.insert(halo.to.dims[*to].begin(), halo.to.dims[*to].end());
-      }
-    }
-  }
-  for (const Condition& condition : halo.to.where) {
-    axes.insert(condition.axis);
-    if (condition.same) {
-      axes.insert(*condition.same);
-    }
-  }
-  return in_order(axes);
+void add_received(RankSum& sum, std::int64_t scale, const Halo& halo) {
+  add_received(sum, scale, halo, /*longest=*/false);
 }
 
 // Dims that are the same on both sides are split over other axes than the rest, so that some rank
 // has the longest block of each and most of the rest.
 std::int64_t most_halo_received(const Halo& halo) {
-  std::int64_t most = 0;
-  for (const std::int64_t rank : halo.mesh.group_of(0, unlike_axes(halo))) {
-    const Counts counts = counts_on(halo, rank, /*longest=*/true);
-    most = std::max(most, counts.read - counts.own);
-  }
-  return most;
+  RankSum sum(halo.mesh);
+  add_received(sum, 1, halo, /*longest=*/true);
+  return sum.most(std::numeric_limits<std::size_t>::max())->amount;
 }
 
 std::vector<MovedDim> reads_of_itself(const Shape& shape) {

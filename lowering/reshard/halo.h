@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowering/spmd.h"
+#include "lowering/unlike/rank_sum.h"
 
 namespace mtf {
 
@@ -22,12 +23,9 @@ struct Halo {
 
 // The axes along which elements change ranks, in mesh order.
 [[nodiscard]] Axes halo_axes(const Halo& halo);
-// The axes along which ranks may receive more or less than others, in mesh order, where all blocks
-// of a dim are as long.
-[[nodiscard]] Axes unlike_axes(const Halo& halo);
-// Elements that the rank receives.
-[[nodiscard]] std::int64_t halo_received(const Halo& halo, std::int64_t rank);
-// By the one that receives most.
+// Adds what ranks receive, times `scale`. requires: what the halo refers to outlives the sum.
+void add_received(RankSum& sum, std::int64_t scale, const Halo& halo);
+// Elements, by the rank that receives most.
 [[nodiscard]] std::int64_t most_halo_received(const Halo& halo);
 
 // Those of a step.

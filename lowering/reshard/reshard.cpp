@@ -9,6 +9,7 @@
 #include "lowering/reshard/reshard_search.h"
 #include "lowering/rounds/scan_rounds.h"
 #include "lowering/rounds/sort_rounds.h"
+#include "lowering/unlike/lacking.h"
 
 namespace mtf {
 namespace {
@@ -176,18 +177,12 @@ Volume volume_of(const SpmdProgram& program, const Step& step) {
   if (step.kind != StepKind::kAllToAll || !program.mesh.uneven) {
     return volume;
   }
-  constexpr std::int64_t kMostRanks = 1 << 16;  // to look at; of more, the longest block counts
-  const Axes axes = used_axes(program.mesh, from.layout, to.layout);
-  volume.received = volume.elements;
-  if (program.mesh.size_of(axes) <= kMostRanks) {
-    volume.received = 0;
-    for (const std::int64_t rank : program.mesh.group_of(0, axes)) {
-      const Slice wanted = slice_of(to.type.shape, to.layout, program.mesh, rank);
-      const Slice kept = slice_of(from.type.shape, from.layout, program.mesh, rank);
-      volume.received =
-          std::max(volume.received, volume_of(wanted) - volume_of(intersection(wanted, kept)));
-    }
-  }
+  constexpr std::size_t kMostPlaces = 1 << 16;
+  RankSum received(program.mesh);
+  add_lacking(received, 1, {.mesh = program.mesh, .shape = from.type.shape, .layout = from.layout},
+              {.mesh = program.mesh, .shape = to.type.shape, .layout = to.layout});
+  const std::optional<RankSum::Most> most = received.most(kMostPlaces);
+  volume.received = most ? most->amount : volume.elements;
   return volume;
 }
 

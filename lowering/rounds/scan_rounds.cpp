@@ -34,7 +34,12 @@ std::vector<ScanRound> scan_rounds(std::int64_t ranks, std::int64_t place) {
 }
 
 std::int64_t scan_messages(std::int64_t ranks, std::int64_t place) {
-  return std::ranges::count(scan_rounds(ranks, place), true, &ScanRound::receives);
+  std::int64_t messages = 0;
+  for (int k = 0; k < rounds_of(ranks); ++k) {
+    const std::int64_t partner = place ^ (std::int64_t{1} << k);
+    messages += partner < ranks && needs(ranks, place, k) ? 1 : 0;
+  }
+  return messages;
 }
 
 // The rank that is behind in all of its first rounds receives as much as any.

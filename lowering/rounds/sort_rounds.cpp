@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace mtf {
 namespace {
@@ -26,37 +27,61 @@ void for_each_round(std::int64_t ranks, const Visit& visit) {
   }
 }
 
+// Calls visit(round) for each round, with what the rank at `place` does in it.
+template <typename Visit>
+void for_each_round_of(std::int64_t ranks, std::int64_t place, const Visit& visit) {
+  for_each_round(ranks, [&](std::int64_t apart, std::int64_t bit, std::int64_t rest) {
+    if ((place & bit) == rest && place + apart < ranks) {
+      visit(SortRound{.partner = place + apart, .keeps_low = true});
+    } else if (place >= apart && ((place - apart) & bit) == rest) {
+      visit(SortRound{.partner = place - apart, .keeps_low = false});
+    } else {
+      visit(SortRound{});
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<SortRound> sort_rounds(std::int64_t ranks, std::int64_t place) {
   std::vector<SortRound> rounds;
-  for_each_round(ranks, [&](std::int64_t apart, std::int64_t bit, std::int64_t rest) {
-    SortRound& round = rounds.emplace_back();
-    if ((place & bit) == rest && place + apart < ranks) {
-      round = {.partner = place + apart, .keeps_low = true};
-    } else if (place >= apart && ((place - apart) & bit) == rest) {
-      round = {.partner = place - apart, .keeps_low = false};
-    }
-  });
+  for_each_round_of(ranks, place, [&](const SortRound& round) { rounds.push_back(round); });
   return rounds;
 }
 
 std::int64_t sort_messages(std::int64_t ranks, std::int64_t place) {
-  const std::vector<SortRound> rounds = sort_rounds(ranks, place);
-  return std::ranges::count_if(rounds,
-                               [](const SortRound& round) { return round.partner.has_value(); });
+  std::int64_t messages = 0;
+  for_each_round_of(ranks, place,
+                    [&](const SortRound& round) { messages += round.partner ? 1 : 0; });
+  return messages;
 }
 
-std::int64_t most_sort_messages(std::int64_t ranks) {
-  std::vector<std::int64_t> messages(static_cast<std::size_t>(ranks), 0);
+namespace {
+
+// Of each of so many ranks. Those that are first of a pair stand in runs: the ends of these are
+// noted, and added up once.
+std::vector<std::int64_t> messages_of_all(std::int64_t ranks) {
+  std::vector<std::int64_t> messages(static_cast<std::size_t>(ranks) + 1, 0);
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    ++messages[static_cast<std::size_t>(begin)];
+    --messages[static_cast<std::size_t>(end)];
+  };
   for_each_round(ranks, [&](std::int64_t apart, std::int64_t bit, std::int64_t rest) {
-    for (std::int64_t place = 0; place + apart < ranks; ++place) {
-      if ((place & bit) == rest) {
-        ++messages[static_cast<std::size_t>(place)];
-        ++messages[static_cast<std::size_t>(place + apart)];
-      }
+    for (std::int64_t begin = rest; begin + apart < ranks; begin += 2 * bit) {
+      const std::int64_t end = std::min(begin + bit, ranks - apart);
+      add(begin, end);
+      add(begin + apart, end + apart);
     }
   });
+  std::partial_sum(messages.begin(), messages.end(), messages.begin());
+  messages.pop_back();
+  return messages;
+}
+
+}  // namespace
+
+std::int64_t most_sort_messages(std::int64_t ranks) {
+  const std::vector<std::int64_t> messages = messages_of_all(ranks);
   return messages.empty() ? 0 : std::ranges::max(messages);
 }
 
@@ -75,20 +100,34 @@ std::vector<SortedRun> settled_from(const Mesh& mesh, std::int64_t size, const A
   return runs;
 }
 
-std::int64_t sort_received(const Mesh& mesh, std::int64_t size, const Axes& axes,
-                           std::int64_t rank) {
+namespace {
+
+// Elements of the rank's part that others send it once all is sorted.
+std::int64_t settled_elements(const Mesh& mesh, std::int64_t size, const Axes& axes,
+                              std::int64_t rank) {
   const std::int64_t place = mesh.index_along(rank, axes);
-  std::int64_t count = sort_messages(mesh.size_of(axes), place) * mesh.longest_part(size, axes);
+  std::int64_t count = 0;
   for (const SortedRun& run : settled_from(mesh, size, axes, rank)) {
     count += run.place == place ? 0 : run.count;
   }
   return count;
 }
 
+}  // namespace
+
+std::int64_t sort_received(const Mesh& mesh, std::int64_t size, const Axes& axes,
+                           std::int64_t rank) {
+  const std::int64_t messages = sort_messages(mesh.size_of(axes), mesh.index_along(rank, axes));
+  return messages * mesh.longest_part(size, axes) + settled_elements(mesh, size, axes, rank);
+}
+
 std::int64_t most_sort_received(const Mesh& mesh, std::int64_t size, const Axes& axes) {
+  const std::vector<std::int64_t> messages = messages_of_all(mesh.size_of(axes));
+  const std::int64_t longest = mesh.longest_part(size, axes);
   std::int64_t most = 0;
   for (const std::int64_t rank : mesh.group_of(0, axes)) {
-    most = std::max(most, sort_received(mesh, size, axes, rank));
+    const auto place = static_cast<std::size_t>(mesh.index_along(rank, axes));
+    most = std::max(most, messages[place] * longest + settled_elements(mesh, size, axes, rank));
   }
   return most;
 }
