@@ -73,18 +73,40 @@ class Numbered {
   std::deque<T> things_;                                  // in places that do not change
 };
 
-// Lists of numbers.
+// Lists of numbers. Layers ask for the same ones in the same order: what followed a list when it
+// was last asked for is looked at first.
 class NumberedLists {
  public:
   Number number(const std::vector<std::uint64_t>& list) {
-    return lists_.number(hash_of(list), list);
+    if (const std::optional<Number> next = expected(list)) {
+      return *next;
+    }
+    return follow(lists_.number(hash_of(list), list));
   }
-  [[nodiscard]] std::optional<Number> find(const std::vector<std::uint64_t>& list) const {
-    return lists_.find(hash_of(list), list);
+  [[nodiscard]] std::optional<Number> find(const std::vector<std::uint64_t>& list) {
+    if (const std::optional<Number> next = expected(list)) {
+      return next;
+    }
+    const std::optional<Number> known = lists_.find(hash_of(list), list);
+    return known ? std::optional(follow(*known)) : std::nullopt;
   }
   [[nodiscard]] std::size_t size() const { return lists_.size(); }
 
  private:
+  std::optional<Number> expected(const std::vector<std::uint64_t>& list) {
+    if (last_ >= next_.size() || lists_[next_[last_]] != list) {
+      return std::nullopt;
+    }
+    last_ = next_[last_];
+    return last_;
+  }
+  Number follow(Number number) {
+    next_.resize(lists_.size(), 0);
+    next_[last_] = number;
+    last_ = number;
+    return number;
+  }
+
   static std::size_t hash_of(const std::vector<std::uint64_t>& list) {
     ContentHash hash;
     for (const std::uint64_t part : list) {
@@ -94,6 +116,8 @@ class NumberedLists {
   }
 
   Numbered<std::vector<std::uint64_t>> lists_;
+  std::vector<Number> next_;  // after each list
+  Number last_ = 0;           // that was asked for
 };
 
 class NumberedTexts {

@@ -61,7 +61,8 @@ void RankSearch::add_block(std::size_t factor) {
   BlockCuts cuts = cuts_of(mesh_, block.size, block.axes, order_, begin_.size());
   begin_.insert(begin_.end(), cuts.kept.begin(), cuts.kept.end());
   for (BlockCut& cut : cuts.cuts) {
-    axes_[cut.step].cuts.push_back({.factor = factor, .how = std::move(cut)});
+    AxisWork& work = axes_[cut.step];
+    work.cuts.push_back({.factor = factor, .how = std::move(cut)});
   }
 }
 

@@ -32,4 +32,16 @@ bool Alike::is_new(const LocalCall& call, std::span<const Combine> combine) {
   return kinds_of_calls_.number(key_.parts()) == before;
 }
 
+bool Alike::is_new(const Step& step) {
+  key_.clear();
+  key_.add(static_cast<std::uint64_t>(step.kind));
+  key_.add(slices_[at(step.from)]);
+  key_.add(slices_[at(step.to)]);
+  key_.add_axes(step.axes);
+  key_.add(static_cast<std::uint64_t>(step.elements));
+  key_.add(static_cast<std::uint64_t>(step.received));
+  const std::size_t before = kinds_of_steps_.size();
+  return kinds_of_steps_.number(key_.parts()) == before;
+}
+
 }  // namespace mtf

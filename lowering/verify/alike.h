@@ -22,12 +22,16 @@ class Alike {
   // Whether the call is, by its operation, its loops and its slices, which have been asked for.
   // `combine`: per operand, how what is partial is joined.
   [[nodiscard]] bool is_new(const LocalCall& call, std::span<const Combine> combine);
+  // Whether the step, which moves a slice that has been asked for into another one, is the first of
+  // its kind, by what it counts as well. requires: it is no sort.
+  [[nodiscard]] bool is_new(const Step& step);
 
  private:
   const SpmdProgram& program_;
   std::vector<Number> slices_;  // per slice, the number of its kind
   NumberedLists kinds_of_slices_;
   NumberedLists kinds_of_calls_;
+  NumberedLists kinds_of_steps_;
   ContentKey key_;  // of what is asked for
 };
 

@@ -88,13 +88,45 @@ bool same_blocks(const MoveCheck& move) {
   return true;
 }
 
+// Whether a rank's block of a dim lies within those of its group: each axis that cuts the dim is
+// one along which the group lies, or cuts what the rank is to have in the same way.
+bool lies_around(const MoveCheck& move, const Axes& group, std::size_t dim) {
+  const Axes& from = move.from.dims[dim];
+  const AxisId* rest = from.begin();
+  if (std::ranges::find(move.to.reach, dim, &Reach::dim) == move.to.reach.end()) {
+    rest = std::ranges::mismatch(from, move.to.dims[dim]).in1;
+  }
+  return std::all_of(rest, from.end(), [&](AxisId axis) { return has(group, axis); });
+}
+
+// Whether each rank finds all that it needs of every dim in its group, each element once.
+bool group_has_all(const MoveCheck& move, const Axes& group) {
+  Axes cut;
+  for (std::size_t d = 0; d < move.shape.rank(); ++d) {
+    if (!lies_around(move, group, d)) {
+      return false;
+    }
+    cut.insert(cut.end(), move.from.dims[d].begin(), move.from.dims[d].end());
+  }
+  return std::ranges::all_of(group, [&](AxisId axis) { return has(cut, axis); });
+}
+
+// The ranks that meet; a slice is of what each has itself.
+Axes group_of(const MoveCheck& move) {
+  return move.kind == StepKind::kSlice ? Axes{} : move.axes;
+}
+
 // Whether each rank's slice is made of those of its group. False: look at the ranks.
 bool fits_by_axes(const MoveCheck& move) {
   const bool touches_holders = std::ranges::any_of(move.axes, [&](AxisId axis) {
     return condition_on(move.from, axis) != nullptr || is_compared(move.from, axis);
   });
-  if (move.from.where != move.to.where || touches_holders || !move.to.reach.empty()) {
+  if (move.from.where != move.to.where || touches_holders) {
     return false;
+  }
+  if (move.kind == StepKind::kHaloExchange || !move.to.reach.empty()) {
+    const bool is_known = move.kind == StepKind::kHaloExchange || move.kind == StepKind::kSlice;
+    return is_known && move.from.reach.empty() && group_has_all(move, group_of(move));
   }
   const auto in_group = [&](AxisId axis) { return has(move.axes, axis); };
   const Ends ends = ends_of(move.from, move.to);
@@ -209,7 +241,7 @@ std::vector<std::int64_t> ranks_to_check(const MoveCheck& move, const Axes& grou
 }
 
 std::string problem_by_ranks(const MoveCheck& move) {
-  const Axes group = move.kind == StepKind::kSlice ? Axes{} : move.axes;
+  const Axes group = group_of(move);
   std::int64_t pairs = 0;
   for (const std::int64_t rank : ranks_to_check(move, group)) {
     if (pairs > kMostPairs) {
