@@ -38,6 +38,7 @@ struct MeshPlans {
   PlanFor plan_for;
   Resharder resharder{mesh};
   KnownPlans known;
+  std::vector<std::uint64_t> problem;  // that is looked for
 };
 
 class PlanCache {

@@ -52,7 +52,7 @@ Program without_dead(const Program& program) {
   for (std::size_t i = 0; i < live.size(); ++i) {
     if (live[i]) {
       const ValueId id{static_cast<std::int32_t>(i)};
-      transfer.map(id, append(transfer, moved_value(transfer, id)));
+      transfer.map(id, append_moved(transfer, id));
     }
   }
   return finish_transfer(std::move(transfer));

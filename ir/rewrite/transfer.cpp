@@ -15,18 +15,18 @@ Transfer start_transfer(const Program& from) {
   return transfer;
 }
 
-Value moved_value(const Transfer& transfer, ValueId old) {
-  Value value = transfer.from.at(old);
+ValueId append(Transfer& transfer, Value value) {
+  transfer.to.values.push_back(std::move(value));
+  return transfer.to.last();
+}
+
+ValueId append_moved(Transfer& transfer, ValueId old) {
+  Value& value = transfer.to.values.emplace_back(transfer.from.at(old));
   for (ValueId& operand : value.operands) {
     operand = transfer.at(operand);
   }
   ValueId& copied = value.recompute.of;
   copied = copied.valid() ? transfer.at(copied) : copied;
-  return value;
-}
-
-ValueId append(Transfer& transfer, Value value) {
-  transfer.to.values.push_back(std::move(value));
   return transfer.to.last();
 }
 

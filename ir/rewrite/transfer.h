@@ -18,9 +18,9 @@ struct Transfer {
 };
 
 [[nodiscard]] Transfer start_transfer(const Program& from);
-// The old value as it is, reading the new operands.
-[[nodiscard]] Value moved_value(const Transfer& transfer, ValueId old);
 ValueId append(Transfer& transfer, Value value);
+// The old value as it is, reading the new operands.
+ValueId append_moved(Transfer& transfer, ValueId old);
 // Inputs, outputs and updates, in their old order. requires: each of them was mapped. And the names
 // of what was.
 [[nodiscard]] Program finish_transfer(Transfer transfer);

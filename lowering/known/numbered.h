@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -73,37 +74,38 @@ class Numbered {
   std::deque<T> things_;                                  // in places that do not change
 };
 
-// Lists of numbers. Layers ask for the same ones in the same order: what followed a list when it
-// was last asked for is looked at first.
+// Lists of numbers. Layers ask for the same ones in the same order: what followed a list the last
+// time that it was asked for is looked at first.
 class NumberedLists {
  public:
   Number number(const std::vector<std::uint64_t>& list) {
-    if (const std::optional<Number> next = expected(list)) {
-      return *next;
-    }
-    return follow(lists_.number(hash_of(list), list));
+    return is_expected(list) ? note(asked_[next_]) : note(lists_.number(hash_of(list), list));
   }
   [[nodiscard]] std::optional<Number> find(const std::vector<std::uint64_t>& list) {
-    if (const std::optional<Number> next = expected(list)) {
-      return next;
+    if (is_expected(list)) {
+      return note(asked_[next_]);
     }
     const std::optional<Number> known = lists_.find(hash_of(list), list);
-    return known ? std::optional(follow(*known)) : std::nullopt;
+    return known ? std::optional(note(*known)) : std::nullopt;
   }
   [[nodiscard]] std::size_t size() const { return lists_.size(); }
 
  private:
-  std::optional<Number> expected(const std::vector<std::uint64_t>& list) {
-    if (last_ >= next_.size() || lists_[next_[last_]] != list) {
-      return std::nullopt;
-    }
-    last_ = next_[last_];
-    return last_;
+  [[nodiscard]] bool is_expected(const std::vector<std::uint64_t>& list) const {
+    return next_ < asked_.size() && lists_[asked_[next_]] == list;
   }
-  Number follow(Number number) {
-    next_.resize(lists_.size(), 0);
-    next_[last_] = number;
-    last_ = number;
+  Number note(Number number) {
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    if (asked_.size() == kMost) {
+      asked_.clear();
+      last_.clear();
+    }
+    last_.resize(lists_.size(), kNever);
+    const bool goes_on = next_ < asked_.size() && asked_[next_] == number;
+    const std::size_t here = goes_on ? next_ : last_[number];
+    next_ = here == kNever ? kNever : here + 1;
+    last_[number] = asked_.size();
+    asked_.push_back(number);
     return number;
   }
 
@@ -116,8 +118,10 @@ class NumberedLists {
   }
 
   Numbered<std::vector<std::uint64_t>> lists_;
-  std::vector<Number> next_;  // after each list
-  Number last_ = 0;           // that was asked for
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+  std::vector<Number> asked_;      // in that order
+  std::vector<std::size_t> last_;  // of each list, where there
+  std::size_t next_ = kNever;      // there, what is expected
 };
 
 class NumberedTexts {

@@ -354,7 +354,7 @@ class Partitioner {
 
   // Emits the kernel, and at once the reduction of a max, min or product. `known`: what is known of
   // a plain split.
-  void finish(ValueId id, LocalCall local, const LoopSplit& split,
+  void finish(ValueId id, LocalCall&& local, const LoopSplit& split,
               const KnownSplit* known = nullptr) {
     const Combine combine = local.space->combine;
     if (!local.call.op->effect) {
@@ -369,16 +369,16 @@ class Partitioner {
     }
   }
 
-  void add_kernel(ValueId id, LocalCall local, const LoopSplit& split,
+  void add_kernel(ValueId id, LocalCall&& local, const LoopSplit& split,
                   std::optional<double> flops = {}) {
-    Step step{.flops = flops ? *flops : flops_of(out_, local)};
+    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
+    Step& step = out_.steps.emplace_back();
+    step.flops = flops ? *flops : flops_of(out_, local);
     if (split.chosen) {
       step.reasons = {
           {.kind = ReasonKind::kCheapest, .span = local.call.span, .call = local.origin}};
     }
     step.calls.push_back(std::move(local));
-    makers_[static_cast<std::size_t>(id.index)] = static_cast<std::int32_t>(out_.steps.size());
-    out_.steps.push_back(std::move(step));
   }
 
   SpmdProgram& out_;

@@ -131,7 +131,10 @@ std::optional<LoopSplit> waiting_split(const SpmdProgram& program, const Forms& 
 
 UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id) {
   const Value& value = source.at(id);
-  if (value.operands.empty()) {
+  const auto are_elements = [](const OpArgs::Entry& entry) {
+    return std::holds_alternative<std::vector<double>>(entry.second);
+  };
+  if (std::ranges::any_of(value.args.entries(), are_elements)) {
     return {.local = unsplit_call(source, id)};
   }
   const Number number = plans.known.call(source, id);
@@ -211,12 +214,9 @@ const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program, F
     fresh = find();
     return fresh;
   }
-  std::vector<std::uint64_t> problem;
-  constexpr std::size_t kUsual = 32;
-  problem.reserve(kUsual);
-  problem.push_back(*call.number);
-  forms.add_problem(id, problem);
-  return plans.known.split(problem, find);
+  plans.problem = {*call.number};
+  forms.add_problem(id, plans.problem);
+  return plans.known.split(plans.problem, find);
 }
 
 bool is_made_of_scalars(const Program& source, ValueId id) {

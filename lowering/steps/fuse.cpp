@@ -216,16 +216,14 @@ class Fuser {
       }
       program_.steps[s].calls = std::exchange(calls, {});
     }
-    std::size_t kept = 0;
+    std::vector<Step> kept;  // no more room than they take: of many steps, few are left
+    kept.reserve(static_cast<std::size_t>(std::ranges::count(gone_, 0)));
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       if (gone_[s] == 0) {
-        if (kept != s) {
-          program_.steps[kept] = std::move(program_.steps[s]);
-        }
-        ++kept;
+        kept.push_back(std::move(program_.steps[s]));
       }
     }
-    program_.steps.resize(kept);
+    program_.steps = std::move(kept);
   }
 
   // Reads from inside the chain do not count: the chain moves as one.

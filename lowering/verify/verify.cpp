@@ -285,12 +285,13 @@ class Verifier {
 
   void call(const LocalCall& call) {
     const Value& value = source_.at(call.origin);
-    const bool is_of_value = adds_blocks(call) || (value.op == call.call.op && has_operands(call));
+    const bool adds = adds_blocks(call);
+    const bool is_of_value = adds || (value.op == call.call.op && has_operands(call));
     if (call.loops.size() != call.space->loops.size() || !is_of_value) {
       return report("is not the operation of its value");
     }
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      if (read(call.operands[i]) && !adds_blocks(call) && is_own(call, i)) {
+      if (read(call.operands[i]) && !adds && is_own(call, i)) {
         require(is_form_of(call.operands[i], value.operands[i]) &&
                     !is_sum_of_blocks(program_, call.operands[i]),
                 "reads another value");

@@ -137,7 +137,8 @@ void skip_views(const Program& to, Value& value) {
 }  // namespace
 
 Program contract(const Program& program, OpTable ops) {
-  Contraction state{.transfer = start_transfer(program), .ops = ops, .uses = count_uses(program)};
+  Contraction state{
+      .transfer = start_transfer(program), .ops = ops, .uses = count_uses(program), .einsums = {}};
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.values[i];
@@ -147,9 +148,8 @@ Program contract(const Program& program, OpTable ops) {
     }
     std::optional<ValueId> now = as_contraction(state, value);
     if (!now) {
-      Value same = moved_value(state.transfer, id);
-      skip_views(state.transfer.to, same);
-      now = append(state.transfer, std::move(same));
+      now = append_moved(state.transfer, id);
+      skip_views(state.transfer.to, state.transfer.to.at(*now));
     }
     state.transfer.map(id, *now);
     if (value.recompute.of.valid() && *now == state.transfer.to.last()) {

@@ -22,6 +22,47 @@ bool covered(const Program& to, const std::vector<ValueId>& factors, std::size_t
   });
 }
 
+void add(TypeKey& key, const TensorType& type) {
+  key.push_back(reinterpret_cast<std::uintptr_t>(type.shape.dims().data()));
+  key.push_back(static_cast<std::uintptr_t>(type.dtype));
+}
+
+// An einsum of at least two tensors.
+std::optional<ValueId> einsum(Contraction& state, const Value& like,
+                              const std::vector<ValueId>& factors) {
+  Program& to = state.transfer.to;
+  TypeKey key;
+  add(key, like.type);
+  for (const ValueId factor : factors) {
+    add(key, to.at(factor).type);
+  }
+  const OpDef& op = op_of(state.ops, Algebra::kEinsum);
+  if (const auto known = state.einsums.find(key); known != state.einsums.end()) {
+    return append(state.transfer,
+                  {.op = &op,
+                   .operands = factors,
+                   .args = known->second,
+                   .type = like.type,
+                   .span = like.span,
+                   .frame = like.frame,
+                   .internal = like.internal || like.backward,
+                   .backward = like.backward,
+                   .region = like.region,
+                   .recompute = {.block = like.recompute.block, .again = like.recompute.again}});
+  }
+  OpArgs args;
+  args.set("to", like.type.shape);
+  args.set("dtype", like.type.dtype);
+  const std::size_t before = to.values.size();
+  const std::optional<ValueId> value =
+      try_call(state, like, Algebra::kEinsum, factors, std::move(args));
+  if (value && to.values.size() == before + 1 && to.at(*value).op == &op &&
+      to.at(*value).operands == factors) {
+    state.einsums.emplace(std::move(key), to.at(*value).args);
+  }
+  return value;
+}
+
 }  // namespace
 
 Algebra kind_of(const Program& program, ValueId id) {
@@ -44,11 +85,8 @@ void look_through_views(const Program& to, std::vector<ValueId>& factors) {
 
 std::optional<ValueId> contraction(Contraction& state, const Value& like,
                                    const std::vector<ValueId>& factors) {
-  OpArgs args;
-  args.set("to", like.type.shape);
-  args.set("dtype", like.type.dtype);
   if (factors.size() > 1) {
-    return try_call(state, like, Algebra::kEinsum, factors, std::move(args));
+    return einsum(state, like, factors);
   }
   const TensorType& type = state.transfer.to.at(factors.front()).type;
   if (type == like.type) {
@@ -57,6 +95,9 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
   if (same_dims(type.shape, like.type.shape)) {
     return try_call(state, like, Algebra::kTranspose, factors, to_shape(like.type.shape));
   }
+  OpArgs args;
+  args.set("to", like.type.shape);
+  args.set("dtype", like.type.dtype);
   return try_call(state, like, Algebra::kSum, factors, std::move(args));
 }
 

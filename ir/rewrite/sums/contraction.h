@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,10 +16,14 @@ namespace mtf {
 // A longer product stays a product, which runs element-wise, and a sum.
 inline constexpr std::size_t kMaxFactors = 8;
 
+// Types by where they lie: layers share theirs (share.h), and none of them is gone before the end.
+using TypeKey = std::vector<std::uintptr_t>;
+
 struct Contraction {
   Transfer transfer;
   OpTable ops;
-  std::vector<int> uses;  // of each old value
+  std::vector<int> uses;              // of each old value
+  std::map<TypeKey, OpArgs> einsums;  // that stood for themselves: result and factors, arguments
 };
 
 [[nodiscard]] Algebra kind_of(const Program& program, ValueId id);

@@ -233,7 +233,7 @@ ValueId joined_sum(JoinState& state, ValueId root) {
   const std::vector<SumTerm> terms = terms_of(state.transfer.from, state.in_tree, root);
   const std::map<std::string, TermGroup> groups = groups_of(state, terms, value.type);
   if (groups.empty()) {
-    return append(state.transfer, moved_value(state.transfer, root));
+    return append_moved(state.transfer, root);
   }
   DiagSink none;
   Builder builder(state.transfer.to, state.ops, none);
@@ -273,8 +273,7 @@ Program join_terms(const Program& program, OpTable ops) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.at(id);
     const bool root = is_addition(value) && state.in_tree[i] == 0;
-    state.transfer.map(
-        id, root ? joined_sum(state, id) : append(state.transfer, moved_value(state.transfer, id)));
+    state.transfer.map(id, root ? joined_sum(state, id) : append_moved(state.transfer, id));
   }
   return finish_transfer(std::move(state.transfer));
 }
