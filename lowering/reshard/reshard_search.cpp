@@ -23,14 +23,18 @@ MoveCost operator+(const MoveCost& a, const MoveCost& b) {
           std::get<2>(a) + std::get<2>(b)};
 }
 
+void add_axes(const Axes& axes, std::string& key) {
+  key.append(reinterpret_cast<const char*>(axes.begin()), axes.size());
+}
+
 std::string key_of(const ValueLayout& layout) {
   constexpr char kEnd = '\x7f';
   std::string key;
   for (const Axes& axes : layout.dims) {
-    key.append(axes.begin(), axes.end());
+    add_axes(axes, key);
     key.push_back(kEnd);
   }
-  key.append(layout.partial.begin(), layout.partial.end());
+  add_axes(layout.partial, key);
   for (const Condition& condition : layout.where) {
     key.push_back(kEnd);
     key.push_back(static_cast<char>(condition.axis));

@@ -164,28 +164,40 @@ bool same_slice(const Slice& a, const Slice& b) {
   return a.offset == b.offset && a.extent == b.extent;
 }
 
+// Of the members of a rank's group.
+struct GroupCounts {
+  std::size_t holders = 0;
+  std::size_t equal = 0;   // whose slice is the one that the rank is to have
+  std::size_t wanted = 0;  // that need the same slice
+  std::size_t around = 0;  // whose slice has all of this one
+  std::int64_t received = 0;
+  bool again = false;  // what another member has as well
+};
+
+GroupCounts counts_of(const MoveCheck& move, const Slice& mine,
+                      const std::vector<std::int64_t>& members) {
+  GroupCounts counts;
+  std::set<std::vector<std::int64_t>> parts;  // of one layout, so apart from each other or the same
+  for (const std::int64_t member : members) {
+    const Slice theirs = slice_of(move.shape, move.from, move.mesh, member);
+    const Slice needed = slice_of(move.shape, move.to, move.mesh, member);
+    const std::int64_t common = volume_of(intersection(theirs, mine));
+    const bool is_held = holds(move.from, move.mesh, member);
+    counts.again = counts.again || (common > 0 && !parts.insert(theirs.offset).second);
+    counts.holders += static_cast<std::size_t>(is_held);
+    counts.equal += static_cast<std::size_t>(is_held && same_slice(theirs, mine));
+    counts.wanted += static_cast<std::size_t>(same_slice(needed, mine));
+    counts.around += static_cast<std::size_t>(common == volume_of(mine));
+    counts.received += common;
+  }
+  return counts;
+}
+
 // "" or what is wrong with what a rank gets from the members of its group.
 std::string problem_on_rank(const MoveCheck& move, std::int64_t rank,
                             const std::vector<std::int64_t>& members) {
   const Slice mine = slice_of(move.shape, move.to, move.mesh, rank);
-  std::size_t holders = 0;
-  std::size_t equal = 0;
-  std::size_t wanted = 0;  // members that need the same slice
-  std::size_t around = 0;  // members whose slice has all of this one
-  std::int64_t received = 0;
-  bool again = false;                         // what another member has as well
-  std::set<std::vector<std::int64_t>> parts;  // of one layout, so apart from each other or the same
-  for (const std::int64_t member : members) {
-    const Slice theirs = slice_of(move.shape, move.from, move.mesh, member);
-    const std::int64_t common = volume_of(intersection(theirs, mine));
-    again = again || (common > 0 && !parts.insert(theirs.offset).second);
-    const bool is_held = holds(move.from, move.mesh, member);
-    holders += is_held ? 1 : 0;
-    equal += is_held && same_slice(theirs, mine) ? 1 : 0;
-    wanted += same_slice(slice_of(move.shape, move.to, move.mesh, member), mine) ? 1 : 0;
-    around += common == volume_of(mine) ? 1 : 0;
-    received += common;
-  }
+  const auto [holders, equal, wanted, around, received, again] = counts_of(move, mine, members);
   switch (move.kind) {
     case StepKind::kPermute:
       return equal == wanted ? "" : "needs a slice that too few in its group have";
