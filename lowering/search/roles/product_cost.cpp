@@ -136,7 +136,7 @@ double RoleCost::with_passage(const Work& work, const Loops& loops, double produ
   const double seconds = objective_ != Objective::kTime ? 0
                          : work.flops > 0 ? product * (1 - hardware_.overlap) + hardware_.overhead
                                           : work.seconds / (kept * summed);
-  if (work.flops == 0) {
+  if (work.flops == 0 || mesh_.uneven) {
     return seconds;
   }
   const auto all = static_cast<double>(mesh_.ranks());

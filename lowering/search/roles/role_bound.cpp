@@ -31,7 +31,7 @@ RoleBound::RoleBound(const SearchSpace& space, std::size_t mesh, const RoleOpera
       mesh_(space.meshes()[mesh]),
       operations_(operations),
       objective_(objective),
-      memory_(memory * static_cast<double>(operations.programs())),
+      memory_(memory * static_cast<double>(operations.memory().size())),
       cost_(mesh_, operations, hardware, objective, RoleCost::Counts::kUnavoidable) {
   for (std::size_t t = 0; t < operations.tensors(); ++t) {
     for (std::size_t a = 0; a < space.axes(); ++a) {
@@ -65,7 +65,24 @@ std::int8_t RoleBound::place(const Partial& partial, const RoleTensor& tensor, A
     return number >= 0 &&
            (dim >= partial.decided || !rest_decided || has(partial.candidate.rest, dim));
   };
-  return std::ranges::any_of(tensor.dims, is_open) ? kUnknown : kNowhere;
+  if (std::ranges::any_of(tensor.dims, is_open)) {
+    return kUnknown;
+  }
+  return tensor.is_input || !may_be_used(partial, axis) ? kNowhere : kOnTheWay;
+}
+
+// Whether the axis splits anything, or may yet.
+bool RoleBound::may_be_used(const Partial& partial, AxisId axis) const {
+  const LayoutCandidate& candidate = partial.candidate;
+  const std::size_t dims = space_.dims().size();
+  const std::size_t last = partial.reaches == Reaches::kRules       ? dims
+                           : partial.reaches == Reaches::kVariables ? dims + space_.axes()
+                                                                    : 2 * dims + space_.axes();
+  const DimSet own = candidate.variables[axis];
+  return partial.decided < last || candidate.rest != 0 || candidate.infer ||
+         !candidate.groups.empty() || operations_.has_own_rules() ||
+         (own != kAsRules && own != 0) ||
+         std::ranges::any_of(candidate.rules, [axis](const Axes& axes) { return has(axes, axis); });
 }
 
 RoleBound::Least RoleBound::least(const Partial& partial) {
@@ -85,13 +102,18 @@ RoleBound::Least RoleBound::least(const Partial& partial) {
   return {.value = objective_ == Objective::kMemory ? least_bytes : least, .bytes = least_bytes};
 }
 
-// The inputs, and what is held beside them at some time, whatever the order of steps.
+// Of the program that takes most: its inputs, and what is held beside them at some time, whatever
+// the order of steps.
 double RoleBound::bytes(const RolePlaces& places) const {
-  double inputs = 0;
-  for (const Number input : operations_.inputs()) {
-    inputs += operations_.tensor(input).bytes * places.part(input, mesh_);
+  double most = 0;
+  for (const RoleOperations::Memory& memory : operations_.memory()) {
+    double inputs = 0;
+    for (const Number input : memory.inputs) {
+      inputs += operations_.tensor(input).bytes * places.part(input, mesh_);
+    }
+    most = std::max(most, inputs + places.most_held(memory.certain_moments, mesh_));
   }
-  return inputs + places.most_held(operations_.certain_moments(), mesh_);
+  return most;
 }
 
 }  // namespace mtf

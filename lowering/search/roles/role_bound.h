@@ -1,10 +1,12 @@
 // What every layout costs at least that begins as a candidate does: from the roles of dims alone,
 // with no plan.
 //
-// Each product is done by as many ranks as have parts of its tensors, however its loops are split;
-// where a summed loop is split, the sum is brought to where the rules have the result; a variable
-// that is kept in parts is gathered where they are read whole. Whatever is not decided yet is taken
-// to cost nothing. Or, wherever tensors lie: what they must cost on the way between products
+// Each product is done by as many ranks as may have parts of its tensors, however its loops are
+// split; where a summed loop is split, the sum is brought to where the rules have the result; an
+// input that is kept in parts is gathered where it is read whole. What is made in parts that the
+// rules do not ask for is gathered where something reads it whole, which may be never: while an
+// axis splits anything, it may split all but inputs. Whatever is not decided yet is taken to cost
+// nothing. Or, wherever tensors lie: what they must cost on the way between products
 // (passage.h), which is the more of the two while little is decided. A branch-and-bound search
 // leaves out what this shows to be worse.
 
@@ -50,6 +52,7 @@ class RoleBound {
   [[nodiscard]] double bytes(const RolePlaces& places) const;
   [[nodiscard]] std::int8_t place(const Partial& partial, const RoleTensor& tensor,
                                   AxisId axis) const;
+  [[nodiscard]] bool may_be_used(const Partial& partial, AxisId axis) const;
 
   const SearchSpace& space_;
   const Mesh& mesh_;

@@ -123,15 +123,23 @@ RoleCost::Sum RoleCost::sum_of(const RoleOperation& operation, const std::string
           .scattered = {},
           .whole = {},
           .gathered = {},
-          .exchanged = {}};
+          .exchanged = {},
+          .idle = {},
+          .unsure = {}};
   for (std::size_t a = 0; a < loops.size(); ++a) {
     const auto axis = static_cast<AxisId>(a);
     const std::int8_t at = place(places, last, a);
     if (loops[a] < 0) {
+      sum.idle.push_back(axis);
       continue;
     }
     if (operation.reduced[static_cast<std::size_t>(loops[a])] != 0) {
-      (at == kNowhere ? sum.whole : sum.scattered).push_back(axis);
+      const bool is_scattered = counts_ == Counts::kUnavoidable && operation.is_narrowed;
+      const bool is_whole = (at == kNowhere || at == kOnTheWay) && !is_scattered;
+      (is_whole ? sum.whole : sum.scattered).push_back(axis);
+      if (at == kUnknown || is_scattered) {
+        sum.unsure.push_back(axis);
+      }
       continue;
     }
     sum.bytes /= static_cast<double>(mesh_.axes[a].size);
@@ -144,20 +152,22 @@ RoleCost::Sum RoleCost::sum_of(const RoleOperation& operation, const std::string
   return sum;
 }
 
-// The sum of what the ranks along its loops have of it, brought to where the result is to be.
+// The sum of what the ranks along its loops have of it, brought to where the result is to be. Ranks
+// that have the same terms may add up a part of them each, and gather the sums.
 double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
   const double scattered = ranks(sum.scattered);
   const double whole = ranks(sum.whole);
-  const double gathered = ranks(sum.gathered);
-  if (operation.stays_partial && scattered * whole > 1) {
+  const double idle = ranks(sum.idle);
+  if ((operation.stays_partial && scattered * whole > 1) || mesh_.uneven) {
     return 0;
   }
   const double bytes = sum.bytes / scattered;
-  const double received = sum.bytes - bytes + 2 * bytes * (1 - 1 / whole) + bytes * (gathered - 1);
+  const double reduced = whole > 1 ? bytes * (2 * (1 - 1 / whole) / idle + (1 - 1 / idle)) : 0;
+  const double received = sum.bytes - bytes + reduced;
   // A short all-reduce may go in a message that others pay for.
   const bool is_alone = bytes > static_cast<double>(kLongestPacked);
-  const double hops = this->hops(sum.scattered) + this->hops(sum.gathered) +
-                      (is_alone ? 2 * this->hops(sum.whole) : 0);
+  const double hops =
+      this->hops(sum.scattered) + (is_alone ? 2 * this->hops(sum.whole) : -this->hops(sum.unsure));
   return received == 0 ? 0 : moving(received, hops);
 }
 

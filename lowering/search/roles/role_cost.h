@@ -18,10 +18,12 @@ namespace mtf {
 
 enum class Objective : std::uint8_t { kTime, kMemory, kBytes };
 
-// Where each axis is in each tensor of the operations: a dim, kNowhere or kUnknown. To a dim to
-// which a `*` gave the axis kByRest is added.
+// Where each axis is in each tensor of the operations: a dim, kNowhere, kUnknown, or kOnTheWay:
+// nowhere where the tensor is at rest, and perhaps somewhere in the form that it was made or read
+// in. To a dim to which a `*` gave the axis kByRest is added.
 inline constexpr std::int8_t kNowhere = -1;
 inline constexpr std::int8_t kUnknown = -2;
+inline constexpr std::int8_t kOnTheWay = -3;
 inline constexpr std::int8_t kByRest = 64;
 class RolePlaces {
  public:
@@ -89,6 +91,8 @@ class RoleCost {
     Axes whole;        // … it is not
     Axes gathered;     // … it was made in parts, and is not split
     Axes exchanged;    // … another dim was split
+    Axes idle;         // that split none of its loops
+    Axes unsure;       // … scattered, or all-reduced
   };
 
   void add(const RoleOperation& operation, double count);

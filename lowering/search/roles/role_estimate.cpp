@@ -109,9 +109,18 @@ RolePlaces RoleEstimate::in_use(const LayoutCandidate& candidate, RolePlaces pla
 // until the backward pass, or of one after the other.
 double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const {
   const RolePlaces used_as = in_use(candidate, resting);
+  double most = 0;
+  for (const RoleOperations::Memory& memory : operations_.memory()) {
+    most = std::max(most, bytes(candidate, memory, resting, used_as));
+  }
+  return most;
+}
+
+double RoleEstimate::bytes(const LayoutCandidate& candidate, const RoleOperations::Memory& memory,
+                           const RolePlaces& resting, const RolePlaces& used_as) const {
   double inputs = 0;
   double gathered = 0;
-  for (const Number input : operations_.inputs()) {
+  for (const Number input : memory.inputs) {
     const RoleTensor& tensor = operations_.tensor(input);
     const double own = tensor.bytes * resting.part(input, mesh_);
     const double used = tensor.bytes * used_as.part(input, mesh_);
@@ -121,7 +130,7 @@ double RoleEstimate::bytes(const LayoutCandidate& candidate, const RolePlaces& r
                                  : gathered + used;
     }
   }
-  return inputs + gathered + resting.most_held(operations_.moments(), mesh_);
+  return inputs + gathered + resting.most_held(memory.moments, mesh_);
 }
 
 RoleCost::Figures RoleEstimate::of(const LayoutCandidate& candidate) {

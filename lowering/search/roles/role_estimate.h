@@ -31,6 +31,8 @@ class RoleEstimate {
                                 RolePlaces& places) const;
   [[nodiscard]] bool place_unused(std::size_t tensor, std::size_t dim, RolePlaces& places) const;
   [[nodiscard]] double bytes(const LayoutCandidate& candidate, const RolePlaces& resting) const;
+  [[nodiscard]] double bytes(const LayoutCandidate& candidate, const RoleOperations::Memory& memory,
+                             const RolePlaces& resting, const RolePlaces& used_as) const;
 
   const SearchSpace& space_;
   const Mesh& mesh_;

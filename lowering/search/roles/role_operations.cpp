@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lowering/layout/rule_sources.h"
+#include "lowering/search/roles/always_held.h"
 #include "lowering/search/roles/held_values.h"
 #include "lowering/search/roles/passage.h"
 #include "lowering/spmd.h"
@@ -43,6 +44,36 @@ std::size_t hash_of(const RoleOperation& operation) {
   return hash.value();
 }
 
+bool has_all_of(const RoleOperations::Moment& moment, const RoleOperations::Moment& other) {
+  return std::ranges::all_of(other, [&moment](const auto& part) {
+    const auto found =
+        std::ranges::lower_bound(moment, part.first, {}, &std::pair<Number, double>::first);
+    return found != moment.end() && found->first == part.first && found->second >= part.second;
+  });
+}
+
+// Those that hold most, of which none has all that another has.
+void keep_largest(std::vector<RoleOperations::Moment>& moments) {
+  constexpr std::size_t kMost = 12;
+  std::ranges::stable_sort(moments, std::greater<>(), [](const RoleOperations::Moment& moment) {
+    double bytes = 0;
+    for (const auto& [tensor, part] : moment) {
+      bytes += part;
+    }
+    return bytes;
+  });
+  std::vector<RoleOperations::Moment> kept;
+  for (RoleOperations::Moment& moment : moments) {
+    const auto has_it = [&moment](const RoleOperations::Moment& one) {
+      return has_all_of(one, moment);
+    };
+    if (kept.size() < kMost && std::ranges::none_of(kept, has_it)) {
+      kept.push_back(std::move(moment));
+    }
+  }
+  moments = std::move(kept);
+}
+
 std::size_t hash_of(const RoleTensor& tensor) {
   ContentHash hash;
   hash.add(static_cast<std::size_t>(tensor.bytes));
@@ -63,16 +94,27 @@ class RoleOperations::Reader {
         program_(program),
         sources_(program, space.limits().fixed),
         partial_(program, exact),
-        uses_(count_uses(program)) {
+        uses_(count_uses(program)),
+        is_narrowed_(program.values.size(), 0) {
+    for (const Value& value : program.values) {
+      const bool narrows =
+          is(value, Primitive::kCast) &&
+          bytes_of(value.type.dtype) < bytes_of(program.at(value.operands[0]).type.dtype);
+      if (narrows) {
+        is_narrowed_[at(value.operands[0])] = 1;
+      }
+    }
     if (!has_conditions()) {
       passage_.emplace(program, exact);
     }
   }
 
   void run() {
+    result_.has_own_rules_ = result_.has_own_rules_ || has_own_rules();
     result_.through_memory_ += passage_ ? passage_->through_memory() : 0;
+    Memory& memory = result_.memory_.emplace_back();
     for (const Input& input : program_.inputs) {
-      result_.inputs_.push_back(result_.number(tensor(input.value)));
+      memory.inputs.push_back(result_.number(tensor(input.value)));
     }
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
       const OpDef* op = program_.values[i].op;
@@ -81,11 +123,12 @@ class RoleOperations::Reader {
       }
     }
     for (const std::vector<ValueId>& held : held_values(program_)) {
-      result_.moments_.push_back(moment(held));
+      memory.moments.push_back(moment(held));
     }
-    for (const std::vector<ValueId>& held : always_held(program_)) {
-      result_.certain_moments_.push_back(moment(held));
+    for (const AlwaysHeld& held : always_held(program_)) {
+      memory.certain_moments.push_back(moment(held.across, held.at_once));
     }
+    keep_largest(memory.certain_moments);
   }
 
  private:
@@ -141,6 +184,13 @@ class RoleOperations::Reader {
            });
   }
 
+  [[nodiscard]] bool has_own_rules() const {
+    return !space_.limits().fixed.variables.empty() || !program_.regions.empty() ||
+           std::ranges::any_of(program_.values, [](const Value& value) {
+             return value.args.get<Pin>("layout") != nullptr;
+           });
+  }
+
   [[nodiscard]] RoleTensor tensor(ValueId id) const {
     const Value& value = program_.at(id);
     const RuleSource source = sources_.of(id);
@@ -170,12 +220,20 @@ class RoleOperations::Reader {
     return result;
   }
 
-  [[nodiscard]] Moment moment(const std::vector<ValueId>& held) {
+  // `anyhow`: what may lie otherwise than the rules say.
+  [[nodiscard]] Moment moment(std::span<const ValueId> held, std::span<const ValueId> anyhow = {}) {
     std::map<Number, double> bytes;  // of tensors that are split alike
-    for (const ValueId id : held) {
-      RoleTensor alike = tensor(id);
+    const auto add = [&](RoleTensor alike) {
       const double own = std::exchange(alike.bytes, 0);
       bytes[result_.number(alike)] += own;
+    };
+    for (const ValueId id : held) {
+      add(tensor(id));
+    }
+    for (const ValueId id : anyhow) {
+      RoleTensor open = tensor(id);
+      open.is_open = true;
+      add(std::move(open));
     }
     return {bytes.begin(), bytes.end()};
   }
@@ -195,7 +253,8 @@ class RoleOperations::Reader {
                             .is_product = is_product,
                             .is_element_wise = !is_product && value.op->tile != nullptr,
                             .has_single_loops = has_single_loops(*call.space),
-                            .stays_partial = partial_.may_be(number)};
+                            .stays_partial = partial_.may_be(number),
+                            .is_narrowed = is_narrowed_[number] != 0};
     for (const LoopDim& loop : call.space->loops) {
       const bool is_whole = loop.role == DimRole::kWhole && flops > 0;
       if (loop.role != DimRole::kReduced && loop.role != DimRole::kKept && !is_whole) {
@@ -229,12 +288,12 @@ class RoleOperations::Reader {
   RuleSources sources_;
   PartialSums partial_;
   std::vector<int> uses_;
+  std::vector<char> is_narrowed_;  // whether a cast reads it, to fewer bytes
   std::optional<Passage> passage_;
 };
 
 RoleOperations::RoleOperations(const SearchSpace& space, std::span<const Program> programs,
-                               bool exact)
-    : programs_(programs.size()) {
+                               bool exact) {
   for (const Program& program : programs) {
     Reader(*this, space, program, exact).run();
   }

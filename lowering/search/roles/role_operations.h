@@ -49,6 +49,7 @@ struct RoleOperation {
   bool is_element_wise = false;
   bool has_single_loops = false;  // one for each dim of its tensors
   bool stays_partial = false;     // what it sums may be brought together elsewhere
+  bool is_narrowed = false;  // … may be scattered, since it is rounded before all ranks have it
 
   friend bool operator==(const RoleOperation&, const RoleOperation&) = default;
 };
@@ -57,6 +58,14 @@ class RoleOperations {
  public:
   // Bytes that are held at one time, beside the inputs, by tensors that are split alike.
   using Moment = std::vector<std::pair<Number, double>>;
+  // Of one program.
+  struct Memory {
+    std::vector<Number> inputs = {};  // one for each
+    // Times, among them those at which most is held; and what is held at one time however it is
+    // planned.
+    std::vector<Moment> moments = {};
+    std::vector<Moment> certain_moments = {};
+  };
 
   RoleOperations(const SearchSpace& space, std::span<const Program> programs, bool exact = true);
 
@@ -69,12 +78,9 @@ class RoleOperations {
   [[nodiscard]] const RoleTensor& tensor(std::size_t i) const {
     return tensors_[static_cast<Number>(i)];
   }
-  [[nodiscard]] std::span<const Number> inputs() const { return inputs_; }  // one for each
-  // Times of each program, among them those at which most is held; and what is held at one time
-  // however it is planned.
-  [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
-  [[nodiscard]] std::span<const Moment> certain_moments() const { return certain_moments_; }
-  [[nodiscard]] std::size_t programs() const { return programs_; }
+  [[nodiscard]] std::span<const Memory> memory() const { return memory_; }  // of each program
+  // Whether `@`, regions or the variables' rules of a file may split what a candidate does not.
+  [[nodiscard]] bool has_own_rules() const { return has_own_rules_; }
   // Bytes, of all ranks, that go through memory between products and what goes by elements.
   [[nodiscard]] double through_memory() const { return through_memory_; }
 
@@ -87,10 +93,8 @@ class RoleOperations {
   Numbered<RoleOperation> operations_;
   Numbered<RoleTensor> tensors_;
   std::vector<double> counts_;
-  std::vector<Number> inputs_;
-  std::vector<Moment> moments_;
-  std::vector<Moment> certain_moments_;
-  std::size_t programs_ = 0;
+  std::vector<Memory> memory_;
+  bool has_own_rules_ = false;
   double through_memory_ = 0;
 };
 

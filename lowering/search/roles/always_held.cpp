@@ -1,0 +1,157 @@
+#include "lowering/search/roles/always_held.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+#include "ir/loops/loop.h"
+#include "lowering/search/roles/held_values.h"
+
+namespace mtf {
+namespace {
+
+// What runs in a step of its own: chains join what is element by element, and sums of one tensor.
+bool runs_alone(const Value& value) {
+  return value.op != nullptr && value.op->tile == nullptr && !value.op->alias &&
+         !value.op->effect && !is_of_loop(value) && value.operands.size() > 1;
+}
+
+// What a plan may make again wherever it reads it.
+bool is_made_again(const Program& program, const Value& value) {
+  return std::ranges::all_of(value.operands, [&program](ValueId operand) {
+    return program.at(operand).type.shape.rank() == 0;
+  });
+}
+
+class Dependences {
+ public:
+  explicit Dependences(const Program& program)
+      : program_(program),
+        lives_(program),
+        loops_(loops_around(program)),
+        is_kept_(program.values.size(), 0) {
+    for (std::size_t i = 0; i < is_kept_.size(); ++i) {
+      const Value& value = program.values[i];
+      const bool is_made =
+          lives_.takes_memory(i) && (!is_of_loop(value) || is(value, Primitive::kCarry));
+      is_kept_[i] = is_made && !lives_.is_update(i) && !is_made_again(program, value) ? 1 : 0;
+    }
+    for (const Update& update : program.updates) {
+      is_kept_[at(update.value)] = 0;  // it may be made in the place of the variable
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> pivots() const {
+    constexpr std::size_t kMost = 32;            // of each part
+    constexpr std::size_t kLooked = 20'000'000;  // values, of all of them together
+    const std::vector<std::int64_t> held = lives_.held();
+    const std::size_t most =
+        std::clamp<std::size_t>(kLooked / kPartsOfProgram / (held.size() + 1), 1, kMost);
+    std::vector<std::size_t> result;
+    for (std::size_t part = 0; part < kPartsOfProgram; ++part) {
+      std::vector<std::size_t> here;
+      const auto [begin, end] = part_of_program(part, held.size());
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        if (runs_alone(program_.values[i])) {
+          here.push_back(i);
+        }
+      }
+      std::ranges::stable_sort(here, std::greater<>(), [&held](std::size_t i) { return held[i]; });
+      here.resize(std::min(here.size(), most));
+      result.insert(result.end(), here.begin(), here.end());
+    }
+    return result;
+  }
+
+  [[nodiscard]] AlwaysHeld held_with(std::size_t pivot) const {
+    const std::vector<char> before = made_before(pivot);
+    std::vector<char> is_read = read_behind(pivot);
+    AlwaysHeld result;
+    for (std::size_t i = 0; i < is_read.size(); ++i) {
+      is_read[i] = is_read[i] != 0 && before[i] != 0 && is_kept_[i] != 0 ? 1 : 0;
+      if (is_read[i] != 0) {
+        result.across.push_back({static_cast<std::int32_t>(i)});
+      }
+    }
+    const auto add = [&](ValueId id) {
+      if (is_kept_[at(id)] != 0 && is_read[at(id)] == 0) {
+        is_read[at(id)] = 1;
+        result.at_once.push_back(id);
+      }
+    };
+    std::ranges::for_each(program_.values[pivot].operands, add);
+    add({static_cast<std::int32_t>(pivot)});
+    return result;
+  }
+
+ private:
+  // The pivot, and what is there before it in any order.
+  [[nodiscard]] std::vector<char> made_before(std::size_t pivot) const {
+    std::vector<char> before(program_.values.size(), 0);
+    before[pivot] = 1;
+    for (std::size_t i = pivot + 1; i-- > 0;) {
+      for (const ValueId operand : program_.values[i].operands) {
+        before[at(operand)] |= before[i];
+      }
+    }
+    add_carried(pivot, before);
+    return before;
+  }
+
+  // Of a loop whose trips the pivot cannot leave, since it needs something that they carry: all
+  // that they carry.
+  void add_carried(std::size_t pivot, std::vector<char>& before) const {
+    for (std::int32_t loop = loops_[pivot]; loop >= 0;
+         loop = loops_[static_cast<std::size_t>(loop)]) {
+      std::vector<std::size_t> carried;
+      for (std::size_t i = static_cast<std::size_t>(loop); i < loops_.size(); ++i) {
+        if (loops_[i] == loop && is(program_.values[i], Primitive::kNext)) {
+          carried.push_back(at(program_.values[i].operands.front()));
+        }
+      }
+      if (std::ranges::any_of(carried, [&before](std::size_t i) { return before[i] != 0; })) {
+        std::ranges::for_each(carried, [&before](std::size_t i) { before[i] = 1; });
+      }
+    }
+  }
+
+  // What something reads that waits for the pivot, or leaves the program. (What a trip hands on is
+  // no reader: it may be made where it is to be.)
+  [[nodiscard]] std::vector<char> read_behind(std::size_t pivot) const {
+    std::vector<char> is_behind(program_.values.size(), 0);
+    std::vector<char> is_read(program_.values.size(), 0);
+    is_behind[pivot] = 1;
+    for (std::size_t i = pivot + 1; i < is_behind.size(); ++i) {
+      const Value& value = program_.values[i];
+      for (const ValueId operand : value.operands) {
+        is_behind[i] |= is_behind[at(operand)];
+      }
+      const bool reads = value.op != nullptr && !value.op->alias && !is_of_loop(value);
+      for (const ValueId operand : value.operands) {
+        is_read[at(operand)] |= reads ? is_behind[i] : char{0};
+      }
+    }
+    for (const ValueId output : program_.outputs) {
+      is_read[at(output)] = 1;
+    }
+    return is_read;
+  }
+
+  const Program& program_;
+  Lives lives_;
+  std::vector<std::int32_t> loops_;
+  std::vector<char> is_kept_;  // whether it stands in memory of its own as long as it is read
+};
+
+}  // namespace
+
+std::vector<AlwaysHeld> always_held(const Program& program) {
+  const Dependences dependences(program);
+  std::vector<AlwaysHeld> result;
+  for (const std::size_t pivot : dependences.pivots()) {
+    result.push_back(dependences.held_with(pivot));
+  }
+  return result;
+}
+
+}  // namespace mtf
