@@ -195,7 +195,8 @@ SearchProof Searching::proof(const Priced& whole) {
           .leaves_lets = std::ranges::any_of(space_.groups(), &SearchSpace::Group::lets),
           .leaves_infer = space_.may_infer(),
           .fits = fits,
-          .least_bytes = fits ? 0 : roles_.least_memory(),
+          .least_bytes = roles_.least_memory(),
+          .needed_bytes = static_cast<double>(whole.peak_bytes),
           .memory = goal_.memory};
 }
 

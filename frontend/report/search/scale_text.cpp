@@ -14,7 +14,7 @@ namespace {
 std::string gap_cell(const SearchProof& proof) {
   return !proof.fits       ? (proof.is_proven() ? "none fits" : "?")
          : proof.gap == 0  ? "0 %"
-         : proof.gap < 1e9 ? less_text(proof)
+         : proof.gap < 1e9 ? less_text(proof.gap)
                            : "?";
 }
 

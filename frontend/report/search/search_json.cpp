@@ -96,6 +96,7 @@ std::string search_json(const SearchReport& report) {
                {"front", std::move(front)},
                {"wording", report.wording},
                {"gap", report.proof.gap},
+               {"least_bytes", report.proof.least_bytes},
                {"proven", report.proof.is_proven()},
                {"priced", report.priced},
                {"legal", report.legal},

@@ -31,14 +31,15 @@ struct SearchProof {
   bool leaves_infer = false;  // … and no more of what follows (`infer`), which was looked at
   // Where the answer does not fit the memory, what is shown is that nothing does.
   bool fits = true;
-  double least_bytes = 0;  // that any layout holds
+  double least_bytes = 0;   // that any layout holds, whatever its rules
+  double needed_bytes = 0;  // that the answer holds
   double memory = 0;
 
   [[nodiscard]] bool is_bound_beyond() const { return !fits && least_bytes > memory; }
   [[nodiscard]] bool is_proven() const { return fits ? gap == 0 : is_whole || is_bound_beyond(); }
 };
 // Of a gap that is known: "44 %", "99.6 %".
-[[nodiscard]] std::string less_text(const SearchProof& proof);
+[[nodiscard]] std::string less_text(double gap);
 // Of an answer that fits: "proven", "at most 44 % less is possible".
 [[nodiscard]] std::string gap_text(const SearchProof& proof);
 

@@ -170,15 +170,19 @@ std::string no_layout_text(const SearchProof& proof, bool by_bound) {
 }
 
 std::string none_fits_text(const SearchProof& proof) {
+  const std::string least = bytes_text(static_cast<std::int64_t>(proof.least_bytes));
+  const double gap = proof.needed_bytes / proof.least_bytes - 1;
+  const std::string needs =
+      "needs " + least + " or more" +
+      (gap > 0 ? ", which is at most " + less_text(gap) + " less than this one" : "");
   if (proof.is_bound_beyond()) {
-    return no_layout_text(proof, true) + "fits: proven, each holds " +
-           bytes_text(static_cast<std::int64_t>(proof.least_bytes)) + " or more";
+    return "no layout fits: proven, each " + needs;
   }
   if (proof.is_whole) {
     return no_layout_text(proof, false) + "fits: proven";
   }
-  return proof.reaches ? "no layout " + said_text(proof) + " fits; others may"
-                       : "whether another layout fits is not known";
+  return proof.reaches ? "no layout " + said_text(proof) + " fits; others may, and each " + needs
+                       : "whether another layout fits is not known; each " + needs;
 }
 
 std::string claim_text(const SearchProof& proof) {
@@ -227,8 +231,8 @@ std::string entries_text(const std::vector<std::string>& entries) {
   return text;
 }
 
-std::string less_text(const SearchProof& proof) {
-  const double percent = 100 * proof.gap / (1 + proof.gap);
+std::string less_text(double gap) {
+  const double percent = 100 * gap / (1 + gap);
   int digits = 2;
   for (double rounds = 0.5; digits < 6 && percent > 100 - rounds; rounds /= 10) {
     ++digits;  // fewer would make it 100
@@ -238,7 +242,7 @@ std::string less_text(const SearchProof& proof) {
 
 std::string gap_text(const SearchProof& proof) {
   return proof.gap == 0             ? "proven"
-         : std::isfinite(proof.gap) ? "at most " + less_text(proof) + " less is possible"
+         : std::isfinite(proof.gap) ? "at most " + less_text(proof.gap) + " less is possible"
                                     : "how much less is possible is not known";
 }
 
@@ -256,7 +260,9 @@ std::string search_text(const SearchReport& report) {
   text += indented(layout_source(best.layout)) + "\n" + front_text(report);
   if (!report.fits) {
     text += "\nnothing that was looked at fits: this one needs " +
-            bytes_text(best.priced.peak_bytes) + "\n";
+            bytes_text(best.priced.peak_bytes) +
+            "\nwhat helps: more ranks (`--fit` finds how many), a smaller batch, blocks that "
+            "`recompute`\n";
   }
   text += dims_text(report) + moved_text(report) + recomputed_text(report) + proof_text(report);
   return report.taken.empty() ? text
