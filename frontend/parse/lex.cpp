@@ -1,6 +1,8 @@
 // Characters to tokens. The generated lexer does all but strings, whose text is not made of tokens:
 // it is cut here, and the lexer set again on the expression inside `{ }`.
 
+#include <cctype>
+
 #include <antlr4-runtime.h>
 
 #include "frontend/parse/parse.h"
@@ -104,11 +106,55 @@ class Cutter {
       cut_text();
       return;
     }
+    if (type == MtfParser::INT && ends_in_point(end)) {
+      pointed(begin, end);
+      return;
+    }
     count_bracket(type);
     push(type, begin, end);
     if (type == MtfParser::STRING_BEGIN) {
       open_.push_back({.begin = begin, .braces = 0});
       cut_text();
+    }
+  }
+
+  // Of `e3`, `E-3` from here; 0: none.
+  [[nodiscard]] std::size_t exponent_at(std::size_t at) const {
+    const auto is = [this](std::size_t i, std::string_view any) {
+      return i < source_.text.size() && any.find(source_.text[i]) != std::string_view::npos;
+    };
+    std::size_t end = at + 1 + (is(at + 1, "+-") ? 1 : 0);
+    if (!is(at, "eE") || !is(end, "0123456789")) {
+      return 0;
+    }
+    while (is(end, "0123456789")) {
+      ++end;
+    }
+    return end - at;
+  }
+
+  // Whether a point follows that begins neither decimals nor a range nor a member.
+  [[nodiscard]] bool ends_in_point(std::size_t end) const {
+    const std::string_view text = source_.text;
+    if (end >= text.size() || text[end] != '.') {
+      return false;
+    }
+    const char next = end + 1 < text.size() ? text[end + 1] : '\n';
+    const bool is_word = std::isalpha(static_cast<unsigned char>(next)) != 0 || next == '_' ||
+                         static_cast<unsigned char>(next) >= 0x80;
+    return next != '.' && (!is_word || exponent_at(end + 1) > 0);
+  }
+
+  void pointed(std::uint32_t begin, std::uint32_t point) {
+    const std::size_t exponent = exponent_at(point + 1);
+    const auto end = static_cast<std::uint32_t>(point + 1 + exponent);
+    input_.seek(end);
+    push(MtfParser::FLOAT, begin, end);
+    if (!problems_.enough()) {
+      problems_.add(DiagKind::kSyntax, source_.span(begin, end),
+                    "a point is followed by a digit; write `" +
+                        std::string(source_.text.substr(begin, point - begin)) + ".0" +
+                        std::string(source_.text.substr(point + 1, exponent)) + "`");
     }
   }
 

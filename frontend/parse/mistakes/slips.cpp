@@ -244,14 +244,11 @@ std::string colon_slip(const Scene& scene) {
   return scene.position() == 1 ? "write `let x = …` to declare a name, found `:`" : "";
 }
 
-// .5   5.
+// .5
 std::string number_slip(const Scene& scene) {
-  if (scene.type(0) == MtfParser::DOT && scene.type(1) == MtfParser::INT) {
+  const bool is_number = scene.type(1) == MtfParser::INT || scene.type(1) == MtfParser::FLOAT;
+  if (scene.type(0) == MtfParser::DOT && is_number) {
     return "a number starts with a digit; write `0." + std::string(scene.text(1)) + "`";
-  }
-  if (scene.type(-1) == MtfParser::DOT && scene.type(-2) == MtfParser::INT) {
-    const std::string number(scene.text(-2));
-    return "a point is followed by a digit; write `" + number + ".0`";
   }
   return {};
 }
