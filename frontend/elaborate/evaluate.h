@@ -37,13 +37,14 @@ namespace mtf::host {
 [[nodiscard]] std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized);
 // `may_be_new`: an unknown name makes a dim of size 0, for the operation to fill in; in a shape,
 // the name of an operand's dim stands for that one, which may have another size than it was
-// declared with.
+// declared with. `otherwise`: what else is said of a tensor or number that is no dim.
 [[nodiscard]] std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
                                                   std::span<const Shape> operands = {},
                                                   bool may_be_new = false);
 [[nodiscard]] std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                                             std::span<const Shape> operands,
-                                                            bool may_be_new);
+                                                            bool may_be_new,
+                                                            std::string_view otherwise = {});
 
 struct DeclaredType {
   TensorType type;

@@ -4,6 +4,7 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/host/list.h"
+#include "frontend/elaborate/host/numbers.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {
@@ -244,7 +245,7 @@ std::string sizes_without_names(const Value& value) {
 
 std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
                                   std::span<const Shape> operands, std::string_view wanted,
-                                  bool may_be_new = false) {
+                                  bool may_be_new = false, std::string_view otherwise = {}) {
   const auto* bracket = std::get_if<ast::Bracket>(&expr.node);
   const Value value = bracket != nullptr
                           ? evaluate_bracket(c, *bracket, expr.span, operands, may_be_new)
@@ -256,7 +257,8 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    std::string(wanted) + ", is needed; this is " + kind_of(value) +
-                       sizes_without_names(value));
+                       sizes_without_names(value) +
+                       (value.is<Tensor>() || is_number(value) ? std::string(otherwise) : ""));
   }
   return shape;
 }
@@ -320,7 +322,8 @@ std::optional<Dim> named_dim(Context& c, const ast::NameRef& name, SourceSpan sp
 }  // namespace
 
 std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
-                                              std::span<const Shape> operands, bool may_be_new) {
+                                              std::span<const Shape> operands, bool may_be_new,
+                                              std::string_view otherwise) {
   if (const ast::NameRef* name = ast::as_name(expr)) {
     if (const std::optional<Dim> dim = named_dim(c, *name, expr.span, operands, may_be_new)) {
       return std::vector{*dim};
@@ -332,8 +335,9 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
   if (const auto* bracket = std::get_if<ast::Bracket>(&expr.node); bracket && may_be_new) {
     return new_dims(c, *bracket, operands);
   }
-  const std::optional<Shape> shape = shape_or_dim(
-      c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`");
+  const std::optional<Shape> shape =
+      shape_or_dim(c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`",
+                   /*may_be_new=*/false, otherwise);
   if (!shape) {
     return std::nullopt;
   }

@@ -5,10 +5,27 @@
 namespace mtf::host {
 namespace {
 
+// Where two tensors or numbers are given to what goes over the dims of one: what takes two.
+std::string of_two(const OpCallSite& site) {
+  const auto is_meant = [&](const OpDef* op) {
+    return op->tile != nullptr && op->params.size() == 2 && op->name.starts_with(site.op.name) &&
+           std::ranges::all_of(op->params, [](const OpParam& p) { return is_tensor_kind(p.kind); });
+  };
+  if (site.op.algebra == Algebra::kSum) {
+    return ", and `a " + std::string(op_of(site.c.units.ops, Primitive::kAdd).symbol) +
+           " b` adds two";
+  }
+  const auto found = std::ranges::find_if(site.c.units.ops, is_meant);
+  return found == site.c.units.ops.end()
+             ? ""
+             : ", and `" + std::string((*found)->name) + "(a, b)` takes two";
+}
+
 std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
                                       const ast::Expr& expr) {
   const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
-  std::optional<std::vector<Dim>> dims = evaluate_dims(site.c, expr, site.operands, may_be_new);
+  std::optional<std::vector<Dim>> dims = evaluate_dims(
+      site.c, expr, site.operands, may_be_new, param.kind == ParamKind::kDims ? of_two(site) : "");
   if (!dims) {
     return std::nullopt;
   }
