@@ -190,7 +190,11 @@ Value evaluate(Context& c, const ast::Expr& expr) {
       [](const ast::Float& number) { return make(number.value); },
       [](const ast::Bool& flag) { return make(flag.value); },
       [&](const ast::String&) { return evaluate_string(c, expr); },
-      [&](const ast::NameRef& name) { return lookup(c.names, c.units, name.text, expr.span); },
+      [&](const ast::NameRef& name) {
+        return c.report.is_declared_twice(name.text)
+                   ? unknown()
+                   : lookup(c.names, c.units, name.text, expr.span);
+      },
       [&](const ast::Bracket& bracket) { return evaluate_bracket(c, bracket, expr.span); },
       [&](const ast::Range& range) { return evaluate_range(c, range); },
       [&](const ast::Unary& unary) { return evaluate_unary(c, unary, expr.span); },

@@ -5,8 +5,10 @@
 
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,6 +32,11 @@ class Reporter {
   void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
   // Nothing more is said of a name at this place: it was told elsewhere.
   void leave_out_name(SourceSpan span);
+  // Which of its declarations a name means is not known; one of them was told.
+  void leave_out_declared(const std::string& name) { declared_twice_.insert(name); }
+  [[nodiscard]] bool is_declared_twice(std::string_view name) const {
+    return declared_twice_.contains(name);
+  }
   // What someone else recorded, an operation's rule or the device: with the calls, where
   // `with_calls`, as theirs end at the unit's border.
   void forward(const DiagSink& from, bool with_calls);
@@ -42,7 +49,10 @@ class Reporter {
   // Errors so far, whether or not they were new to the sink.
   [[nodiscard]] std::size_t failures() const { return failures_; }
   // Of statements that were taken back.
-  void forget_failures() { failures_ = 0; }
+  void forget_failures() {
+    failures_ = 0;
+    declared_twice_.clear();
+  }
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
   std::vector<CallFrame> calls;  // outermost first
@@ -60,6 +70,7 @@ class Reporter {
   DiagSink& sink_;
   std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t>> seen_;
   std::set<std::int32_t> library_;  // files
+  std::set<std::string, std::less<>> declared_twice_;
   std::size_t failures_ = 0;
 };
 

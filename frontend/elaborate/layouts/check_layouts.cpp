@@ -81,6 +81,7 @@ void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
       std::ranges::transform(rule->where, std::back_inserter(used), &Condition::axis);
     }
   }
+  has_rules = has_rules && !report.is_declared_twice(mesh.name);
   for (std::size_t i = 0; has_rules && !takes_rest && i < mesh.axes.size(); ++i) {
     if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
       report.warning(DiagKind::kUnusedAxis, mesh.span,

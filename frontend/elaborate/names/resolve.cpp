@@ -87,6 +87,7 @@ void Resolver::declare(const ast::Name& name, NameKind kind) {
     c_.report.error(DiagKind::kDuplicateName, is_first ? own->second.span : name.span,
                     "`" + name.text + "` is declared already",
                     {{.span = is_first ? name.span : own->second.span, .text = "first here"}});
+    c_.report.leave_out_declared(name.text);
     return;
   }
   for (std::size_t i = levels_.size() - 1; i-- > 0;) {
