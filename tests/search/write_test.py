@@ -274,6 +274,16 @@ def check_meshes(binary, folder):
     assert "mesh grid_16_2 = [rows: " in other and "layout found on grid_16_2" in other, other
     same = written(binary, folder, PROGRAM, "--ranks", "4", "--objective", "memory", "--over", "none")
     assert same.count("mesh ") == 1 or "[rows: 2, cols: 2]" not in same.split("mesh grid_4")[1], same
+    path = os.path.join(folder, "net.mtf")
+    without = "".join(line for line in PROGRAM.splitlines(True) if not line.startswith(("mesh", "layout")))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(without)
+    done = subprocess.run([binary, "search", path, "--ranks", "4", "--write"], capture_output=True, text=True, check=True)
+    shown, put = done.stdout.split("written into")
+    declared = re.search(r"mesh (\w+) = \[.*\]", shown)
+    with open(path, encoding="utf-8") as file:
+        assert declared.group(0) in put and declared.group(0) in file.read(), done.stdout
+    assert f"layout found on {declared.group(1)} " in put, put
 
 
 def main():

@@ -156,7 +156,7 @@ void SearchedProgram::set_ranks(std::int64_t ranks) {
   is_resized_ = ranks > 0;
   Mesh mesh = declared_;
   if (is_resized_) {
-    mesh.name = mesh.name.empty() ? "mesh" : mesh.name;
+    mesh.name = mesh.name.empty() ? "mesh_" + std::to_string(ranks) : mesh.name;
     const std::size_t axes =
         asked.axes > 0 ? asked.axes : std::max<std::size_t>(2, mesh.axes.size());
     limits_.meshes = meshes_of(with_axes(mesh, axes), ranks);

@@ -117,13 +117,15 @@ bool may_be_on(const ResizedMesh& mesh, const ast::File& tree, const Layout& lay
 ResizedMesh resized_mesh(const SourceMap& sources, const SearchedProgram& program,
                          const Layout& layout) {
   const ast::File& tree = program.tree();
-  const std::string name = layout.mesh.name + "_" + std::to_string(layout.mesh.ranks());
+  const bool is_new = program.declared_mesh().name.empty();
+  const std::string name =
+      layout.mesh.name + (is_new ? "" : "_" + std::to_string(layout.mesh.ranks()));
   ResizedMesh result{.mesh = program.written_mesh(layout.mesh)};
   for (int number = 1;; ++number) {
     result.there = declared_mesh(tree, result.mesh.name);
     result.is_same =
         result.there != nullptr && text_of(sources, *result.there) == mesh_source(result.mesh);
-    const bool is_free = result.there == nullptr && number > 1;
+    const bool is_free = result.there == nullptr && (number > 1 || is_new);
     if (is_free || (result.there != nullptr && may_be_on(result, tree, layout))) {
       return result;
     }
