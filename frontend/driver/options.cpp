@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frontend/diagnostics.h"
+#include "frontend/driver/command_line/environment.h"
 #include "frontend/driver/command_line/pages.h"
 #include "frontend/driver/command_line/program_page.h"
 #include "frontend/driver/command_line/tables.h"
@@ -195,8 +196,10 @@ void check_together(const CommandDef& command, const CLI::App& app, const Option
   if (options.fast && options.exact) {
     throw Misuse{"`--exact` and `--fast` exclude each other"};
   }
-  if (std::string text = misuse_of(options.search); !text.empty()) {
-    throw Misuse{std::move(text)};
+  for (const std::string& text : {misuse_of(options.search), misuse_of_environment()}) {
+    if (!text.empty()) {
+      throw Misuse{text};
+    }
   }
 }
 

@@ -138,6 +138,14 @@ def run_with_input(line, text):
     return subprocess.run(line, input=text, text=True, capture_output=True, timeout=600)
 
 
+def check_environment():
+    for threads in ("abc", "0", "-1", "2x", ""):
+        done = subprocess.run([MTF, "ops"], capture_output=True, text=True, check=False,
+                              env=dict(os.environ, MTF_THREADS=threads))
+        if done.returncode != 2 or f"`MTF_THREADS={threads}` is no number of threads" not in done.stderr:
+            fail(f"MTF_THREADS={threads}", done)
+
+
 def commands():
     return re.findall(r"^  mtf ([a-z]+)", page("--help"), re.MULTILINE)
 
@@ -154,6 +162,7 @@ def main():
             if shutil.which(shell):
                 check(folder)
     check_manual()
+    check_environment()
     versions = page("--version")
     if not re.fullmatch(r"mtf \S+\nOpen MPI \d[\w.]*\noneDNN \d[\w.]*\nANTLR runtime \d[\w.]*\n"
                         r"Eigen \d[\w.]*\n", versions):
