@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "frontend/elaborate/context.h"
+
 namespace mtf {
 namespace {
 
@@ -114,6 +116,21 @@ bool check_simulated_size(const Layout& layout, DiagSink& diags) {
                   " ranks, more than the " + std::to_string(kMostSimulated) +
                   " that one process simulates; `mtf plan` takes any number");
   return false;
+}
+
+void warn_of_idle_mesh(std::string_view sizes, const Session& session, DiagSink& diags) {
+  if (sizes.empty() || session.layout() != nullptr ||
+      !session.context().layouts.in_regions.empty()) {
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Layout& layout : session.layouts()) {
+    names.push_back("`--layout " + layout.name + "`");
+  }
+  diags.warning(DiagKind::kMeshSize, {},
+                "`--mesh " + std::string(sizes) + "` changes nothing, as no layout is chosen; " +
+                    (names.empty() ? "`--rules \"batch:rows\"` makes one"
+                                   : alternatives(names) + " would do"));
 }
 
 std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh) {

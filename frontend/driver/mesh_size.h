@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
+#include "frontend/elaborate.h"
 #include "ir/layout/layout.h"
 
 namespace mtf {
@@ -16,6 +18,9 @@ namespace mtf {
 
 // False: the mesh has more ranks than one process simulates.
 [[nodiscard]] bool check_simulated_size(const Layout& layout, DiagSink& diags);
+
+// Sizes of a mesh (`--mesh`) where no layout is in use, and no part of the program has one.
+void warn_of_idle_mesh(std::string_view sizes, const Session& session, DiagSink& diags);
 
 // What is said of a rank that the mesh does not have.
 [[nodiscard]] std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh);

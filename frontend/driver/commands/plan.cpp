@@ -96,6 +96,7 @@ Outcome plan_outcome(Workspace& workspace) {
     return outcome_of(workspace, workspace.diags);
   }
   check_contracts(workspace, *program, in_use(*program), workspace.diags);
+  warn_of_idle_mesh(workspace.options.mesh, program->session, workspace.diags);
   const std::vector<std::string> names = chosen_entries(workspace, program->session);
   if (auto missing = missing_rank(workspace.options.rank, program->layout().mesh)) {
     workspace.diags.add(*std::move(missing));

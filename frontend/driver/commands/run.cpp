@@ -260,6 +260,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
       say(workspace, world == nullptr || world->has_first_rank() ? text : "");
       return outcome_of(workspace, workspace.diags);
     }
+    warn_of_idle_mesh(workspace.options.mesh, program->session, workspace.diags);
     if (!knows_hardware(workspace, program->session) ||
         !fits_ranks(program->session, world, workspace.diags) ||
         !can_report(workspace.options, world, workspace.diags)) {
