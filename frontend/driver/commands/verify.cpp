@@ -112,7 +112,7 @@ class AppendedFiles {
 void read_files(std::map<std::string, HostTensor>& files) {
   for (auto& [path, tensor] : files) {
     tensor.data.resize(static_cast<std::size_t>(tensor.type.bytes()));
-    if (!NpyFile(path).read(0, tensor.data)) {
+    if (!NpyFile(path).read(0, tensor.data).empty()) {
       tensor.data.clear();
     }
   }

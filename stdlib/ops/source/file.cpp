@@ -47,7 +47,7 @@ std::optional<FilePlace> load_place(const OpCall& call) {
   const auto width = static_cast<std::int64_t>(bytes_of(info.dtype));
   const bool as_it_is = problem_of(path, info, call.result.shape).empty() &&
                         info.dtype == call.result.dtype && info.data_begin % width == 0 &&
-                        !(info.in_fortran_order && info.sizes.size() > 1) &&
+                        !info.is_unsigned && !(info.in_fortran_order && info.sizes.size() > 1) &&
                         info.dtype != DType::kBool;
   return as_it_is ? std::optional(FilePlace{.path = path, .first = info.data_begin}) : std::nullopt;
 }
@@ -69,27 +69,27 @@ class SliceReader {
     }
   }
 
-  // False if the file ends before.
-  bool read() { return read_dim(0, 0); }
+  // "" or what went wrong.
+  std::string read() { return read_dim(0, 0); }
 
  private:
-  bool read_run(std::int64_t first) {
+  std::string read_run(std::int64_t first) {
     const DType dtype = file_.info().dtype;
     const auto width = static_cast<std::int64_t>(bytes_of(dtype));
     for (std::int64_t i = 0; i < run_; i += kChunk) {
       const std::int64_t count = std::min(kChunk, run_ - i);
       chunk_.resize(static_cast<std::size_t>(count * width));
-      if (!file_.read(first + i, chunk_)) {
-        return false;
+      if (std::string problem = file_.read(first + i, chunk_); !problem.empty()) {
+        return problem;
       }
       cast_elements(dtype, out_.dtype, chunk_.data(), static_cast<std::size_t>(count),
                     at_mutable(out_, done_));
       done_ += count;
     }
-    return true;
+    return "";
   }
 
-  bool read_dim(std::size_t dim, std::int64_t first) {
+  std::string read_dim(std::size_t dim, std::int64_t first) {
     if (dim == strides_.size()) {
       return read_run(first);
     }
@@ -98,11 +98,12 @@ class SliceReader {
       return read_dim(dim + 1, first + offset * strides_[dim]);
     }
     for (std::int64_t i = 0; i < out_.shape[dim].size; ++i) {
-      if (!read_dim(dim + 1, first + (offset + i) * strides_[dim])) {
-        return false;
+      std::string problem = read_dim(dim + 1, first + (offset + i) * strides_[dim]);
+      if (!problem.empty()) {
+        return problem;
       }
     }
-    return true;
+    return "";
   }
 
   const NpyFile& file_;
@@ -118,16 +119,16 @@ Shape reversed(const Shape& shape) {
   return Shape(std::vector<Dim>(shape.dims().rbegin(), shape.dims().rend()));
 }
 
-// By way of the slice as the file has it.
-bool read_turned(const NpyFile& file, const Shape& whole, const TensorView& out) {
+// By way of the slice as the file has it. "" or what went wrong.
+std::string read_turned(const NpyFile& file, const Shape& whole, const TensorView& out) {
   const auto width = static_cast<std::int64_t>(bytes_of(out.dtype));
   std::vector<std::byte> turned(static_cast<std::size_t>(out.shape.volume() * width));
   const TensorView view{.data = turned.data(),
                         .shape = reversed(out.shape),
                         .offset = {out.offset.rbegin(), out.offset.rend()},
                         .dtype = out.dtype};
-  if (!SliceReader(file, reversed(whole), view).read()) {
-    return false;
+  if (std::string problem = SliceReader(file, reversed(whole), view).read(); !problem.empty()) {
+    return problem;
   }
   const std::vector<std::int64_t> from = strides_of(view.shape);
   const std::vector<std::int64_t> to = strides_of(out.shape);
@@ -138,7 +139,7 @@ bool read_turned(const NpyFile& file, const Shape& whole, const TensorView& out)
   if (!turned.empty()) {
     copy_strided(std::move(dims), static_cast<std::size_t>(width), turned.data(), out.data);
   }
-  return true;
+  return "";
 }
 
 void load_kernel(const KernelCall& call) {
@@ -150,11 +151,12 @@ void load_kernel(const KernelCall& call) {
     fill_zero(call.out, false);
     return call.host.fail(DiagKind::kFile, problem);
   }
-  const bool is_read = file.info().in_fortran_order ? read_turned(file, whole, call.out)
-                                                    : SliceReader(file, whole, call.out).read();
-  if (!is_read) {
+  const std::string failed = file.info().in_fortran_order
+                                 ? read_turned(file, whole, call.out)
+                                 : SliceReader(file, whole, call.out).read();
+  if (!failed.empty()) {
     fill_zero(call.out, false);
-    call.host.fail(DiagKind::kFile, in_backticks(path) + " ended while it was read");
+    call.host.fail(DiagKind::kFile, in_backticks(path) + " " + failed);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/source/npy.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "ir/support/file.h"
 
@@ -24,9 +26,10 @@ constexpr std::size_t kMaxRank = 64;
 struct Entry {
   std::string_view descr;
   DType dtype;
+  bool is_unsigned = false;
 };
 // NumPy has no bf16: its elements go as two bytes without a meaning, as ml_dtypes' do.
-constexpr std::array<Entry, 10> kDescrs{{{"<f4", DType::kF32},
+constexpr std::array<Entry, 13> kDescrs{{{"<f4", DType::kF32},
                                          {"<f8", DType::kF64},
                                          {"<V2", DType::kBF16},
                                          {"<f2", DType::kF16},
@@ -35,7 +38,10 @@ constexpr std::array<Entry, 10> kDescrs{{{"<f4", DType::kF32},
                                          {"<i2", DType::kI16},
                                          {"|i1", DType::kI8},
                                          {"|u1", DType::kU8},
-                                         {"|b1", DType::kBool}}};
+                                         {"|b1", DType::kBool},
+                                         {"<u2", DType::kI32, true},
+                                         {"<u4", DType::kI64, true},
+                                         {"<u8", DType::kI64, true}}};
 
 // What is left of the text.
 struct Reader {
@@ -106,9 +112,9 @@ std::string readable_as(std::string_view descr) {
                                                                      {"i2", "<i2"},
                                                                      {"i4", "<i4"},
                                                                      {"i8", "<i8"},
-                                                                     {"u2", "<i4"},
-                                                                     {"u4", "<i8"},
-                                                                     {"u8", "<i8"}}};
+                                                                     {"u2", "<u2"},
+                                                                     {"u4", "<u4"},
+                                                                     {"u8", "<u8"}}};
   for (const auto& [kind, like] : kLike) {
     if (descr.size() >= kind.size() && descr.size() <= 3 && descr.ends_with(kind)) {
       return "; `.astype(\"" + std::string(like) + "\")` makes it readable";
@@ -127,6 +133,8 @@ void read_descr(Reader& reader, NpyInfo& info) {
     if (entry.descr == *descr || (entry.descr[0] == '|' && entry.descr.substr(1) == *descr) ||
         (entry.dtype == DType::kBF16 && *descr == "|V2")) {
       info.dtype = entry.dtype;
+      info.is_unsigned = entry.is_unsigned;
+      info.stored_bytes = entry.descr.back() - '0';
       return;
     }
   }
@@ -188,7 +196,7 @@ NpyInfo read_header(int file, std::int64_t file_size) {
   NpyInfo info = parse_npy_dict(dict);
   info.data_begin = begin + length;
   const std::int64_t room =
-      (file_size - info.data_begin) / static_cast<std::int64_t>(bytes_of(info.dtype));
+      (file_size - info.data_begin) / std::max<std::int64_t>(1, info.stored_bytes);
   if (info.problem.empty() && room < volume_of(info.sizes).value_or(INT64_MAX)) {
     info.problem = "is shorter than the " + to_string(info.sizes) + " elements it announces";
   }
@@ -198,7 +206,7 @@ NpyInfo read_header(int file, std::int64_t file_size) {
 std::string header_text(const TensorType& type) {
   std::string descr;
   for (const Entry& entry : kDescrs) {
-    descr = entry.dtype == type.dtype ? entry.descr : descr;
+    descr = entry.dtype == type.dtype && !entry.is_unsigned ? entry.descr : descr;
   }
   std::string sizes;
   for (const Dim& dim : type.shape.dims()) {
@@ -240,6 +248,24 @@ bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
   }
   info.sizes = *std::move(sizes);
   return true;
+}
+
+// The numbers as those of a signed integer. "" or which one it has not.
+template <typename Stored, typename Wide>
+std::string widened(std::span<const std::byte> stored, std::int64_t first,
+                    std::span<std::byte> out) {
+  for (std::size_t i = 0; i < out.size() / sizeof(Wide); ++i) {
+    Stored number = 0;
+    std::memcpy(&number, stored.data() + i * sizeof(Stored), sizeof(Stored));
+    if (!std::in_range<Wide>(number)) {
+      return "holds " + std::to_string(number) + " as element " +
+             std::to_string(first + static_cast<std::int64_t>(i)) +
+             ", which is beyond i64; `.astype(\"<f8\")` makes it readable, rounded";
+    }
+    const auto wide = static_cast<Wide>(number);
+    std::memcpy(out.data() + i * sizeof(Wide), &wide, sizeof(Wide));
+  }
+  return "";
 }
 
 }  // namespace
@@ -290,9 +316,25 @@ NpyFile::~NpyFile() {
   }
 }
 
-bool NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
-  const auto width = static_cast<std::int64_t>(bytes_of(info_.dtype));
-  return read_bytes(file_, info_.data_begin + first * width, out);
+std::string NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
+  constexpr const char* kEnded = "ended while it was read";
+  const std::int64_t begin = info_.data_begin + first * info_.stored_bytes;
+  if (!info_.is_unsigned) {
+    return read_bytes(file_, begin, out) ? "" : kEnded;
+  }
+  const std::size_t count = out.size() / bytes_of(info_.dtype);
+  std::vector<std::byte> stored(count * static_cast<std::size_t>(info_.stored_bytes));
+  if (!read_bytes(file_, begin, stored)) {
+    return kEnded;
+  }
+  switch (info_.stored_bytes) {
+    case 2:
+      return widened<std::uint16_t, std::int32_t>(stored, first, out);
+    case 4:
+      return widened<std::uint32_t, std::int64_t>(stored, first, out);
+    default:
+      return widened<std::uint64_t, std::int64_t>(stored, first, out);
+  }
 }
 
 std::string write_npy(const std::string& path, const TensorType& type,

@@ -17,7 +17,9 @@
 namespace mtf {
 
 struct NpyInfo {
-  DType dtype = DType::kF32;
+  DType dtype = DType::kF32;      // of what is read
+  std::int64_t stored_bytes = 0;  // of an element in the file
+  bool is_unsigned = false;       // of 16 bits or more: read as a wider integer
   std::vector<std::int64_t> sizes;
   bool in_fortran_order = false;  // the first dim is the one whose elements are neighbours
   std::int64_t data_begin = 0;    // where the elements start in the file
@@ -36,8 +38,9 @@ class NpyFile {
   NpyFile& operator=(NpyFile&&) = delete;
 
   [[nodiscard]] const NpyInfo& info() const { return info_; }
-  // Reads elements [first, first + out.size() / element size); false if the file ends before.
-  [[nodiscard]] bool read(std::int64_t first, std::span<std::byte> out) const;
+  // Reads elements [first, first + out.size() / element size). "" or what went wrong, as a message:
+  // the file ends before, or has a number that the dtype has not.
+  [[nodiscard]] std::string read(std::int64_t first, std::span<std::byte> out) const;
 
  private:
   int file_ = -1;

@@ -130,7 +130,7 @@ void tokens_kernel(const KernelCall& call) {
   const std::optional<std::string> path = kept_tokens(call.call, problem);
   const auto bytes = static_cast<std::size_t>(call.out.shape.volume()) * bytes_of(call.out.dtype);
   const std::int64_t first = call.out.offset.empty() ? 0 : call.out.offset[0];
-  if (path && !NpyFile(*path).read(first, {at_mutable(call.out, 0), bytes})) {
+  if (path && !NpyFile(*path).read(first, {at_mutable(call.out, 0), bytes}).empty()) {
     problem = "ended while its tokens were read";
   }
   if (!problem.empty()) {

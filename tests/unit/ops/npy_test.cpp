@@ -134,6 +134,43 @@ TEST_CASE("a file that is still to be written can be planned for") {
   CHECK(s.numbers(x) == std::vector<double>{2.5});
 }
 
+TEST_CASE("unsigned numbers are read as integers that have them all, or named") {
+  const Folder folder;
+  const auto file_of = [&](const std::string& descr, const auto& numbers) {
+    const std::string data(reinterpret_cast<const char*>(numbers.data()),
+                           numbers.size() * sizeof(numbers[0]));
+    return folder.with("u.npy",
+                       npy("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
+                               std::to_string(numbers.size()) + ",), }",
+                           data));
+  };
+  const auto read = [](const NpyFile& file, std::int64_t first, auto& out) {
+    return file.read(first, std::as_writable_bytes(std::span(out)));
+  };
+  {
+    const NpyFile file(file_of("<u2", std::vector<std::uint16_t>{7, 50256, 65535}));
+    CHECK(file.info().dtype == DType::kI32);
+    std::vector<std::int32_t> tokens(2);
+    CHECK(read(file, 1, tokens) == "");
+    CHECK(tokens == std::vector<std::int32_t>{50256, 65535});
+    CHECK(read(file, 2, tokens) == "ended while it was read");
+  }
+  std::vector<std::int64_t> numbers(2);
+  {
+    const NpyFile file(file_of("<u4", std::vector<std::uint32_t>{0, 4294967295}));
+    CHECK(file.info().dtype == DType::kI64);
+    CHECK(read(file, 0, numbers) == "");
+    CHECK(numbers == std::vector<std::int64_t>{0, 4294967295});
+  }
+  const NpyFile file(
+      file_of("<u8", std::vector<std::uint64_t>{5, 9223372036854775807U, 9223372036854775808U}));
+  CHECK(read(file, 0, numbers) == "");
+  CHECK(numbers == std::vector<std::int64_t>{5, 9223372036854775807});
+  CHECK(read(file, 1, numbers) ==
+        "holds 9223372036854775808 as element 2, which is beyond i64; `.astype(\"<f8\")` makes it "
+        "readable, rounded");
+}
+
 TEST_CASE("files that cannot be read say why") {
   const Folder folder;
   const auto broken = [&](const std::string& dict, const std::string& data = "") {
@@ -145,8 +182,8 @@ TEST_CASE("files that cannot be read say why") {
         "holds `<c8`" + cannot);
   CHECK(broken("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }") ==
         "holds `>f4` (big-endian)" + cannot + "; `.astype(\"<f4\")` makes it readable");
-  CHECK(broken("{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }") ==
-        "holds `<u2`" + cannot + "; `.astype(\"<i4\")` makes it readable");
+  CHECK(broken("{'descr': '>u2', 'fortran_order': False, 'shape': (1,), }") ==
+        "holds `>u2` (big-endian)" + cannot + "; `.astype(\"<u2\")` makes it readable");
   CHECK(broken("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") ==
         "holds records, and not an array of numbers");
   CHECK(broken("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", "12345678") ==
