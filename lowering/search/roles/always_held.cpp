@@ -29,7 +29,8 @@ class Dependences {
       : program_(program),
         lives_(program),
         loops_(loops_around(program)),
-        is_kept_(program.values.size(), 0) {
+        is_kept_(program.values.size(), 0),
+        root_(program.values.size()) {
     for (std::size_t i = 0; i < is_kept_.size(); ++i) {
       const Value& value = program.values[i];
       const bool is_made =
@@ -38,6 +39,9 @@ class Dependences {
     }
     for (const Update& update : program.updates) {
       is_kept_[at(update.value)] = 0;  // it may be made in the place of the variable
+    }
+    for (std::size_t i = 0; i < root_.size(); ++i) {
+      root_[i] = root_of(i);
     }
   }
 
@@ -65,13 +69,20 @@ class Dependences {
 
   [[nodiscard]] AlwaysHeld held_with(std::size_t pivot) const {
     const std::vector<char> before = made_before(pivot);
-    std::vector<char> is_read = read_behind(pivot);
+    const std::vector<Reader> reader = read_behind(pivot);
+    std::vector<char> is_read(reader.size(), 0);
+    std::vector<ValueId> roots;
     AlwaysHeld result;
     for (std::size_t i = 0; i < is_read.size(); ++i) {
-      is_read[i] = is_read[i] != 0 && before[i] != 0 && is_kept_[i] != 0 ? 1 : 0;
-      if (is_read[i] != 0) {
-        result.across.push_back({static_cast<std::int32_t>(i)});
+      if (reader[i] == Reader::kNone || before[i] == 0 || is_kept_[i] == 0) {
+        continue;
       }
+      if (reader[i] == Reader::kChain && root_[i] != i) {
+        roots.push_back({static_cast<std::int32_t>(root_[i])});
+        continue;
+      }
+      is_read[i] = 1;
+      result.across.push_back({static_cast<std::int32_t>(i)});
     }
     const auto add = [&](ValueId id) {
       if (is_kept_[at(id)] != 0 && is_read[at(id)] == 0) {
@@ -79,12 +90,40 @@ class Dependences {
         result.at_once.push_back(id);
       }
     };
+    std::ranges::for_each(roots, add);
     std::ranges::for_each(program_.values[pivot].operands, add);
     add({static_cast<std::int32_t>(pivot)});
     return result;
   }
 
  private:
+  // Who reads a value behind the pivot: chains, which may compute it again from its root, or also
+  // others, which take it from memory.
+  enum class Reader : std::uint8_t { kNone, kChain, kOther };
+
+  // What chains may compute a value from in registers (lowering/steps/rematerialize.h), so that
+  // either of the two is held, and the root is no larger; itself where they may not.
+  [[nodiscard]] std::size_t root_of(std::size_t i) const {
+    constexpr std::int64_t kMuchSmaller = 8;
+    const Value& value = program_.values[i];
+    if (value.op == nullptr || value.op->tile == nullptr || value.op->lanes == LaneFn::kNone) {
+      return i;
+    }
+    std::size_t root = i;
+    for (const ValueId operand : value.operands) {
+      const std::int64_t bytes = program_.at(operand).type.bytes();
+      if (kMuchSmaller * bytes <= value.type.bytes()) {
+        continue;
+      }
+      const std::size_t of_operand = root_[at(operand)];
+      if ((root != i && root != of_operand) || bytes > value.type.bytes()) {
+        return i;
+      }
+      root = of_operand;
+    }
+    return root;
+  }
+
   // The pivot, and what is there before it in any order.
   [[nodiscard]] std::vector<char> made_before(std::size_t pivot) const {
     std::vector<char> before(program_.values.size(), 0);
@@ -117,30 +156,34 @@ class Dependences {
 
   // What something reads that waits for the pivot, or leaves the program. (What a trip hands on is
   // no reader: it may be made where it is to be.)
-  [[nodiscard]] std::vector<char> read_behind(std::size_t pivot) const {
+  [[nodiscard]] std::vector<Reader> read_behind(std::size_t pivot) const {
     std::vector<char> is_behind(program_.values.size(), 0);
-    std::vector<char> is_read(program_.values.size(), 0);
+    std::vector<Reader> reader(program_.values.size(), Reader::kNone);
     is_behind[pivot] = 1;
     for (std::size_t i = pivot + 1; i < is_behind.size(); ++i) {
       const Value& value = program_.values[i];
       for (const ValueId operand : value.operands) {
         is_behind[i] |= is_behind[at(operand)];
       }
-      const bool reads = value.op != nullptr && !value.op->alias && !is_of_loop(value);
+      if (is_behind[i] == 0 || value.op == nullptr || value.op->alias || is_of_loop(value)) {
+        continue;
+      }
+      const Reader own = runs_alone(value) ? Reader::kOther : Reader::kChain;
       for (const ValueId operand : value.operands) {
-        is_read[at(operand)] |= reads ? is_behind[i] : char{0};
+        reader[at(operand)] = std::max(reader[at(operand)], own);
       }
     }
     for (const ValueId output : program_.outputs) {
-      is_read[at(output)] = 1;
+      reader[at(output)] = Reader::kOther;
     }
-    return is_read;
+    return reader;
   }
 
   const Program& program_;
   Lives lives_;
   std::vector<std::int32_t> loops_;
-  std::vector<char> is_kept_;  // whether it stands in memory of its own as long as it is read
+  std::vector<char> is_kept_;      // whether it stands in memory of its own as long as it is read
+  std::vector<std::size_t> root_;  // of what chains may compute again
 };
 
 }  // namespace

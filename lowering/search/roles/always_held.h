@@ -3,7 +3,8 @@
 // The moment is that at which a pivot is computed: an operation that runs in a step of its own.
 // What the pivot needs is made before, and what is read by something that waits for the pivot is
 // there until then. Chains of element-wise operations take no memory for what only they read; but
-// no chain has steps both before and behind the pivot.
+// no chain has steps both before and behind the pivot. What they may compute again behind it is
+// held, or what it is computed from.
 
 #pragma once
 
