@@ -37,7 +37,7 @@ namespace mtf::host {
 [[nodiscard]] std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized);
 // `may_be_new`: an unknown name makes a dim of size 0, for the operation to fill in; in a shape,
 // the name of an operand's dim stands for that one, which may have another size than it was
-// declared with. `otherwise`: what else is said of a tensor or number that is no dim.
+// declared with. `otherwise`: what else is said of a value that is none.
 [[nodiscard]] std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
                                                   std::span<const Shape> operands = {},
                                                   bool may_be_new = false);

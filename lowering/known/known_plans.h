@@ -37,7 +37,7 @@ struct KnownSplit {
 class KnownPlans {
  public:
   // The number of a value's call. What only its own arguments tell apart (-0.0 and 0.0) is equal.
-  // requires: its arguments are not all the numbers of a tensor.
+  // requires: it has operands, as without them its arguments may be all the numbers of a tensor.
   [[nodiscard]] Number call(const Program& program, ValueId id);
   [[nodiscard]] const KnownCall& operator[](Number call) const { return calls_[call]; }
 

@@ -131,10 +131,7 @@ std::optional<LoopSplit> waiting_split(const SpmdProgram& program, const Forms& 
 
 UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id) {
   const Value& value = source.at(id);
-  const auto are_elements = [](const OpArgs::Entry& entry) {
-    return std::holds_alternative<std::vector<double>>(entry.second);
-  };
-  if (std::ranges::any_of(value.args.entries(), are_elements)) {
+  if (value.operands.empty()) {
     return {.local = unsplit_call(source, id)};
   }
   const Number number = plans.known.call(source, id);

@@ -4,7 +4,6 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/host/list.h"
-#include "frontend/elaborate/host/numbers.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {
@@ -245,7 +244,7 @@ std::string sizes_without_names(const Value& value) {
 
 std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
                                   std::span<const Shape> operands, std::string_view wanted,
-                                  bool may_be_new = false, std::string_view otherwise = {}) {
+                                  std::string_view otherwise, bool may_be_new = false) {
   const auto* bracket = std::get_if<ast::Bracket>(&expr.node);
   const Value value = bracket != nullptr
                           ? evaluate_bracket(c, *bracket, expr.span, operands, may_be_new)
@@ -257,8 +256,7 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    std::string(wanted) + ", is needed; this is " + kind_of(value) +
-                       sizes_without_names(value) +
-                       (value.is<Tensor>() || is_number(value) ? std::string(otherwise) : ""));
+                       sizes_without_names(value) + std::string(value.is<List>() ? "" : otherwise));
   }
   return shape;
 }
@@ -267,7 +265,7 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
 
 std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
                                     std::span<const Shape> operands, bool may_be_new) {
-  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]", may_be_new);
+  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]", "", may_be_new);
 }
 
 namespace {
@@ -335,9 +333,8 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
   if (const auto* bracket = std::get_if<ast::Bracket>(&expr.node); bracket && may_be_new) {
     return new_dims(c, *bracket, operands);
   }
-  const std::optional<Shape> shape =
-      shape_or_dim(c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`",
-                   /*may_be_new=*/false, otherwise);
+  const std::optional<Shape> shape = shape_or_dim(
+      c, expr, operands, may_be_new ? "a dim, as `io` or [io: 128]" : "a dim, as `io`", otherwise);
   if (!shape) {
     return std::nullopt;
   }

@@ -130,7 +130,7 @@ class Dependences {
     before[pivot] = 1;
     for (std::size_t i = pivot + 1; i-- > 0;) {
       for (const ValueId operand : program_.values[i].operands) {
-        before[at(operand)] |= before[i];
+        before[at(operand)] = before[i] != 0 ? char{1} : before[at(operand)];
       }
     }
     add_carried(pivot, before);
@@ -143,7 +143,7 @@ class Dependences {
     for (std::int32_t loop = loops_[pivot]; loop >= 0;
          loop = loops_[static_cast<std::size_t>(loop)]) {
       std::vector<std::size_t> carried;
-      for (std::size_t i = static_cast<std::size_t>(loop); i < loops_.size(); ++i) {
+      for (auto i = static_cast<std::size_t>(loop); i < loops_.size(); ++i) {
         if (loops_[i] == loop && is(program_.values[i], Primitive::kNext)) {
           carried.push_back(at(program_.values[i].operands.front()));
         }
@@ -163,7 +163,7 @@ class Dependences {
     for (std::size_t i = pivot + 1; i < is_behind.size(); ++i) {
       const Value& value = program_.values[i];
       for (const ValueId operand : value.operands) {
-        is_behind[i] |= is_behind[at(operand)];
+        is_behind[i] = is_behind[at(operand)] != 0 ? char{1} : is_behind[i];
       }
       if (is_behind[i] == 0 || value.op == nullptr || value.op->alias || is_of_loop(value)) {
         continue;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "lowering/price/price.h"
-#include "lowering/steps/bucket.h"
 
 namespace mtf {
 namespace {
@@ -113,80 +112,6 @@ double RoleCost::likely_moving(StepKind kind, double bytes, const Axes& axes) co
     return axes.empty() ? 0 : bytes;
   }
   return collective_seconds(kind, static_cast<std::int64_t>(bytes), mesh_, axes, hardware_);
-}
-
-RoleCost::Sum RoleCost::sum_of(const RoleOperation& operation, const std::string& places,
-                               const Loops& loops) const {
-  const std::size_t last = operation.tensors.size() - 1;
-  const RoleOperand& result = operation.tensors[last];
-  Sum sum{.bytes = operations_.tensor(result.tensor).bytes,
-          .scattered = {},
-          .whole = {},
-          .gathered = {},
-          .exchanged = {},
-          .idle = {},
-          .unsure = {}};
-  for (std::size_t a = 0; a < loops.size(); ++a) {
-    const auto axis = static_cast<AxisId>(a);
-    const std::int8_t at = place(places, last, a);
-    if (loops[a] < 0) {
-      sum.idle.push_back(axis);
-      continue;
-    }
-    if (operation.reduced[static_cast<std::size_t>(loops[a])] != 0) {
-      const bool is_scattered = counts_ == Counts::kUnavoidable && operation.is_narrowed;
-      const bool is_whole = (at == kNowhere || at == kOnTheWay) && !is_scattered;
-      (is_whole ? sum.whole : sum.scattered).push_back(axis);
-      if (at == kUnknown || is_scattered) {
-        sum.unsure.push_back(axis);
-      }
-      continue;
-    }
-    sum.bytes /= static_cast<double>(mesh_.axes[a].size);
-    if (at == kNowhere) {
-      sum.gathered.push_back(axis);
-    } else if (at >= 0 && result.loops[static_cast<std::size_t>(at)] != loops[a]) {
-      sum.exchanged.push_back(axis);
-    }
-  }
-  return sum;
-}
-
-// The sum of what the ranks along its loops have of it, brought to where the result is to be. Ranks
-// that have the same terms may add up a part of them each, and gather the sums.
-double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
-  const double scattered = ranks(sum.scattered);
-  const double whole = ranks(sum.whole);
-  const double idle = ranks(sum.idle);
-  if ((operation.stays_partial && scattered * whole > 1) || mesh_.uneven) {
-    return 0;
-  }
-  const double bytes = sum.bytes / scattered;
-  const double reduced = whole > 1 ? bytes * (2 * (1 - 1 / whole) / idle + (1 - 1 / idle)) : 0;
-  const double received = sum.bytes - bytes + reduced;
-  // A short all-reduce may go in a message that others pay for.
-  const bool is_alone = bytes > static_cast<double>(kLongestPacked);
-  const double hops =
-      this->hops(sum.scattered) + (is_alone ? 2 * this->hops(sum.whole) : -this->hops(sum.unsure));
-  return received == 0 ? 0 : moving(received, hops);
-}
-
-// Of a gather over these axes, or of the half of an all-reduce: of one axis after the other they
-// are fewest.
-double RoleCost::hops(const Axes& axes) const {
-  double result = 0;
-  for (const AxisId axis : axes) {
-    result += static_cast<double>(mesh_.axes[axis].size - 1);
-  }
-  return result;
-}
-
-double RoleCost::likely_summing(const Sum& sum) const {
-  const double bytes = sum.bytes / ranks(sum.scattered);
-  return likely_moving(StepKind::kReduceScatter, sum.bytes - bytes, sum.scattered) +
-         likely_moving(StepKind::kAllReduce, 2 * bytes * (1 - 1 / ranks(sum.whole)), sum.whole) +
-         likely_moving(StepKind::kAllToAll, bytes * (1 - 1 / ranks(sum.exchanged)), sum.exchanged) +
-         likely_moving(StepKind::kAllGather, bytes * (ranks(sum.gathered) - 1), sum.gathered);
 }
 
 // What is kept in parts, where they are not the parts that a rank needs.

@@ -135,6 +135,8 @@ class RoleCost {
   [[nodiscard]] double best_rate(double side) const;
   [[nodiscard]] Sum sum_of(const RoleOperation& operation, const std::string& places,
                            const Loops& loops) const;
+  // An axis that splits a summed loop, where the result has it at `at`.
+  void add_reduced(const RoleOperation& operation, std::int8_t at, AxisId axis, Sum& sum) const;
   [[nodiscard]] double summing(const RoleOperation& operation, const Sum& sum) const;
   [[nodiscard]] double likely_summing(const Sum& sum) const;
   [[nodiscard]] double hops(const Axes& axes) const;
