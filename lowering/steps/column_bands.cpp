@@ -85,7 +85,7 @@ Bands bands_of(const Columns& columns, const Shape& prefix, std::int64_t row_byt
   return bands_of_both(columns, prefix, of_index / prefix[1].size);
 }
 
-// Whether what bands leave to be joined is small beside what they read.
+// Whether what bands leave to be joined is small, by itself or beside what they read.
 bool leaves_little(const SpmdProgram& program, const Columns& columns, const Shape& prefix,
                    const Bands& bands) {
   constexpr std::int64_t kLittle = 16;
@@ -94,8 +94,9 @@ bool leaves_little(const SpmdProgram& program, const Columns& columns, const Sha
     if (bands.cut == 1 && reduces(*call, 1)) {
       parts *= prefix[1].size / bands.rows;
     }
-    return kLittle * parts * program.at(call->result).local.shape.volume() <=
-           program.at(call->operands.front()).local.shape.volume();
+    const std::int64_t bytes = parts * program.at(call->result).local.bytes();
+    return bytes <= kBandBytes / 4 ||
+           kLittle * bytes <= program.at(call->operands.front()).local.bytes();
   });
 }
 
