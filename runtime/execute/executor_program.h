@@ -10,7 +10,7 @@
 #include "lowering/spmd.h"
 #include "runtime/exchange/exchange.h"
 #include "runtime/execute/bucket/bucket_step.h"
-#include "runtime/execute/chain_step.h"
+#include "runtime/execute/chain/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
 #include "runtime/execute/files/file_output.h"

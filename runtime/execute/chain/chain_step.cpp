@@ -1,11 +1,11 @@
-#include "runtime/execute/chain_step.h"
+#include "runtime/execute/chain/chain_step.h"
 
 #include <algorithm>
 #include <iterator>
 #include <span>
 
 #include "lowering/steps/bands.h"
-#include "runtime/execute/chain_sketch.h"
+#include "runtime/execute/chain/chain_sketch.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
 #include "runtime/kernels/thread_team.h"

@@ -1,4 +1,4 @@
-#include "runtime/execute/chain_sketch.h"
+#include "runtime/execute/chain/chain_sketch.h"
 
 #include <algorithm>
 #include <memory>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lowering/steps/bands.h"
-#include "runtime/execute/chain_step.h"
+#include "runtime/execute/chain/chain_step.h"
 #include "runtime/execute/executor_program.h"
 
 namespace mtf {
