@@ -15,9 +15,9 @@
 namespace mtf {
 namespace {
 
-constexpr std::size_t kMostCalls = 6;           // that a value is computed again by
-constexpr std::int64_t kLeastBytes = 4 * 1024;  // of a value that is worth it
-constexpr std::int64_t kMuchSmaller = 8;        // bytes of a value to those of what it only spreads
+constexpr std::size_t kMostCalls = 6;       // that a value is computed again by
+constexpr std::int64_t kLeastBytes = 4096;  // of a value that is worth it
+constexpr std::int64_t kMuchSmaller = 8;    // bytes of a value to those of what it only spreads
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
 bool is_element_wise(const LocalCall& call) {
@@ -116,29 +116,38 @@ class Rematerializer {
   [[nodiscard]] std::vector<const LocalCall*> cheap_calls(std::size_t s, SpmdId value) const {
     std::vector<const LocalCall*> calls;
     std::vector<SpmdId> to_visit = {value};
-    SpmdId large;
-    while (!to_visit.empty()) {
+    SpmdId large;  // the one thing in memory that is not much smaller
+    while (!to_visit.empty() && calls.size() <= kMostCalls) {
       const SpmdId id = to_visit.back();
       to_visit.pop_back();
-      const LocalCall* call = maker_[at(id)] == s ? call_of(s, id) : nullptr;
-      if (call != nullptr && is_element_wise(*call) && is_cheap(*call)) {
+      if (const LocalCall* call = cheap_call(s, id)) {
         if (std::ranges::find(calls, call) == calls.end()) {
           calls.push_back(call);
           to_visit.insert(to_visit.end(), call->operands.begin(), call->operands.end());
         }
-      } else if (kMuchSmaller * bytes_of(id) > bytes_of(value) && id != large) {
-        const bool stays = maker_[at(id)] != s;
-        if (large.valid() || id == value || bytes_of(id) > (stays ? 1 : 0) * bytes_of(value)) {
+      } else if (id != large && kMuchSmaller * bytes_of(id) > bytes_of(value)) {
+        if (large.valid() || !may_be_read(s, id, value)) {
           return {};
         }
         large = id;
       }
-      if (calls.size() > kMostCalls) {
-        return {};
-      }
+    }
+    if (calls.size() > kMostCalls) {
+      return {};
     }
     std::ranges::sort(calls);  // they lie in one list
     return calls;
+  }
+
+  // Null: something else makes it.
+  [[nodiscard]] const LocalCall* cheap_call(std::size_t s, SpmdId id) const {
+    const LocalCall* call = maker_[at(id)] == s ? call_of(s, id) : nullptr;
+    return call != nullptr && is_element_wise(*call) && is_cheap(*call) ? call : nullptr;
+  }
+
+  // Whether it is in memory, of another step, and no larger than the value that is made of it.
+  [[nodiscard]] bool may_be_read(std::size_t s, SpmdId id, SpmdId value) const {
+    return maker_[at(id)] != s && bytes_of(id) <= bytes_of(value);
   }
 
   // What is done in registers.
@@ -170,6 +179,7 @@ class Rematerializer {
 
   static std::vector<LocalCall> copied(const std::vector<const LocalCall*>& calls) {
     std::vector<LocalCall> copies;
+    copies.reserve(calls.size());
     for (const LocalCall* call : calls) {
       copies.push_back(*call);
     }
@@ -246,24 +256,27 @@ class Rematerializer {
       }
     }
     for (std::size_t s = program_.steps.size(); s-- > 0;) {
-      Step& step = program_.steps[s];
-      if (!is_chain(step)) {
-        continue;
-      }
-      for (std::size_t c = step.calls.size(); c-- > 0;) {
-        const LocalCall& call = step.calls[c];
-        if (uses[at(call.result)] == 0 && kept_[at(call.result)] == 0 && is_element_wise(call)) {
-          for (const SpmdId operand : call.operands) {
-            --uses[at(operand)];
-          }
-          step.flops -= flops_of(program_, call);
-          step.calls.erase(step.calls.begin() + static_cast<std::ptrdiff_t>(c));
-        }
+      if (is_chain(program_.steps[s])) {
+        drop_unread(program_.steps[s], uses);
       }
     }
     std::erase_if(program_.steps, [](const Step& step) {
       return step.kind == StepKind::kKernel && step.calls.empty();
     });
+  }
+
+  void drop_unread(Step& step, std::vector<int>& uses) const {
+    for (std::size_t c = step.calls.size(); c-- > 0;) {
+      const LocalCall& call = step.calls[c];
+      if (uses[at(call.result)] > 0 || kept_[at(call.result)] != 0 || !is_element_wise(call)) {
+        continue;
+      }
+      for (const SpmdId operand : call.operands) {
+        --uses[at(operand)];
+      }
+      step.flops -= flops_of(program_, call);
+      step.calls.erase(step.calls.begin() + static_cast<std::ptrdiff_t>(c));
+    }
   }
 
   SpmdProgram& program_;

@@ -64,7 +64,7 @@ def check_profile(what, counted, profile, ranks):
               for one in mine["totals"]["collectives"]}
     check(f"{what}: collectives {groups}, not {wanted}", groups == wanted)
     families = {group["name"] for group in profile["kernels"]}
-    check(f"{what}: {families}", {"products", "reductions", "random numbers"} <= families)
+    check(f"{what}: {families}", {"products", "element-wise chains", "random numbers"} <= families)
     times = [unit["seconds"]["mean"] for unit in profile["units"]]
     check(f"{what}: units take longer than the whole", sum(times) <= profile["seconds"]["mean"])
 

@@ -134,11 +134,8 @@ void skip_views(const Program& to, Value& value) {
   }
 }
 
-}  // namespace
-
-Program contract(const Program& program, OpTable ops) {
-  Contraction state{
-      .transfer = start_transfer(program), .ops = ops, .uses = count_uses(program), .einsums = {}};
+void contract_all(Contraction& state) {
+  const Program& program = state.transfer.from;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.values[i];
@@ -160,7 +157,17 @@ Program contract(const Program& program, OpTable ops) {
       name = value.name;
     }
   }
-  return finish_transfer(std::move(state.transfer));
+}
+
+}  // namespace
+
+Program contract(const Program& program, OpTable ops) {
+  Contraction state{
+      .transfer = start_transfer(program), .ops = ops, .uses = count_uses(program), .einsums = {}};
+  contract_all(state);
+  const bool again = state.expands;
+  const Program once = finish_transfer(std::move(state.transfer));
+  return again ? contract(once, ops) : once;
 }
 
 }  // namespace mtf

@@ -54,11 +54,12 @@ std::optional<ValueId> einsum(Contraction& state, const Value& like,
   args.set("to", like.type.shape);
   args.set("dtype", like.type.dtype);
   const std::size_t before = to.values.size();
-  const std::optional<ValueId> value =
-      try_call(state, like, Algebra::kEinsum, factors, std::move(args));
+  const std::optional<ValueId> value = try_call(state, like, Algebra::kEinsum, factors, args);
   if (value && to.values.size() == before + 1 && to.at(*value).op == &op &&
       to.at(*value).operands == factors) {
     state.einsums.emplace(std::move(key), to.at(*value).args);
+  } else {
+    state.expands = state.expands || value;
   }
   return value;
 }
@@ -98,7 +99,7 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
   OpArgs args;
   args.set("to", like.type.shape);
   args.set("dtype", like.type.dtype);
-  return try_call(state, like, Algebra::kSum, factors, std::move(args));
+  return try_call(state, like, Algebra::kSum, factors, args);
 }
 
 std::optional<ValueId> scalar_product(Contraction& state, const Value& like, ValueId x, ValueId y) {

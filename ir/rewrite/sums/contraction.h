@@ -24,6 +24,7 @@ struct Contraction {
   OpTable ops;
   std::vector<int> uses;              // of each old value
   std::map<TypeKey, OpArgs> einsums;  // that stood for themselves: result and factors, arguments
+  bool expands = false;               // some einsum became others, which have normal forms as well
 };
 
 [[nodiscard]] Algebra kind_of(const Program& program, ValueId id);
@@ -37,12 +38,11 @@ void look_through_views(const Program& to, std::vector<ValueId>& factors);
 template <typename Kind>
 [[nodiscard]] std::optional<ValueId> try_call(Contraction& state, const Value& like, Kind kind,
                                               const std::vector<ValueId>& operands,
-                                              OpArgs args = {}) {
+                                              const OpArgs& args = {}) {
   DiagSink ignored;
   Builder builder(state.transfer.to, state.ops, ignored);
   builder.at(like);
-  const std::optional<ValueId> value =
-      builder.call(op_of(state.ops, kind), operands, std::move(args));
+  const std::optional<ValueId> value = builder.call(op_of(state.ops, kind), operands, args);
   return value && builder.type_of(*value) == like.type ? value : std::nullopt;
 }
 

@@ -139,13 +139,13 @@ std::optional<ValueId> sum_of_product(Contraction& state, const Value& like,
   return try_call(state, like, Algebra::kSum, {product}, to_shape(like.type.shape));
 }
 
-// `value` times a factor, which may be narrower, in the order of `like`'s dims as far as it has
-// them.
-std::optional<ValueId> times(Contraction& state, const Value& like, ValueId value, ValueId factor) {
+// The product of two that may be narrower than `like`, whose dims are those of either.
+std::optional<ValueId> times(Contraction& state, const Value& like, ValueId x, ValueId y) {
   DiagSink ignored;
   Builder builder(state.transfer.to, state.ops, ignored);
   builder.at(like);
-  const std::vector<ValueId> both = {value, builder.cast(factor, like.type.dtype)};
+  const std::vector<ValueId> both = {builder.cast(x, like.type.dtype),
+                                     builder.cast(y, like.type.dtype)};
   return builder.call(op_of(state.ops, Algebra::kProduct), both);
 }
 
@@ -184,18 +184,24 @@ std::optional<Factored> factored(const Contraction& state, const Value& sum, boo
   return parts;
 }
 
-std::optional<ValueId> with_outside(Contraction& state, const Value& sum, ValueId rest,
-                                    const Factored& parts) {
-  std::optional<ValueId> now = rest;
+// The factors one after the other, the numbers among them as one.
+std::optional<ValueId> times_all(Contraction& state, const Value& like, ValueId value,
+                                 const std::vector<ValueId>& factors) {
+  std::optional<ValueId> now = value;
   std::optional<ValueId> scale;
-  for (const ValueId factor : parts.outside) {
+  for (const ValueId factor : factors) {
     if (state.transfer.to.at(factor).type.shape.rank() == 0) {
-      scale = scale ? scalar_product(state, sum, *scale, factor) : factor;
+      scale = scale ? scalar_product(state, like, *scale, factor) : factor;
     } else {
-      now = now ? times(state, sum, *now, factor) : now;
+      now = now ? times(state, like, *now, factor) : now;
     }
   }
-  now = now && scale ? times(state, sum, *now, *scale) : now;
+  return now && scale ? times(state, like, *scale, *now) : now;
+}
+
+std::optional<ValueId> with_outside(Contraction& state, const Value& sum, ValueId rest,
+                                    const Factored& parts) {
+  std::optional<ValueId> now = times_all(state, sum, rest, parts.outside);
   if (now && parts.negated) {
     const Value like = state.transfer.to.at(*now);  // a copy: the list grows
     now = try_call(state, like, Primitive::kNegate, {*now});
@@ -231,7 +237,7 @@ std::optional<ValueId> as_plain_sum(Contraction& state, const Value& value) {
     }
   }
   const std::optional<Factored> parts = factored(state, value, false);
-  if (!parts || parts->outside.empty()) {
+  if (!parts || parts->outside.empty() || parts->inside.size() > 1) {
     return std::nullopt;
   }
   const std::optional<ValueId> rest = contraction(state, parts->rest, parts->inside);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "ir/loops/loop.h"
 #include "lowering/layout/rule_sources.h"
 #include "lowering/search/roles/always_held.h"
 #include "lowering/search/roles/held_values.h"
@@ -44,11 +45,11 @@ std::size_t hash_of(const RoleOperation& operation) {
   return hash.value();
 }
 
-bool has_all_of(const RoleOperations::Moment& moment, const RoleOperations::Moment& other) {
-  return std::ranges::all_of(other, [&moment](const auto& part) {
+bool contains(const RoleOperations::Moment& whole, const RoleOperations::Moment& other) {
+  return std::ranges::all_of(other, [&whole](const auto& part) {
     const auto found =
-        std::ranges::lower_bound(moment, part.first, {}, &std::pair<Number, double>::first);
-    return found != moment.end() && found->first == part.first && found->second >= part.second;
+        std::ranges::lower_bound(whole, part.first, {}, &std::pair<Number, double>::first);
+    return found != whole.end() && found->first == part.first && found->second >= part.second;
   });
 }
 
@@ -64,10 +65,10 @@ void keep_largest(std::vector<RoleOperations::Moment>& moments) {
   });
   std::vector<RoleOperations::Moment> kept;
   for (RoleOperations::Moment& moment : moments) {
-    const auto has_it = [&moment](const RoleOperations::Moment& one) {
-      return has_all_of(one, moment);
+    const auto contains_it = [&moment](const RoleOperations::Moment& larger) {
+      return contains(larger, moment);
     };
-    if (kept.size() < kMost && std::ranges::none_of(kept, has_it)) {
+    if (kept.size() < kMost && std::ranges::none_of(kept, contains_it)) {
       kept.push_back(std::move(moment));
     }
   }

@@ -61,7 +61,6 @@ bool reads(const LocalCall& call, SpmdId id) {
 ChainSketch::ChainSketch(const SpmdProgram& program, const Step& step,
                          const PrepareContext& context, std::size_t index)
     : program_(program),
-      step_(step),
       context_(context),
       index_(index),
       rank_(context.communicator.local_ranks()[index]) {

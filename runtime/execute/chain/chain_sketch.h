@@ -61,7 +61,6 @@ class ChainSketch {
   void find_ends(ChainStep::OnRank& here) const;
 
   const SpmdProgram& program_;
-  const Step& step_;
   const PrepareContext& context_;
   std::size_t index_;
   std::int64_t rank_;

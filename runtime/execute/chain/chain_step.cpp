@@ -88,27 +88,34 @@ void ChainStep::run_band(const std::vector<Pass>& passes, const Work& work) {
   }
 }
 
+void ChainStep::reduce_group(const OnRank& here, const std::vector<Column>& columns,
+                             const Work& work) {
+  for (const Column& column : columns) {
+    std::byte* part = column.whole.valid()
+                          ? static_cast<std::byte*>(work.prepared.at(work.rank, column.whole))
+                          : work.parts + column.part;
+    for (std::size_t d = 0; d < work.at.size(); ++d) {
+      part += work.at[d] / here.step_along(d) * column.strides[d];
+    }
+    reduce(*column.plan, work.address(column.from), part);
+  }
+}
+
 void ChainStep::run_groups(const OnRank& here, Interval groups, Work work) {
   for (std::int64_t group = groups.begin; group < groups.end(); ++group) {
     const std::vector<std::int64_t> begin = here.begin_of(group);
     const bool is_rest = !begin.empty() && begin.back() + here.rows > here.extents.back();
     const Passes& passes = is_rest ? here.rest : here.whole;
-    work.at = begin;
     for (work.band = 0; work.band < here.outer; ++work.band) {
+      work.at = begin;
+      if (!begin.empty()) {
+        work.at.front() += work.band;
+      }
       run_band(passes.bands, work);
-      work.at.empty() ? void() : void(++work.at.front());
     }
     work.at = begin;
     work.band = 0;
-    for (const Column& column : passes.columns) {
-      std::byte* part = column.whole.valid()
-                            ? static_cast<std::byte*>(work.prepared.at(work.rank, column.whole))
-                            : work.parts + column.part;
-      for (std::size_t d = 0; d < begin.size(); ++d) {
-        part += begin[d] / here.step_along(d) * column.strides[d];
-      }
-      reduce(*column.plan, work.address(column.from), part);
-    }
+    reduce_group(here, passes.columns, work);
   }
 }
 

@@ -125,8 +125,11 @@ class ChainStep {
   };
 
   static void run_band(const std::vector<Pass>& passes, const Work& work);
+  // Of the group that work.at is the begin of.
+  static void reduce_group(const OnRank& here, const std::vector<Column>& columns,
+                           const Work& work);
   static void run_groups(const OnRank& here, Interval groups, Work work);
-  void make_room(const OnRank& here, std::int64_t threads, ChainScratch& scratch);
+  static void make_room(const OnRank& here, std::int64_t threads, ChainScratch& scratch);
   static void join_parts(const OnRank& here, const PreparedProgram& prepared, std::size_t rank,
                          ChainScratch& scratch);
 

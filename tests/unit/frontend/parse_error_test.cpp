@@ -167,7 +167,7 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
        "1:10 `3s` is not a number format; `{x:.4f}`, `{x:.2e}`, `{x:8.3g}`, `{x:.1%}` and "
        "`{n:,d}` are"},
       {"let x = .5", "1:9 a number starts with a digit; write `0.5`"},
-      {"let x = 1. + a", "1:12 a point is followed by a digit; write `1.0`"},
+      {"let x = 1. + a", "1:9 a point is followed by a digit; write `1.0`"},
       {"let x = 3x", "1:10 a name cannot start with a digit, found `3x`"},
       {"let y = a\n  + b", "2:3 a line cannot start with `+`; end the line before with it"},
       {"let y = a\n  - b", "2:3 a line cannot start with `-`; end the line before with it"},

@@ -98,9 +98,9 @@ TEST_CASE("a scaled sum is scaled after it, scalars are multiplied with each oth
   CHECK(a.text({a.emit("sum", {product}, Shape({{"b", 2}}))}) ==
         "  %3 = fill(shape = [], value = 2.0, dtype = f32) : f32[]\n"
         "  %4 = fill(shape = [], value = 3.0, dtype = f32) : f32[]\n"
-        "  %5 = mul(%3, %4) : f32[]\n"
-        "  %6 = sum(%0) : f32[b 2]\n"
-        "  %7 = mul(%5, %6) : f32[b 2]\n"
+        "  %5 = sum(%0) : f32[b 2]\n"
+        "  %6 = mul(%3, %4) : f32[]\n"
+        "  %7 = mul(%6, %5) : f32[b 2]\n"
         "  return %7\n");
 }
 

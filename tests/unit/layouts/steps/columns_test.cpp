@@ -95,7 +95,8 @@ fn case() {
     }
   }
   const Report report = compare_all(program, {{2}, {4}});
-  CHECK(report.first_difference == "");
+  INFO(report.first_difference);
+  CHECK(report.first_difference.empty());
 }
 
 TEST_CASE("drawn chains of such sums give one rank's bits under every layout") {
@@ -106,7 +107,8 @@ TEST_CASE("drawn chains of such sums give one rank's bits under every layout") {
     INFO(text);
     const Report report = compare_all(program_of(text), {{2}, {4}, {2, 2}});
     legal += report.legal;
-    CHECK(report.first_difference == "");
+    INFO(report.first_difference);
+    CHECK(report.first_difference.empty());
   }
   CHECK(legal > 200);
 }

@@ -84,7 +84,8 @@ fn case() {
 )"),
                                     {{2}, {4}, {2, 2}});
   CHECK(report.legal > 3);
-  CHECK(report.first_difference == "");
+  INFO(report.first_difference);
+  CHECK(report.first_difference.empty());
 }
 
 }  // namespace
