@@ -11,6 +11,7 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 
 // Sizes are rounded up so that almost equal ones share blocks: to an eighth of the size at most.
@@ -31,8 +32,12 @@ std::byte* allocate(std::int64_t bytes) {
     throw std::bad_alloc();
   }
   if (large) {
-    // Fewer page faults, and cheaper messages. It may fail; then pages are small.
-    madvise(data, static_cast<std::size_t>(bytes / kHugePage * kHugePage), MADV_HUGEPAGE);
+    // Fewer page faults, and cheaper messages; but none that is there for a rest alone, though the
+    // allocator asks for huge pages everywhere. It may fail; then pages are what they are.
+    const std::int64_t whole = bytes / kHugePage * kHugePage;
+    const std::int64_t rest = (bytes - whole) / kPage * kPage;
+    madvise(data, static_cast<std::size_t>(whole), MADV_HUGEPAGE);
+    madvise(static_cast<std::byte*>(data) + whole, static_cast<std::size_t>(rest), MADV_NOHUGEPAGE);
   }
   return static_cast<std::byte*>(data);
 }
