@@ -59,7 +59,12 @@ std::optional<ValueId> einsum(Contraction& state, const Value& like,
       to.at(*value).operands == factors) {
     state.einsums.emplace(std::move(key), to.at(*value).args);
   } else {
-    state.expands = state.expands || value;
+    const auto sums = std::count_if(to.values.begin() + static_cast<std::ptrdiff_t>(before),
+                                    to.values.end(), [](const Value& made) {
+                                      return made.op->algebra == Algebra::kEinsum ||
+                                             made.op->algebra == Algebra::kSum;
+                                    });
+    state.expands = state.expands || sums > 1;
   }
   return value;
 }
