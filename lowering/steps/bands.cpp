@@ -66,6 +66,13 @@ bool is_reduction(const LocalCall& call) {
          });
 }
 
+bool is_chain(const Step& step) {
+  return step.kind == StepKind::kKernel && !step.calls.empty() &&
+         std::ranges::all_of(step.calls, [](const LocalCall& call) {
+           return is_element_wise(call) || is_reduction(call);
+         });
+}
+
 ChainExtent extent_of(const SpmdProgram& program, const Chain& chain) {
   const auto is_column = [&program](const LocalCall& call) {
     return reduces_leading_dim(program, call);

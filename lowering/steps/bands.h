@@ -28,6 +28,14 @@ using Chain = std::vector<const LocalCall*>;  // in order
 // Whether the call only joins elements of its one operand, each rank those that it has.
 [[nodiscard]] bool is_reduction(const LocalCall& call);
 
+// Whether it computes elements one by one.
+[[nodiscard]] inline bool is_element_wise(const LocalCall& call) {
+  return call.call.op->tile != nullptr && call.result.valid();
+}
+
+// Whether the step has such calls only, or is one that may join them.
+[[nodiscard]] bool is_chain(const Step& step);
+
 struct ChainExtent {
   SpmdId first;  // what the first call makes, or reduces
   // Leading dims that the results of all calls have in common, in size and split, and the operands

@@ -54,17 +54,6 @@ class Fuser {
   }
 
  private:
-  static bool is_element_wise(const LocalCall& call) {
-    return call.call.op->tile != nullptr && call.result.valid();
-  }
-
-  static bool may_join(const Step& step) {
-    return step.kind == StepKind::kKernel && !step.calls.empty() &&
-           std::ranges::all_of(step.calls, [](const LocalCall& call) {
-             return is_element_wise(call) || is_reduction(call);
-           });
-  }
-
   [[nodiscard]] const Shape& local_shape_of(const Step& step) const {
     return program_.at(step.calls.back().result).local.shape;
   }
@@ -80,7 +69,7 @@ class Fuser {
 
   void join_operands(std::size_t s) {
     length_[s] = program_.steps[s].calls.size();
-    is_chain_[s] = may_join(program_.steps[s]) ? 1 : 0;
+    is_chain_[s] = is_chain(program_.steps[s]) ? 1 : 0;
     if (is_chain_[s] == 0) {
       return;
     }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,19 +16,7 @@ namespace {
 
 constexpr std::size_t kMostCalls = 6;       // that a value is computed again by
 constexpr std::int64_t kLeastBytes = 4096;  // of a value that is worth it
-constexpr std::int64_t kMuchSmaller = 8;    // bytes of a value to those of what it only spreads
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-
-bool is_element_wise(const LocalCall& call) {
-  return call.call.op->tile != nullptr && call.result.valid();
-}
-
-bool is_chain(const Step& step) {
-  return step.kind == StepKind::kKernel && !step.calls.empty() &&
-         std::ranges::all_of(step.calls, [](const LocalCall& call) {
-           return is_element_wise(call) || is_reduction(call);
-         });
-}
 
 class Rematerializer {
  public:
@@ -170,20 +157,10 @@ class Rematerializer {
         })) {
       return;
     }
-    const std::vector<LocalCall> copies = copied(calls);
     for (const std::size_t reader : outside) {
-      take(reader, value, copies);
+      take(reader, value, calls);
     }
     readers_[at(value)] = {s};
-  }
-
-  static std::vector<LocalCall> copied(const std::vector<const LocalCall*>& calls) {
-    std::vector<LocalCall> copies;
-    copies.reserve(calls.size());
-    for (const LocalCall* call : calls) {
-      copies.push_back(*call);
-    }
-    return copies;
   }
 
   [[nodiscard]] bool may_take(std::size_t reader, SpmdId value,
@@ -213,20 +190,20 @@ class Rematerializer {
     return may_run_in_bands(program_, extent_of(program_, chain), [&chain] { return chain; });
   }
 
-  // Computes the value at the front of the reader's chain.
-  void take(std::size_t reader, SpmdId value, const std::vector<LocalCall>& calls) {
+  // Computes the value at the front of the reader's chain, which is another than that of the calls.
+  void take(std::size_t reader, SpmdId value, const std::vector<const LocalCall*>& calls) {
     Step& step = program_.steps[reader];
     std::map<SpmdId, SpmdId> copies;
     std::vector<LocalCall> first;
-    for (const LocalCall& call : calls) {
-      LocalCall& copy = first.emplace_back(call);
+    for (const LocalCall* call : calls) {
+      LocalCall& copy = first.emplace_back(*call);
       for (SpmdId& operand : copy.operands) {
         const auto found = copies.find(operand);
         operand = found == copies.end() ? operand : found->second;
         add_reader(operand, reader);
       }
-      copy.result = copy_of(call.result, reader);
-      copies.emplace(call.result, copy.result);
+      copy.result = copy_of(call->result, reader);
+      copies.emplace(call->result, copy.result);
       step.flops += flops_of(program_, copy);
     }
     for (LocalCall& call : step.calls) {
@@ -247,7 +224,7 @@ class Rematerializer {
 
   // ---- what is left --------------------------------------------------------------------------
 
-  // Backwards, as what was read by what goes may go, too. Only chains that lost a reader.
+  // Backwards, as what was read by what goes may go, too.
   void drop_unread() {
     std::vector<int> uses(program_.values.size(), 0);
     for (const Step& step : program_.steps) {

@@ -7,9 +7,14 @@
 
 #pragma once
 
+#include <cstdint>
+
 #include "lowering/spmd.h"
 
 namespace mtf {
+
+// Bytes of a value to those of what it only spreads, which may be kept for it.
+inline constexpr std::int64_t kMuchSmaller = 8;
 
 // Of chains that are joined already (fuse.h).
 void rematerialize(SpmdProgram& program);

@@ -6,6 +6,7 @@
 
 #include "ir/loops/loop.h"
 #include "lowering/search/roles/held_values.h"
+#include "lowering/steps/rematerialize.h"
 
 namespace mtf {
 namespace {
@@ -104,7 +105,6 @@ class Dependences {
   // What chains may compute a value from in registers (lowering/steps/rematerialize.h), so that
   // either of the two is held, and the root is no larger; itself where they may not.
   [[nodiscard]] std::size_t root_of(std::size_t i) const {
-    constexpr std::int64_t kMuchSmaller = 8;
     const Value& value = program_.values[i];
     if (value.op == nullptr || value.op->tile == nullptr || value.op->lanes == LaneFn::kNone) {
       return i;

@@ -12,6 +12,7 @@
 #include "lowering/search/search.h"
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/search/drawn_layout.h"
 
 namespace mtf::tests {
 namespace {
@@ -134,34 +135,6 @@ struct Problem {
         operations(space, programs) {}
 };
 
-SpaceLimits limits_on(const std::vector<std::int64_t>& sizes, bool uneven) {
-  SpaceLimits limits;
-  limits.fixed.name = "found";
-  limits.fixed.mesh = mesh_of(sizes);
-  limits.fixed.mesh.uneven = uneven;
-  limits.meshes = {limits.fixed.mesh};
-  return limits;
-}
-
-LayoutCandidate drawn_layout(const SearchSpace& space, Random& random) {
-  LayoutCandidate candidate = space.unsplit(0);
-  for (std::size_t d = 0; d < space.dims().size(); ++d) {
-    const std::vector<Axes>& choices = space.choices(0, d);
-    candidate.rules[d] = choices[random() % 2 == 0 ? 0 : random() % choices.size()];
-  }
-  for (std::size_t a = 0; a < space.axes(); ++a) {
-    const std::vector<DimSet> sets = space.variable_sets(0, static_cast<AxisId>(a));
-    if (!sets.empty() && random() % 2 == 0) {
-      candidate.variables[a] = sets[random() % sets.size()];
-    }
-  }
-  candidate.rest = random() % 2 == 0 ? 0 : random() % only(space.dims().size());
-  candidate.again = random() % 4 == 0;
-  candidate.stream = random() % 4 == 0 ? 4 : 1;
-  candidate.infer = random() % 8 == 0;
-  return candidate;
-}
-
 // The bytes of all beginnings of the candidate, and what it costs by each objective.
 double check_bounds(Problem& problem, const Priced& priced) {
   const LayoutCandidate& candidate = priced.candidate;
@@ -197,7 +170,8 @@ TEST_CASE("no plan costs less than the bound by roles, with variables, loops and
                                     : std::vector<std::int64_t>{3, 2};
     Problem problem(text, limits_on(sizes, i % 5 == 0));
     for (int k = 0; k < 30; ++k) {
-      const LayoutCandidate candidate = drawn_layout(problem.space, random);
+      LayoutCandidate candidate = drawn_layout(problem.space, random, 2);
+      candidate.infer = random() % 8 == 0;
       const Priced& priced = problem.pricer.price(candidate);
       if (priced.is_legal) {
         INFO(text << " under " << to_string(problem.space.layout_of(candidate)));
@@ -224,7 +198,7 @@ TEST_CASE("what no rule splits may lie in parts all the same") {
                         "}\n"
                         "fn case(x: f32[batch, io]) {\n" +
                         kAtOnce,
-                    limits_on({4}, false));
+                    limits_on({4}));
     LayoutCandidate candidate = problem.space.unsplit(0);
     candidate.variables[0] = only(*problem.space.find("hidden"));
     const Priced& priced = problem.pricer.price(candidate);
@@ -243,7 +217,7 @@ TEST_CASE("ranks that have the same terms share their sum") {
                       "}\n"
                       "fn case(x: f32[a, b]) {\n" +
                       kAtOnce,
-                  limits_on({3, 2}, false));
+                  limits_on({3, 2}));
   LayoutCandidate candidate = problem.space.unsplit(0);
   candidate.variables[0] = only(*problem.space.find("a"));
   const Priced& priced = problem.pricer.price(candidate);
@@ -257,7 +231,7 @@ TEST_CASE("the memory of several entries is that of the one that takes most") {
       "dim io = 64, hidden = 64\n"
       "fn case(x: f32[io], w: f32[io, hidden]) { return einsum(x, w -> [hidden]) }\n";
   const std::vector<Program> programs(3, simplify(program_of(text), op_table()));
-  const SearchSpace space(programs, limits_on({2}, false));
+  const SearchSpace space(programs, limits_on({2}));
   Pricer pricer(space, [&](std::size_t) { return std::span<const Program>(programs); },
                 {.ops = op_table(), .hardware = [](const Mesh&) { return some_hardware(); }});
   const RoleOperations operations(space, programs);

@@ -11,6 +11,7 @@
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/layouts/programs/generate.h"
+#include "tests/unit/layouts/search/drawn_layout.h"
 
 namespace mtf::tests {
 namespace {
@@ -41,32 +42,6 @@ struct Problem {
                {.ops = op_table(), .hardware = [hardware](const Mesh&) { return hardware; }}) {}
 };
 
-SpaceLimits limits_on(const std::vector<std::int64_t>& sizes) {
-  SpaceLimits limits;
-  limits.fixed.name = "found";
-  limits.fixed.mesh = mesh_of(sizes);
-  limits.meshes = {limits.fixed.mesh};
-  return limits;
-}
-
-LayoutCandidate drawn(const SearchSpace& space, std::mt19937_64& random) {
-  LayoutCandidate candidate = space.unsplit(0);
-  for (std::size_t d = 0; d < space.dims().size(); ++d) {
-    const std::vector<Axes>& choices = space.choices(0, d);
-    candidate.rules[d] = choices[random() % 2 == 0 ? 0 : random() % choices.size()];
-  }
-  for (std::size_t a = 0; a < space.axes(); ++a) {
-    const std::vector<DimSet> sets = space.variable_sets(0, static_cast<AxisId>(a));
-    if (!sets.empty() && random() % 3 == 0) {
-      candidate.variables[a] = sets[random() % sets.size()];
-    }
-  }
-  candidate.rest = random() % 2 == 0 ? 0 : random() % only(space.dims().size());
-  candidate.again = random() % 4 == 0;
-  candidate.stream = random() % 4 == 0 ? 4 : 1;
-  return candidate;
-}
-
 // All beginnings of a candidate, and itself, promise no more than it keeps; if asked of those that
 // take as much memory, too.
 void check_bound(Problem& problem, const Priced& priced, Objective objective, double memory) {
@@ -92,7 +67,7 @@ TEST_CASE("no layout costs less than the bound by roles") {
         seed % 3 == 0 ? std::vector<std::int64_t>{2, 2, 2} : std::vector<std::int64_t>{2, 4};
     Problem problem(seed, limits_on(sizes), some_hardware(seed % 2 == 0, seed % 5 == 0));
     for (int i = 0; i < 30; ++i) {
-      const LayoutCandidate candidate = drawn(problem.space, random);
+      const LayoutCandidate candidate = drawn_layout(problem.space, random, 3);
       INFO("seed " << seed << " under " << to_string(problem.space.layout_of(candidate)));
       const Priced& priced = problem.pricer.price(candidate);
       if (priced.is_legal) {
@@ -149,7 +124,7 @@ TEST_CASE("layouts in which axes that are alike take each other's place cost the
     limits.near_ranks = {hardware.near_ranks};
     Problem problem(seed, limits, hardware);
     for (int i = 0; i < 20; ++i) {
-      LayoutCandidate candidate = drawn(problem.space, random);
+      LayoutCandidate candidate = drawn_layout(problem.space, random, 3);
       candidate.rest = 0;
       const LayoutCandidate one = problem.space.canonical(candidate);
       CHECK(problem.space.canonical(one) == one);
