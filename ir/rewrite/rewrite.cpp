@@ -46,18 +46,6 @@ std::vector<bool> live_values(const Program& program) {
   return live;
 }
 
-Program without_dead(const Program& program) {
-  const std::vector<bool> live = live_values(program);
-  Transfer transfer = start_transfer(program);
-  for (std::size_t i = 0; i < live.size(); ++i) {
-    if (live[i]) {
-      const ValueId id{static_cast<std::int32_t>(i)};
-      transfer.map(id, append_moved(transfer, id));
-    }
-  }
-  return finish_transfer(std::move(transfer));
-}
-
 // A rewrite of a program in its own place, which copies nothing: what stays moves up.
 class Compaction {
  public:
@@ -293,27 +281,22 @@ void merge_equal(Program& program) {
   compaction.finish();
 }
 
-// Without dead code, and equal values once.
-Program merged(const Program& program) {
-  Program clean = without_dead(program);
-  share_contents(clean);
-  merge_equal(clean);
-  return clean;
-}
-
 }  // namespace
 
 // Products are fused only while nobody else reads them, so dead readers must be gone before; and
 // the fused ones must be gone before equal values are merged, as they would decide the order.
-Program simplify(const Program& program, OpTable ops) {
-  Program contracted = contract(merged(program), ops);
-  drop_dead(contracted);
-  merge_equal(contracted);
-  drop_dead(contracted);
-  Program joined = join_terms(contracted, ops);
-  drop_dead(joined);
-  share_contents(joined);
-  return joined;
+Program simplify(Program program, OpTable ops) {
+  drop_dead(program);
+  share_contents(program);
+  merge_equal(program);
+  program = contract(std::move(program), ops);
+  drop_dead(program);
+  merge_equal(program);
+  drop_dead(program);
+  program = join_terms(program, ops);
+  drop_dead(program);
+  share_contents(program);
+  return program;
 }
 
 bool recomputes(const Program& program) {

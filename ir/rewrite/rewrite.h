@@ -8,7 +8,7 @@ namespace mtf {
 
 // Merges equal values, fuses products under a sum into one einsum, folds what moves nothing, and
 // drops what nobody reads (effects and updates stay). The result computes the same values.
-[[nodiscard]] Program simplify(const Program& program, OpTable ops);
+[[nodiscard]] Program simplify(Program program, OpTable ops);
 
 // Whether `recompute` blocks compute anything again.
 [[nodiscard]] bool recomputes(const Program& program);

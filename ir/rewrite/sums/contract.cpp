@@ -4,6 +4,7 @@
 #include "ir/rewrite/sums/contract.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,59 +16,18 @@
 namespace mtf {
 namespace {
 
-// The factors of the product tree under `root`, in the order of the text. A product that somebody
-// else reads is computed anyway, so it is one factor. nullopt: too many.
-std::optional<std::vector<ValueId>> factors_of(const Contraction& state, ValueId root) {
-  const Program& from = state.transfer.from;
-  std::vector<ValueId> factors;
-  std::vector<ValueId> to_visit = {root};
-  while (!to_visit.empty()) {
-    const ValueId id = to_visit.back();
-    to_visit.pop_back();
-    const bool shared = state.uses[static_cast<std::size_t>(id.index)] > 1;
-    if (kind_of(from, id) != Algebra::kProduct || shared) {
-      factors.push_back(id);
-      continue;
-    }
-    const std::vector<ValueId>& operands = from.at(id).operands;
-    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
-    if (factors.size() + to_visit.size() > kMaxFactors) {
-      return std::nullopt;
-    }
-  }
-  return factors;
-}
-
-// ---- building the normal form --------------------------------------------------------------
-
-// `factors` are values of the old program.
+// Factors of the new program.
 std::optional<ValueId> normal_form(Contraction& state, const Value& like,
-                                   std::vector<ValueId> factors) {
-  const Program& to = state.transfer.to;
-  for (ValueId& factor : factors) {
-    factor = state.transfer.at(factor);
+                                   const std::vector<ValueId>& factors) {
+  const std::optional<ScaledFactors> joined = join_numbers(state, like, factors);
+  if (!joined || joined->tensors.empty()) {
+    return joined ? joined->scale : std::nullopt;
   }
-  look_through_views(to, factors);
-  std::vector<ValueId> scalars;
-  std::vector<ValueId> tensors;
-  for (const ValueId id : factors) {
-    (to.at(id).type.shape.rank() == 0 ? scalars : tensors).push_back(id);
-  }
-  std::optional<ValueId> scale;
-  for (const ValueId id : scalars) {
-    scale = scale ? scalar_product(state, like, *scale, id) : id;
-    if (!scale) {
-      return std::nullopt;
-    }
-  }
-  if (tensors.empty()) {
-    return scale;
-  }
-  const std::optional<ValueId> rest = contraction(state, like, tensors);
-  if (!rest || !scale) {
+  const std::optional<ValueId> rest = contraction(state, like, joined->tensors);
+  if (!rest || !joined->scale) {
     return rest;
   }
-  return try_call(state, like, Algebra::kProduct, {*scale, *rest});
+  return try_call(state, like, Algebra::kProduct, {*joined->scale, *rest});
 }
 
 // The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
@@ -76,8 +36,14 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
     if (value.args.find("terms") != nullptr) {
       return std::nullopt;  // several products: they are in one sum as it is
     }
-    const std::optional<ValueId> plain = as_plain_sum(state, value);
-    return plain ? plain : normal_form(state, value, value.operands);
+    if (const std::optional<ValueId> plain = as_plain_sum(state, value)) {
+      return plain;
+    }
+    std::vector<ValueId> factors;
+    std::ranges::transform(value.operands, std::back_inserter(factors),
+                           [&state](ValueId operand) { return state.transfer.at(operand); });
+    look_through_views(state.transfer.to, factors);
+    return normal_form(state, value, factors);
   }
   if (value.op->algebra != Algebra::kSum ||
       state.transfer.from.at(value.operands.front()).type.dtype != value.type.dtype) {
@@ -86,11 +52,9 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
   if (const std::optional<ValueId> plain = as_plain_sum(state, value)) {
     return plain;
   }
-  std::optional<std::vector<ValueId>> factors = factors_of(state, value.operands.front());
-  if (!factors || factors->size() < 2) {
-    return std::nullopt;
-  }
-  return normal_form(state, value, std::move(*factors));
+  const std::optional<SignedFactors> found = factors_of(state, value, /*shared=*/false);
+  return found && found->factors.size() > 1 ? normal_form(state, value, found->factors)
+                                            : std::nullopt;
 }
 
 // ---- everything else -----------------------------------------------------------------------
@@ -161,13 +125,18 @@ void contract_all(Contraction& state) {
 
 }  // namespace
 
-Program contract(const Program& program, OpTable ops) {
-  Contraction state{
-      .transfer = start_transfer(program), .ops = ops, .uses = count_uses(program), .einsums = {}};
-  contract_all(state);
-  const bool again = state.expands;
-  const Program once = finish_transfer(std::move(state.transfer));
-  return again ? contract(once, ops) : once;
+Program contract(Program program, OpTable ops) {
+  bool again = true;
+  while (again) {
+    Contraction state{.transfer = start_transfer(program),
+                      .ops = ops,
+                      .uses = count_uses(program),
+                      .einsums = {}};
+    contract_all(state);
+    again = state.expands;
+    program = finish_transfer(std::move(state.transfer));
+  }
+  return program;
 }
 
 }  // namespace mtf

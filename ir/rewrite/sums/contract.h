@@ -7,6 +7,6 @@
 namespace mtf {
 
 // Part of `simplify`: leaves the products that were fused behind, read by nobody.
-[[nodiscard]] Program contract(const Program& program, OpTable ops);
+[[nodiscard]] Program contract(Program program, OpTable ops);
 
 }  // namespace mtf

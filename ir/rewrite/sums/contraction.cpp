@@ -107,10 +107,68 @@ std::optional<ValueId> contraction(Contraction& state, const Value& like,
   return try_call(state, like, Algebra::kSum, factors, args);
 }
 
-std::optional<ValueId> scalar_product(Contraction& state, const Value& like, ValueId x, ValueId y) {
-  Value scalar = like;
-  scalar.type.shape = Shape();
-  return try_call(state, scalar, Algebra::kProduct, {x, y});
+bool is_summed(const Program& program, ValueId id, const Shape& kept) {
+  while (kind_of(program, id) == Algebra::kBroadcast) {
+    id = program.at(id).operands.front();
+  }
+  return !contains(kept, program.at(id).type.shape);
+}
+
+bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared) {
+  const Program& from = state.transfer.from;
+  const Value& value = from.at(id);
+  if (value.op == nullptr || is_narrow(value.type.dtype)) {
+    return false;  // each of its roundings counts
+  }
+  if (value.op->primitive == Primitive::kNegate) {
+    return shared;
+  }
+  const bool is_own = state.uses[static_cast<std::size_t>(id.index)] == 1;
+  return value.op->algebra == Algebra::kProduct &&
+         (is_own || (shared && std::ranges::count_if(value.operands, [&](ValueId operand) {
+                                 return is_summed(from, operand, kept);
+                               }) == 1));
+}
+
+std::optional<SignedFactors> factors_of(const Contraction& state, const Value& sum, bool shared) {
+  const Program& from = state.transfer.from;
+  SignedFactors found;
+  std::vector<ValueId> to_visit(sum.operands.rbegin(), sum.operands.rend());
+  while (!to_visit.empty()) {
+    const ValueId id = to_visit.back();
+    to_visit.pop_back();
+    if (!may_open(state, id, sum.type.shape, shared)) {
+      found.factors.push_back(state.transfer.at(id));
+      continue;
+    }
+    const std::vector<ValueId>& operands = from.at(id).operands;
+    found.negated = found.negated != (from.at(id).op->primitive == Primitive::kNegate);
+    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
+    if (found.factors.size() + to_visit.size() > kMaxFactors) {
+      return std::nullopt;
+    }
+  }
+  look_through_views(state.transfer.to, found.factors);
+  return found;
+}
+
+std::optional<ScaledFactors> join_numbers(Contraction& state, const Value& like,
+                                          const std::vector<ValueId>& factors) {
+  Value number = like;
+  number.type.shape = Shape();
+  ScaledFactors joined;
+  for (const ValueId factor : factors) {
+    if (state.transfer.to.at(factor).type.shape.rank() > 0) {
+      joined.tensors.push_back(factor);
+      continue;
+    }
+    joined.scale =
+        joined.scale ? try_call(state, number, Algebra::kProduct, {*joined.scale, factor}) : factor;
+    if (!joined.scale) {
+      return std::nullopt;
+    }
+  }
+  return joined;
 }
 
 }  // namespace mtf

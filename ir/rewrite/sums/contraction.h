@@ -50,8 +50,31 @@ template <typename Kind>
 [[nodiscard]] std::optional<ValueId> contraction(Contraction& state, const Value& like,
                                                  const std::vector<ValueId>& factors);
 
-// Of two scalars, in the dtype of `like`.
-[[nodiscard]] std::optional<ValueId> scalar_product(Contraction& state, const Value& like,
-                                                    ValueId x, ValueId y);
+// The factors of what a sum adds up, in the order of the text.
+struct SignedFactors {
+  std::vector<ValueId> factors;
+  bool negated = false;
+};
+
+// Whether the value has a dim that the sum does not keep, and is not the same along it.
+[[nodiscard]] bool is_summed(const Program& program, ValueId id, const Shape& kept);
+
+// Whether a product is looked through: if nobody else reads it, as otherwise it is computed anyway;
+// or, for `shared`, if what is left inside of the sum is one of its factors, so that the sum reads
+// that instead. For `shared`, a change of sign is as well.
+[[nodiscard]] bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared);
+
+// Values of the new program, for a sum of the old one. nullopt: too many.
+[[nodiscard]] std::optional<SignedFactors> factors_of(const Contraction& state, const Value& sum,
+                                                      bool shared);
+
+// Factors of which the numbers are one, in the dtype of `like`.
+struct ScaledFactors {
+  std::optional<ValueId> scale;  // none: there are no numbers
+  std::vector<ValueId> tensors;
+};
+// nullopt: their product has another dtype.
+[[nodiscard]] std::optional<ScaledFactors> join_numbers(Contraction& state, const Value& like,
+                                                        const std::vector<ValueId>& factors);
 
 }  // namespace mtf

@@ -13,70 +13,13 @@
 namespace mtf {
 namespace {
 
-// Of a sum, the factors of what it adds up, in the order of the text.
-struct SignedFactors {
-  std::vector<ValueId> factors;
-  bool negated = false;
-};
-
-// Whether the value has a dim that the sum does not keep, and is not the same along it.
-bool is_summed(const Program& program, ValueId id, const Shape& kept) {
-  while (kind_of(program, id) == Algebra::kBroadcast) {
-    id = program.at(id).operands.front();
-  }
-  return !contains(kept, program.at(id).type.shape);
-}
-
-// Whether a product may be looked through: if nobody else reads it, or, for `shared`, if what is
-// left inside of the sum is one of its factors, so that the sum reads that instead.
-bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared) {
-  const Program& from = state.transfer.from;
-  const Value& value = from.at(id);
-  if (value.op == nullptr || is_narrow(value.type.dtype)) {
-    return false;  // each of its roundings counts
-  }
-  if (value.op->primitive == Primitive::kNegate) {
-    return shared;
-  }
-  const bool is_own = state.uses[static_cast<std::size_t>(id.index)] == 1;
-  return value.op->algebra == Algebra::kProduct &&
-         (is_own || (shared && std::ranges::count_if(value.operands, [&](ValueId operand) {
-                                 return is_summed(from, operand, kept);
-                               }) == 1));
-}
-
-// Factors of a sum in the new program. nullopt: too many.
-std::optional<SignedFactors> signed_factors_of(const Contraction& state, const Value& sum,
-                                               bool shared) {
-  const Program& from = state.transfer.from;
-  SignedFactors found;
-  std::vector<ValueId> to_visit(sum.operands.rbegin(), sum.operands.rend());
-  while (!to_visit.empty()) {
-    const ValueId id = to_visit.back();
-    to_visit.pop_back();
-    if (!may_open(state, id, sum.type.shape, shared)) {
-      found.factors.push_back(state.transfer.at(id));
-      continue;
-    }
-    const std::vector<ValueId>& operands = from.at(id).operands;
-    found.negated = found.negated != (from.at(id).op->primitive == Primitive::kNegate);
-    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
-    if (found.factors.size() + to_visit.size() > kMaxFactors) {
-      return std::nullopt;
-    }
-  }
-  look_through_views(state.transfer.to, found.factors);
-  return found;
-}
-
-std::vector<Dim> all_dims_of(const Program& program, const std::vector<ValueId>& values) {
-  std::vector<Dim> all;
-  for (const ValueId id : values) {
-    std::ranges::copy_if(
-        program.at(id).type.shape.dims(), std::back_inserter(all),
-        [&all](const Dim& dim) { return std::ranges::find(all, dim) == all.end(); });
-  }
-  return all;
+// Whether the sum makes less of what it sums.
+bool shrinks(const Program& program, const std::vector<ValueId>& summed, const Shape& kept) {
+  return std::ranges::any_of(summed, [&](ValueId id) {
+    return std::ranges::any_of(program.at(id).type.shape.dims(), [&](const Dim& dim) {
+      return dim.size >= 2 && !kept.has(dim.name);
+    });
+  });
 }
 
 // Whether each of two factors has a kept dim that the other lacks.
@@ -157,9 +100,9 @@ struct Factored {
   Value rest;  // as the sum of what is inside
 };
 
-// nullopt: it is a product of matrices, or the sum hardly makes less of what it sums.
+// nullopt: it is a product of matrices, or the sum makes no less of what it sums.
 std::optional<Factored> factored(const Contraction& state, const Value& sum, bool shared) {
-  const std::optional<SignedFactors> found = signed_factors_of(state, sum, shared);
+  const std::optional<SignedFactors> found = factors_of(state, sum, shared);
   if (!found) {
     return std::nullopt;
   }
@@ -169,15 +112,13 @@ std::optional<Factored> factored(const Contraction& state, const Value& sum, boo
   for (const ValueId factor : found->factors) {
     (is_summed(to, factor, kept) ? parts.inside : parts.outside).push_back(factor);
   }
-  const Shape all(all_dims_of(to, found->factors));
-  const bool shrinks = all.checked_volume().value_or(0) >= 2 * kept.volume();
-  if (parts.inside.empty() || !shrinks || multiplies_matrices(to, parts.inside, kept)) {
+  if (!shrinks(to, parts.inside, kept) || multiplies_matrices(to, parts.inside, kept)) {
     return std::nullopt;
   }
-  const std::vector<Dim> of_rest = all_dims_of(to, parts.inside);
   std::vector<Dim> dims;
   std::ranges::copy_if(kept.dims(), std::back_inserter(dims), [&](const Dim& dim) {
-    return std::ranges::find(of_rest, dim) != of_rest.end();
+    return std::ranges::any_of(
+        parts.inside, [&](ValueId factor) { return to.at(factor).type.shape.has(dim.name); });
   });
   parts.rest = sum;
   parts.rest.type.shape = Shape(std::move(dims));
@@ -187,16 +128,15 @@ std::optional<Factored> factored(const Contraction& state, const Value& sum, boo
 // The factors one after the other, the numbers among them as one.
 std::optional<ValueId> times_all(Contraction& state, const Value& like, ValueId value,
                                  const std::vector<ValueId>& factors) {
-  std::optional<ValueId> now = value;
-  std::optional<ValueId> scale;
-  for (const ValueId factor : factors) {
-    if (state.transfer.to.at(factor).type.shape.rank() == 0) {
-      scale = scale ? scalar_product(state, like, *scale, factor) : factor;
-    } else {
-      now = now ? times(state, like, *now, factor) : now;
-    }
+  const std::optional<ScaledFactors> joined = join_numbers(state, like, factors);
+  if (!joined) {
+    return std::nullopt;
   }
-  return now && scale ? times(state, like, *scale, *now) : now;
+  std::optional<ValueId> now = value;
+  for (const ValueId factor : joined->tensors) {
+    now = now ? times(state, like, *now, factor) : now;
+  }
+  return now && joined->scale ? times(state, like, *joined->scale, *now) : now;
 }
 
 std::optional<ValueId> with_outside(Contraction& state, const Value& sum, ValueId rest,
