@@ -139,11 +139,13 @@ def run_with_input(line, text):
 
 
 def check_environment():
-    for threads in ("abc", "0", "-1", "2x", ""):
+    wrong = [("MTF_THREADS", threads, "is no number of threads") for threads in ("abc", "0", "-1", "2x", "")]
+    wrong += [("MTF_ISA", isa, "names no instructions") for isa in ("sse", "AVX2", "")]
+    for name, value, text in wrong:
         done = subprocess.run([MTF, "ops"], capture_output=True, text=True, check=False,
-                              env=dict(os.environ, MTF_THREADS=threads))
-        if done.returncode != 2 or f"`MTF_THREADS={threads}` is no number of threads" not in done.stderr:
-            fail(f"MTF_THREADS={threads}", done)
+                              env=dict(os.environ, **{name: value}))
+        if done.returncode != 2 or f"`{name}={value}` {text}" not in done.stderr:
+            fail(f"{name}={value}", done)
 
 
 def commands():

@@ -67,13 +67,8 @@ Finding check_cores() {
 Finding check_instructions() {
   const std::string used(to_string(host_isa()));
   const std::string fastest(to_string(fastest_isa()));
-  const char* wanted = std::getenv("MTF_ISA");
   Finding finding{.what = "instructions", .found = used + " kernels", .fix = ""};
-  if (wanted != nullptr && !isa_named(wanted)) {
-    finding.health = Health::kWarning;
-    finding.found += "; MTF_ISA=" + std::string(wanted) + " names none";
-    finding.fix = "MTF_ISA may be portable, avx2, avx512 or avx512_bf16";
-  } else if (used != fastest) {
+  if (used != fastest) {
     finding.health = Health::kWarning;
     finding.found += ", because of MTF_ISA; this processor is fastest with " + fastest;
     finding.fix = "unset MTF_ISA";
