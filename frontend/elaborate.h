@@ -119,6 +119,8 @@ class Session {
   // its declared types. Null after an error; and, which is one only if the entry `is_wanted`, where
   // it is built from what tensors hold when the program runs.
   [[nodiscard]] const Unit* build(std::string_view entry, bool is_wanted = true);
+  // The program of an entry that was built; the session has it no longer, and builds no other.
+  [[nodiscard]] Program take(std::string_view entry);
 
   // ---- for statements that people type one by one (frontend/driver/repl) ----
 

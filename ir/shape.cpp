@@ -23,6 +23,22 @@ constexpr std::int64_t kMaxVolume = std::int64_t{1} << 62;
   return true;
 }
 
+// A size of 0 does not hide an overflow of the others: their strides are needed all the same.
+std::optional<std::int64_t> volume_of(std::span<const Dim> dims) {
+  std::int64_t product = 1;
+  bool empty = false;
+  for (const Dim& dim : dims) {
+    if (dim.size <= 0) {
+      empty = true;
+      continue;
+    }
+    if (__builtin_mul_overflow(product, dim.size, &product) || product > kMaxVolume) {
+      return std::nullopt;
+    }
+  }
+  return empty ? 0 : product;
+}
+
 }  // namespace
 
 Shape::Shape() = default;
@@ -35,12 +51,13 @@ Shape::~Shape() = default;
 Shape::Shape(std::vector<Dim> dims) {
   assert(each_name_once(dims));
   if (!dims.empty()) {
-    dims_ = std::make_shared<const std::vector<Dim>>(std::move(dims));
+    const std::optional<std::int64_t> volume = volume_of(dims);
+    known_ = std::make_shared<const Known>(Known{.dims = std::move(dims), .volume = volume});
   }
 }
 
 bool operator==(const Shape& a, const Shape& b) {
-  return a.dims_ == b.dims_ || std::ranges::equal(a.dims(), b.dims());
+  return a.known_ == b.known_ || std::ranges::equal(a.dims(), b.dims());
 }
 
 std::optional<std::size_t> Shape::index_of(std::string_view name) const {
@@ -60,22 +77,6 @@ std::int64_t Shape::volume() const {
   const std::optional<std::int64_t> result = checked_volume();
   assert(result);
   return *result;
-}
-
-// A size of 0 does not hide an overflow of the others: their strides are needed all the same.
-std::optional<std::int64_t> Shape::checked_volume() const {
-  std::int64_t product = 1;
-  bool empty = false;
-  for (const Dim& dim : dims()) {
-    if (dim.size <= 0) {
-      empty = true;
-      continue;
-    }
-    if (__builtin_mul_overflow(product, dim.size, &product) || product > kMaxVolume) {
-      return std::nullopt;
-    }
-  }
-  return empty ? 0 : product;
 }
 
 Shape Shape::without(std::string_view name) const {

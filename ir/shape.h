@@ -37,7 +37,7 @@ class Shape {
   ~Shape();
 
   [[nodiscard]] std::span<const Dim> dims() const {
-    return dims_ == nullptr ? std::span<const Dim>() : *dims_;
+    return known_ == nullptr ? std::span<const Dim>() : known_->dims;
   }
   [[nodiscard]] std::size_t rank() const { return dims().size(); }
   [[nodiscard]] const Dim& operator[](std::size_t index) const { return dims()[index]; }
@@ -45,7 +45,9 @@ class Shape {
   [[nodiscard]] std::optional<std::size_t> index_of(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::int64_t volume() const;  // requires: checked_volume has a value
-  [[nodiscard]] std::optional<std::int64_t> checked_volume() const;  // nullopt: beyond 2^62
+  [[nodiscard]] std::optional<std::int64_t> checked_volume() const {  // nullopt: beyond 2^62
+    return known_ == nullptr ? 1 : known_->volume;
+  }
   [[nodiscard]] Shape without(std::string_view name) const;
   [[nodiscard]] Shape with(Dim dim) const;  // appended; requires: its name is absent
   [[nodiscard]] Shape resized(std::string_view name, std::int64_t size) const;
@@ -53,7 +55,12 @@ class Shape {
   friend bool operator==(const Shape& a, const Shape& b);
 
  private:
-  std::shared_ptr<const std::vector<Dim>> dims_;  // null: none
+  struct Known {
+    std::vector<Dim> dims;
+    std::optional<std::int64_t> volume;  // asked for more often than shapes are made
+  };
+
+  std::shared_ptr<const Known> known_;  // null: no dims
 };
 
 struct TensorType {

@@ -276,7 +276,11 @@ int run_alone(const Options& options, Outcome (*body)(Workspace&)) {
   if (launch && launch->rank != 0) {
     return end_of_launch(*launch, kDone);
   }
-  Workspace workspace(options);
+  // The last one is not deleted, as the process ends.
+  static Workspace* last = nullptr;
+  delete last;
+  last = new Workspace(options);
+  Workspace& workspace = *last;
   Outcome outcome = guarded(workspace, [&] { return body(workspace); });
   show_json(workspace, outcome);
   flush_output(outcome);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
+#include <utility>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
@@ -134,7 +136,15 @@ std::span<const Contract> Session::contracts() const {
 const Unit* Session::build(std::string_view entry, bool is_wanted) {
   host::Context& c = state_->context;
   c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
-  return host::build_named(c, entry, is_wanted);
+  const Unit* unit = host::build_named(c, entry, is_wanted);
+  if (unit != nullptr && unit->program.name.empty()) {
+    throw std::logic_error("the program of " + std::string(entry) + " was taken");
+  }
+  return unit;
+}
+
+Program Session::take(std::string_view entry) {
+  return std::exchange(host::build_named(state_->context, entry, false)->program, {});
 }
 
 }  // namespace mtf

@@ -61,11 +61,11 @@ class Rematerializer {
       maker_[at(step.to)] = s;
     }
     for (const LocalCall& call : step.calls) {
-      for (const SpmdId id : call.operands) {
-        add_reader(id, s);
-      }
       if (call.result.valid()) {
         maker_[at(call.result)] = s;
+      }
+      for (const SpmdId id : call.operands) {
+        add_reader(id, s);
       }
     }
   }
@@ -75,8 +75,10 @@ class Rematerializer {
     return kept_[at(id)] == 0 && bytes_of(id) >= kLeastBytes;
   }
 
+  // Of what a chain makes; nothing else is computed again.
   void add_reader(SpmdId id, std::size_t s) {
-    if (!id.valid() || !may_go(id)) {
+    const std::size_t maker = id.valid() ? maker_[at(id)] : kNobody;
+    if (maker == kNobody || !is_chain(program_.steps[maker]) || !may_go(id)) {
       return;
     }
     std::vector<std::size_t>& readers = readers_[at(id)];

@@ -44,7 +44,7 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
   bool first = true;
   bool is_there = only.empty();  // what it is to be about
   for (const std::string& name : names) {
-    const std::optional<SpmdProgram> spmd = plan_of(workspace, program, name);
+    std::optional<SpmdProgram> spmd = plan_of(workspace, program, name, /*last=*/true);
     if (!spmd) {
       return "";
     }
@@ -62,6 +62,9 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
       break;
     }
     first = false;
+    if (name == names.back()) {
+      workspace.left.push_back(std::make_shared<const SpmdProgram>(*std::move(spmd)));
+    }
   }
   if (!is_there) {
     workspace.diags.error(
@@ -89,7 +92,7 @@ std::string emitted_entries(Emit emit, CheckedProgram& program,
 
 Outcome plan_outcome(Workspace& workspace) {
   const std::optional<FileId> file = read_program(workspace);
-  const std::unique_ptr<CheckedProgram> program =
+  std::unique_ptr<CheckedProgram> program =
       file ? check_to_plan(workspace, *file, elaborate_options(workspace.options), Lowered::kInUse)
            : nullptr;
   if (program == nullptr || !workspace.diags.ok()) {
@@ -106,6 +109,7 @@ Outcome plan_outcome(Workspace& workspace) {
                                  : plan_text(workspace, *program, names);
     say(workspace, text);
   }
+  workspace.left.push_back(std::shared_ptr<const CheckedProgram>(std::move(program)));
   return outcome_of(workspace, workspace.diags);
 }
 

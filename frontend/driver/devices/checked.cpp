@@ -161,14 +161,14 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
 }
 
 std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
-                                   std::string_view entry) {
+                                   std::string_view entry, bool last) {
   const Unit* unit = program.session.build(entry);
   if (unit == nullptr) {
     return std::nullopt;
   }
   std::optional<Program> simplified = program.device.take_simplified(*unit);
-  if (!simplified) {
-    simplified = simplify(unit->program, op_table());
+  if (Program built = last ? program.session.take(entry) : Program(); !simplified) {
+    simplified = simplify(last ? std::move(built) : unit->program, op_table());
   }
   return lower_simplified(*std::move(simplified), program.layout(), op_table(), workspace.diags,
                           {.exact = !workspace.options.fast});

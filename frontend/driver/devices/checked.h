@@ -65,9 +65,10 @@ struct CheckedLayouts {
 // those that serve regions alone. Empty if the text does not parse.
 [[nodiscard]] CheckedLayouts check_layouts(Workspace& workspace, FileId file);
 
-// An entry in the layout in use; nullopt after an error.
+// An entry in the layout in use; nullopt after an error. `last`: nobody asks for what was built of
+// it again, so that of a large program there is one form less.
 [[nodiscard]] std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
-                                                 std::string_view entry);
+                                                 std::string_view entry, bool last = false);
 
 // Whether the layout that the command line names exists; if not, an error.
 [[nodiscard]] bool knows_layout(Workspace& workspace, const Session& session);

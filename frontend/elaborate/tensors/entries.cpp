@@ -169,7 +169,7 @@ void report_unknown(Context& c, const ast::Fn& fn) {
 
 }  // namespace
 
-const Unit* build_named(Context& c, std::string_view name, bool is_wanted) {
+Unit* build_named(Context& c, std::string_view name, bool is_wanted) {
   if (const ast::Fn* fn = entry_called(c.modules, name)) {
     const BuiltFunction* called = first_called(c.units, *fn);
     const BuiltFunction* built = called != nullptr ? called : build_function(c, *fn);

@@ -23,7 +23,7 @@ namespace mtf::host {
                                                     const ast::Parameter& parameter);
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
 // As `Session::build`; an unknown name is an error.
-[[nodiscard]] const Unit* build_named(Context& c, std::string_view name, bool is_wanted);
+[[nodiscard]] Unit* build_named(Context& c, std::string_view name, bool is_wanted);
 // Builds the entries that the program has not called, for their errors. `leave_out_first`: but the
 // first one, where another runs it as it would be built alone.
 [[nodiscard]] EntryCheck check_entries(Context& c, bool leave_out_first);

@@ -20,6 +20,14 @@ TEST_CASE("tensor work of one statement is one unit") {
   CHECK(bench.device.lines == Lines{"<f32[]> <f32[]>"});
 }
 
+TEST_CASE("what was built of an entry is taken once") {
+  Bench bench;
+  bench.run(std::string(kDims) + "fn f(x: f32[batch, io]) { return x * 2 }\n");
+  REQUIRE(bench.session->build("f") != nullptr);
+  CHECK(bench.session->take("f").values.size() == 3);
+  CHECK_THROWS(bench.session->build("f"));
+}
+
 TEST_CASE("a statement in a loop is built once") {
   Bench bench;
   bench.run(std::string(kDims) + "var y = x\nfor i in 0..5 { y = y * 2 }\n");
