@@ -201,7 +201,8 @@ class Fuser {
       calls.clear();
       calls.reserve(length_[s]);
       for (const std::size_t part : parts_[s]) {
-        std::ranges::move(program_.steps[part].calls, std::back_inserter(calls));
+        std::vector<LocalCall> of_part = std::exchange(program_.steps[part].calls, {});
+        std::ranges::move(of_part, std::back_inserter(calls));
       }
       program_.steps[s].calls = std::exchange(calls, {});
     }
