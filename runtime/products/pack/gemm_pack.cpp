@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "runtime/products/pack/gemm_turn.h"
+#include "runtime/products/pack/prefetch.h"
 
 namespace mtf {
 namespace {
@@ -43,17 +44,24 @@ void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int
   _mm_storeu_ps(out + 3 * width, r3);
 }
 
-// kLanes lanes, each with `count` indices side by side in memory.
+// kLanes lanes, each with `count` indices side by side in memory. The next lanes' are asked for.
 template <std::size_t kLanes, typename T>
 void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
                      std::int64_t width, T* out) {
+  constexpr std::int64_t kInLine = kLineBytes / static_cast<std::int64_t>(sizeof(T));
   std::array<const T*, kLanes> lane;
+  std::array<const T*, kLanes> next;
   for (std::size_t i = 0; i < kLanes; ++i) {
-    lane[i] = x + lanes.at(first + static_cast<std::int64_t>(i));
+    const std::int64_t at = first + static_cast<std::int64_t>(i);
+    lane[i] = x + lanes.at(at);
+    next[i] = element_ahead(x, lanes, at + static_cast<std::int64_t>(kLanes));
   }
   std::int64_t k = 0;
   if constexpr (kLanes > 1) {
     for (; k + kTurned <= count; k += kTurned) {
+      for (std::size_t i = 0; k % kInLine == 0 && i < kLanes; ++i) {
+        __builtin_prefetch(next[i] + k);
+      }
       transpose(lane, k, width, out + k * width);
     }
   }
@@ -85,6 +93,7 @@ void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) 
   constexpr std::size_t kRegister = kBytes % 32 == 0 ? 32 : 16;  // memcpy would not use 32
   for (std::int64_t k = 0; k < range.inner; ++k) {
     const T* from = x + inner.at(range.first_inner + k);
+    prefetch(element_ahead(x, inner, range.first_inner + k + kIndicesAhead), kBytes);
     for (std::size_t i = 0; i < kBytes / sizeof(T); i += kRegister / sizeof(T)) {
       if constexpr (kRegister == 32) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),

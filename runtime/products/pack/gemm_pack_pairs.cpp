@@ -9,6 +9,7 @@
 #include "ir/support/interval.h"
 #include "runtime/products/pack/gemm_pack.h"
 #include "runtime/products/pack/gemm_turn.h"
+#include "runtime/products/pack/prefetch.h"
 
 namespace mtf {
 namespace {
@@ -66,9 +67,12 @@ void turn_few_words(const LanesAt<kLanes>& lanes, std::int64_t k, std::int64_t w
   }
 }
 
-// Lanes each with `words` pairs side by side in memory, not always at addresses of words.
+// Lanes each with `words` pairs side by side in memory, not always at addresses of words. The next
+// lanes' are asked for.
 template <std::size_t kLanes>
-void turn_lanes(const LanesAt<kLanes>& lanes, std::int64_t words, std::int64_t width, float* out) {
+void turn_lanes(const LanesAt<kLanes>& lanes, const LanesAt<kLanes>& next, std::int64_t words,
+                std::int64_t width, float* out) {
+  constexpr std::int64_t kInLine = kLineBytes / 4;
   std::int64_t k = 0;
   if constexpr (kLanes == kLanesAtOnce) {
     std::array<const float*, kLanes> rows;
@@ -76,6 +80,9 @@ void turn_lanes(const LanesAt<kLanes>& lanes, std::int64_t words, std::int64_t w
       rows[j] = reinterpret_cast<const float*>(lanes[j]);
     }
     for (; k + kTurned <= words; k += kTurned) {
+      for (std::size_t j = 0; k % kInLine == 0 && j < kLanes; ++j) {
+        __builtin_prefetch(next[j] + 2 * k);
+      }
       Turn<float>::Reg turned[kTurned];
       Turn<float>::turn(rows.data(), k, turned);
       for (std::int64_t i = 0; i < kTurned; ++i) {
@@ -147,10 +154,13 @@ std::int64_t pack_lanes(const Pairs& pairs, const BFloat16* x, std::int64_t j, s
   for (; j + static_cast<std::int64_t>(kLanes) <= pairs.range.lanes;
        j += static_cast<std::int64_t>(kLanes)) {
     LanesAt<kLanes> lanes;
+    LanesAt<kLanes> next;
     for (std::size_t i = 0; i < kLanes; ++i) {
-      lanes[i] = x + pairs.lanes.at(pairs.range.first_lane + j + static_cast<std::int64_t>(i));
+      const std::int64_t at = pairs.range.first_lane + j + static_cast<std::int64_t>(i);
+      lanes[i] = x + pairs.lanes.at(at);
+      next[i] = element_ahead(x, pairs.lanes, at + static_cast<std::int64_t>(kLanes));
     }
-    turn_lanes<kLanes>(lanes, words, pairs.range.width, out + j);
+    turn_lanes<kLanes>(lanes, next, words, pairs.range.width, out + j);
   }
   return j;
 }
@@ -167,9 +177,12 @@ void pack_run(const Pairs& pairs, std::int64_t index, std::int64_t words, float*
 template <std::int64_t kLanes>
 void interleave_all(const Pairs& pairs, std::int64_t index, std::int64_t words, float* out) {
   const BFloat16* const x = pairs.x + pairs.lanes.at(pairs.range.first_lane);
+  constexpr auto kBytes = kLanes * static_cast<std::int64_t>(sizeof(BFloat16));
   for (std::int64_t k = 0; k < words; ++k) {
-    interleave_lanes<kLanes>(x + pairs.inner.at(index + 2 * k),
-                             x + pairs.inner.at(index + 2 * k + 1), out + k * kLanes);
+    const std::int64_t at = index + 2 * k;
+    prefetch(element_ahead(x, pairs.inner, at + kIndicesAhead), kBytes);
+    prefetch(element_ahead(x, pairs.inner, at + kIndicesAhead + 1), kBytes);
+    interleave_lanes<kLanes>(x + pairs.inner.at(at), x + pairs.inner.at(at + 1), out + k * kLanes);
   }
 }
 
