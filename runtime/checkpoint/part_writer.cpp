@@ -55,7 +55,8 @@ PartWriter::PartWriter(Communicator& communicator, const Mesh& mesh,
     for (std::int64_t rank = 0; rank < communicator_.ranks(); ++rank) {
       if (is_first_holder(tensor.layout, mesh, rank)) {
         const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, rank);
-        holders.push_back({.rank = rank, .place = SlicePlace(tensor.type, slice)});
+        const auto width = static_cast<std::int64_t>(bytes_of(tensor.type.dtype));
+        holders.push_back({.rank = rank, .place = SlicePlace(tensor.type.shape, width, slice)});
       }
     }
   }

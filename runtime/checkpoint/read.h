@@ -53,10 +53,12 @@ class CheckpointFile {
   // "" or what of these tensors' data is not what was written; looks at every `of`th chunk.
   [[nodiscard]] std::string damage(const std::set<std::string>& names, std::int64_t first = 0,
                                    std::int64_t of = 1) const;
-  // The slices of the local ranks. False if the file ends before, or cannot be read. requires: the
-  // tensor is in the file, has a dtype of mtf's and the sizes of the shape.
-  [[nodiscard]] bool read(std::string_view name, const Communicator& communicator, const Mesh& mesh,
-                          ConvertElements convert, RankTensor& tensor) const;
+  // The slices of the local ranks. "" or what went wrong: the file ends before, or has a number
+  // that the dtype has not. requires: the tensor is in the file, has a `stored_type` and the sizes
+  // of the shape.
+  [[nodiscard]] std::string read(std::string_view name, const Communicator& communicator,
+                                 const Mesh& mesh, ConvertElements convert,
+                                 RankTensor& tensor) const;
 
  private:
   struct Part {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/support/diag.h"
 #include "runtime/checkpoint/read.h"
 #include "runtime/checkpoint/slice_place.h"
+#include "runtime/vector_math/unsigned.h"
 
 namespace mtf {
 namespace {
@@ -46,59 +48,94 @@ class Window {
   std::vector<std::byte> held_;
 };
 
-struct Reading {
+constexpr const char* kEnded = "ended while it was read";
+
+struct Source {
   const PlainFile& file;
+  std::string_view name;
   std::int64_t begin;
   std::int64_t end;
-  DType from;
+  StoredType from;
   DType to;
   ConvertElements convert;
+};
 
-  bool read(const SlicePlace& place, std::byte* out) const {
-    constexpr std::int64_t kPiece = std::int64_t{1} << 20;
-    const auto width = static_cast<std::int64_t>(bytes_of(from));
+class Reading : private Source {
+ public:
+  explicit Reading(const Source& source) : Source(source) {}
+
+  // "" or what is wrong with the file.
+  std::string read(const SlicePlace& place, std::byte* out) {
     const auto wide = static_cast<std::int64_t>(bytes_of(to));
     Window window(file, begin, end);
-    std::vector<std::byte> piece;
-    bool is_read = true;
+    std::string problem;
     place.runs(0, end - begin, [&](std::int64_t at, std::int64_t in_slice, std::int64_t bytes) {
-      if (from == to) {
-        is_read = is_read && window.read(at, bytes, out + in_slice);
-        return;
-      }
-      for (std::int64_t i = 0; is_read && i < bytes; i += kPiece) {
-        const std::int64_t count = std::min(kPiece, bytes - i);
-        piece.resize(static_cast<std::size_t>(count));
-        is_read = window.read(at + i, count, piece.data());
-        convert(from, to, piece.data(), static_cast<std::size_t>(count / width),
-                out + (in_slice + i) / width * wide);
+      if (problem.empty()) {
+        std::byte* const place_of_run = out + in_slice / from.bytes * wide;
+        problem = is_as_stored() ? (window.read(at, bytes, place_of_run) ? "" : kEnded)
+                                 : read_converted(window, at, bytes, place_of_run);
       }
     });
-    return is_read;
+    return problem;
   }
+
+ private:
+  [[nodiscard]] bool is_as_stored() const { return from.dtype == to && !from.is_unsigned; }
+
+  std::string read_converted(Window& window, std::int64_t at, std::int64_t bytes, std::byte* out) {
+    constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+    for (std::int64_t i = 0; i < bytes; i += kPiece) {
+      piece_.resize(static_cast<std::size_t>(std::min(kPiece, bytes - i)));
+      if (!window.read(at + i, static_cast<std::int64_t>(piece_.size()), piece_.data())) {
+        return kEnded;
+      }
+      const std::size_t count = piece_.size() / static_cast<std::size_t>(from.bytes);
+      if (from.is_unsigned) {
+        wider_.resize(count * bytes_of(from.dtype));
+        const std::string problem =
+            widen_unsigned(from.bytes, piece_, (at + i) / from.bytes, wider_.data());
+        if (!problem.empty()) {
+          return "cannot be restored: " + in_backticks(name) + " " + problem +
+                 "; stored as F64 it can be read, rounded";
+        }
+        piece_.swap(wider_);
+      }
+      convert(from.dtype, to, piece_.data(), count, out);
+      out += count * bytes_of(to);
+    }
+    return "";
+  }
+
+  std::vector<std::byte> piece_;  // of the file
+  std::vector<std::byte> wider_;
 };
 
 }  // namespace
 
-bool CheckpointFile::read(std::string_view name, const Communicator& communicator, const Mesh& mesh,
-                          ConvertElements convert, RankTensor& tensor) const {
+std::string CheckpointFile::read(std::string_view name, const Communicator& communicator,
+                                 const Mesh& mesh, ConvertElements convert,
+                                 RankTensor& tensor) const {
   const Place& place = places_.find(name)->second;
   const Part& part = parts_[place.part];
   const FileTensor& stored = part.header.tensors[place.tensor];
-  const Reading reading{.file = *part.file,
-                        .begin = part.header.data_begin + stored.begin,
-                        .end = part.header.data_begin + stored.end,
-                        .from = *dtype_of_word(stored.dtype),
-                        .to = tensor.type.dtype,
-                        .convert = convert};
-  const TensorType in_file{.dtype = reading.from, .shape = tensor.type.shape};
+  const Source source{.file = *part.file,
+                      .name = name,
+                      .begin = part.header.data_begin + stored.begin,
+                      .end = part.header.data_begin + stored.end,
+                      .from = *stored_type(stored.dtype),
+                      .to = tensor.type.dtype,
+                      .convert = convert};
+  Reading reading(source);
+  const Shape& shape = tensor.type.shape;
   for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
-    const Slice slice = slice_of(in_file.shape, tensor.layout, mesh, communicator.local_ranks()[i]);
-    if (!reading.read(SlicePlace(in_file, slice), tensor.parts[i].data())) {
-      return false;
+    const Slice slice = slice_of(shape, tensor.layout, mesh, communicator.local_ranks()[i]);
+    std::string problem =
+        reading.read(SlicePlace(shape, source.from.bytes, slice), tensor.parts[i].data());
+    if (!problem.empty()) {
+      return problem;
     }
   }
-  return true;
+  return "";
 }
 
 }  // namespace mtf

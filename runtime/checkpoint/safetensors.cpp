@@ -8,38 +8,40 @@
 
 #include "ir/support/diag.h"
 #include "runtime/checkpoint/json_reader.h"
+#include "runtime/vector_math/unsigned.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::size_t kMaxFileRank = 64;
 
-struct StoredType {
+struct WordType {
   std::string_view word;
   std::int64_t bytes;
   std::optional<DType> dtype;
+  bool is_unsigned = false;
 };
-constexpr std::array<StoredType, 17> kStoredTypes{{{"F32", 4, DType::kF32},
-                                                   {"F64", 8, DType::kF64},
-                                                   {"BF16", 2, DType::kBF16},
-                                                   {"F16", 2, DType::kF16},
-                                                   {"I32", 4, DType::kI32},
-                                                   {"I64", 8, DType::kI64},
-                                                   {"I16", 2, DType::kI16},
-                                                   {"I8", 1, DType::kI8},
-                                                   {"U8", 1, DType::kU8},
-                                                   {"BOOL", 1, DType::kBool},
-                                                   {"U16", 2, std::nullopt},
-                                                   {"U32", 4, std::nullopt},
-                                                   {"U64", 8, std::nullopt},
-                                                   {"F8_E4M3", 1, std::nullopt},
-                                                   {"F8_E5M2", 1, std::nullopt},
-                                                   {"F8_E8M0", 1, std::nullopt},
-                                                   {"C64", 8, std::nullopt}}};
+constexpr std::array<WordType, 17> kWordTypes{{{"F32", 4, DType::kF32},
+                                               {"F64", 8, DType::kF64},
+                                               {"BF16", 2, DType::kBF16},
+                                               {"F16", 2, DType::kF16},
+                                               {"I32", 4, DType::kI32},
+                                               {"I64", 8, DType::kI64},
+                                               {"I16", 2, DType::kI16},
+                                               {"I8", 1, DType::kI8},
+                                               {"U8", 1, DType::kU8},
+                                               {"BOOL", 1, DType::kBool},
+                                               {"U16", 2, widened_unsigned(2), true},
+                                               {"U32", 4, widened_unsigned(4), true},
+                                               {"U64", 8, widened_unsigned(8), true},
+                                               {"F8_E4M3", 1, std::nullopt},
+                                               {"F8_E5M2", 1, std::nullopt},
+                                               {"F8_E8M0", 1, std::nullopt},
+                                               {"C64", 8, std::nullopt}}};
 
-const StoredType* stored_type(std::string_view word) {
-  const auto* found = std::ranges::find(kStoredTypes, word, &StoredType::word);
-  return found == kStoredTypes.end() ? nullptr : found;
+const WordType* type_of_word(std::string_view word) {
+  const auto* found = std::ranges::find(kWordTypes, word, &WordType::word);
+  return found == kWordTypes.end() ? nullptr : found;
 }
 
 bool read_list(JsonReader& reader, std::size_t most, std::vector<std::int64_t>& numbers) {
@@ -99,7 +101,7 @@ std::string problem_of_place(const FileTensor& tensor, std::int64_t begin,
            std::to_string(tensor.begin) + ", and what is before it ends at byte " +
            std::to_string(begin);
   }
-  const StoredType* type = stored_type(tensor.dtype);
+  const WordType* type = type_of_word(tensor.dtype);
   if (type != nullptr && bytes_of_tensor(tensor, type->bytes) != tensor.end - tensor.begin) {
     return "has a header that cannot be right: " + name + " has " +
            std::to_string(tensor.end - tensor.begin) + " bytes, which are not those of its shape";
@@ -141,13 +143,16 @@ std::string numbers_text(const std::vector<std::int64_t>& numbers) {
 
 }  // namespace
 
-std::optional<DType> dtype_of_word(std::string_view word) {
-  const StoredType* type = stored_type(word);
-  return type == nullptr ? std::nullopt : type->dtype;
+std::optional<StoredType> stored_type(std::string_view word) {
+  const WordType* type = type_of_word(word);
+  if (type == nullptr || !type->dtype) {
+    return std::nullopt;
+  }
+  return StoredType{.dtype = *type->dtype, .bytes = type->bytes, .is_unsigned = type->is_unsigned};
 }
 
 std::string_view word_of(DType dtype) {
-  return std::ranges::find(kStoredTypes, dtype, &StoredType::dtype)->word;
+  return std::ranges::find(kWordTypes, dtype, &WordType::dtype)->word;  // the signed one is first
 }
 
 std::string read_header(std::string_view json, std::int64_t data_bytes, SafetensorsHeader& header) {

@@ -28,8 +28,14 @@ struct SafetensorsHeader {
   std::int64_t data_begin = 0;                            // in the file
 };
 
+struct StoredType {
+  DType dtype = DType::kF32;  // of what is read
+  std::int64_t bytes = 0;     // of an element in the file
+  bool is_unsigned = false;   // of 16 bits or more: read as a wider integer
+};
+
 // nullopt: no tensor of mtf is like that.
-[[nodiscard]] std::optional<DType> dtype_of_word(std::string_view word);
+[[nodiscard]] std::optional<StoredType> stored_type(std::string_view word);
 [[nodiscard]] std::string_view word_of(DType dtype);
 
 inline constexpr std::int64_t kMaxHeader = 100'000'000;  // bytes, as other readers have it

@@ -2,12 +2,12 @@
 
 namespace mtf {
 
-SlicePlace::SlicePlace(const TensorType& type, const Slice& slice) {
+SlicePlace::SlicePlace(const Shape& shape, std::int64_t width, const Slice& slice) {
   if (volume_of(slice) == 0) {
     return;
   }
-  const std::size_t rank = type.shape.rank();
-  run_ = static_cast<std::int64_t>(bytes_of(type.dtype));
+  const std::size_t rank = shape.rank();
+  run_ = width;
   std::int64_t stride = run_;  // of the dim, in the tensor
   bool is_whole = true;        // are all dims behind it
   std::int64_t within = run_;  // its stride in the slice
@@ -18,9 +18,9 @@ SlicePlace::SlicePlace(const TensorType& type, const Slice& slice) {
     } else {
       outer_.insert(outer_.begin(), {.count = slice.extent[d], .stride = stride, .within = within});
     }
-    is_whole = is_whole && slice.extent[d] == type.shape[d].size;
+    is_whole = is_whole && slice.extent[d] == shape[d].size;
     within *= slice.extent[d];
-    stride *= type.shape[d].size;
+    stride *= shape[d].size;
   }
 }
 

@@ -13,7 +13,8 @@ namespace mtf {
 
 class SlicePlace {
  public:
-  SlicePlace(const TensorType& type, const Slice& slice);
+  // `width`: bytes of an element.
+  SlicePlace(const Shape& shape, std::int64_t width, const Slice& slice);
 
   [[nodiscard]] bool is_empty() const { return run_ == 0; }
 

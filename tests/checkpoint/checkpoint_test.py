@@ -131,41 +131,6 @@ def in_any_precision(folder):
         fail("the scale of a loss, resumed", first, again)
 
 
-NARROW = """dim a = 2, b = 3
-mesh m = [x: 2]
-layout split on m { a -> x }
-state half : f32[a, b] = zeros
-state brain : f32[a, b] = zeros
-state long : f64[b] = zeros
-state count : i64[b] = zeros
-state flag : bool[] = zeros
-print count
-restore "foreign.safetensors"
-print half, brain, long, count, flag
-"""
-
-
-def of_others(folder):
-    values = numpy.array([[1, -2.5, 0.099975586], [65504, 0, 3]], "<f4")
-    arrays = {"half": values.astype("<f2"), "brain": (values.view("<u4") >> 16).astype("<u2"),
-              "long": values[0], "count": numpy.array([-3, 4, 2**31 - 1], "<i4"),
-              "flag": numpy.array(True), "unused": numpy.zeros((0, 3), "<f4")}
-    write(pathlib.Path(folder, "foreign.safetensors"), arrays)
-    done = program(folder, NARROW)
-    expected = ["1.0000", "-2.5000", "2147483647", "true", "65504"]
-    if any(text not in done.stdout for text in expected) or "that no variable takes: `unused`" not in done.stderr:
-        fail("widened", done.stdout, done.stderr)
-    done = program(folder, NARROW.replace("count : i64", "count : i16"), status=1)
-    if "`count` is i16[b 3], and i32[3] in the file; `restore …, cast = true`" not in done.stderr:
-        fail("narrowing", done.stderr)
-    program(folder, NARROW.replace("count : i64", "count : i16").replace(
-        '.safetensors"', '.safetensors", cast = true'))
-    write(pathlib.Path(folder, "foreign.safetensors"), arrays, {"count": "F8_E4M3"})
-    done = program(folder, NARROW, status=1)
-    if "not those of its shape" not in done.stderr:
-        fail("a dtype of another width", done.stderr)
-
-
 def that_do_not_fit(folder):
     text = TRAIN.replace('setting("from", "")', f'"{LINE}"')
     renamed = text.replace("param w", "param ww").replace("x, w ->", "x, ww ->").replace(
@@ -371,7 +336,6 @@ with tempfile.TemporaryDirectory() as scratch:
     resumed_on_every_layout(scratch, unbroken)
     resumed_by_what_only_a_run_knows(scratch)
     by_the_format(scratch)
-    of_others(scratch)
     that_do_not_fit(scratch)
     that_cannot_be_written(scratch)
     each_call_that_fails(scratch)

@@ -109,7 +109,8 @@ def read(path):
 def write(path, arrays, kinds=None):
     """A plain file as others write it; `kinds`: dtypes that NumPy does not have."""
     names = {"<f4": "F32", "<f8": "F64", "<i4": "I32", "<i8": "I64", "<f2": "F16", "|u1": "U8",
-             "<u2": "BF16", "|b1": "BOOL", "<i2": "I16", "|i1": "I8"}
+             "<u2": "BF16", "|b1": "BOOL", "<i2": "I16", "|i1": "I8",
+             "<u4": "U32", "<u8": "U64"}
     header, data = {}, b""
     for name, array in arrays.items():
         kind = (kinds or {}).get(name, names[array.dtype.str])

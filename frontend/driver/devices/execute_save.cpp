@@ -90,10 +90,10 @@ std::optional<std::map<std::string, RankTensor>> ExecuteDevice::untaken(DiagSink
   for (const std::string& path : untaken_paths()) {
     const Restored& restored = *restored_for(path);
     const FileTensor& stored = *restored.file->find(path);
-    const std::optional<DType> dtype = dtype_of_word(stored.dtype);
-    TensorType type = {.dtype = dtype.value_or(DType::kF32),
+    const std::optional<StoredType> in_file = stored_type(stored.dtype);
+    TensorType type = {.dtype = in_file.value_or(StoredType()).dtype,
                        .shape = shape_in_file(*restored.file, path, stored)};
-    if (!dtype || type.shape.volume() == 0) {
+    if (!in_file || type.shape.volume() == 0) {
       continue;  // no variable can be that
     }
     if (options_.variables && has_sizes(options_.variables->at(path).shape, stored)) {
@@ -180,11 +180,12 @@ std::optional<RankTensor> ExecuteDevice::read_from(const Restored& restored,
                                                    const std::string& path, const TensorType& type,
                                                    const ValueLayout& layout, DiagSink& diags) {
   RankTensor tensor = make_tensor(executor_->pool(), *communicator_, layout_.mesh, type, layout);
-  const bool is_read =
-      restored.file->read(path, *communicator_, layout_.mesh, cast_elements, tensor);
-  if (communicator_->any(!is_read)) {
+  const std::string problem =
+      first_problem(*communicator_,
+                    restored.file->read(path, *communicator_, layout_.mesh, cast_elements, tensor));
+  if (!problem.empty()) {
     diags.error(DiagKind::kFile, restored.request.span,
-                in_backticks(restored.request.path) + " ended while it was read");
+                in_backticks(restored.request.path) + " " + problem);
     return std::nullopt;
   }
   return tensor;

@@ -18,8 +18,9 @@ std::string sizes_text(const FileTensor& tensor, const std::vector<std::string>*
     const std::string name = dims != nullptr && i < dims->size() ? (*dims)[i] + " " : "";
     text += (text.empty() ? "" : ", ") + name + std::to_string(tensor.sizes[i]);
   }
-  const std::optional<DType> dtype = dtype_of_word(tensor.dtype);
-  return (dtype ? std::string(to_string(*dtype)) : tensor.dtype) + "[" + text + "]";
+  const std::optional<StoredType> stored = stored_type(tensor.dtype);
+  const bool is_ours = stored && !stored->is_unsigned;
+  return (is_ours ? std::string(to_string(stored->dtype)) : tensor.dtype) + "[" + text + "]";
 }
 
 const std::vector<std::string>* dims_of(const CheckpointFile& file, const std::string& name) {
@@ -69,14 +70,14 @@ std::string misfit(const RestoreRequest& request, const CheckpointFile& file,
   const std::vector<std::string>* dims = dims_of(file, variable.path);
   std::string is = in_backticks(variable.path) + " is " + to_string(variable.type) + ", and " +
                    sizes_text(tensor, dims) + " in the file";
-  const std::optional<DType> dtype = dtype_of_word(tensor.dtype);
+  const std::optional<StoredType> stored = stored_type(tensor.dtype);
   if (!has_same_dims(variable.type.shape, tensor, dims)) {
     return is;
   }
-  if (!dtype) {
+  if (!stored) {
     return is + "; what can be read is " + std::string(dtype_names());
   }
-  if (request.cast || widens(*dtype, variable.type.dtype)) {
+  if (request.cast || widens(stored->dtype, variable.type.dtype)) {
     return "";
   }
   return is + "; `restore …, cast = true` converts it, and may lose digits";

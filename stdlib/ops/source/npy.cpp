@@ -12,9 +12,9 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include "ir/support/file.h"
+#include "runtime/vector_math/unsigned.h"
 
 namespace mtf {
 namespace {
@@ -39,9 +39,9 @@ constexpr std::array<Entry, 13> kDescrs{{{"<f4", DType::kF32},
                                          {"|i1", DType::kI8},
                                          {"|u1", DType::kU8},
                                          {"|b1", DType::kBool},
-                                         {"<u2", DType::kI32, true},
-                                         {"<u4", DType::kI64, true},
-                                         {"<u8", DType::kI64, true}}};
+                                         {"<u2", widened_unsigned(2), true},
+                                         {"<u4", widened_unsigned(4), true},
+                                         {"<u8", widened_unsigned(8), true}}};
 
 // What is left of the text.
 struct Reader {
@@ -250,24 +250,6 @@ bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
   return true;
 }
 
-// The numbers as those of a signed integer. "" or which one it has not.
-template <typename Stored, typename Wide>
-std::string widened(std::span<const std::byte> stored, std::int64_t first,
-                    std::span<std::byte> out) {
-  for (std::size_t i = 0; i < out.size() / sizeof(Wide); ++i) {
-    Stored number = 0;
-    std::memcpy(&number, stored.data() + i * sizeof(Stored), sizeof(Stored));
-    if (!std::in_range<Wide>(number)) {
-      return "holds " + std::to_string(number) + " as element " +
-             std::to_string(first + static_cast<std::int64_t>(i)) +
-             ", which is beyond i64; `.astype(\"<f8\")` makes it readable, rounded";
-    }
-    const auto wide = static_cast<Wide>(number);
-    std::memcpy(out.data() + i * sizeof(Wide), &wide, sizeof(Wide));
-  }
-  return "";
-}
-
 }  // namespace
 
 NpyInfo parse_npy_dict(std::string_view dict) {
@@ -327,14 +309,8 @@ std::string NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
   if (!read_bytes(file_, begin, stored)) {
     return kEnded;
   }
-  switch (info_.stored_bytes) {
-    case 2:
-      return widened<std::uint16_t, std::int32_t>(stored, first, out);
-    case 4:
-      return widened<std::uint32_t, std::int64_t>(stored, first, out);
-    default:
-      return widened<std::uint64_t, std::int64_t>(stored, first, out);
-  }
+  const std::string problem = widen_unsigned(info_.stored_bytes, stored, first, out.data());
+  return problem.empty() ? "" : problem + "; `.astype(\"<f8\")` makes it readable, rounded";
 }
 
 std::string write_npy(const std::string& path, const TensorType& type,
