@@ -3,6 +3,7 @@
 #include <string>
 
 #include "frontend/elaborate/tensors/recording.h"
+#include "ir/support/stop.h"
 
 namespace mtf::host {
 
@@ -39,7 +40,7 @@ bool may_go_on(Limits& limits, Units& units, SourceSpan span, std::size_t work) 
             "likes");
   } else if (limits.deadline && std::chrono::steady_clock::now() > *limits.deadline) {
     limits.ended = true;
-    units.report.error(DiagKind::kOverflow, span, "the time that `--timeout` gives is over here");
+    units.report.error(DiagKind::kOverflow, span, std::string(kTimeIsOver));
   } else if (units.execution.checks_only() && units.at_top_level()) {
     limits.ended = limits.statements > limits.max_check_statements;
   }

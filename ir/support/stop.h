@@ -16,6 +16,9 @@ StopQuestion ask_at_stop_points(StopQuestion question);
 
 void stop_point(std::size_t done, std::size_t of);
 
+// What is said where a deadline ends it.
+inline constexpr std::string_view kTimeIsOver = "the time that `--timeout` gives is over here";
+
 // Who wants to know of the turns of loops that run: how many are done of how many; 0: nobody knows.
 // At the end 1 of 1. Null, as at first: nobody.
 using TurnListener = void (*)(std::string_view variable, std::int64_t done, std::int64_t of);

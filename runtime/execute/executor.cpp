@@ -282,7 +282,7 @@ struct Executor::State {
       }
       reports.execution += step.draws ? 1 : 0;  // each trip draws numbers of its own
       if (options.before_trip) {
-        options.before_trip(step.flops);
+        options.before_trip(step.flops, step.condition);
       }
       if (ahead != nullptr) {
         ahead->arrive(step_number, prepared);

@@ -41,8 +41,9 @@ struct ExecutorOptions {
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
-  WatchedScalar watched = {};                    // told of each scalar that is checked to be finite
-  std::function<void(double)> before_trip = {};  // of so many flops; may throw, on all ranks alike
+  WatchedScalar watched = {};  // told of each scalar that is checked to be finite
+  // Of a loop, of so many flops, whose condition is there; may throw, on all ranks alike.
+  std::function<void(double, SourceSpan)> before_trip = {};
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h

@@ -15,7 +15,10 @@ std::optional<LoopStep> loop_step(const Step& step) {
   }
   switch (call->call.op->primitive) {
     case Primitive::kWhile:
-      return LoopStep{.what = Primitive::kWhile, .to = call->operands[0], .from = {}};
+      return LoopStep{.what = Primitive::kWhile,
+                      .to = call->operands[0],
+                      .from = {},
+                      .condition = call->call.span};
     case Primitive::kNext:
       return LoopStep{.what = Primitive::kNext, .to = call->operands[0], .from = call->operands[1]};
     case Primitive::kAgain:

@@ -18,6 +18,7 @@ struct LoopStep {
   SpmdId from;            // kNext: what it takes
   std::size_t other = 0;  // kWhile: the step that ends the loop; kAgain: the one that begins it
   double flops = 0;       // kWhile: of a trip
+  SourceSpan condition;   // kWhile: where it is written
   bool draws = false;     // kWhile: whether a trip draws random numbers of its own
 };
 

@@ -8,6 +8,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include "ir/support/diag.h"
+#include "ir/support/stop.h"
+
 namespace mtf {
 namespace {
 
@@ -43,12 +46,14 @@ Mesh line(std::int64_t ranks) {
 }
 
 // The largest of each number on any rank.
-std::array<double, 2> largest(Communicator& communicator, std::array<double, 2> mine) {
+using Three = std::array<double, 3>;
+Three largest(Communicator& communicator, const Three& mine) {
   const Group& all = communicator.group(line(communicator.ranks()), {0});
   const std::array<const void*, 1> in = {mine.data()};
-  std::array<double, 2> most = mine;
+  Three most = mine;
   const std::array<void*, 1> out = {most.data()};
-  communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, 2, in, out);
+  communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, mine.size(), in,
+                          out);
   return most;
 }
 
@@ -97,34 +102,54 @@ bool OthersRun::are_to_end() const {
   return others_end != 0;
 }
 
-void Interruption::before_run(Communicator& communicator, double flops, bool saves_soon) {
+Interruption::Heard Interruption::of_any_rank(Communicator& communicator, double flops,
+                                              Heard mine) {
+  if (static_cast<std::int64_t>(communicator.local_ranks().size()) == communicator.ranks()) {
+    return mine;
+  }
+  since_ += kRunWork + flops;
+  if (since_ < until_) {
+    return {};
+  }
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - asked_).count();
+  const auto [signal, late, longest] =
+      largest(communicator, {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0, seconds});
+  until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
+  since_ = 0;
+  asked_ = now;
+  return {.signal = static_cast<int>(signal), .is_late = late > 0};
+}
+
+void Interruption::stop(Communicator& communicator, double flops, bool saves_soon, bool is_late,
+                        SourceSpan at) {
   if (waiting_ != 0) {
     if (!saves_soon) {
       throw Interrupted{.status = waiting_};
     }
     return;
   }
-  int signal = noted;
-  if (static_cast<std::int64_t>(communicator.local_ranks().size()) != communicator.ranks()) {
-    since_ += kRunWork + flops;
-    if (since_ < until_) {
-      return;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - asked_).count();
-    const auto [of_any, longest] = largest(communicator, {static_cast<double>(signal), seconds});
-    signal = static_cast<int>(of_any);
-    until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
-    since_ = 0;
-    asked_ = now;
+  const Heard heard = of_any_rank(communicator, flops, {.signal = noted, .is_late = is_late});
+  if (heard.is_late) {
+    throw Failure{
+        {.kind = DiagKind::kOverflow, .span = at, .text = std::string(kTimeIsOver), .notes = {}}};
   }
-  if (signal == 0) {
+  if (heard.signal == 0) {
     return;
   }
-  waiting_ = kSignalled + (signal == SIGUSR1 ? SIGINT : signal);
+  waiting_ = kSignalled + (heard.signal == SIGUSR1 ? SIGINT : heard.signal);
   if (!saves_soon) {
     throw Interrupted{.status = std::exchange(waiting_, 0)};
   }
+}
+
+void Interruption::before_run(Communicator& communicator, double flops, bool saves_soon) {
+  stop(communicator, flops, saves_soon, /*is_late=*/false, {});
+}
+
+void Interruption::before_trip(Communicator& communicator, double flops, bool saves_soon,
+                               SourceSpan loop) {
+  stop(communicator, flops, saves_soon, deadline_ && Clock::now() > *deadline_, loop);
 }
 
 }  // namespace mtf

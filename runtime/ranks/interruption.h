@@ -4,8 +4,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
+#include "ir/support/source.h"
 #include "runtime/ranks/communicator.h"
 
 namespace mtf {
@@ -46,18 +48,36 @@ class OthersRun {
 
 class Interruption {
  public:
+  using Clock = std::chrono::steady_clock;
+
+  // `deadline`: when loops end that go on inside of a run; none: never.
+  explicit Interruption(std::optional<Clock::time_point> deadline = std::nullopt)
+      : deadline_(deadline) {}
+
   // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some ten
   // times a second: `flops`, of the run and on all ranks the same, tells them when. If the program
   // is about to save, which all ranks know, it goes on until it has.
   void before_run(Communicator& communicator, double flops, bool saves_soon = false);
+  // The same before each trip of a loop inside of a run, whose condition is at `loop`. Throws a
+  // `Failure` if a rank is behind the deadline.
+  void before_trip(Communicator& communicator, double flops, bool saves_soon, SourceSpan loop);
   // Whether it goes on for that alone.
   [[nodiscard]] bool is_waiting() const { return waiting_ != 0; }
 
  private:
+  struct Heard {
+    int signal = 0;
+    bool is_late = false;
+  };
+
+  [[nodiscard]] Heard of_any_rank(Communicator& communicator, double flops, Heard mine);
+  void stop(Communicator& communicator, double flops, bool saves_soon, bool is_late, SourceSpan at);
+
+  std::optional<Clock::time_point> deadline_;
   int waiting_ = 0;   // the status to end with, if nothing is saved
   double since_ = 0;  // flops, since ranks asked
   double until_ = 0;  // they ask again
-  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+  Clock::time_point asked_ = Clock::now();
 };
 
 }  // namespace mtf

@@ -164,7 +164,7 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   const Options& options = workspace.options;
   DiagSink diags;
   const bool is_timed = options.profile || !options.trace.empty();
-  Interruption interruption;
+  Interruption interruption(options.deadline);
   Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
                     {.begin = options.steps_begin, .end = options.steps_end});
   MetricsLog metrics(options.metrics);

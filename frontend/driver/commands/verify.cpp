@@ -130,6 +130,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
     throw Failure{{.kind = DiagKind::kFile,
                    .text = "no folder can be made in " + in_backticks(checkpoints.path())}};
   }
+  Interruption deadline(workspace.options.deadline);
   ExecuteDevice device(
       {.ops = op_table(),
        .exact = exact,
@@ -151,6 +152,7 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
              note_files(program.source, trace.files);
              appended.note(program.source);
            },
+       .interruption = &deadline,
        .checkpoints = checkpoints.path()},
       nullptr);
   std::optional<ast::File> tree = parse_program(workspace, file, diags);

@@ -77,8 +77,8 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
                            .seed = options_.seed,
                            .print = options_.print};
   if (options_.interruption != nullptr) {
-    executor.before_trip = [this](double flops) {
-      options_.interruption->before_run(*communicator_, flops, expects_save_);
+    executor.before_trip = [this](double flops, SourceSpan loop) {
+      options_.interruption->before_trip(*communicator_, flops, expects_save_, loop);
     };
   }
   executor.watched = [this](const Program& program, ValueId loss, double value) {

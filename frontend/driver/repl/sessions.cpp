@@ -48,7 +48,7 @@ const host::Value* PlannedSession::value(std::string_view name) const {
 
 RunningSession::RunningSession(const Options& options, SourceMap& sources, const FindLayout& find,
                                Print print, Workers* workers)
-    : print_(std::move(print)) {
+    : print_(std::move(print)), interruption_(options.deadline) {
   const auto show = [this](std::string_view line) {
     if (!quiet_) {
       print_(line);
