@@ -74,13 +74,16 @@ ChainSketch::ChainSketch(const SpmdProgram& program, const Step& step,
   const ChainExtent extent = extent_of(program, chain);
   dims_ = extent.dims;
   const Shape prefix = leading_dims(slice_shape(extent.first), dims_);
+  if (prefix.volume() == 0) {  // no result has an element here: what is reduced is there in full
+    extents_ = {0};
+    return;
+  }
   const std::int64_t bytes = row_bytes(program, chain, extent);
   threads_ = context.watched
                  ? 1
                  : threads_for(context.hosts[index].cpu(), prefix.volume() * bytes / kUsualWidth);
-  bands_ = columns_.empty() || prefix.volume() == 0
-               ? enough_bands(bands_of(prefix, bytes), prefix, threads_)
-               : column_bands(program, chain, prefix, bytes);
+  bands_ = columns_.empty() ? enough_bands(bands_of(prefix, bytes), prefix, threads_)
+                            : column_bands(program, chain, prefix, bytes);
   for (std::size_t d = 0; d <= bands_.cut; ++d) {
     extents_.push_back(prefix[d].size);
   }
