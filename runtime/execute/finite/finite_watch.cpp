@@ -167,6 +167,15 @@ void FiniteWatch::look_at_slice(const Made& made) {
   look(made, {.data = data, .count = shape.volume(), .of = shape});
 }
 
+bool FiniteWatch::is_of_nothing(const Made& made) const {
+  const SpmdProgram& program = *prepared_->program;
+  const std::int64_t number = communicator_.local_ranks()[made.rank];
+  return !made.of.empty() && std::ranges::all_of(made.of, [&](SpmdId id) {
+    const SpmdValue& value = program.at(id);
+    return volume_of(slice_of(value.type.shape, value.layout, program.mesh, number)) == 0;
+  });
+}
+
 // What it is made of comes first where that is wrong already.
 void FiniteWatch::look(const Made& made, const PartOfBand& part) {
   const SpmdValue& value = prepared_->program->at(made.id);
@@ -174,7 +183,7 @@ void FiniteWatch::look(const Made& made, const PartOfBand& part) {
     return;
   }
   const Found found = first_in(value.type.dtype, part.data, part.count);
-  if (found.place < 0) {
+  if (found.place < 0 || is_of_nothing(made)) {
     return;
   }
   const Seen of = worst_of(made.rank, made.of);

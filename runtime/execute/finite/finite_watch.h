@@ -66,6 +66,9 @@ class FiniteWatch {
   };
 
   void look(const Made& made, const PartOfBand& part);
+  // Whether the rank has no element of what it is made of: of a maximum that is split, a part of
+  // -inf, which is no number of the program.
+  [[nodiscard]] bool is_of_nothing(const Made& made) const;
   void look_at_slice(const Made& made);
   void look_at_move(std::size_t rank, const Step& step);
   void look_at_message(std::size_t rank, std::size_t last);
