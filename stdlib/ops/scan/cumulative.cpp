@@ -71,12 +71,27 @@ void cumprod_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {before, back}));
 }
 
-// All goes to the first of the elements that a stretch of equal results comes from.
+// Whether an element of y is the one that the scan begins with.
+ValueId is_first(GradBuilder& b, ValueId y) {
+  const Dim over = *b.type_of(y).shape.find(dim_arg(b.args(), "over").name);
+  const bool from_end = bool_arg(b.args(), "reverse", false);
+  OpArgs along;
+  along.set("dim", one_dim(over));
+  OpArgs first;
+  first.set("dtype", DType::kI32);
+  const ValueId begin = b.emit(
+      "cast", {b.scalar(from_end ? static_cast<double>(over.size - 1) : 0)}, std::move(first));
+  return b.emit("equal", {b.emit("range", {}, std::move(along)), begin});
+}
+
+// All goes to the first of the elements that a stretch of equal results comes from. (Results
+// without the element itself would tell as well, but begin with an infinity.)
 void extreme_grad(GradBuilder& b, std::string_view op, std::string_view beats) {
   OpArgs to;
   to.set("dtype", b.type_of(b.result()).dtype);
-  const ValueId before = like(b, op, /*exclusive=*/true);
-  const ValueId is_new = b.emit(beats, {b.operand(0), before});
+  const ValueId y = like(b, op, /*exclusive=*/false);
+  const ValueId rises = b.emit(beats, {y, neighbours(b, y, b.args(), -1)});
+  const ValueId is_new = b.emit("logical_or", {rises, is_first(b, y)});
   const ValueId stays = b.emit("sub", {b.scalar(1), b.emit("cast", {is_new}, to)});
   const ValueId back = carried_back(b, stays, upstream_with_itself(b), b.args());
   b.add_to(0, b.emit("where", {is_new, back, b.scalar(0)}));
@@ -92,16 +107,7 @@ void cummin_grad(GradBuilder& b) {
 
 // y[k - 1]; of the first element the element itself, so that nothing comes near the end of numbers.
 ValueId results_before(GradBuilder& b, ValueId y) {
-  const Dim over = *b.type_of(y).shape.find(dim_arg(b.args(), "over").name);
-  const bool from_end = bool_arg(b.args(), "reverse", false);
-  OpArgs along;
-  along.set("dim", one_dim(over));
-  OpArgs first;
-  first.set("dtype", DType::kI32);
-  const ValueId begin = b.emit(
-      "cast", {b.scalar(from_end ? static_cast<double>(over.size - 1) : 0)}, std::move(first));
-  const ValueId is_first = b.emit("equal", {b.emit("range", {}, std::move(along)), begin});
-  return b.emit("where", {is_first, y, neighbours(b, y, b.args(), -1)});
+  return b.emit("where", {is_first(b, y), y, neighbours(b, y, b.args(), -1)});
 }
 
 // x[k] has the share exp(x[k] - y[k]) of y[k], which has exp(y[k] - y[k + 1]) of the next: none is
