@@ -46,14 +46,14 @@ Mesh line(std::int64_t ranks) {
 }
 
 // The largest of each number on any rank.
-using Three = std::array<double, 3>;
-Three largest(Communicator& communicator, const Three& mine) {
+using Numbers = std::array<double, 3>;
+Numbers largest(Communicator& communicator, const Numbers& mine) {
   const Group& all = communicator.group(line(communicator.ranks()), {0});
   const std::array<const void*, 1> in = {mine.data()};
-  Three most = mine;
+  Numbers most = mine;
   const std::array<void*, 1> out = {most.data()};
-  communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, mine.size(), in,
-                          out);
+  const auto count = static_cast<std::int64_t>(most.size());
+  communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, count, in, out);
   return most;
 }
 
