@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <map>
+#include <span>
 
 #include "ir/loops/loop.h"
 #include "lowering/search/roles/held_values.h"
@@ -10,6 +13,8 @@
 
 namespace mtf {
 namespace {
+
+constexpr std::size_t kNothing = std::numeric_limits<std::size_t>::max();
 
 // What runs in a step of its own: chains join what is element by element, and sums of one tensor.
 bool runs_alone(const Value& value) {
@@ -31,7 +36,7 @@ class Dependences {
         lives_(program),
         loops_(loops_around(program)),
         is_kept_(program.values.size(), 0),
-        root_(program.values.size()) {
+        source_(program.values.size()) {
     for (std::size_t i = 0; i < is_kept_.size(); ++i) {
       const Value& value = program.values[i];
       const bool is_made =
@@ -41,8 +46,8 @@ class Dependences {
     for (const Update& update : program.updates) {
       is_kept_[at(update.value)] = 0;  // it may be made in the place of the variable
     }
-    for (std::size_t i = 0; i < root_.size(); ++i) {
-      root_[i] = root_of(i);
+    for (std::size_t i = 0; i < source_.size(); ++i) {
+      source_[i] = source_of(i);
     }
   }
 
@@ -71,29 +76,29 @@ class Dependences {
   [[nodiscard]] AlwaysHeld held_with(std::size_t pivot) const {
     const std::vector<char> before = made_before(pivot);
     const std::vector<Reader> reader = read_behind(pivot);
-    std::vector<char> is_read(reader.size(), 0);
-    std::vector<ValueId> roots;
+    std::vector<char> is_held(reader.size(), 0);
+    std::vector<std::size_t> again;
     AlwaysHeld result;
-    for (std::size_t i = 0; i < is_read.size(); ++i) {
+    for (std::size_t i = 0; i < is_held.size(); ++i) {
       if (reader[i] == Reader::kNone || before[i] == 0 || is_kept_[i] == 0) {
         continue;
       }
-      if (reader[i] == Reader::kChain && root_[i] != i) {
-        roots.push_back({static_cast<std::int32_t>(root_[i])});
+      if (reader[i] == Reader::kChain && source_[i] != i) {
+        again.push_back(i);
         continue;
       }
-      is_read[i] = 1;
+      is_held[i] = 1;
       result.across.push_back({static_cast<std::int32_t>(i)});
     }
     const auto add = [&](ValueId id) {
-      if (is_kept_[at(id)] != 0 && is_read[at(id)] == 0) {
-        is_read[at(id)] = 1;
-        result.at_once.push_back(id);
+      if (is_kept_[at(id)] != 0 && is_held[at(id)] == 0) {
+        is_held[at(id)] = 1;
+        result.at_once.push_back({.like = id, .bytes = bytes_of(at(id))});
       }
     };
-    std::ranges::for_each(roots, add);
     std::ranges::for_each(program_.values[pivot].operands, add);
     add({static_cast<std::int32_t>(pivot)});
+    add_sources(again, is_held, result);
     return result;
   }
 
@@ -102,26 +107,69 @@ class Dependences {
   // others, which take it from memory.
   enum class Reader : std::uint8_t { kNone, kChain, kOther };
 
-  // What chains may compute a value from in registers (lowering/steps/rematerialize.h), so that
-  // either of the two is held, and the root is no larger; itself where they may not.
-  [[nodiscard]] std::size_t root_of(std::size_t i) const {
+  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const {
+    return program_.values[i].type.bytes();
+  }
+
+  // The one value of much the same size that chains may compute another one from in registers
+  // (lowering/steps/rematerialize.h); kNothing: it only spreads what is much smaller. Itself where
+  // they may not.
+  [[nodiscard]] std::size_t source_of(std::size_t i) const {
     const Value& value = program_.values[i];
     if (value.op == nullptr || value.op->tile == nullptr || value.op->lanes == LaneFn::kNone) {
       return i;
     }
-    std::size_t root = i;
+    std::size_t source = kNothing;
     for (const ValueId operand : value.operands) {
-      const std::int64_t bytes = program_.at(operand).type.bytes();
-      if (kMuchSmaller * bytes <= value.type.bytes()) {
+      if (kMuchSmaller * bytes_of(at(operand)) <= bytes_of(i)) {
         continue;
       }
-      const std::size_t of_operand = root_[at(operand)];
-      if ((root != i && root != of_operand) || bytes > value.type.bytes()) {
+      if (source != kNothing && source != at(operand)) {
         return i;
       }
-      root = of_operand;
+      source = at(operand);
     }
-    return root;
+    return source;
+  }
+
+  // Of a value that chains may compute again: where that begins, and the fewest bytes that are in
+  // memory for it, be it the value, or something on the way to it that is no larger.
+  struct Source {
+    std::size_t first = 0;
+    std::int64_t bytes = 0;
+  };
+  [[nodiscard]] Source least_source(std::size_t value, const std::vector<char>& is_held) const {
+    Source source{.first = value, .bytes = bytes_of(value)};
+    for (std::size_t i = value; i != kNothing; i = source_[i]) {
+      source.first = i;
+      if (bytes_of(i) <= bytes_of(value)) {
+        const bool is_free = is_held[i] != 0 || is_kept_[i] == 0;
+        source.bytes = is_free ? 0 : std::min(source.bytes, bytes_of(i));
+      }
+      if (source_[i] == i) {
+        return source;
+      }
+    }
+    return {.first = source.first, .bytes = 0};
+  }
+
+  // What begins at the same value may all be computed from one thing: of these, the one that takes
+  // most. (What it is computed from has no dims that it has not.)
+  void add_sources(std::span<const std::size_t> again, const std::vector<char>& is_held,
+                   AlwaysHeld& result) const {
+    std::map<std::size_t, AlwaysHeld::Part> most;  // by where they begin
+    for (const std::size_t i : again) {
+      const Source source = least_source(i, is_held);
+      AlwaysHeld::Part& part = most[source.first];
+      if (source.bytes > part.bytes) {
+        part = {.like = {static_cast<std::int32_t>(i)}, .bytes = source.bytes};
+      }
+    }
+    for (const auto& [first, part] : most) {
+      if (part.bytes > 0) {
+        result.at_once.push_back(part);
+      }
+    }
   }
 
   // The pivot, and what is there before it in any order.
@@ -182,8 +230,8 @@ class Dependences {
   const Program& program_;
   Lives lives_;
   std::vector<std::int32_t> loops_;
-  std::vector<char> is_kept_;      // whether it stands in memory of its own as long as it is read
-  std::vector<std::size_t> root_;  // of what chains may compute again
+  std::vector<char> is_kept_;        // whether it stands in memory of its own as long as it is read
+  std::vector<std::size_t> source_;  // of what chains may compute again
 };
 
 }  // namespace

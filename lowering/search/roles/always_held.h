@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ir/program.h"
@@ -15,8 +16,15 @@
 namespace mtf {
 
 struct AlwaysHeld {
-  std::vector<ValueId> across;   // made before the moment, or at it, and read behind it
-  std::vector<ValueId> at_once;  // what the pivot reads and makes beside these, in any layout
+  // So many bytes, unsplit, of a tensor that is split like this value, or less.
+  struct Part {
+    ValueId like;
+    std::int64_t bytes = 0;
+  };
+  std::vector<ValueId> across;  // made before the moment, or at it, and read behind it
+  // What the pivot reads and makes beside these, and what chains compute things again from, in any
+  // layout.
+  std::vector<Part> at_once;
 };
 
 // Of several pivots of each part of the program, those where most is held in its order.

@@ -125,14 +125,16 @@ double RoleCost::charged(const RoleOperand& operand, double RoleOperand::*passag
 double RoleCost::with_passage(const Work& work, const Loops& loops, double product,
                               double RoleOperand::*passage) const {
   const RoleOperation& operation = *work.operation;
-  double kept = 1;
-  double summed = 1;
+  Axes keeping;
+  Axes summing;
   for (std::size_t a = 0; a < loops.size(); ++a) {
     if (loops[a] >= 0) {
       const bool sums = operation.reduced[static_cast<std::size_t>(loops[a])] != 0;
-      (sums ? summed : kept) *= static_cast<double>(mesh_.axes[a].size);
+      (sums ? summing : keeping).push_back(static_cast<AxisId>(a));
     }
   }
+  const double kept = ranks(keeping);
+  const double summed = ranks(summing);
   const double seconds = objective_ != Objective::kTime ? 0
                          : work.flops > 0 ? product * (1 - hardware_.overlap) + hardware_.overhead
                                           : work.seconds / (kept * summed);
@@ -142,8 +144,10 @@ double RoleCost::with_passage(const Work& work, const Loops& loops, double produ
   const auto all = static_cast<double>(mesh_.ranks());
   const RoleOperand& result = operation.tensors.back();
   const double made = charged(result, passage);
-  const double own = operation.stays_partial ? 0 : operations_.tensor(result.tensor).bytes;
-  double bytes = std::max(made, own) * (summed - 1) / all - made / (kept * summed);
+  const double whole = operations_.tensor(result.tensor).bytes;
+  const double own = operation.stays_partial ? 0 : whole;
+  double bytes = std::max(made, own) * (summed - 1) / all - made / (kept * summed) -
+                 rounded_off(operation, whole / kept, summing, all / (kept * summed));
   for (std::size_t o = 0; o + 1 < operation.tensors.size(); ++o) {
     const RoleOperand& operand = operation.tensors[o];
     bytes += charged(operand, passage) / parts_of(operand, loops);

@@ -69,6 +69,9 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
   if (!hardware.collectives.empty()) {  // measured ones go before the links
     latency_ = 0;
   }
+  if (bandwidth_ == 0) {  // one rank receives nothing
+    bandwidth_ = std::numeric_limits<double>::infinity();
+  }
   if (objective == Objective::kTime && counts == Counts::kUnavoidable && !hardware.memory.empty()) {
     through_memory_ =
         operations.through_memory() / static_cast<double>(mesh.ranks()) / fastest_memory_;

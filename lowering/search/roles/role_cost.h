@@ -138,6 +138,8 @@ class RoleCost {
   // An axis that splits a summed loop, where the result has it at `at`.
   void add_reduced(const RoleOperation& operation, std::int8_t at, AxisId axis, Sum& sum) const;
   [[nodiscard]] double summing(const RoleOperation& operation, const Sum& sum) const;
+  [[nodiscard]] double rounded_off(const RoleOperation& operation, double bytes, const Axes& axes,
+                                   double parts) const;
   [[nodiscard]] double likely_summing(const Sum& sum) const;
   [[nodiscard]] double hops(const Axes& axes) const;
   [[nodiscard]] double gathering(const RoleOperation& operation, std::size_t number,

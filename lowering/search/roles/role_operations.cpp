@@ -145,6 +145,12 @@ class RoleOperations::Reader {
           look_at(i, program.values[i]);
         }
       }
+      for (const ValueId output : program.outputs) {
+        is_read_whole_[at(output)] = 1;
+      }
+      for (const Update& update : program.updates) {
+        is_read_whole_[at(update.value)] = 1;
+      }
     }
 
     [[nodiscard]] bool may_be(std::size_t value) const {
@@ -222,19 +228,20 @@ class RoleOperations::Reader {
   }
 
   // `anyhow`: what may lie otherwise than the rules say.
-  [[nodiscard]] Moment moment(std::span<const ValueId> held, std::span<const ValueId> anyhow = {}) {
+  [[nodiscard]] Moment moment(std::span<const ValueId> held,
+                              std::span<const AlwaysHeld::Part> anyhow = {}) {
     std::map<Number, double> bytes;  // of tensors that are split alike
-    const auto add = [&](RoleTensor alike) {
-      const double own = std::exchange(alike.bytes, 0);
+    const auto add = [&](RoleTensor alike, double own) {
+      alike.bytes = 0;
       bytes[result_.number(alike)] += own;
     };
     for (const ValueId id : held) {
-      add(tensor(id));
+      add(tensor(id), static_cast<double>(program_.at(id).type.bytes()));
     }
-    for (const ValueId id : anyhow) {
-      RoleTensor open = tensor(id);
+    for (const AlwaysHeld::Part& part : anyhow) {
+      RoleTensor open = tensor(part.like);
       open.is_open = true;
-      add(std::move(open));
+      add(std::move(open), static_cast<double>(part.bytes));
     }
     return {bytes.begin(), bytes.end()};
   }

@@ -1,5 +1,10 @@
 // What it costs to bring a sum together that ranks have parts of.
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
 #include "lowering/search/roles/role_cost.h"
 #include "lowering/steps/bucket.h"
 
@@ -57,13 +62,30 @@ double RoleCost::summing(const RoleOperation& operation, const Sum& sum) const {
     return 0;
   }
   const double bytes = sum.bytes / scattered;
-  const double reduced = whole > 1 ? bytes * (2 * (1 - 1 / whole) / idle + (1 - 1 / idle)) : 0;
+  const double least = bytes * (2 * (1 - 1 / whole) / idle + (1 - 1 / idle)) -
+                       rounded_off(operation, bytes, sum.whole, idle);
+  const double reduced = whole > 1 ? std::max(0.0, least) : 0;
   const double received = sum.bytes - bytes + reduced;
   // A short all-reduce may go in a message that others pay for.
   const bool is_alone = bytes > static_cast<double>(kLongestPacked);
   const double hops =
       this->hops(sum.scattered) + (is_alone ? 2 * this->hops(sum.whole) : -this->hops(sum.unsure));
   return received == 0 ? 0 : moving(received, hops);
+}
+
+// What all-reduces over these axes, or over one after the other, of so many bytes of the result in
+// so many parts may receive less than their share: of each, less than an element. What is brought
+// together elsewhere may be of any number of elements.
+double RoleCost::rounded_off(const RoleOperation& operation, double bytes, const Axes& axes,
+                             double parts) const {
+  constexpr double kWidest = 8;
+  const RoleTensor& result = operations_.tensor(operation.tensors.back().tensor);
+  const double elements =
+      std::accumulate(result.sizes.begin(), result.sizes.end(), 1.0, std::multiplies<>());
+  const double width = operation.stays_partial ? kWidest : result.bytes / elements;
+  const bool is_even =
+      !operation.stays_partial && std::fmod(2 * bytes / width, ranks(axes) * parts) == 0;
+  return is_even ? 0 : width * static_cast<double>(axes.size());
 }
 
 // Of a gather over these axes, or of the half of an all-reduce: of one axis after the other they

@@ -2,8 +2,11 @@
 
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "frontend/driver/stdlib_modules.h"
 #include "frontend/elaborate.h"
 #include "frontend/parse/parse.h"
 #include "stdlib/ops/table.h"
@@ -43,7 +46,12 @@ Program program_of(const std::string& text) {
   std::optional<ast::File> tree = parse(file, sources, diags);
   NoDevice device;
   if (tree) {
-    Session session({.ops = op_table()}, sources, device, diags);
+    ElaborateOptions options{.ops = op_table()};
+    options.module_text = [](std::string_view name) -> std::optional<std::string> {
+      const std::string_view module = stdlib_module(name);
+      return module.empty() ? std::nullopt : std::optional<std::string>(module);
+    };
+    Session session(options, sources, device, diags);
     session.run(*std::move(tree));
     const Unit* unit = diags.ok() ? session.build("case") : nullptr;
     if (unit != nullptr && diags.ok()) {
