@@ -1,4 +1,5 @@
-// A variable's rules are also those of what is computed in its place: its gradient, its update.
+// A variable's rules are also those of what is computed in its place: its gradient, its update; and
+// of all that its initial value is computed from, since no entry says how that is to lie.
 
 #include "lowering/layout/rule_sources.h"
 
@@ -51,9 +52,21 @@ RuleSources::RuleSources(const Program& program, const Layout& layout)
       belongs({static_cast<std::int32_t>(i)}, value.variable, value.type.shape);
     }
   }
+  if (const std::string* variable = initialised()) {
+    std::ranges::replace(variable_, nullptr, variable);
+  }
   if (has_let_blocks()) {
     lets_ = LetBlocks(program_, layouts_of_free());
   }
+}
+
+// The variable of which the program gives the initial value; or null.
+const std::string* RuleSources::initialised() const {
+  if (!program_.inputs.empty() || program_.outputs.size() != 1) {
+    return nullptr;
+  }
+  const std::string& variable = program_.at(program_.outputs.front()).variable;
+  return variable.empty() ? nullptr : &variable;
 }
 
 bool RuleSources::has_let_blocks() const {

@@ -32,6 +32,7 @@ class RuleSources {
   [[nodiscard]] RuleSource of(ValueId id) const;
 
  private:
+  [[nodiscard]] const std::string* initialised() const;
   [[nodiscard]] bool has_let_blocks() const;
   [[nodiscard]] std::vector<const Layout*> layouts_of_free() const;
   void belongs(ValueId root, const std::string& path, const Shape& shape);
