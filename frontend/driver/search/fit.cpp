@@ -56,7 +56,7 @@ std::vector<std::int64_t> worthwhile(SearchedProgram& program, std::int64_t begi
     }
     products = std::move(longer);
   }
-  return {products.lower_bound(begin), products.end()};
+  return {products.lower_bound(begin), products.lower_bound(end)};
 }
 
 // Of these, the largest up to each power of two.
@@ -94,13 +94,11 @@ class Fit {
       return std::nullopt;
     }
     if (!fits) {
-      const std::string& needed = says_.back().second[1];
       const bool are_all = asked.empty() && counts.back() * 2 <= kMostRanks;
       workspace_.diags.error(DiagKind::kMemory, {},
                              "no layout was found that fits the memory of a rank, on up to " +
                                  count_text(counts.back(), "rank") +
-                                 (are_all ? ", the most that split dims" : "") +
-                                 (needed.empty() ? "" : "; these need " + needed));
+                                 (are_all ? ", the most that split dims" : "") + nearest_);
       return std::nullopt;
     }
     program_.set_ranks(ranks_);
@@ -122,8 +120,12 @@ class Fit {
     }
     const double least = searching->least_memory();
     if (least > memory_) {
-      add(ranks, bytes_text(static_cast<std::int64_t>(least)) + " or more",
-          "by the sizes of dims alone");
+      const std::string bytes = bytes_text(static_cast<std::int64_t>(least)) + " or more";
+      add(ranks, bytes, "by the sizes of dims alone");
+      if (!takes_ && (nearest_.empty() || least < least_)) {
+        least_ = least;
+        nearest_ = "; on " + count_text(ranks, "rank") + " every layout needs " + bytes;
+      }
       return false;
     }
     DiagSink none;
@@ -132,8 +134,15 @@ class Fit {
       return false;
     }
     const Priced whole = searching->whole();
+    const auto peak = static_cast<double>(whole.peak_bytes);
     add(ranks, bytes_text(whole.peak_bytes), rules_source(searching->answer()));
-    if (static_cast<double>(whole.peak_bytes) > memory_) {
+    if (peak > memory_) {
+      if (!takes_ || peak < least_) {
+        takes_ = true;
+        least_ = peak;
+        nearest_ = "; the best that was found takes " + bytes_text(whole.peak_bytes) + " on " +
+                   count_text(ranks, "rank");
+      }
       return false;
     }
     ranks_ = ranks;
@@ -180,7 +189,11 @@ class Fit {
   SearchedProgram& program_;
   double memory_ = 0;
   std::vector<std::pair<std::int64_t, Row>> says_;  // by the number of ranks
-  std::int64_t ranks_ = 0;                          // of the answer
+  // What comes nearest to it: a layout, or what each layout needs; and the bytes of that.
+  std::string nearest_;
+  bool takes_ = false;
+  double least_ = 0;
+  std::int64_t ranks_ = 0;  // of the answer
   std::unique_ptr<Searching> found_;
 };
 

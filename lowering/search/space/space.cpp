@@ -116,8 +116,10 @@ void SearchSpace::find_dims(std::span<const Program> programs, const Sizes& size
       order.emplace_back(!has_rule(name), -work[name], name);
     }
   }
+  const bool has_ranks =
+      std::ranges::any_of(limits_.meshes, [](const Mesh& mesh) { return mesh.ranks() > 1; });
   is_indivisible_ =
-      order.empty() && std::ranges::any_of(sizes, [this](const auto& dim) {
+      order.empty() && has_ranks && std::ranges::any_of(sizes, [this](const auto& dim) {
         return std::ranges::find(limits_.whole, dim.first) == limits_.whole.end() &&
                std::ranges::all_of(dim.second, [](std::int64_t size) { return size > 1; });
       });

@@ -53,6 +53,10 @@ const std::string kInParts =
     "  return first\n"
     "}\n";
 
+const std::string kAnswers =
+    "  return net(x)\n"
+    "}\n";
+
 // The layers of a model, each of the value of the one before.
 class Layers {
  public:
@@ -148,7 +152,8 @@ std::string drawn_step(Random& random) {
   text += is_narrow ? "with precision bf16 {\n" : "";
   text += layers.body() + "  return " + layers.value() + "\n}\n" + (is_narrow ? "}\n" : "");
   text += "fn case(" + input + ") {\n";
-  return text + (random() % 4 == 0 ? kInParts : kTrains);
+  const std::uint64_t kind = random() % 6;
+  return text + (kind == 0 ? kInParts : kind == 1 ? kAnswers : kTrains);
 }
 
 }  // namespace mtf::tests

@@ -1,4 +1,4 @@
-// Steps of training, drawn: programs as people write them, with variables that are updated.
+// Steps of training and answers of models, drawn: programs as people write them.
 
 #pragma once
 
@@ -12,8 +12,8 @@ extern const std::string kUpdates;
 // The rest of a function of `x` that trains `net`.
 extern const std::string kTrains;
 
-// Products, sums, chains and pipelines of variables, and a step `case` that updates these; some of
-// it is computed again, in narrow numbers, or in a loop.
+// Products, sums, chains and pipelines of variables, and a step `case` that updates these, or gives
+// what comes of them; some of it is computed again, in narrow numbers, or in a loop.
 [[nodiscard]] std::string drawn_step(std::mt19937_64& random);
 
 }  // namespace mtf::tests
