@@ -171,14 +171,23 @@ SearchReport Searching::report() {
   return report;
 }
 
+// Whether there is one layout only, as on one rank.
+bool Searching::is_only_one() const {
+  bool is_one = space_.beginnings().size() == 1;
+  for (std::size_t d = 0; d < space_.dims().size() && is_one; ++d) {
+    is_one = space_.choices(answer_.mesh, d).size() == 1;
+  }
+  return is_one;
+}
+
 // What was planned by samples is proven for them; the bound holds for the whole.
 SearchProof Searching::proof(const Priced& whole) {
   constexpr double kSame = 1e-6;
   const double value = value_of(whole, goal_.objective);
   const double sampled = value_of(*result_.best, goal_.objective);
   const bool fits = merit_of(whole, goal_).fits();
-  const bool agrees = std::abs(value - sampled) <= kSame * value &&
-                      (fits || whole.peak_bytes == result_.best->peak_bytes);
+  const bool agrees = is_only_one() || (std::abs(value - sampled) <= kSame * value &&
+                                        (fits || whole.peak_bytes == result_.best->peak_bytes));
   const bool is_searched = answer_.groups.empty();  // by branch and bound
   const bool is_whole = result_.is_proven && agrees && is_searched;
   const auto is_let = [this](const GroupAxes& own) { return space_.groups()[own.group].lets; };

@@ -182,8 +182,10 @@ LayoutCandidate Searching::moved(std::size_t dim, const Axes& axes) const {
   other.whole &= ~only(dim);
   other.whole |= other.infer && axes.empty() ? only(dim) : 0;
   for (std::size_t d = 0; d < space_.dims().size(); ++d) {
-    if (d != dim && has(space_.apart(dim), d) && !space_.is_fixed(d)) {
-      erase_if(other.rules[d], [&axes](AxisId axis) { return has(axes, axis); });
+    if (d != dim && !space_.is_fixed(d)) {
+      erase_if(other.rules[d], [&](AxisId axis) {
+        return has(axes, axis) && has(space_.apart(dim, other, axis), d);
+      });
     }
   }
   return other;

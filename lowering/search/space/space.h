@@ -122,6 +122,11 @@ class SearchSpace {
   [[nodiscard]] bool is_fixed(std::size_t dim) const { return is_fixed_[dim] != 0; }
   // The dims that cannot have an axis that this one has.
   [[nodiscard]] DimSet apart(std::size_t dim) const { return apart_[dim]; }
+  // … this axis, where variables have it as the candidate says.
+  [[nodiscard]] DimSet apart(std::size_t dim, const LayoutCandidate& candidate, AxisId axis) const {
+    return apart_[dim] |
+           (candidate.variables[axis] == kAsRules ? apart_in_variables_[dim] : DimSet{0});
+  }
   // Sets of dims that an axis may split together, of whatever is computed, and of variables.
   [[nodiscard]] std::vector<DimSet> sets(std::size_t mesh, AxisId axis) const;
   [[nodiscard]] std::vector<DimSet> variable_sets(std::size_t mesh, AxisId axis) const;
