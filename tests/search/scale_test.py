@@ -52,6 +52,29 @@ def check_one_rank(binary):
         assert found["gap"] == 0, found
 
 
+def check_questions(binary):
+    """What is asked beside the answer stands in the object, which has the same keys without it."""
+    text = PROGRAM.format(batch=48, memory=0x100000)
+    ways = {(): None, ("--explain", "batch->r"): "explained", ("--fit", "--ranks", "1,4", "--memory", "1MiB"): "fit",
+            ("--sensitivity", "latency"): "sensitivity"}
+    keys = None
+    for words, asked in ways.items():
+        status, found, errors = mtf(binary, "search", "-", "step", "--budget", "1", "--json", *words, text=text)
+        assert status == 0, (words, found, errors)
+        keys = keys or set(found)
+        assert set(found) == keys, (words, keys ^ set(found))
+        for key in ("explained", "fit", "sensitivity"):
+            assert bool(found[key]) == (key == asked), (words, key, found[key])
+        if asked == "sensitivity":
+            same = [row for row in found["sensitivity"] if row["factor"] == 1]
+            assert same[0]["seconds"] <= found["best"]["seconds"] * (1 + 1e-9), (same, found["best"])
+        if asked == "fit":
+            assert found["fit"][-1]["peak_bytes"] == found["best"]["peak_bytes"], (found["fit"], found["best"])
+        if asked == "explained":
+            rules = found["explained"]["rules"]
+            assert {"dim": "batch", "axes": ["r"], "rest": False} in rules, found["explained"]
+
+
 def check_scale(binary, folder):
     svg = os.path.join(folder, "scale.svg")
     text = PROGRAM.format(batch=48, memory=0x100000)
@@ -116,6 +139,7 @@ def main():
     binary = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         check_one_rank(binary)
+        check_questions(binary)
         check_scale(binary, folder)
     check_odd(binary)
     sizes = set()

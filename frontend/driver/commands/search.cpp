@@ -60,33 +60,34 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
 
 // About the answer of a search that has found one.
 void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
-            const TakeLayout& take) {
+            const TakeLayout& take, std::vector<TriedRanks> tried = {}) {
   const SearchOptions& asked = workspace.options.search;
-  const std::optional<std::string> explained =
-      asked.explain.empty() ? "" : searching.explanation(asked.explain, workspace.diags);
+  std::optional<ExplainedRule> explained;
+  if (!asked.explain.empty()) {
+    explained = searching.explained(asked.explain, workspace.diags);
+  }
   SearchReport report = searching.report();
-  const std::string sensitivity =
-      asked.sensitivity.empty() ? "" : sensitivity_text(workspace, program, searching);
-  const bool is_shown = explained &&
+  report.explained = std::move(explained);
+  report.tried = std::move(tried);
+  if (!asked.sensitivity.empty()) {
+    add_sensitivity(workspace, program, searching, report);
+  }
+  const bool is_shown = (asked.explain.empty() || report.explained) &&
                         (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
                         take_answer(workspace, file, program, searching, report, take);
   add_recomputed(workspace, program, searching, report);
   end_progress();
   if (is_shown) {
-    show(workspace, report, search_text(report) + *explained + sensitivity, search_json,
-         scatter_text);
+    show(workspace, report, search_text(report), search_json, scatter_text);
   }
 }
 
 void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program,
                 const TakeLayout& take) {
-  const std::optional<Fitted> fitted = fit_ranks(workspace, program);
+  std::optional<Fitted> fitted = fit_ranks(workspace, program);
   end_progress();
   if (fitted) {
-    if (!workspace.options.json) {
-      say(workspace, fitted->says);
-    }
-    answer(workspace, file, program, *fitted->searching, take);
+    answer(workspace, file, program, *fitted->searching, take, std::move(fitted->tried));
   }
 }
 

@@ -5,9 +5,6 @@
 
 #include "frontend/driver/search/searching.h"
 #include "frontend/elaborate/report.h"
-#include "frontend/report/quantity.h"
-#include "frontend/report/search/layout_source.h"
-#include "ir/support/columns.h"
 
 namespace mtf {
 namespace {
@@ -99,15 +96,15 @@ std::string Searching::not_open(const std::string& dim) const {
                                             : "; there is " + host::quoted_list(space_.dims()));
 }
 
-std::optional<std::string> Searching::explanation(std::string_view rule, DiagSink& diags) {
+std::optional<ExplainedRule> Searching::explained(std::string_view rule, DiagSink& diags) {
   const std::size_t arrow = rule.find("->");
   const std::string dim(without_blanks(rule.substr(0, arrow)));
-  const std::optional<std::size_t> found = space_.find(dim);
-  if (!found) {
+  const std::optional<std::size_t> found_dim = space_.find(dim);
+  if (!found_dim) {
     diags.error(DiagKind::kUnknownDim, {}, not_open(dim));
     return std::nullopt;
   }
-  if (space_.is_fixed(*found)) {
+  if (space_.is_fixed(*found_dim)) {
     diags.error(DiagKind::kBadArgument, {},
                 "`" + dim + "` is where the layout `" + space_.limits().fixed.name +
                     "` puts it, which is not searched");
@@ -117,31 +114,17 @@ std::optional<std::string> Searching::explanation(std::string_view rule, DiagSin
   if (!place) {
     return std::nullopt;
   }
-  LayoutCandidate other = moved(*found, place->axes);
-  const DimSet others_rest = other.rest & ~only(*found);
-  other = with_rest(std::move(other), others_rest | (place->rest ? only(*found) : DimSet{0}));
-  if (other == answer_) {
-    return "\nwith " + dim + " -> " + place_text(other, *found) + ": this is the answer\n";
-  }
-  const Priced with = pricer_.price_whole(other);
-  const Priced here = pricer_.price_whole(answer_);
-  std::string text = "\nwith " + dim + " -> " + place_text(other, *found) + " instead of " +
-                     place_text(answer_, *found) + ": " + rules_source(space_.layout_of(other)) +
-                     "\n";
-  if (!with.is_legal) {
-    return text + "  no layout: " + with.obstacle + "\n";
-  }
-  const auto row = [](const char* what, const std::string& from, const std::string& to) {
-    return std::vector<std::string>{what, from, to};
-  };
-  const std::vector<std::vector<std::string>> rows = {
-      row("", "the answer", "with it"),
-      row("time", seconds_text(here.seconds), seconds_text(with.seconds)),
-      row("of it moving", seconds_text(here.communication), seconds_text(with.communication)),
-      row("received", bytes_text(here.received_bytes), bytes_text(with.received_bytes)),
-      row("peak memory", bytes_text(here.peak_bytes), bytes_text(with.peak_bytes))};
-  return text + in_columns(rows, {.gap = 3, .right = {1, 2}}) +
-         (merit_of(with, goal_).fits() ? "" : "  it does not fit the memory of a rank\n");
+  LayoutCandidate other = moved(*found_dim, place->axes);
+  const DimSet others_rest = other.rest & ~only(*found_dim);
+  other = with_rest(std::move(other), others_rest | (place->rest ? only(*found_dim) : DimSet{0}));
+  FoundLayout with = found(other);
+  const bool fits = merit_of(with.priced, goal_).fits();
+  return ExplainedRule{.dim = dim,
+                       .place = place_text(other, *found_dim),
+                       .instead_of = place_text(answer_, *found_dim),
+                       .is_answer = other == answer_,
+                       .with = std::move(with),
+                       .fits = fits};
 }
 
 }  // namespace mtf

@@ -10,7 +10,6 @@
 #include "frontend/driver/search/questions.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/search/layout_source.h"
-#include "ir/support/columns.h"
 
 namespace mtf {
 namespace {
@@ -102,7 +101,8 @@ class Fit {
       return std::nullopt;
     }
     program_.set_ranks(ranks_);
-    return Fitted{.says = text(), .searching = std::move(found_)};
+    std::ranges::sort(tried_, {}, &TriedRanks::ranks);
+    return Fitted{.tried = std::move(tried_), .searching = std::move(found_)};
   }
 
  private:
@@ -121,7 +121,10 @@ class Fit {
     const double least = searching->least_memory();
     if (least > memory_) {
       const std::string bytes = bytes_text(static_cast<std::int64_t>(least)) + " or more";
-      add(ranks, bytes, "by the sizes of dims alone");
+      tried_.push_back({.ranks = ranks,
+                        .bytes = static_cast<std::int64_t>(least),
+                        .is_bound = true,
+                        .says = {}});
       if (!takes_ && (nearest_.empty() || least < least_)) {
         least_ = least;
         nearest_ = "; on " + count_text(ranks, "rank") + " every layout needs " + bytes;
@@ -130,12 +133,13 @@ class Fit {
     }
     DiagSink none;
     if (!searching->find(none)) {
-      add(ranks, "", none.diags().front().text);
+      tried_.push_back({.ranks = ranks, .bytes = {}, .says = none.diags().front().text});
       return false;
     }
     const Priced whole = searching->whole();
     const auto peak = static_cast<double>(whole.peak_bytes);
-    add(ranks, bytes_text(whole.peak_bytes), rules_source(searching->answer()));
+    tried_.push_back(
+        {.ranks = ranks, .bytes = whole.peak_bytes, .says = rules_source(searching->answer())});
     if (peak > memory_) {
       if (!takes_ || peak < least_) {
         takes_ = true;
@@ -170,25 +174,10 @@ class Fit {
     }
   }
 
-  void add(std::int64_t ranks, std::string memory, std::string rules) {
-    says_.emplace_back(ranks, Row{count_text(ranks, "rank"), std::move(memory), std::move(rules)});
-  }
-
-  std::string text() {
-    std::ranges::sort(says_, {}, &std::pair<std::int64_t, Row>::first);
-    std::vector<Row> rows;
-    for (auto& [ranks, row] : says_) {
-      rows.push_back(std::move(row));
-    }
-    return "what the best layout takes on a rank, which holds " +
-           bytes_text(static_cast<std::int64_t>(memory_)) + "\n" +
-           in_columns(rows, {.gap = 3, .right = {0, 1}}) + "\n";
-  }
-
   Workspace& workspace_;
   SearchedProgram& program_;
   double memory_ = 0;
-  std::vector<std::pair<std::int64_t, Row>> says_;  // by the number of ranks
+  std::vector<TriedRanks> tried_;
   // What comes nearest to it: a layout, or what each layout needs; and the bytes of that.
   std::string nearest_;
   bool takes_ = false;

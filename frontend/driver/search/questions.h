@@ -15,7 +15,7 @@ namespace mtf {
 // `--fit`: a search on the smallest number of ranks on which a layout fits the memory of a rank,
 // which the program is about from then on; and what each number that was looked at takes.
 struct Fitted {
-  std::string says;
+  std::vector<TriedRanks> tried;
   std::unique_ptr<Searching> searching;
 };
 // nullopt after an error.
@@ -31,7 +31,7 @@ void add_recomputed(const Workspace& workspace, SearchedProgram& program, Search
                     SearchReport& report);
 
 // `--sensitivity`: the best layout where a figure of the hardware is some times what it is.
-[[nodiscard]] std::string sensitivity_text(Workspace& workspace, SearchedProgram& program,
-                                           Searching& searching);
+void add_sensitivity(Workspace& workspace, SearchedProgram& program, Searching& searching,
+                     SearchReport& report);
 
 }  // namespace mtf

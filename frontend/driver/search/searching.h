@@ -25,8 +25,9 @@ class Searching {
   // requires, of these: something was found.
   [[nodiscard]] SearchReport report();
   [[nodiscard]] std::string summary();  // "47.9 us predicted, proven"
-  // What the answer would be like with a rule, "batch->rows", and why it is not there.
-  [[nodiscard]] std::optional<std::string> explanation(std::string_view rule, DiagSink& diags);
+  // What the answer would be like with a rule, "batch->rows", and why it is not there; nullopt
+  // after an error.
+  [[nodiscard]] std::optional<ExplainedRule> explained(std::string_view rule, DiagSink& diags);
   [[nodiscard]] Priced whole() { return pricer_.price_whole(answer_); }
   [[nodiscard]] FoundLayout found() { return found(answer_); }
   [[nodiscard]] SearchProof proof() { return proof(whole()); }

@@ -9,10 +9,6 @@
 #include <vector>
 
 #include "frontend/driver/search/questions.h"
-#include "frontend/report/quantity.h"
-#include "frontend/report/search/layout_source.h"
-#include "ir/support/columns.h"
-#include "ir/support/number.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -145,7 +141,8 @@ class Sensitivity {
 
 }  // namespace
 
-std::string sensitivity_text(Workspace& workspace, SearchedProgram& program, Searching& searching) {
+void add_sensitivity(Workspace& workspace, SearchedProgram& program, Searching& searching,
+                     SearchReport& report) {
   Sensitivity sensitivity(workspace, program);
   sensitivity.add(searching, 1);
   for (const std::size_t end : {std::size_t{0}, kFactors - 1}) {
@@ -159,21 +156,14 @@ std::string sensitivity_text(Workspace& workspace, SearchedProgram& program, Sea
       sensitivity.add(other, factor);
     }
   }
-  std::vector<Row> rows = {{std::string(sensitivity.figure()), "time", "peak memory", "rules"}};
-  std::string last;
+  report.varied = sensitivity.figure();
   for (std::size_t f = 0; f < kFactors; ++f) {
-    const double factor = factor_at(f);
     const auto* best = sensitivity.best(f);
-    std::string rules = rules_source(searching.space().layout_of(best->first));
-    rows.push_back({factor < 1 ? "1/" + shortest(1 / factor) : shortest(factor) + "x",
-                    seconds_text(best->second.seconds[f]), bytes_text(best->second.peak_bytes),
-                    rules == last ? "the same" : rules});
-    last = std::move(rules);
+    report.sensitivity.push_back({.factor = factor_at(f),
+                                  .layout = searching.space().layout_of(best->first),
+                                  .seconds = best->second.seconds[f],
+                                  .peak_bytes = best->second.peak_bytes});
   }
-  return "\nthe best layout by the " + std::string(sensitivity.figure()) + " of " +
-         program.hardware(program.limits().fixed.mesh).name +
-         " (searched at both ends and at 1x; what was planned is priced again)\n" +
-         in_columns(rows, {.gap = 3, .right = {0, 1, 2}});
 }
 
 }  // namespace mtf

@@ -57,6 +57,51 @@ Json recomputed_json(const SearchReport& report) {
   return recomputed;
 }
 
+// Null where nothing is explained.
+Json explained_json(const std::optional<ExplainedRule>& rule) {
+  if (!rule) {
+    return nullptr;
+  }
+  const Priced& priced = rule->with.priced;
+  Json one = {{"dim", rule->dim},
+              {"place", rule->place},
+              {"is_answer", rule->is_answer},
+              {"legal", priced.is_legal}};
+  if (priced.is_legal) {
+    one.update(found_json(rule->with));
+    one["fits"] = rule->fits;
+  } else {
+    one["source"] = layout_source(rule->with.layout);
+    one["obstacle"] = priced.obstacle;
+  }
+  return one;
+}
+
+Json tried_json(const std::vector<TriedRanks>& all) {
+  Json list = Json::array();
+  for (const TriedRanks& tried : all) {
+    const Json says = tried.says;
+    list.push_back({{"ranks", tried.ranks},
+                    {"peak_bytes", tried.bytes ? Json(*tried.bytes) : Json()},
+                    {"is_bound", tried.is_bound},
+                    {"rules", tried.bytes && !tried.is_bound ? says : Json()},
+                    {"obstacle", tried.bytes ? Json() : says}});
+  }
+  return list;
+}
+
+Json sensitivity_json(const SearchReport& report) {
+  Json list = Json::array();
+  for (const VariedHardware& varied : report.sensitivity) {
+    list.push_back({{"figure", report.varied},
+                    {"factor", varied.factor},
+                    {"source", layout_source(varied.layout)},
+                    {"seconds", varied.seconds},
+                    {"peak_bytes", varied.peak_bytes}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string search_json(const SearchReport& report) {
@@ -104,7 +149,10 @@ std::string search_json(const SearchReport& report) {
                {"dims", std::move(dims)},
                {"moved", std::move(moved)},
                {"recompute", recomputed_json(report)},
-               {"candidates", std::move(points)}}) +
+               {"candidates", std::move(points)},
+               {"explained", explained_json(report.explained)},
+               {"fit", tried_json(report.tried)},
+               {"sensitivity", sensitivity_json(report)}}) +
          "\n";
 }
 

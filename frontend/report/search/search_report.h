@@ -80,6 +80,32 @@ struct RecomputedBlock {
   bool fits = false;
 };
 
+// The answer with another rule: `--explain`.
+struct ExplainedRule {
+  std::string dim;
+  std::string place;       // where the rule has it: "rows, *"
+  std::string instead_of;  // … and the answer
+  bool is_answer = false;
+  FoundLayout with;
+  bool fits = true;
+};
+
+// Of so many ranks, what a rank takes: `--fit`.
+struct TriedRanks {
+  std::int64_t ranks = 0;
+  std::optional<std::int64_t> bytes;  // nullopt: there is no layout
+  bool is_bound = false;              // or more, by the sizes of dims alone
+  std::string says;                   // the rules, or why there is no layout
+};
+
+// The best layout where a figure of the hardware is so many times what it is: `--sensitivity`.
+struct VariedHardware {
+  double factor = 1;
+  Layout layout;
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+};
+
 struct SearchReport {
   std::vector<std::string> entries;
   std::string hardware;
@@ -97,6 +123,11 @@ struct SearchReport {
   std::vector<MovedFor> moved;
   std::vector<RecomputedBlock> recomputed;
   std::vector<CandidatePoint> points;
+  // What was asked for beside the answer.
+  std::optional<ExplainedRule> explained;
+  std::vector<TriedRanks> tried;  // by their number
+  std::string varied;             // the figure
+  std::vector<VariedHardware> sensitivity;
   // The answer in as few words as it takes, and what becomes of that: "written into net.mtf".
   std::string wording;
   std::string taken;
@@ -108,6 +139,11 @@ struct SearchReport {
 
 [[nodiscard]] std::string search_text(const SearchReport& report);
 [[nodiscard]] std::string search_json(const SearchReport& report);
+
+// Of what was asked for; "" if it was not.
+[[nodiscard]] std::string fit_text(const SearchReport& report);
+[[nodiscard]] std::string explained_text(const SearchReport& report);
+[[nodiscard]] std::string sensitivity_text(const SearchReport& report);
 
 // Seconds, or bytes.
 [[nodiscard]] std::string value_text(double value, Objective objective);

@@ -253,7 +253,7 @@ std::string value_text(double value, Objective objective) {
 
 std::string search_text(const SearchReport& report) {
   const FoundLayout& best = report.front[report.best];
-  std::string text = title(report) + "\n";
+  std::string text = fit_text(report) + title(report) + "\n";
   if (!report.is_declared_mesh) {
     text += indented(mesh_source(best.written));
   }
@@ -265,8 +265,10 @@ std::string search_text(const SearchReport& report) {
             "`recompute`\n";
   }
   text += dims_text(report) + moved_text(report) + recomputed_text(report) + proof_text(report);
-  return report.taken.empty() ? text
-                              : text + "\n" + report.taken + ":\n" + indented(report.wording);
+  if (!report.taken.empty()) {
+    text += "\n" + report.taken + ":\n" + indented(report.wording);
+  }
+  return text + explained_text(report) + sensitivity_text(report);
 }
 
 }  // namespace mtf
