@@ -56,6 +56,15 @@ def check_bound(binary, seed, text, draw, axes, words, found):
     assert not prices or best / (1 + found["gap"]) <= min(prices) * (1 + 1e-9), (seed, words, found["best"], prices)
 
 
+def check_front(seed, found):
+    """Of the rows beside the answer, none is beaten by another in both time and memory."""
+    figures = [(row["seconds"], row["peak_bytes"]) for row in found["front"]]
+    answer = (found["best"]["seconds"], found["best"]["peak_bytes"])
+    beaten = [own for own in figures if own != answer and
+              any(other != own and other[0] <= own[0] and other[1] <= own[1] for other in figures)]
+    assert not beaten, (seed, beaten, found["front"])
+
+
 def check(binary, folder, seed):
     draw = random.Random(13 * seed + 5)
     mesh = draw.choice(MESHES + ("x: 16, y: 3",))
@@ -73,6 +82,7 @@ def check(binary, folder, seed):
         slugs = {one["slug"] for one in found["diagnostics"] if one["severity"] == "error"}
         assert slugs and slugs <= {"no-layout", "layout-conflict", "indivisible"}, (seed, names, found, errors)
         return 0
+    check_front(seed, found)
     check_written(binary, path, seed, words, found["best"])
     if not begun and len(words) == 4:
         check_bound(binary, seed, text, draw, axes, words, found)

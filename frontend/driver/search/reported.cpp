@@ -63,6 +63,25 @@ std::vector<const Priced*> Searching::some_of_front() const {
   return front;
 }
 
+namespace {
+
+// What others beat by the plans of the whole, though not by those of samples.
+void leave_out_beaten(std::vector<FoundLayout>& front, const LayoutCandidate& answer) {
+  const std::vector<FoundLayout> all = front;
+  const auto is_beaten = [&](const FoundLayout& one) {
+    return std::ranges::any_of(all, [&one](const FoundLayout& other) {
+      const auto by = std::pair(other.priced.seconds, other.priced.peak_bytes);
+      const auto own = std::pair(one.priced.seconds, one.priced.peak_bytes);
+      return by.first <= own.first && by.second <= own.second && by != own;
+    });
+  };
+  std::erase_if(front, [&](const FoundLayout& one) {
+    return one.priced.candidate != answer && is_beaten(one);
+  });
+}
+
+}  // namespace
+
 // The answer, and others beside it.
 void Searching::add_front(SearchReport& report) {
   report.front.push_back(found(answer_));
@@ -86,6 +105,7 @@ void Searching::add_front(SearchReport& report) {
       report.front.push_back(std::move(other));
     }
   }
+  leave_out_beaten(report.front, priced_best.candidate);
   std::ranges::stable_sort(report.front, {}, [](const FoundLayout& f) { return f.priced.seconds; });
   for (std::size_t i = 0; i < report.front.size(); ++i) {
     const FoundLayout& one = report.front[i];
