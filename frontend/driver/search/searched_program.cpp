@@ -120,10 +120,12 @@ std::unique_ptr<SearchedProgram> SearchedProgram::read(Workspace& workspace, Fil
 }
 
 bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink& diags) {
-  const SearchOptions& asked = workspace_.options.search;
   const Session& session = unsplit_->session;
+  const Options& options = workspace_.options;
+  const bool by_rules = options.layout.empty() && !options.rules.empty();
   const auto declared =
-      std::ranges::find(session.layouts(), workspace_.options.layout, &Layout::name);
+      std::ranges::find(session.layouts(), by_rules ? "rules" : options.layout, &Layout::name);
+  const SearchOptions& asked = options.search;
   const std::vector<std::string> names = names_of(session.meshes());
   const auto named = std::ranges::find(names, asked.mesh);
   if (fixed) {
@@ -147,7 +149,7 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
                 "searches all shapes of 8 ranks");
     return false;
   }
-  limits_.fixed.name = limits_.fixed.name.empty() ? free_name() : limits_.fixed.name;
+  limits_.fixed.name = by_rules || limits_.fixed.name.empty() ? free_name() : limits_.fixed.name;
   return true;
 }
 
@@ -173,8 +175,7 @@ void SearchedProgram::set_ranks(std::int64_t ranks) {
 std::vector<SourceSpan> SearchedProgram::recomputed() const {
   std::vector<SourceSpan> blocks;
   for (const ast::Stmt& statement : tree().statements) {
-    visit_recomputed(statement,
-                     [&blocks](const ast::Stmt& block) { blocks.push_back(block.span); });
+    visit_recomputed(statement, [&](const ast::Stmt& block) { blocks.push_back(block.span); });
   }
   return blocks;
 }
