@@ -139,8 +139,10 @@ class Dependences {
     std::int64_t bytes = 0;
   };
   [[nodiscard]] Source least_source(std::size_t value, const std::vector<char>& is_held) const {
+    constexpr int kFarthest = 64;  // which keeps the work linear; what is farther may take nothing
     Source source{.first = value, .bytes = bytes_of(value)};
-    for (std::size_t i = value; i != kNothing; i = source_[i]) {
+    int looked = 0;
+    for (std::size_t i = value; i != kNothing && looked < kFarthest; i = source_[i], ++looked) {
       source.first = i;
       if (bytes_of(i) <= bytes_of(value)) {
         const bool is_free = is_held[i] != 0 || is_kept_[i] == 0;
