@@ -100,6 +100,22 @@ void answer_scale(Workspace& workspace, SearchedProgram& program) {
   }
 }
 
+// Whether the search is on the mesh that is asked for: rules that stay are on a mesh of their own.
+bool is_on_mesh(Workspace& workspace, const SearchedProgram& program) {
+  const std::string& asked = workspace.options.search.mesh;
+  const Mesh& mesh = program.declared_mesh();
+  if (asked.empty() || asked == mesh.name) {
+    return true;
+  }
+  const std::string& layout = workspace.options.layout;
+  workspace.diags.error(DiagKind::kBadArgument, {},
+                        "`--on " + asked + "`: " +
+                            (layout.empty() ? "the rules that stay are"
+                                            : "the layout `" + layout + "`, whose rules stay, is") +
+                            " on the mesh `" + mesh.name + "`");
+  return false;
+}
+
 }  // namespace
 
 Outcome search_outcome(Workspace& workspace, const TakeLayout& take) {
@@ -107,11 +123,14 @@ Outcome search_outcome(Workspace& workspace, const TakeLayout& take) {
   const std::optional<FileId> file = read_program(workspace);
   const auto program =
       file ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
-  if (program != nullptr && asked.fit) {
+  if (program == nullptr || !is_on_mesh(workspace, *program)) {
+    return outcome_of(workspace, workspace.diags);
+  }
+  if (asked.fit) {
     answer_fit(workspace, *file, *program, take);
-  } else if (program != nullptr && !asked.scale.empty()) {
+  } else if (!asked.scale.empty()) {
     answer_scale(workspace, *program);
-  } else if (program != nullptr) {
+  } else {
     Searching searching(workspace, *program, asked.budget);
     if (searching.find(workspace.diags)) {
       answer(workspace, *file, *program, searching, take);

@@ -46,6 +46,10 @@ std::optional<Searching::Place> Searching::place_named(std::string_view text,
     diags.error(kind, {}, std::move(why));
     return std::nullopt;
   };
+  if (std::ranges::count(text, '(') != std::ranges::count(text, ')')) {
+    return refuse(DiagKind::kBadArgument,
+                  "`" + std::string(text) + "`: brackets come in pairs, as in `batch->(x, y)`");
+  }
   Place place;
   for (text = without_blanks(text); !text.empty(); text = without_blanks(text)) {
     const std::size_t end = std::min(text.find(','), text.size());
