@@ -36,6 +36,13 @@ PlanView view_of(const Options& options) {
           .width = options.width ? *options.width : terminal_columns().value_or(0)};
 }
 
+// The last one to the workspace; any other is gone before the next one is made.
+void leave(Workspace& workspace, SpmdProgram plan, bool last) {
+  if (last) {
+    workspace.left.push_back(std::make_shared<const SpmdProgram>(std::move(plan)));
+  }
+}
+
 std::string plan_text(Workspace& workspace, CheckedProgram& program,
                       const std::vector<std::string>& names) {
   const std::string& only = workspace.options.only;
@@ -62,9 +69,7 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
       break;
     }
     first = false;
-    if (name == names.back()) {
-      workspace.left.push_back(std::make_shared<const SpmdProgram>(*std::move(spmd)));
-    }
+    leave(workspace, *std::move(spmd), name == names.back());
   }
   if (!is_there) {
     workspace.diags.error(

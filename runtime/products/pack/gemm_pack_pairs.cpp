@@ -67,12 +67,20 @@ void turn_few_words(const LanesAt<kLanes>& lanes, std::int64_t k, std::int64_t w
   }
 }
 
+// Where a line begins with word k.
+template <std::size_t kLanes>
+void prefetch_words(const LanesAt<kLanes>& lanes, std::int64_t k) {
+  constexpr std::int64_t kInLine = kLineBytes / 4;
+  for (std::size_t j = 0; k % kInLine == 0 && j < kLanes; ++j) {
+    __builtin_prefetch(lanes[j] + 2 * k);
+  }
+}
+
 // Lanes each with `words` pairs side by side in memory, not always at addresses of words. The next
 // lanes' are asked for.
 template <std::size_t kLanes>
 void turn_lanes(const LanesAt<kLanes>& lanes, const LanesAt<kLanes>& next, std::int64_t words,
                 std::int64_t width, float* out) {
-  constexpr std::int64_t kInLine = kLineBytes / 4;
   std::int64_t k = 0;
   if constexpr (kLanes == kLanesAtOnce) {
     std::array<const float*, kLanes> rows;
@@ -80,9 +88,7 @@ void turn_lanes(const LanesAt<kLanes>& lanes, const LanesAt<kLanes>& next, std::
       rows[j] = reinterpret_cast<const float*>(lanes[j]);
     }
     for (; k + kTurned <= words; k += kTurned) {
-      for (std::size_t j = 0; k % kInLine == 0 && j < kLanes; ++j) {
-        __builtin_prefetch(next[j] + 2 * k);
-      }
+      prefetch_words(next, k);
       Turn<float>::Reg turned[kTurned];
       Turn<float>::turn(rows.data(), k, turned);
       for (std::int64_t i = 0; i < kTurned; ++i) {
