@@ -13,14 +13,14 @@ namespace mtf {
 inline constexpr std::int64_t kIndicesAhead = 16;  // a line of each, as many as a core waits for
 inline constexpr std::int64_t kLineBytes = 64;
 
-// Where element `i` lies, or the last one; null where finding out would take as long as a miss.
+// Where element `i` lies, or the last one; the first, which is near, where finding out would take
+// as long as a miss.
 template <typename T>
 const T* element_ahead(const T* x, const Offsets& offsets, std::int64_t i) {
-  return offsets.even || !offsets.table.empty() ? x + offsets.at(std::min(i, offsets.size - 1))
-                                                : nullptr;
+  return offsets.even || !offsets.table.empty() ? x + offsets.at(std::min(i, offsets.size - 1)) : x;
 }
 
-// So many bytes from x on. Null is no fault.
+// So many bytes from x on.
 template <typename T>
 void prefetch(const T* x, std::int64_t bytes) {
   constexpr std::int64_t kInLine = kLineBytes / static_cast<std::int64_t>(sizeof(T));
