@@ -5,8 +5,10 @@
 // order given, are cut into equal blocks; a leaf is one block per dim; its value is one chain
 // acc = fma(a, b, acc) from acc = 0 over its indices in row-major order; leaves are added in the
 // tree of runtime/kernels/tree.h. Where several products are added up, the chain of a leaf runs
-// over the first product's indices, then over the next one's. Bits are equal for all values but the
-// payload and sign of NaNs.
+// over the first product's indices, then over the next one's. A leaf of more than kLongestChain
+// indices, as a dim of 1,000,003 has, is itself a tree, of chains of so many but for the last: in
+// one chain of a million terms of one sign, small ones would be lost. Bits are equal for all values
+// but the payload and sign of NaNs.
 
 #pragma once
 
@@ -18,6 +20,8 @@
 #include "runtime/kernels/cpu.h"
 
 namespace mtf {
+
+inline constexpr std::int64_t kLongestChain = 1536;
 
 // One loop of a product, with its element stride in each tensor (0 where a tensor lacks it).
 struct GemmDim {

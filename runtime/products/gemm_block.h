@@ -11,10 +11,6 @@
 
 namespace mtf {
 
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
-  return (x + y - 1) / y;
-}
-
 // Part `i` of `n` parts whose sizes differ by at most one.
 [[nodiscard]] constexpr Interval part_of(Interval range, std::int64_t i, std::int64_t n) {
   const std::int64_t least = range.extent / n;

@@ -1,5 +1,6 @@
 // Products for --fast: oneDNN's sgemm and matmul, on operands as they are or packed into matrices;
-// what it does not offer (doubles), or has no fast instructions for (bf16), is done canonically.
+// what it does not offer (doubles), has no fast instructions for (bf16), or adds up in chains that
+// lose small terms (many inner indices), is done canonically.
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -15,6 +16,8 @@
 
 namespace mtf {
 namespace {
+
+constexpr std::int64_t kMostInner = 16 * kLongestChain;
 
 // A row-major matrix, perhaps to be read transposed.
 template <typename T>
@@ -132,7 +135,8 @@ template <typename T>
 void multiply_fast(const Gemm& product, const T* a, const T* b, float* out, Cpu cpu) {
   constexpr std::int64_t kLanes = 16;
   const GemmPlan plan = plan_gemm(product, kLanes, std::pmr::get_default_resource());
-  if (plan.inner() == 0 || plan.rows() == 0 || plan.cols() == 0) {
+  const bool is_long = plan.inner() > kMostInner;
+  if (plan.inner() == 0 || plan.rows() == 0 || plan.cols() == 0 || is_long) {
     return gemm(product, a, b, out, cpu);
   }
   if (plan.swapped) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ir/support/interval.h"
 #include "runtime/kernels/tree.h"
 
 namespace mtf {
@@ -107,6 +108,68 @@ std::int64_t step_in_fours(const Offsets& rows) {
   return step;
 }
 
+// Takes one chain after the other, or two leaves that share a part.
+class ChainCutter {
+ public:
+  struct Lengths {
+    std::int64_t longest = 0;  // of the chains
+    std::int64_t panel = 1;
+  };
+
+  ChainCutter(Lengths lengths, int leaves, std::pmr::memory_resource* memory)
+      : chain_{.parts = std::pmr::vector<ChainPart>(memory),
+               .panels = std::pmr::vector<ChainPanel>(memory),
+               .leaves = leaves},
+        panel_length_(lengths.panel) {
+    // Panels are whole subtrees where they can be: then little waits from one to the next.
+    const std::int64_t together_at_most =
+        std::max<std::int64_t>(1, lengths.panel / std::max<std::int64_t>(1, lengths.longest));
+    parts_of_panel_ = std::bit_floor(static_cast<std::uint64_t>(together_at_most));
+  }
+
+  void reserve(std::size_t parts) { chain_.parts.reserve(parts); }
+
+  // Of so many indices, with so many merges behind it.
+  void add(std::int64_t length, int merges) {
+    // Pieces of a chain are of nearly equal length.
+    const std::int64_t pieces =
+        chain_.leaves > 1 ? 1 : std::max<std::int64_t>(1, ceil_div(length, panel_length_));
+    const auto piece_begin = [pieces, length](std::int64_t i) {
+      return pieces == 1 ? i * length : i * length / pieces;  // divisions take long
+    };
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const Interval piece = from_to(begin_ + piece_begin(i), begin_ + piece_begin(i + 1));
+      const bool subtree = i == 0 && chains_ % parts_of_panel_ == 0;
+      if (subtree || piece.end() - chain_.panels.back().begin > panel_length_) {
+        chain_.carried_depth = std::max(chain_.carried_depth, i > 0 ? depth_ + 1 : depth_);
+        chain_.panels.push_back({.begin = piece.begin, .first_part = chain_.parts.size()});
+      }
+      ChainPanel& panel = chain_.panels.back();
+      chain_.parts.push_back({.begin = piece.begin - panel.begin,
+                              .length = piece.extent / chain_.leaves,
+                              .depth = depth_,
+                              .merges = i + 1 == pieces ? merges : 0,
+                              .resumes = i > 0});
+      panel.length = piece.end() - panel.begin;
+      panel.last_part = chain_.parts.size();
+    }
+    chain_.max_depth = std::max(chain_.max_depth, depth_ + 1);
+    depth_ += 1 - merges;
+    begin_ += length;
+    ++chains_;
+  }
+
+  [[nodiscard]] Chain take() { return std::move(chain_); }
+
+ private:
+  Chain chain_;
+  std::int64_t panel_length_;
+  std::uint64_t parts_of_panel_ = 1;
+  std::int64_t begin_ = 0;
+  std::uint64_t chains_ = 0;
+  int depth_ = 0;
+};
+
 }  // namespace
 
 GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
@@ -154,51 +217,21 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
 
 Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memory_resource* memory,
                 std::int64_t together) {
-  const std::int64_t leaf_length = (plan.leaf_length + together - 1) / together;
-  Chain chain = {.parts = std::pmr::vector<ChainPart>(memory),
-                 .panels = std::pmr::vector<ChainPanel>(memory),
-                 .leaves = leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1};
-  chain.parts.reserve(plan.merges.size());
-  int depth = 0;
-  const std::int64_t part_length = leaf_length * chain.leaves;
-  // Pieces of a leaf are of nearly equal length.
-  const std::int64_t pieces =
-      chain.leaves > 1 ? 1
-                       : std::max<std::int64_t>(1, (part_length + panel_length - 1) / panel_length);
-  const auto piece_begin = [pieces, part_length](std::int64_t i) {
-    return pieces == 1 ? i * part_length : i * part_length / pieces;  // divisions take long
-  };
-  // Panels are whole subtrees where they can be: then little waits from one to the next.
-  const std::int64_t together_at_most =
-      std::max<std::int64_t>(1, panel_length / std::max<std::int64_t>(1, part_length));
-  const auto parts_of_panel =
-      static_cast<std::size_t>(std::bit_floor(static_cast<std::uint64_t>(together_at_most)));
-  std::int64_t part_begin = 0;
-  const auto step = static_cast<std::size_t>(chain.leaves);
+  const std::int64_t leaf_length = ceil_div(plan.leaf_length, together);
+  const int leaves = leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1;
+  const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / together);
+  const std::int64_t chains = longest == 0 ? 1 : ceil_div(leaves * leaf_length, longest);
+  const auto step = static_cast<std::size_t>(leaves);
+  ChainCutter cutter({.longest = longest, .panel = panel_length}, leaves, memory);
+  cutter.reserve(plan.merges.size() / step * static_cast<std::size_t>(chains));
   for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
-    const int merges = plan.merges[leaf] + 1 - chain.leaves;
-    for (std::int64_t i = 0; i < pieces; ++i) {
-      const std::int64_t begin = part_begin + piece_begin(i);
-      const std::int64_t end = part_begin + piece_begin(i + 1);
-      const bool subtree = i == 0 && leaf / step % parts_of_panel == 0;
-      if (subtree || end - chain.panels.back().begin > panel_length) {
-        chain.carried_depth = std::max(chain.carried_depth, i > 0 ? depth + 1 : depth);
-        chain.panels.push_back({.begin = begin, .first_part = chain.parts.size()});
-      }
-      ChainPanel& panel = chain.panels.back();
-      chain.parts.push_back({.begin = begin - panel.begin,
-                             .length = (end - begin) / chain.leaves,
-                             .depth = depth,
-                             .merges = i + 1 == pieces ? merges : 0,
-                             .resumes = i > 0});
-      panel.length = end - panel.begin;
-      panel.last_part = chain.parts.size();
+    for (std::int64_t c = 0; c + 1 < chains; ++c) {
+      cutter.add(longest, merges_after(c, chains));
     }
-    chain.max_depth = std::max(chain.max_depth, depth + 1);
-    depth += 1 - merges;
-    part_begin += part_length;
+    cutter.add(leaves * leaf_length - (chains - 1) * longest,
+               merges_after(chains - 1, chains) + plan.merges[leaf] + 1 - leaves);
   }
-  return chain;
+  return cutter.take();
 }
 
 }  // namespace mtf

@@ -12,13 +12,17 @@
 
 namespace mtf {
 
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
+  return (x + y - 1) / y;
+}
+
 inline constexpr int kGatheredRows = 4;  // that share a pointer where a is gathered
 
-// A leaf of the canonical tree, a piece of a long one, or two short ones. Values wait on a stack;
+// A chain of the canonical order, a piece of a long one, or two short ones. Values wait on a stack;
 // `depth` of them lie below this part, whose value goes to place `depth - merges`.
 struct ChainPart {
   std::int64_t begin = 0;   // from the panel's first index
-  std::int64_t length = 0;  // of one leaf
+  std::int64_t length = 0;  // of one chain
   int depth = 0;
   int merges = 0;
   bool resumes = false;  // goes on with the chain found at place `depth`

@@ -156,6 +156,19 @@ TEST_CASE("words of bf16 are read where they are, to the same bits", "[gemm]") {
   }
 }
 
+TEST_CASE("leaves of many indices of bf16 are trees of chains", "[gemm]") {
+  std::mt19937 random(27);
+  for (const std::int64_t leaf :
+       {kLongestChain - 1, kLongestChain + 1, 2 * kLongestChain, 3 * kLongestChain + 5}) {
+    for (int turned = 0; turned < 4; ++turned) {
+      INFO(leaf << " indices, turned " << turned);
+      check(matrices(1, 2 * leaf, 1, turned, 2), common, random);
+      check(matrices(14, leaf, 37, turned, 1), common, random);
+      check(matrices(14, 2 * leaf, 3, turned, 2), tiny, random);
+    }
+  }
+}
+
 TEST_CASE("windows over bf16 have these bits whatever channels a leaf has", "[gemm]") {
   std::mt19937 random(5);
   for (const Draw draw : {common, tiny, wild}) {

@@ -57,6 +57,32 @@ TEMPLATE_TEST_CASE("vectors multiplied element by element have the bits of their
   }
 }
 
+TEMPLATE_TEST_CASE("long vectors multiplied element by element are trees of chains", "[gemm]",
+                   float, double) {
+  std::mt19937 random(14);
+  constexpr std::int64_t kLong = 2 * kLongestChain + 77;
+  for (const std::int64_t blocks : {1, 2, 16}) {
+    for (const bool side_by_side : {true, false}) {
+      const std::int64_t batches = 19;
+      const std::int64_t inner = blocks * kLong;
+      const GemmDim batch = {.extent = batches,
+                             .a = side_by_side ? 1 : inner,
+                             .b = side_by_side ? 1 : inner,
+                             .out = 1};
+      const std::int64_t step = side_by_side ? batches : 1;
+      const Gemm gemm = {.batch = {batch},
+                         .inner = {{.extent = inner, .a = step, .b = step, .blocks = blocks}}};
+      const auto a = random_values<TestType>(batches * inner, random);
+      const auto b = random_values<TestType>(batches * inner, random);
+      std::vector<TestType> found(batches);
+      std::vector<TestType> expected(batches);
+      reference_gemm(gemm, a.data(), b.data(), expected.data());
+      mtf::gemm(gemm, a.data(), b.data(), found.data(), {.isa = widest_isa(), .threads = 1});
+      REQUIRE(same_bits<TestType>(found, expected));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("two vectors have the bits of their definition, by threads, too", "[gemm]",
                    float, double) {
   std::mt19937 random(13);

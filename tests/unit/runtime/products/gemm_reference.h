@@ -49,18 +49,34 @@ T multiply_add(T x, T y, T sum) {
   return result;
 }
 
+template <typename T>
+T sum_of_chains(std::span<const T> chains) {
+  if (chains.size() == 1) {
+    return chains.front();
+  }
+  const auto split = static_cast<std::size_t>(tree_split(static_cast<std::int64_t>(chains.size())));
+  return sum_of_chains(chains.first(split)) + sum_of_chains(chains.subspan(split));
+}
+
 // The value of blocks [first, first + blocks[d]) of each dim from `d` on; dims before are fixed.
 template <bool kFlushes, typename T>
 T reference_tree(std::vector<GemmDim> inner, std::size_t d, std::int64_t blocks, const T* a,
                  const T* b, const std::vector<GemmTerm>& terms) {
   if (d == inner.size()) {
-    T sum = 0;
-    const auto add = [&](GemmIndex at) { sum = multiply_add<kFlushes>(a[at.a], b[at.b], sum); };
+    std::vector<T> chains = {0};
+    std::int64_t in_chain = 0;
+    const auto add = [&](GemmIndex at) {
+      if (in_chain++ == kLongestChain) {
+        chains.push_back(0);
+        in_chain = 1;
+      }
+      chains.back() = multiply_add<kFlushes>(a[at.a], b[at.b], chains.back());
+    };
     for_each_index(inner, {}, add);
     for (const GemmTerm& term : terms) {
       for_each_index(inner, {.a = term.a, .b = term.b}, add);
     }
-    return sum;
+    return sum_of_chains(std::span<const T>(chains));
   }
   GemmDim& dim = inner[d];
   if (blocks == 1) {

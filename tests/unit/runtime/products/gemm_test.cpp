@@ -206,6 +206,60 @@ TEST_CASE("an empty sum is 0 and an empty side writes nothing", "[gemm]") {
   REQUIRE(out == std::vector<float>(12, 7.0F));
 }
 
+TEMPLATE_TEST_CASE("leaves of many indices are trees of chains", "[gemm]", float, double) {
+  std::mt19937 random(8);
+  const std::array<std::array<std::int64_t, 2>, 5> sides = {
+      {{1, 1}, {1, 40}, {3, 5}, {40, 1}, {13, 35}}};
+  for (const std::int64_t leaf :
+       {kLongestChain - 1, kLongestChain + 1, 3 * kLongestChain, 5 * kLongestChain + 7}) {
+    for (const auto& [rows, cols] : sides) {
+      for (const std::int64_t blocks : {1, 2, 3}) {
+        Gemm gemm = matrix_product(rows, leaf * blocks, cols, blocks);
+        const std::int64_t a_size = rows * leaf * blocks;
+        const std::int64_t b_size = cols * leaf * blocks;
+        if (blocks == 2) {
+          gemm.terms = {{.a = a_size, .b = b_size}};
+        }
+        const auto a = random_values<TestType>(2 * a_size, random);
+        const auto b = random_values<TestType>(2 * b_size, random);
+        std::vector<TestType> expected(static_cast<std::size_t>(rows * cols));
+        reference_gemm(gemm, a.data(), b.data(), expected.data());
+        INFO(rows << " x " << leaf << " * " << blocks << " x " << cols);
+        for (const Isa isa : usable_isas()) {
+          REQUIRE(same_bits<TestType>(
+              product_of<TestType>(gemm, a, b, std::vector<TestType>(expected.size()),
+                                   {.isa = isa}),
+              expected));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products of vectors of a million elements of one sign lose none", "[gemm]") {
+  constexpr std::int64_t kMany = 1'000'003;
+  std::mt19937 random(9);
+  for (const std::int64_t cols : {1, 3}) {
+    auto a = random_values<float>(kMany, random);
+    std::vector<float> b(static_cast<std::size_t>(cols * kMany));
+    std::vector<double> exact(static_cast<std::size_t>(cols));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      const float x = a[i / static_cast<std::size_t>(cols)];
+      b[i] = x;
+      exact[i % static_cast<std::size_t>(cols)] += static_cast<double>(x) * x;
+    }
+    const Gemm gemm = matrix_product(1, kMany, cols);
+    std::vector<float> found(static_cast<std::size_t>(cols));
+    std::vector<float> fast = found;
+    mtf::gemm(gemm, a.data(), b.data(), found.data(), {.isa = widest_isa()});
+    gemm_fast(gemm, a.data(), b.data(), fast.data(), {.isa = widest_isa()});
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      REQUIRE(found[i] == Approx(exact[i]).epsilon(1e-6));
+      REQUIRE(fast[i] == Approx(exact[i]).epsilon(1e-6));
+    }
+  }
+}
+
 TEST_CASE("the fast product is the canonical one up to rounding", "[gemm]") {
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {
