@@ -9,136 +9,30 @@
 #include <cassert>
 #include <span>
 
+#include "runtime/kernels/reduce/long_leaf.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 #include "runtime/kernels/reduce/short_leaves.h"
+#include "runtime/kernels/reduce/side_leaf.h"
 #include "runtime/vector_math/narrow.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kWidth = kSideResults;
 constexpr std::int64_t kLongRun = 32;  // reduced elements side by side
 constexpr int kMaxDepth = 96;          // of the tree's stack
 constexpr std::int64_t kMostLeaves = 16;
-
-// Lanes of `count` results: lane l of result j is at [l * kWidth + j].
-template <typename T>
-struct Lanes {
-  alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kWidth)> at;
-
-  T* lane(std::int64_t i) { return at.data() + i * kWidth; }
-};
-
-// Operands are stored as S, here and below, and widened as they are read.
-template <typename Op, typename S, typename T>
-void accumulate(const S* __restrict x, std::int64_t count, T* __restrict out) {
-  for (std::int64_t j = 0; j < count; ++j) {
-    out[j] = Op::apply(out[j], static_cast<T>(x[j]));
-  }
-}
-
-// Combines one element per result, `stride` apart, with a lane that is new or not.
-template <typename Op, typename S, typename T>
-void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_new, T* lane) {
-  if (is_new) {
-    for (std::int64_t j = 0; j < count; ++j) {
-      lane[j] = Op::apply(Op::identity(), static_cast<T>(x[j * stride]));
-    }
-  } else if (stride == 1) {
-    accumulate<Op>(x, count, lane);
-  } else {
-    for (std::int64_t j = 0; j < count; ++j) {
-      lane[j] = Op::apply(lane[j], static_cast<T>(x[j * stride]));
-    }
-  }
-}
-
-template <typename S>
-[[gnu::always_inline]] inline void fetch(const S* from, std::int64_t count) {
-  constexpr std::int64_t kLine = 64 / sizeof(S);
-  for (std::int64_t j = 0; j < count; j += kLine) {
-    __builtin_prefetch(from + j);
-  }
-}
-
-// The leaf at `x` of `count` results side by side.
-template <typename Op, typename S, typename T>
-void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lanes<T>& lanes,
-                 T* out) {
-  std::int64_t number = 0;
-  for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-    for (std::int64_t i = 0; i < plan.run.extent; ++i) {
-      const S* from = x + at + i * plan.run.in;
-      fetch(from + plan.ahead, plan.ahead == 0 ? 0 : count);
-      add_elements<Op>(from, plan.side.in, count, number < kReduceLanes,
-                       lanes.lane(number % kReduceLanes));
-      ++number;
-    }
-  });
-  const std::int64_t used = std::min<std::int64_t>(kReduceLanes, plan.leaf_length);
-  for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
-    for (std::int64_t l = 0; l < half && l + half < used; ++l) {
-      accumulate<Op>(lanes.lane(l + half), count, lanes.lane(l));
-    }
-  }
-  std::copy_n(lanes.lane(0), count, out);
-}
-
-// A leaf of one result in progress, over runs that lie side by side.
-template <typename Op, typename T>
-class LongLeaf {
- public:
-  LongLeaf() { lanes_.fill(Op::identity()); }
-
-  // `phase`: the lane of the first element.
-  template <typename S>
-  void take(const S* run, std::int64_t n, std::int64_t phase) {
-    alignas(64) std::array<T, kReduceLanes> lanes = lanes_;  // nothing else points at it
-    auto lane = static_cast<std::size_t>(phase);
-    std::int64_t i = 0;
-    for (; lane != 0 && i < n; ++i) {
-      lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
-      lane = (lane + 1) % kReduceLanes;
-    }
-    for (; i + kReduceLanes <= n; i += kReduceLanes) {
-      for (std::size_t l = 0; l < kReduceLanes; ++l) {
-        lanes[l] = Op::apply(lanes[l], static_cast<T>(run[i + static_cast<std::int64_t>(l)]));
-      }
-    }
-    for (; i < n; ++i) {
-      lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
-      ++lane;
-    }
-    lanes_ = lanes;
-  }
-
-  [[nodiscard]] T joined() const {
-    std::array<T, kReduceLanes> lanes = lanes_;
-    for (std::size_t half = kReduceLanes / 2; half > 0; half /= 2) {
-      for (std::size_t l = 0; l < half; ++l) {
-        lanes[l] = Op::apply(lanes[l], lanes[l + half]);
-      }
-    }
-    return lanes[0];
-  }
-
- private:
-  alignas(64) std::array<T, kReduceLanes> lanes_;
-};
 
 // Leaves of one result whose runs, `apart` from each other, are read in the order of memory.
 template <typename Op, typename T, typename S>
 void reduce_long_leaves(const ReductionPlan& plan, const S* x, std::int64_t apart,
                         std::span<T> found) {
   std::array<LongLeaf<Op, T>, kMostLeaves> leaves;
-  std::int64_t phase = 0;
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
     for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
-      leaves[leaf].take(x + at + static_cast<std::int64_t>(leaf) * apart, plan.run.extent, phase);
+      leaves[leaf].take(x + at + static_cast<std::int64_t>(leaf) * apart, plan.run.extent);
     }
-    phase = (phase + plan.run.extent) % kReduceLanes;
   });
   for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
     found[leaf] = leaves[leaf].joined();
@@ -165,10 +59,10 @@ void reduce_tree(const TreeLeaves& leaves, std::int64_t count, std::span<T> stac
 template <typename Op, typename S, typename T>
 void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
   Lanes<T> lanes{};
-  std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kWidth));
+  std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kSideResults));
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t j = 0; j < plan.side.extent; j += kWidth) {
-      const std::int64_t count = std::min(kWidth, plan.side.extent - j);
+    for (std::int64_t j = 0; j < plan.side.extent; j += kSideResults) {
+      const std::int64_t count = std::min(kSideResults, plan.side.extent - j);
       const S* x = in + from + j * plan.side.in;
       reduce_tree<Op, T>(plan.leaves, count, stack, [&](std::int64_t at, T* place) {
         reduce_leaf<Op>(plan, x + at, count, lanes, place);
@@ -186,7 +80,7 @@ T reduce_perfect(const S* x, std::int64_t leaves, std::int64_t length) {
   std::array<T, kMostLeaves> found{};
   const auto count = static_cast<std::size_t>(leaves);
   for (std::size_t l = 0; l < count; ++l) {
-    found[l] = reduce_run<Op, T>(x + static_cast<std::int64_t>(l) * length, length);
+    found[l] = reduce_adjacent<Op, T>(x + static_cast<std::int64_t>(l) * length, length);
   }
   for (std::size_t half = count / 2; half > 0; half /= 2) {
     for (std::size_t l = 0; l < half; ++l) {
@@ -225,7 +119,7 @@ void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.inside.empty()) {
     for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
       reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
-        *place = reduce_run<Op, T>(in + from + at, plan.run.extent);
+        *place = reduce_adjacent<Op, T>(in + from + at, plan.run.extent);
       });
       out[to] = stack[0];
     });

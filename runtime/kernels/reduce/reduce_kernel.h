@@ -4,7 +4,9 @@
 // A leaf is one block per reduced dim. Its elements, numbered row-major in the order of the reduced
 // dims, are dealt to kReduceLanes lanes (number modulo kReduceLanes); each lane starts from the
 // identity and goes in increasing order; lanes l and l + 8, then l + 4, + 2, + 1 are combined.
-// Leaves are combined in the tree of runtime/kernels/tree.h. Integers wrap.
+// Leaves are combined in the tree of runtime/kernels/tree.h. A leaf of more than kLongestLeaf
+// elements, as a dim of 1,000,003 has, is itself such a tree, of pieces of so many but for the
+// last: where a lane is much larger than what is added, that would be lost. Integers wrap.
 
 #pragma once
 
@@ -19,6 +21,7 @@
 namespace mtf {
 
 inline constexpr int kReduceLanes = 16;
+inline constexpr std::int64_t kLongestLeaf = std::int64_t{512} * kReduceLanes;
 
 enum class ReduceKind : std::uint8_t { kSum, kProd, kMax, kMin };
 

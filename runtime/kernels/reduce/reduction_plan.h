@@ -53,6 +53,11 @@ struct ReductionPlan {
   std::optional<ShortLeaves> short_leaves = {};
 };
 
+// Of a leaf, by what it has of elements.
+[[nodiscard]] constexpr std::int64_t pieces_of(std::int64_t leaf_length) {
+  return (leaf_length + kLongestLeaf - 1) / kLongestLeaf;
+}
+
 // How many elements the operand has.
 [[nodiscard]] std::int64_t elements_of(const ReductionPlan& plan);
 [[nodiscard]] std::int64_t trips_of(const ReduceLoops& loops);

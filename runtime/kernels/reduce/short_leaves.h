@@ -12,7 +12,9 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "runtime/kernels/reduce/piece_tree.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
@@ -123,6 +125,9 @@ class LeafGroup {
       spread(x);
     } else if (leaves_.row_count > 1) {
       add_rows(x);
+      if (!pieces_.empty()) {
+        return joined_pieces();
+      }
     } else if constexpr (std::is_same_v<S, T>) {
       return join_(x);
     } else {
@@ -147,12 +152,18 @@ class LeafGroup {
     }
   }
 
-  // Rows whose runs begin at the same lane are added to each other; then they are halved.
+  // Rows whose runs begin at the same lane are added to each other; then they are halved. Leaves
+  // that are trees of pieces end up in those.
   void add_rows(const S* x) {
     const std::int64_t kinds = kReduceLanes / lanes_;
-    std::int64_t row = 0;
+    const std::int64_t rows_of_piece = kLongestLeaf / lanes_;
+    std::int64_t row = 0;  // of the piece
     for_each(leaves_.rows, 0, 0, [&](std::int64_t at, std::int64_t) {
-      T* lanes = lanes_of_.data() + row % kinds * width_;
+      if (row == rows_of_piece) {
+        finish_piece(row);
+        row = 0;
+      }
+      T* lanes = lanes_of_.data() + (row & (kinds - 1)) * width_;  // a division would take long
       const S* from = x + at;
       if (row < kinds) {
         std::fill_n(lanes, width_, Op::identity());
@@ -161,7 +172,16 @@ class LeafGroup {
                      [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
       ++row;
     });
-    const std::int64_t used = std::min(kinds, row);
+    if (pieces_.empty()) {
+      halve_rows(row);
+    } else {
+      finish_piece(row);
+    }
+  }
+
+  void halve_rows(std::int64_t rows) {
+    const std::int64_t kinds = kReduceLanes / lanes_;
+    const std::int64_t used = std::min(kinds, rows);
     for (std::int64_t half = kinds / 2; half > 0; half /= 2) {
       for (std::int64_t r = 0; r < half && r + half < used; ++r) {
         T* lanes = lanes_of_.data() + r * width_;
@@ -171,11 +191,40 @@ class LeafGroup {
     }
   }
 
+  // Of all leaves. Not inlined into the loop over rows, whose counters would leave their registers.
+  [[gnu::noinline]] void finish_piece(std::int64_t rows) {
+    halve_rows(rows);
+    pieces_.resize(static_cast<std::size_t>(leaves_.count));
+    T* lanes = lanes_of_.data();
+    for (PieceTree<Op, T>& leaf : pieces_) {
+      leaf.add(joined_run(lanes));
+      lanes += lanes_;
+    }
+  }
+
+  T joined_pieces() {
+    PieceTree<Op, T> leaves;
+    for (const PieceTree<Op, T>& leaf : pieces_) {
+      leaves.add(leaf.joined());
+    }
+    pieces_.clear();
+    return leaves.joined();
+  }
+
+  // What the lanes of one leaf in one row come to; of no use afterwards.
+  T joined_run(T* lanes) const {
+    for (std::int64_t half = lanes_ / 2; half > 0; half /= 2) {
+      std::transform(lanes, lanes + half, lanes + half, lanes, Op::apply);
+    }
+    return lanes[0];
+  }
+
   const ShortLeaves& leaves_;
   std::int64_t lanes_;  // of a leaf, in a row
   std::int64_t width_;  // of a row
   JoinRow<T> join_;
   alignas(64) std::array<T, kReduceLanes * kMostShortLeaves> lanes_of_{};
+  std::vector<PieceTree<Op, T>> pieces_;  // of each leaf, where these have several
 };
 
 }  // namespace mtf
