@@ -89,13 +89,18 @@ class Pricing {
     if (is_own) {
       own = build_under(workspace_, file_, declared.name, diags);
     }
+    if (own != nullptr && own->session.layout() != nullptr) {
+      own->device.fit_initial_values(*own->session.layout(), diags);
+    } else if (!is_own) {
+      unsplit_.device.fit_initial_values(declared, diags);
+    }
     for (CostTable& table : tables) {
       CostRow row{
           .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
       DiagSink found = diags;
       const auto known = simplified_.find(table.entry);
       std::optional<SpmdProgram> program;
-      if (!is_own && known != simplified_.end()) {
+      if (!is_own && diags.ok() && known != simplified_.end()) {
         program = lowered(known->second, declared, found);
       } else if (own != nullptr && diags.ok() && own->session.layout() != nullptr) {
         const Unit* unit = own->session.build(table.entry);

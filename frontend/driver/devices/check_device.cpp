@@ -10,6 +10,19 @@
 #include "lowering/lower.h"
 
 namespace mtf {
+namespace {
+
+// Whether its initial value has dims that it lacks. Of others, what reads the variable shows what
+// does not fit.
+bool has_own_dims(const Variable& variable) {
+  return std::ranges::any_of(variable.init.values, [&](const Value& value) {
+    return std::ranges::any_of(value.type.shape.dims(), [&](const Dim& dim) {
+      return variable.type.shape.find(dim.name) == nullptr;
+    });
+  });
+}
+
+}  // namespace
 
 bool CheckDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& /*diags*/) {
   if (lowered_ == Lowered::kEvery) {
@@ -43,6 +56,9 @@ bool CheckDevice::fit_layouts(std::span<const TensorType> types) {
 
 void CheckDevice::declare(const Variable& variable) {
   variables_.push_back(variable);
+  if (has_own_dims(variable)) {
+    initial_values_.push_back(simplify(variable.init, ops_));
+  }
   declared_.insert_or_assign(variable.path, variable.type);
 }
 
@@ -96,8 +112,21 @@ void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   if (layouts_.empty()) {
     return;
   }
-  const Program& simplified =
-      simplified_.emplace(&unit, simplify(unit.program, ops_)).first->second;
+  for (; initial_values_checked_ < initial_values_.size(); ++initial_values_checked_) {
+    check_in_layouts(initial_values_[initial_values_checked_], diags);
+  }
+  check_in_layouts(simplified_.emplace(&unit, simplify(unit.program, ops_)).first->second, diags);
+}
+
+bool CheckDevice::fit_initial_values(const Layout& layout, DiagSink& diags) const {
+  bool fit = true;
+  for (const Program& value : initial_values_) {
+    fit = fits(value, layout, diags) && fit;
+  }
+  return fit;
+}
+
+void CheckDevice::check_in_layouts(const Program& simplified, DiagSink& diags) {
   for (const Layout& layout : layouts_) {
     DiagSink found;
     (void)fits(simplified, layout, found);

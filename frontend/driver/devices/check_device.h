@@ -37,6 +37,8 @@ class CheckDevice : public DryDevice {
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);
+  // Whether the initial values of variables can be computed under a layout.
+  bool fit_initial_values(const Layout& layout, DiagSink& diags) const;
   // The same unit simplified, as it was for its layouts, for once: large ones are not copied.
   [[nodiscard]] std::optional<Program> take_simplified(const Unit& unit);
   // How often the file runs it.
@@ -47,12 +49,15 @@ class CheckDevice : public DryDevice {
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
  private:
+  void check_in_layouts(const Program& simplified, DiagSink& diags);
   [[nodiscard]] bool is_first(const Diag& diag, const Layout& layout);
   void report(const Diag& diag, const Layout& layout, DiagSink& diags);
 
   OpTable ops_;
   Lowered lowered_;
   std::vector<Variable> variables_;
+  std::vector<Program> initial_values_;  // simplified; those with dims that the variable lacks
+  std::size_t initial_values_checked_ = 0;
   std::map<std::string, TensorType> declared_;
   std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
   std::vector<Layout> layouts_;

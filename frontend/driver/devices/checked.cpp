@@ -163,7 +163,7 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
 std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program,
                                    std::string_view entry, bool last) {
   const Unit* unit = program.session.build(entry);
-  if (unit == nullptr) {
+  if (unit == nullptr || !program.device.fit_initial_values(program.layout(), workspace.diags)) {
     return std::nullopt;
   }
   std::optional<Program> simplified = program.device.take_simplified(*unit);
