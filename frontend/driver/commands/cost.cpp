@@ -85,28 +85,20 @@ class Pricing {
   void add_layout(const Layout& declared, std::vector<CostTable>& tables) {
     DiagSink diags;
     std::unique_ptr<CheckedProgram> own;
-    const bool is_own = unsplit_.session.follows_layout() || declared.automatic;
-    if (is_own) {
+    if (unsplit_.session.follows_layout() || declared.automatic) {
       own = build_under(workspace_, file_, declared.name, diags);
     }
-    if (own != nullptr && own->session.layout() != nullptr) {
-      own->device.fit_initial_values(*own->session.layout(), diags);
-    } else if (!is_own) {
-      unsplit_.device.fit_initial_values(declared, diags);
-    }
+    CheckedProgram& built = own == nullptr ? unsplit_ : *own;
+    const Layout* layout = own == nullptr ? &declared : own->session.layout();
+    const bool fits = layout != nullptr && built.device.fit_initial_values(*layout, diags);
     for (CostTable& table : tables) {
       CostRow row{
           .layout = declared.name, .mesh = declared.mesh, .cost = std::nullopt, .errors = {}};
       DiagSink found = diags;
-      const auto known = simplified_.find(table.entry);
       std::optional<SpmdProgram> program;
-      if (!is_own && diags.ok() && known != simplified_.end()) {
-        program = lowered(known->second, declared, found);
-      } else if (own != nullptr && diags.ok() && own->session.layout() != nullptr) {
-        const Unit* unit = own->session.build(table.entry);
-        program = unit == nullptr
-                      ? std::nullopt
-                      : lowered(simplify(unit->program, op_table()), *own->session.layout(), found);
+      if (fits && diags.ok()) {
+        program = own == nullptr ? lowered(table.entry, *layout, found)
+                                 : lowered(*own, table.entry, found);
       }
       if (program && table.one_rank.cost) {
         row.cost = cost_of(*std::move(program),
@@ -118,6 +110,21 @@ class Pricing {
       row.errors = errors_of(found);
       table.layouts.push_back(std::move(row));
     }
+  }
+
+  // As it was built without a layout.
+  std::optional<SpmdProgram> lowered(const std::string& entry, const Layout& layout,
+                                     DiagSink& diags) {
+    const auto known = simplified_.find(entry);
+    return known == simplified_.end() ? std::nullopt : lowered(known->second, layout, diags);
+  }
+
+  std::optional<SpmdProgram> lowered(CheckedProgram& own, const std::string& entry,
+                                     DiagSink& diags) {
+    const Unit* unit = own.session.build(entry);
+    return unit == nullptr
+               ? std::nullopt
+               : lowered(simplify(unit->program, op_table()), *own.session.layout(), diags);
   }
 
   Workspace& workspace_;

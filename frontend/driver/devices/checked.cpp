@@ -167,8 +167,10 @@ std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program
     return std::nullopt;
   }
   std::optional<Program> simplified = program.device.take_simplified(*unit);
-  if (Program built = last ? program.session.take(entry) : Program(); !simplified) {
-    simplified = simplify(last ? std::move(built) : unit->program, op_table());
+  if (!simplified) {
+    simplified = simplify(last ? program.session.take(entry) : unit->program, op_table());
+  } else if (last) {
+    (void)program.session.take(entry);  // nobody asks for it again
   }
   return lower_simplified(*std::move(simplified), program.layout(), op_table(), workspace.diags,
                           {.exact = !workspace.options.fast});
