@@ -45,7 +45,7 @@ class Digest {
  public:
   void add(const Outcome& outcome) {
     for (const HostTensor& tensor : outcome.seen) {
-      with_type(tensor.type.dtype, [&](auto zero) { add<decltype(zero)>(tensor); });
+      with_stored(tensor.type.dtype, [&](auto zero) { add<decltype(zero)>(tensor); });
     }
   }
   [[nodiscard]] std::uint64_t value() const { return value_; }
@@ -57,7 +57,8 @@ class Digest {
       T element{};
       std::memcpy(&element, tensor.data.data() + i, sizeof element);
       std::uint64_t bits = ~std::uint64_t{0};
-      if (element == element) {
+      const auto number = static_cast<double>(element);
+      if (number == number) {
         bits = 0;
         std::memcpy(&bits, &element, sizeof element);
       }
