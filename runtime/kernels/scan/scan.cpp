@@ -49,10 +49,11 @@ void join_lines(const Way& way, std::int64_t lines, const typename Way::Type* be
 
 // ---- one slice ---------------------------------------------------------------------------------
 
-template <typename Way>
+// Of elements T, which are joined as the way has them.
+template <typename T, typename Way>
 class Scan {
  public:
-  using T = typename Way::Type;
+  using Joined = typename Way::Type;
 
   Scan(const Way& way, const KernelCall& call, bool exclusive) : way_(way), call_(call) {
     const std::size_t loop = digested_loop(call.space);
@@ -81,7 +82,7 @@ class Scan {
   void run() {
     if (rows_.count == 0) {
       if (call_.part == CallPart::kDigest) {
-        std::ranges::fill(elements<T>(call_.out), T(0));
+        std::ranges::fill(elements<Joined>(call_.out), Joined(0));
       }
       return;
     }
@@ -120,20 +121,20 @@ class Scan {
     }
     const bool tells = call_.part == CallPart::kDigest;
     const bool told = call_.part == CallPart::kRest && has_before_;
-    T* out = static_cast<T*>(call_.out.data);
-    ScanState<T, Way::kWidth, N> before;
+    T* out = tells ? nullptr : static_cast<T*>(call_.out.data) + start;
+    ScanState<Joined, Way::kWidth, N> before;
     if (told) {
-      read_digest<Way>(static_cast<const T*>(call_.in.back().data) + digest, lines, before);
+      read_digest<Way>(static_cast<const Joined*>(call_.in.back().data) + digest, lines, before);
     }
-    ScanState<T, Way::kWidth, N> all;
-    const ScanTile<Way, N> tile(way_, rows_, in, tells ? nullptr : out + start, lines);
+    ScanState<Joined, Way::kWidth, N> all;
+    const ScanTile<T, Way, N> tile(way_, rows_, in, out, lines);
     if (threads == 1) {
       tile.run(told ? &before : nullptr, all);
     } else {
       tile.run(told ? &before : nullptr, all, threads);
     }
     if (tells) {
-      write_digest<Way>(all, lines, out + digest);
+      write_digest<Way>(all, lines, static_cast<Joined*>(call_.out.data) + digest);
     }
   }
 
@@ -160,10 +161,18 @@ void join_digests(const DigestJoin& how, std::int64_t lines, const void* before,
 }
 
 void scan_kernel(const KernelCall& call, bool exclusive) {
-  with_type(call.in.front().dtype, [&](auto zero) {
-    with_scan_way<decltype(zero)>(call.space.combine, call.host.cpu().isa,
-                                  [&](const auto& way) { Scan(way, call, exclusive).run(); });
-  });
+  const Combine combine = call.space.combine;
+  const DType dtype = call.in.front().dtype;
+  const Isa isa = call.host.cpu().isa;
+  const auto run = [&]<typename T, typename Joined>(T /*element*/, Joined /*joined*/) {
+    with_scan_way<Joined>(combine, isa, [&]<typename Way>(const Way& way) {
+      Scan<T, Way>(way, call, exclusive).run();
+    });
+  };
+  if (dtype != joined_dtype(combine, dtype)) {
+    return run(float{}, double{});
+  }
+  with_type(dtype, [&](auto zero) { run(zero, zero); });
 }
 
 }  // namespace mtf

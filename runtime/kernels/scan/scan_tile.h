@@ -101,7 +101,7 @@ struct JoinRecurrence {
   }
 };
 
-// Calls `f` with the way to join, which exists for the type.
+// Calls `f` with the way to join numbers of the type, which is a `joined_dtype`.
 template <typename T, typename F>
 void with_scan_way(Combine combine, Isa isa, F&& f) {
   switch (combine) {
@@ -132,11 +132,11 @@ struct ScanRows {
   bool exclusive = false;
 };
 
-template <typename Way, typename N>
+// Of elements T, which are joined as the way has them.
+template <typename T, typename Way, typename N>
 class ScanTile {
  public:
-  using T = typename Way::Type;
-  using State = ScanState<T, Way::kWidth, N>;
+  using State = ScanState<typename Way::Type, Way::kWidth, N>;
 
   // `in`: the first element of the first line, per operand; `out` null: the digest alone is wanted.
   ScanTile(const Way& way, const ScanRows& rows, std::span<const T* const> in, T* out, N lines)
@@ -244,7 +244,7 @@ class ScanTile {
     for (std::size_t w = 0; w < Way::kWidth; ++w) {
       const T* row = in_[w] + k * rows_.step;
       for (std::size_t i = 0; i < lines_.count(); ++i) {
-        here[w][i] = row[i];
+        here[w][i] = static_cast<typename Way::Type>(row[i]);
       }
     }
   }
@@ -262,7 +262,7 @@ class ScanTile {
   void write(std::int64_t k, const State* state) const {
     T* row = out_ + k * rows_.step;
     for (std::size_t i = 0; i < lines_.count(); ++i) {
-      row[i] = state == nullptr ? Way::nothing() : (*state)[Way::kValue][i];
+      row[i] = static_cast<T>(state == nullptr ? Way::nothing() : (*state)[Way::kValue][i]);
     }
   }
 

@@ -13,7 +13,7 @@ IterationSpace scan_space(const OpCall& call, Combine combine) {
     }
   }
   space.combine = combine;
-  space.digest = Digest{.dtype = call.result.dtype,
+  space.digest = Digest{.dtype = joined_dtype(combine, call.result.dtype),
                         .width = digest_width(combine),
                         .from_end = bool_arg(call.args, "reverse", false)};
   return space;

@@ -96,6 +96,31 @@ TEST_CASE("a recurrence multiplies by each element what came before it, and adds
   CHECK(s.numbers(s.call("recurrence", {a, b}, over)) == std::vector<double>{280, 31, 15, 5});
 }
 
+// A prime size: one block, in which an error of f32 would be carried on to the end.
+TEST_CASE("a long scan of f32 is what f64 gives, rounded once") {
+  constexpr std::size_t kSize = 100'003;
+  const auto check = [](const std::string& op, double each, auto expected) {
+    Sketch s;
+    const Shape shape({{"a", static_cast<std::int64_t>(kSize)}});
+    const auto x = static_cast<double>(static_cast<float>(each));
+    const ValueId in = s.input({.dtype = DType::kF32, .shape = shape}, std::vector(kSize, x));
+    OpArgs over;
+    over.set("over", std::vector{shape[0]});
+    const std::vector<ValueId> operands =
+        op == "recurrence" ? std::vector{in, in} : std::vector{in};
+    const std::vector<double> y = s.numbers(s.call(op, operands, over));
+    for (const std::size_t k : {1U, 2U, 1'000U, 50'000U, 100'003U}) {
+      INFO(op << " at " << k);
+      CHECK(y[k - 1] == Approx(expected(x, static_cast<double>(k))).epsilon(6e-8).scale(0));
+    }
+  };
+  check("cumsum", 0.1, [](double x, double k) { return x * k; });
+  check("cumprod", 0.9999, [](double x, double k) { return std::pow(x, k); });
+  check("cumlogsumexp", 0.1, [](double x, double k) { return x + std::log(k); });
+  check("recurrence", 0.9999,
+        [](double x, double k) { return x * (1 - std::pow(x, k)) / (1 - x); });
+}
+
 TEST_CASE("a running maximum of NaN is NaN from there on") {
   Sketch s;
   const ValueId x =
