@@ -35,20 +35,21 @@ void sigmoid_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
 }
 
-// With t = tanh(c (x + k x^3)): dy = (1 + t) / 2 + x/2 (1 - t^2) c (1 + 3 k x^2).
+// With s = sigmoid(2 c (x + k x^3)), which is (1 + tanh) / 2 without what that loses where it is
+// near 0: dy = s + 2 c x s (1 - s) (1 + 3 k x^2). Beyond 100 s is 0 or 1, and x stays what squares.
 void gelu_grad(GradBuilder& b) {
-  const ValueId x = b.operand(0);
+  constexpr double kFar = 100;
   const ValueId one = b.scalar(1);
+  const ValueId above = b.emit("maximum", {b.operand(0), b.scalar(-kFar)});
+  const ValueId x = b.emit("minimum", {above, b.scalar(kFar)});
   const ValueId squared = b.emit("square", {x});
+  const ValueId scaled = b.emit("mul", {x, b.scalar(2 * kGeluScale)});
   const ValueId stretch = b.emit("add", {one, b.emit("mul", {squared, b.scalar(kGeluCubic)})});
-  const ValueId inside = b.emit("mul", {b.emit("mul", {x, b.scalar(kGeluScale)}), stretch});
-  const ValueId t = b.emit("tanh", {inside});
-  const ValueId gate = b.emit("mul", {b.emit("add", {one, t}), b.scalar(0.5)});
-  const ValueId bend = b.emit("sub", {one, b.emit("square", {t})});
+  const ValueId s = b.emit("sigmoid", {b.emit("mul", {scaled, stretch})});
+  const ValueId bend = b.emit("mul", {s, b.emit("sub", {one, s})});
   const ValueId steep = b.emit("add", {one, b.emit("mul", {squared, b.scalar(3 * kGeluCubic)})});
-  const ValueId half = b.emit("mul", {x, b.scalar(0.5 * kGeluScale)});
-  const ValueId change = b.emit("mul", {b.emit("mul", {half, bend}), steep});
-  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("add", {gate, change})}));
+  const ValueId change = b.emit("mul", {b.emit("mul", {scaled, bend}), steep});
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("add", {s, change})}));
 }
 
 // dy = s + y (1 - s), with s = sigmoid(x).

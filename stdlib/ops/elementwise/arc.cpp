@@ -104,8 +104,8 @@ const OpDef kAtan2{
     .name = "atan2",
     .summary = "the angle of the point (x, y), from -pi to pi",
     .family = "element-wise functions",
-    .params = {{.name = "y", .kind = ParamKind::kTensor, .help = "how many bits to the left"},
-               {.name = "x", .kind = ParamKind::kTensor, .help = "how many bits to the right"}},
+    .params = {{.name = "y", .kind = ParamKind::kTensor, .help = "how far up the point is"},
+               {.name = "x", .kind = ParamKind::kTensor, .help = "how far to the right"}},
     .shape_rule = kUnionOfDims,
     .example = R"(dim io = 4
 print atan2(const([io], [0, 1, 0, -1]), const([io], [1, 0, -1, 0]))

@@ -83,9 +83,11 @@ void selu_tile(const TileCall& call, std::span<const void* const> in, void* out,
   elu_of(call, in, out, n, kSeluScale, kSeluAlpha);
 }
 
-// Below 0 the slope is the result and scale alpha.
+// Below 0 the slope is scale alpha exp(x); the result and scale alpha are that, too, but for the
+// digits that a result near -scale alpha has lost.
 void elu_slope(GradBuilder& b, double scale, double alpha) {
-  const ValueId below = b.emit("add", {b.result(), b.scalar(scale * alpha)});
+  const ValueId power = b.emit("exp", {b.operand(0)});
+  const ValueId below = b.emit("mul", {power, b.scalar(scale * alpha)});
   const ValueId slope = b.emit("where", {is_positive(b), b.scalar(scale), below});
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
 }
@@ -117,14 +119,14 @@ struct HardTanh {
 struct HardSigmoid {
   template <typename T>
   T operator()(T x) const {
-    return x < T{-3} ? T{0} : x > T{3} ? T{1} : x / T{6} + T{0.5};
+    return x < T{-3} ? T{0} : x > T{3} ? T{1} : (x + T{3}) / T{6};
   }
 };
 
 struct HardSwish {
   template <typename T>
   T operator()(T x) const {
-    return x < T{-3} ? T{0} : x > T{3} ? x : x * (x / T{6} + T{0.5});
+    return x < T{-3} ? T{0} : x > T{3} ? x : x * ((x + T{3}) / T{6});
   }
 };
 

@@ -44,10 +44,14 @@ T floor_div(T a, T b) {
     if (b == T{0}) {
       return a / b;
     }
-    // (a - a mod b) / b is a whole number but for its own rounding.
-    const T exact = (a - floor_mod(a, b)) / b;
+    // (a - rest) / b is a whole number but for its own rounding; the rest towards 0 is below a,
+    // where that towards b may be infinite.
+    const T rest = std::fmod(a, b);
+    const bool turns = rest != T{0} && (rest < T{0}) != (b < T{0});
+    const T exact = (a - rest) / b - (turns ? T{1} : T{0});
     const T down = std::floor(exact);
-    return exact - down > T{0.5} ? down + T{1} : down;
+    const T whole = exact - down > T{0.5} ? down + T{1} : down;
+    return whole == T{0} ? std::copysign(T{0}, a / b) : whole;
   }
 }
 

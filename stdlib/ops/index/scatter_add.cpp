@@ -1,8 +1,9 @@
 // scatter_add: rows added up into a table, the gradient of gather.
 //
 // Order of addition: the dims that are summed are cut into canonical blocks (runtime/EXACT.md);
-// inside a block the rows that meet at one place are added in index order, and blocks in a tree. A
-// block without a row there changes nothing, so it is left out.
+// inside a block the rows that meet at one place are added in index order, halves of more than 64
+// on their own, and blocks in a tree. A block without a row there changes nothing, so it is left
+// out.
 
 #include <algorithm>
 #include <numeric>
@@ -225,20 +226,36 @@ T plus(T a, T b) {
   return static_cast<T>(to_wrapping(a) + to_wrapping(b));
 }
 
+// So many are added one behind the other: in a chain of a million the errors of f32 would show.
+constexpr std::size_t kChain = 64;
+
+// Adds the entries of one block into `total`.
+template <typename T>
+void add_block(std::span<const Entry> entries, const T* x, const RowMap& map, std::span<T> total) {
+  if (entries.size() > kChain) {
+    const std::size_t half = entries.size() / 2;
+    add_block(entries.first(half), x, map, total);
+    std::vector<T> upper(total.size());
+    add_block(entries.subspan(half), x, map, std::span<T>(upper));
+    std::ranges::transform(total, upper, total.begin(), plus<T>);
+    return;
+  }
+  for (std::size_t e = 0; e < total.size(); ++e) {
+    total[e] = x[entries.front().from + map.from[e]];
+  }
+  for (const Entry& entry : entries.subspan(1)) {
+    for (std::size_t e = 0; e < total.size(); ++e) {
+      total[e] = plus(total[e], x[entry.from + map.from[e]]);
+    }
+  }
+}
+
 // Adds the entries, which are sorted by block, over blocks [begin, end) in a tree into `total`.
 template <typename T>
 void add_tree(std::span<const Entry> entries, std::int64_t begin, std::int64_t end, const T* x,
               const RowMap& map, std::span<T> total) {
   if (entries.front().block == entries.back().block) {
-    for (std::size_t e = 0; e < total.size(); ++e) {
-      total[e] = x[entries.front().from + map.from[e]];
-    }
-    for (const Entry& entry : entries.subspan(1)) {
-      for (std::size_t e = 0; e < total.size(); ++e) {
-        total[e] = plus(total[e], x[entry.from + map.from[e]]);
-      }
-    }
-    return;
+    return add_block(entries, x, map, total);
   }
   const std::int64_t middle = begin + tree_split(end - begin);
   const auto split = static_cast<std::size_t>(
@@ -250,9 +267,7 @@ void add_tree(std::span<const Entry> entries, std::int64_t begin, std::int64_t e
   add_tree(entries.first(split), begin, middle, x, map, total);
   std::vector<T> upper(total.size());
   add_tree(entries.subspan(split), middle, end, x, map, std::span<T>(upper));
-  for (std::size_t e = 0; e < total.size(); ++e) {
-    total[e] = plus(total[e], upper[e]);
-  }
+  std::ranges::transform(total, upper, total.begin(), plus<T>);
 }
 
 // The rank that owns the first block of every summed dim turns -0 into 0.

@@ -1,9 +1,13 @@
 // normal and uniform: of each Philox block four f32 or two f64.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <type_traits>
 
+#include "ir/builder.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/random/draw.h"
 #include "stdlib/ops/rules.h"
@@ -26,7 +30,55 @@ std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kBadArgument, call.span, "`uniform` with `low` above `high`");
     return std::nullopt;
   }
-  return drawn_float_type(call, diags);
+  const std::optional<TensorType> type = drawn_float_type(call, diags);
+  const bool is_single = type && wide_of(type->dtype) == DType::kF32;
+  const double most =
+      is_single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (type && !(real_arg(call.args, "high", 1) - real_arg(call.args, "low", 0) <= most)) {
+    diags.error(DiagKind::kOverflow, call.span,
+                "`uniform` with `high` further above `low` than " +
+                    std::string(to_string(wide_of(type->dtype))) + " reaches");
+    return std::nullopt;
+  }
+  return type;
+}
+
+// The number that comes before `x`.
+template <typename T>
+T before(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::nextafter(x, -std::numeric_limits<T>::infinity());
+  } else {  // the sign, then the size
+    constexpr std::uint16_t kSign = 0x8000;
+    const bool is_zero = (x.bits & ~kSign) == 0;
+    const int bits = is_zero ? kSign + 1 : (x.bits & kSign) != 0 ? x.bits + 1 : x.bits - 1;
+    x.bits = static_cast<std::uint16_t>(bits);
+    return x;
+  }
+}
+
+// The last number that may be drawn: below `high`, unless `low` is all that there is.
+template <typename T>
+double last_drawn(const OpArgs& args) {
+  const auto low = static_cast<T>(real_arg(args, "low", 0));
+  const auto high = static_cast<T>(real_arg(args, "high", 1));
+  return std::max(static_cast<double>(before(high)), static_cast<double>(low));
+}
+
+// Of a narrow dtype, one that is rounded, but not up to `high`. An invalid id: the call stands for
+// itself.
+std::optional<ValueId> uniform_expand(Builder& b, const OpCall& call,
+                                      std::span<const ValueId> /*operands*/) {
+  const DType dtype = call.result.dtype;
+  if (!is_narrow(dtype)) {
+    return ValueId{};
+  }
+  OpArgs args = call.args;
+  args.set("dtype", wide_of(dtype));
+  const ValueId rounded = b.cast(b.emit("uniform", {}, std::move(args)), dtype);
+  const double last =
+      dtype == DType::kBF16 ? last_drawn<BFloat16>(call.args) : last_drawn<Float16>(call.args);
+  return b.emit("minimum", {rounded, b.scalar(last, dtype)});
 }
 
 // Uniform in [0, 1), on a grid that the type holds exactly.
@@ -94,6 +146,8 @@ void random_kernel(const KernelCall& call) {
     const auto shift = static_cast<T>(real_arg(args, kNormal ? "mean" : "low", 0));
     const auto scale = kNormal ? static_cast<T>(real_arg(args, "stddev", 1))
                                : static_cast<T>(real_arg(args, "high", 1)) - shift;
+    const T last =
+        kNormal ? std::numeric_limits<T>::infinity() : static_cast<T>(last_drawn<T>(args));
     fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
       draw_units(stream, block, isa, run);
       if constexpr (kNormal) {
@@ -101,6 +155,7 @@ void random_kernel(const KernelCall& call) {
       }
       for (T& number : run) {
         number = shift + scale * number;
+        number = number > last ? last : number;
       }
     });
   });
@@ -129,11 +184,16 @@ const OpDef kUniform{.name = "uniform",
                                               real_param("high", "just above the greatest (1)")},
                                              "(f32)"),
                      .shape_rule = "the shape",
-                     .example = "dim batch = 2, io = 3\nprint uniform([batch, io], seed = 7)\n",
+                     .example = R"(dim batch = 2, io = 3
+let x = uniform([batch, io], low = 1, high = 2, seed = 7)
+assert all(1 <= x and x < 2)
+)",
                      .type = uniform_type,
+                     .expand = uniform_expand,
                      .space = kept_space,
                      .flops = one_flop_each,
                      .kernel = random_kernel<Distribution::kEven>,
+                     .narrow = true,
                      .random = true};
 
 }  // namespace mtf::ops
