@@ -81,7 +81,7 @@ double silu_host(std::span<const double> x) {
   return x[0] / (1.0 + std::exp(-x[0]));
 }
 double gelu_host(std::span<const double> x) {
-  return 0.5 * x[0] * (1.0 + std::tanh(kGeluScale * x[0] * (1.0 + kGeluCubic * x[0] * x[0])));
+  return x[0] / (1.0 + std::exp(-2 * kGeluScale * x[0] * (1.0 + kGeluCubic * x[0] * x[0])));
 }
 double softplus_host(std::span<const double> x) {
   return std::max(x[0], 0.0) + std::log1p(std::exp(-std::abs(x[0])));

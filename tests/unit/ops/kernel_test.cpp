@@ -52,8 +52,9 @@ TEST_CASE("floats divide down as in Python") {
              {2, -3, -4, -0.0, kInf, -kInf});
   check_same(apply("mod", DType::kF32, {{7, -7, 7.5, -4, 1}, {3, 3, -2, 2, 0}}),
              {1, 2, -0.5, 0, kNaN});
-  check_same(apply("floordiv", DType::kF32, {{-1, 1, -1, 1e30, -1e-20}, {kInf, -kInf, -kInf, 3, 3}}),
-             {-1, -1, 0, 3.3333334e29, -1});
+  check_same(
+      apply("floordiv", DType::kF32, {{-1, 1, -1, 1e30, -1e-20}, {kInf, -kInf, -kInf, 3, 3}}),
+      {-1, -1, 0, 3.3333334e29, -1});
 }
 
 TEST_CASE("whole numbers wrap") {
