@@ -3,6 +3,7 @@
 // Whole numbers divided by zero give 0, as in NumPy: an element cannot stop the program.
 
 #include <cmath>
+#include <concepts>
 
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"
@@ -29,30 +30,31 @@ T floor_mod(T a, T b) {
   }
 }
 
-template <typename T>
+template <std::floating_point T>
 T floor_div(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    if (b == 0) {
-      return 0;
-    }
-    if (b == T{-1}) {
-      return static_cast<T>(0U - to_wrapping(a));  // the smallest integer stays itself
-    }
-    const T quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-  } else {
-    if (b == T{0}) {
-      return a / b;
-    }
-    // (a - rest) / b is a whole number but for its own rounding; the rest towards 0 is below a,
-    // where that towards b may be infinite.
-    const T rest = std::fmod(a, b);
-    const bool turns = rest != T{0} && (rest < T{0}) != (b < T{0});
-    const T exact = (a - rest) / b - (turns ? T{1} : T{0});
-    const T down = std::floor(exact);
-    const T whole = exact - down > T{0.5} ? down + T{1} : down;
-    return whole == T{0} ? std::copysign(T{0}, a / b) : whole;
+  if (b == T{0}) {
+    return a / b;
   }
+  // (a - rest) / b is a whole number but for its own rounding; the rest towards 0 is no larger than
+  // a, where that towards b may be infinite.
+  const T rest = std::fmod(a, b);
+  const bool turns = rest != T{0} && (rest < T{0}) != (b < T{0});
+  const T exact = (a - rest) / b - (turns ? T{1} : T{0});
+  const T down = std::floor(exact);
+  const T whole = exact - down > T{0.5} ? down + T{1} : down;
+  return whole == T{0} ? std::copysign(T{0}, a / b) : whole;
+}
+
+template <std::integral T>
+T floor_div(T a, T b) {
+  if (b == 0) {
+    return 0;
+  }
+  if (b == T{-1}) {
+    return static_cast<T>(0U - to_wrapping(a));  // the smallest integer stays itself
+  }
+  const T quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
 struct Mod {

@@ -30,7 +30,7 @@ std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kBadArgument, call.span, "`uniform` with `low` above `high`");
     return std::nullopt;
   }
-  const std::optional<TensorType> type = drawn_float_type(call, diags);
+  std::optional<TensorType> type = drawn_float_type(call, diags);
   const bool is_single = type && wide_of(type->dtype) == DType::kF32;
   const double most =
       is_single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
@@ -135,6 +135,29 @@ void to_normal(std::span<T> units, Isa isa) {
   }
 }
 
+// What becomes of a number of the plain distribution: shift + scale * number, `last` at most.
+template <typename T>
+struct Fitted {
+  T shift;
+  T scale;
+  T last;
+};
+
+template <typename T>
+Fitted<T> fitted_normal(const OpArgs& args) {
+  return {.shift = static_cast<T>(real_arg(args, "mean", 0)),
+          .scale = static_cast<T>(real_arg(args, "stddev", 1)),
+          .last = std::numeric_limits<T>::infinity()};
+}
+
+template <typename T>
+Fitted<T> fitted_uniform(const OpArgs& args) {
+  const auto low = static_cast<T>(real_arg(args, "low", 0));
+  return {.shift = low,
+          .scale = static_cast<T>(real_arg(args, "high", 1)) - low,
+          .last = static_cast<T>(last_drawn<T>(args))};
+}
+
 template <Distribution kDistribution>
 void random_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kGauss;
@@ -143,19 +166,15 @@ void random_kernel(const KernelCall& call) {
   const Isa isa = call.host.cpu().isa;
   with_float(call.out.dtype, [&](auto type) {
     using T = decltype(type);
-    const auto shift = static_cast<T>(real_arg(args, kNormal ? "mean" : "low", 0));
-    const auto scale = kNormal ? static_cast<T>(real_arg(args, "stddev", 1))
-                               : static_cast<T>(real_arg(args, "high", 1)) - shift;
-    const T last =
-        kNormal ? std::numeric_limits<T>::infinity() : static_cast<T>(last_drawn<T>(args));
+    const Fitted<T> fitted = kNormal ? fitted_normal<T>(args) : fitted_uniform<T>(args);
     fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
       draw_units(stream, block, isa, run);
       if constexpr (kNormal) {
         to_normal(run, isa);
       }
       for (T& number : run) {
-        number = shift + scale * number;
-        number = number > last ? last : number;
+        const T found = fitted.shift + fitted.scale * number;
+        number = found > fitted.last ? fitted.last : found;
       }
     });
   });
