@@ -25,6 +25,7 @@ class Rematerializer {
         segments_(segments_of(program)),
         maker_(program.values.size(), kNobody),
         readers_(program.values.size()),
+        last_read_(program.values.size(), 0),
         kept_(program.values.size(), 0) {
     for (const SpmdId output : program.outputs) {
       kept_[at(output)] = 1;
@@ -34,6 +35,9 @@ class Rematerializer {
     }
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       note(s);
+      for (const SpmdId id : read_by(program.steps[s])) {
+        last_read_[at(id)] = s;
+      }
     }
   }
 
@@ -109,13 +113,14 @@ class Rematerializer {
     while (!to_visit.empty() && calls.size() <= kMostCalls) {
       const SpmdId id = to_visit.back();
       to_visit.pop_back();
-      if (const LocalCall* call = cheap_call(s, id)) {
+      const LocalCall* call = cheap_call(s, id);
+      if (call != nullptr && !is_narrowed(s, *call, value)) {
         if (std::ranges::find(calls, call) == calls.end()) {
           calls.push_back(call);
           to_visit.insert(to_visit.end(), call->operands.begin(), call->operands.end());
         }
       } else if (id != large && kMuchSmaller * bytes_of(id) > bytes_of(value)) {
-        if (large.valid() || !may_be_read(s, id, value)) {
+        if (large.valid() || !(call != nullptr || may_be_read(s, id, value))) {
           return {};
         }
         large = id;
@@ -126,6 +131,16 @@ class Rematerializer {
     }
     std::ranges::sort(calls);  // they lie in one list
     return calls;
+  }
+
+  // Whether what a call on the way makes had better be kept than what it is made from, which is
+  // larger and of no other use: a wide sum that was cast to a narrow dtype.
+  [[nodiscard]] bool is_narrowed(std::size_t s, const LocalCall& call, SpmdId value) const {
+    return call.result != value && may_go(call.result) &&
+           std::ranges::any_of(call.operands, [&](SpmdId from) {
+             return maker_[at(from)] != s && last_read_[at(from)] == s &&
+                    bytes_of(from) > bytes_of(call.result);
+           });
   }
 
   // Null: something else makes it.
@@ -220,6 +235,7 @@ class Rematerializer {
     program_.values.push_back(program_.at(value));
     maker_.push_back(maker);
     readers_.emplace_back();
+    last_read_.push_back(maker);
     kept_.push_back(0);
     return {static_cast<std::int32_t>(program_.values.size() - 1)};
   }
@@ -262,6 +278,7 @@ class Rematerializer {
   std::vector<std::size_t> segments_;              // per step, of the loops
   std::vector<std::size_t> maker_;                 // per value, the step
   std::vector<std::vector<std::size_t>> readers_;  // per value, the steps
+  std::vector<std::size_t> last_read_;             // per value, the last step before this
   std::vector<char> kept_;                         // per value: it is returned, or a variable's
 };
 

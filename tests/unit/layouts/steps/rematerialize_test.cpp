@@ -55,6 +55,18 @@ TEST_CASE("what is cheap from something narrow is, too") {
   CHECK(!is_kept(plan, "z"));
 }
 
+TEST_CASE("of what is wide and its narrow cast the narrow one is kept") {
+  const SpmdProgram plan = plan_of(
+      "  let narrow = cast(cumsum(x, over = b), bf16)\n"
+      "  let z = cast(narrow, f32)\n"
+      "  let top = max(z, over = a)\n"
+      "  let before = cumsum((z - top) * 2, over = a)\n"
+      "  return before * z\n");
+  CHECK(times_computed(plan, "narrow") == 1);
+  CHECK(is_kept(plan, "narrow"));
+  CHECK(times_computed(plan, "z") == 3);
+}
+
 TEST_CASE("what is dear, or made of two such, or read by more than chains is kept") {
   const SpmdProgram dear = plan_of(
       "  let z = exp(x)\n"
