@@ -17,10 +17,10 @@ import decode
 import moe
 import nn
 import optim
-dim n = 64, classes = 8, io = 48, length = 640, head = 4, expert = 2, slot = 640
+dim n = 64, classes = 8, io = 48, length = 640, head = 4, expert = 2, slot = 640, four = 4
 mesh grid = [x: 2, y: 2]
 layout whole on grid { }
-layout both on grid { n -> x, classes, io -> y }
+layout both on grid { n, length, block -> x, classes, io, head -> y }
 let logits = load("logits.npy", [n, classes])
 let labels = load("labels.npy", [n])
 let shares = load("shares.npy", [n, classes])
@@ -155,6 +155,13 @@ let to, weights, first = moe.top_gates(ones_of, length, expert, slot, 1, [])
     wanted.add("slots", "to", each, of_each(0, 1e-3))
 
 
+# Of bf16, too: 0.5 and 0.25 are 0.7 together, and the others get nothing.
+def nucleus(wanted):
+    wanted.program += "let shares_of = const([four], [0.5, 0.25, 0.125, 0.125])\n"
+    wanted.add("nucleus", "decode.nucleus(cast(log(shares_of), bf16), four, 0.7) > -100",
+               np.array([1, 1, 0, 0]), of_each(0, 1e-3))
+
+
 # What is added up block by block is rounded once.
 def blocks(wanted, n):
     q = n["q"]
@@ -189,6 +196,9 @@ for i in 0..299 {
     wanted.add("step", "first_step", -np.ones(48), of_each(1e-6))
     wanted.add("steps", "wide_net.w", -300 * np.ones(48), of_each(2e-6))
     wanted.add("counted", 'narrow_net."w/adam/t"', 299, of_each(0, 1e-3))
+    share = 1 - (1 - 1e-4) ** np.array([1.0, 10, 1e3, 1e5, 1e7])
+    wanted.program += "let counts = const([five: 5], [1, 10, 1e3, 1e5, 1e7])\n"
+    wanted.add("known", "optim.known(0.9999, counts)", share, of_each(1e-6))
     end = 4e-6 + (1 - 4e-6) * np.sin(np.pi / 2 / 70_000) ** 2
     wanted.add("cycle", "optim.one_cycle(fill([], 99_998), lr = 1, steps = 100_000)", end,
                of_each(1e-6))
@@ -202,6 +212,7 @@ def main(mtf):
     losses(wanted, wide)
     norms(wanted, wide)
     places(wanted, wide)
+    nucleus(wanted)
     blocks(wanted, wide)
     steps(wanted, wide)
     return 1 if wanted.failures(run(mtf, wanted.program, arrays, ["whole", "both"])) else 0
