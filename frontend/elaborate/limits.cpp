@@ -1,5 +1,6 @@
 #include "frontend/elaborate/limits.h"
 
+#include <pthread.h>
 #include <string>
 
 #include "frontend/elaborate/tensors/recording.h"
@@ -47,10 +48,22 @@ bool may_go_on(Limits& limits, Units& units, SourceSpan span, std::size_t work) 
   return !limits.ended;
 }
 
+void Limits::begin_on_this_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    return;
+  }
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  const std::size_t left = size / 8 * 3;  // for what the innermost call runs
+  lowest_call = static_cast<const char*>(lowest) + left;
+}
+
 bool stack_left(const Limits& limits, Reporter& report, SourceSpan span) {
-  constexpr std::ptrdiff_t kStackBudget = std::ptrdiff_t{5} << 20;  // of the usual 8 MiB
   const auto* here = static_cast<const char*>(__builtin_frame_address(0));
-  if (limits.stack_base == nullptr || limits.stack_base - here < kStackBudget) {
+  if (here > limits.lowest_call) {
     return true;
   }
   report.error(DiagKind::kRecursionLimit, span, "calls and brackets are nested too deep here");

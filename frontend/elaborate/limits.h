@@ -23,10 +23,10 @@ struct Limits {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::function<void()> before_statement;  // may throw, to end what runs
 
-  std::size_t statements = 0;  // so far
-  bool ended = false;          // what went on for long enough
-  bool ends_soon = false;      // after an error in a run
-  const char* stack_base = nullptr;
+  std::size_t statements = 0;         // so far
+  bool ended = false;                 // what went on for long enough
+  bool ends_soon = false;             // after an error in a run
+  const char* lowest_call = nullptr;  // calls may take the stack down to here
 
   // Of a session that is told one statement after the other, each may go on for as long as a
   // program.
@@ -34,6 +34,9 @@ struct Limits {
     statements = 0;
     ended = false;
   }
+
+  // What follows runs on the stack of this thread, however large that is.
+  void begin_on_this_stack();
 };
 
 // Work as of so many statements is about to be done. False: there has been enough of it, which is

@@ -29,7 +29,7 @@ const host::Context& Session::context() const {
 
 host::Value Session::evaluate(ast::File file) {
   host::Context& c = state_->context;
-  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.begin_on_this_stack();
   const host::Module& current = state_->add(std::move(file));
   const host::Restore scope(c.names.scope, state_->scope);
   if (!host::resolve(c, current)) {

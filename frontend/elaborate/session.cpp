@@ -58,7 +58,7 @@ host::Module& Session::State::add(ast::File file) {
 
 void Session::run(ast::File file) {
   host::Context& c = state_->context;
-  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.begin_on_this_stack();
   host::Module& current = state_->add(std::move(file));
   if (state_->options.interactive) {
     c.limits.start_over();
@@ -135,7 +135,7 @@ std::span<const Contract> Session::contracts() const {
 
 const Unit* Session::build(std::string_view entry, bool is_wanted) {
   host::Context& c = state_->context;
-  c.limits.stack_base = static_cast<const char*>(__builtin_frame_address(0));
+  c.limits.begin_on_this_stack();
   const Unit* unit = host::build_named(c, entry, is_wanted);
   if (unit != nullptr && unit->program.name.empty()) {
     throw std::logic_error("the program of " + std::string(entry) + " was taken");

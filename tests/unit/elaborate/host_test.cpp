@@ -1,5 +1,7 @@
 // Values on the host: arithmetic, shapes, lists, strings, control flow.
 
+#include <pthread.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/unit/elaborate/harness.h"
@@ -114,6 +116,39 @@ TEST_CASE("recursion ends in an error, not in a crash") {
   CHECK(printed("fn f(n) { return f(n + 1) }\nprint f(0)")[0].find("recursion-limit") !=
         std::string::npos);
   CHECK_FALSE(errors.empty());
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kSmallStack = std::size_t{4} << 20U;  // frames are many times as large
+#else
+constexpr std::size_t kSmallStack = std::size_t{512} << 10U;  // 1/16 of what is usual
+#endif
+
+Lines printed_on_small_stack(std::string text) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kSmallStack);
+  std::pair<std::string, Lines> job(std::move(text), {});
+  const auto run = [](void* data) -> void* {
+    auto& [program, lines] = *static_cast<std::pair<std::string, Lines>*>(data);
+    lines = printed(program);
+    return nullptr;
+  };
+  pthread_t thread{};
+  REQUIRE(pthread_create(&thread, &attributes, run, &job) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return job.second;
+}
+
+TEST_CASE("recursion ends in an error where the stack is small, too") {
+  CHECK(printed_on_small_stack("print 1 + 1") == Lines{"2"});
+  const std::string deep(28, '(');
+  const Lines errors =
+      printed_on_small_stack("fn f(n) { if n == 0 { return 0 }\n return 1 + " + deep + "f(n - 1)" +
+                             std::string(deep.size(), ')') + " }\nprint f(200)");
+  REQUIRE_FALSE(errors.empty());
+  CHECK(errors[0].find("recursion-limit") != std::string::npos);
 }
 
 TEST_CASE("recursion that branches ends as soon as it is too deep") {
