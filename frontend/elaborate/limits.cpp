@@ -1,5 +1,6 @@
 #include "frontend/elaborate/limits.h"
 
+#include <algorithm>
 #include <pthread.h>
 #include <string>
 
@@ -49,6 +50,7 @@ bool may_go_on(Limits& limits, Units& units, SourceSpan span, std::size_t work) 
 }
 
 void Limits::begin_on_this_stack() {
+  constexpr std::size_t kMostStack = std::size_t{64} << 20;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
     return;
@@ -57,8 +59,10 @@ void Limits::begin_on_this_stack() {
   std::size_t size = 0;
   pthread_attr_getstack(&attributes, &lowest, &size);
   pthread_attr_destroy(&attributes);
-  const std::size_t left = size / 8 * 3;  // for what the innermost call runs
-  lowest_call = static_cast<const char*>(lowest) + left;
+  const auto* top = static_cast<const char*>(lowest) + size;
+  // Three eighths are left for what the innermost call runs. Without a limit there may be
+  // terabytes.
+  lowest_call = top - std::min(size, kMostStack) / 8 * 5;
 }
 
 bool stack_left(const Limits& limits, Reporter& report, SourceSpan span) {
