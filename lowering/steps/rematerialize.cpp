@@ -134,11 +134,12 @@ class Rematerializer {
   }
 
   // Whether what a call on the way makes had better be kept than what it is made from, which is
-  // larger and of no other use: a wide sum that was cast to a narrow dtype.
+  // larger and of no other use: a wide sum that was cast to a narrow dtype. Inputs stay anyway.
   [[nodiscard]] bool is_narrowed(std::size_t s, const LocalCall& call, SpmdId value) const {
     return call.result != value && may_go(call.result) &&
            std::ranges::any_of(call.operands, [&](SpmdId from) {
-             return maker_[at(from)] != s && last_read_[at(from)] == s &&
+             const std::size_t maker = maker_[at(from)];
+             return maker != kNobody && maker != s && last_read_[at(from)] == s &&
                     bytes_of(from) > bytes_of(call.result);
            });
   }
