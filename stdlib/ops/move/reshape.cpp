@@ -154,6 +154,9 @@ std::vector<LocalLoop> local_loops(const KernelCall& call) {
 // The operand's slice is read as if it had the result's dims: common loops are as long as here, the
 // others complete, of which the result takes its part.
 void reshape_kernel(const KernelCall& call) {
+  if (call.out.shape.volume() == 0) {  // a rank outside the layout has nothing of any loop
+    return;
+  }
   const std::vector<LocalLoop> loops = local_loops(call);
   std::vector<StridedDim> dims;
   std::int64_t from = 1;
