@@ -102,6 +102,13 @@ bool set_number(Hardware& hardware, const Value& value) {
   return number.has_value();
 }
 
+// Amounts of memory are told as whole numbers.
+bool set_capacity(Hardware& hardware, const Value& value) {
+  constexpr double kMostBytes = 1e18;
+  return set_number<&Hardware::capacity>(hardware, value) && hardware.capacity >= 1 &&
+         hardware.capacity <= kMostBytes;
+}
+
 template <auto member>
 bool set_share(Hardware& hardware, const Value& value) {
   return set_number<member>(hardware, value) && hardware.*member <= 1;
@@ -133,7 +140,7 @@ constexpr std::array kFields = std::to_array<Field>({
     {"bandwidth", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
     {"bandwidth_per_rank", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
     {"bandwidth_per_machine", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
-    {"memory", false, kNumber, set_number<&Hardware::capacity>},
+    {"memory", false, "bytes, from 1 to 1e18", set_capacity},
     {"products", false, kCurve,
      [](Hardware& hardware, const Value& value) { return set_curve(hardware.products, value); }},
     {"tile", false, kNumber, set_number<&Hardware::tile>},
