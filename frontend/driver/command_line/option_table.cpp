@@ -150,11 +150,8 @@ bool set_memory(Options& options, std::string_view text) {
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
   const auto* found = std::ranges::find(kByteUnits, unit.empty() ? "B" : unit, &NamedFactor::first);
-  if (error != std::errc{} || found == kByteUnits.end()) {
-    return false;
-  }
-  const double bytes = number * found->second;
-  if (!(bytes >= 1 && bytes <= 1e18)) {  // nor is `nan` an amount
+  const double bytes = found == kByteUnits.end() ? 0 : number * found->second;
+  if (error != std::errc{} || !(bytes >= 1 && bytes <= 1e18)) {  // nor is `nan` an amount
     return false;
   }
   options.search.memory = static_cast<std::uint64_t>(bytes);
