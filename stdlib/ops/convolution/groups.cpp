@@ -84,7 +84,8 @@ bool fit_groups(const OpCall& call, std::vector<Dim>& x, std::vector<Dim>& k, Di
     return false;
   }
   const std::int64_t part = dims->of_k ? dims->of_k->size : 1;
-  if (groups < 1 || dims->of_x.size != groups * part || dims->out.size % groups != 0) {
+  if (groups < 1 || dims->of_x.size % groups != 0 || dims->of_x.size / groups != part ||
+      dims->out.size % groups != 0) {
     const std::string times = std::to_string(groups);
     diags.error(
         DiagKind::kDimSize, call.span,
