@@ -63,6 +63,9 @@ print low, high, first, others
     {"size", "size(x)", "how many elements a tensor, shape or dim has",
      "print size(ones([a: 2, b: 3]))\n"},
     {"dtype", "dtype(x)", "the dtype of a tensor", "print dtype(ones([a: 2]))\n"},
+    {"wide_dtype", "wide_dtype(x)",
+     "the dtype that a tensor is summed in: f32 for bf16 and f16, else its own",
+     "let x = ones([a: 2], bf16)\nprint wide_dtype(x), cast(x, wide_dtype(x)) / 3\n"},
     {"len", "len(x)", "how many items a list, shape or string has", "print len([1, 2, 3])\n"},
     {"int", "int(x)",
      "a number without its fraction; at top level also of a scalar tensor, on every rank. `cast` "

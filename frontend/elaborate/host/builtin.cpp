@@ -55,6 +55,13 @@ Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
                            : wrong_argument(c.report, self, x, "a tensor");
 }
 
+Value wide_dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const Operand x = one_argument(c, self, call, span);
+  const auto* tensor = x.value.get<Tensor>();
+  return tensor != nullptr ? make(wide_of(tensor->type.dtype))
+                           : wrong_argument(c.report, self, x, "a tensor");
+}
+
 Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   if (const auto* list = x.value.get<List>()) {
@@ -75,6 +82,9 @@ constexpr std::array kFunctions{
            .summary = "how many elements a tensor, shape or dim has",
            .call = size_call},
     HostFn{.name = "dtype", .summary = "the dtype of a tensor", .call = dtype_call},
+    HostFn{.name = "wide_dtype",
+           .summary = "the dtype that a tensor is summed in: f32 for bf16 and f16, else its own",
+           .call = wide_dtype_call},
     HostFn{
         .name = "len", .summary = "how many items a list, shape or string has", .call = len_call},
     HostFn{.name = "int",
