@@ -10,7 +10,7 @@
 // quarter of its time are faults of small pages. Where the system has no huge pages at hand,
 // nothing is gained or lost.
 extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming): jemalloc's name
-const char* malloc_conf = "thp:always";
+const char* malloc_conf = "thp:always,oversize_threshold:0";
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of who writes it
