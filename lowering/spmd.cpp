@@ -131,8 +131,11 @@ std::int64_t Stream::part_at(const Mesh& mesh, std::int64_t rank, std::int64_t t
 }
 
 Interval Stream::part_of(std::int64_t extent, std::int64_t part) const {
-  const std::int64_t begin = extent * part / parts;
-  return from_to(begin, extent * (part + 1) / parts);
+  const auto edge =
+      [&](std::int64_t p) {  // extent * p / parts, which may not fit before the division
+        return extent / parts * p + extent % parts * p / parts;
+      };
+  return from_to(edge(part), edge(part + 1));
 }
 
 std::size_t done_at(const SpmdProgram& program, std::size_t step) {

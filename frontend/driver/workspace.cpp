@@ -22,6 +22,7 @@
 #include "frontend/parse/parse.h"
 #include "frontend/report/json.h"
 #include "runtime/ranks/communicator_process.h"
+#include "runtime/ranks/interruption.h"
 #include "runtime/ranks/world.h"
 #include "stdlib/ops/table.h"
 
@@ -303,6 +304,16 @@ int show_usage_error(const std::string& text, bool json) {
   return show_alone(
       json ? render_json(Remark{.slug = "usage", .text = text}) : "mtf: " + text + "\n",
       kUsageError, json);
+}
+
+void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
+                     const std::string& last_step, Outcome& outcome) {
+  const std::string& saved = interrupted.saved;
+  const std::string text = "interrupted" + (last_step.empty() ? "" : " after " + last_step) +
+                           (saved.empty() ? "" : "; " + in_backticks(saved) + " is saved");
+  outcome.status = interrupted.status;
+  workspace.remarks.push_back({.slug = "interrupted", .text = text});
+  outcome.message += "mtf: " + text + "\n";
 }
 
 Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body) {

@@ -24,6 +24,8 @@
 
 namespace mtf {
 
+struct Interrupted;
+
 // How a command ends: its status, and the messages for standard error that are still to be shown.
 struct Outcome {
   int status = kDone;
@@ -142,6 +144,10 @@ void flush_output(Outcome& outcome);
 // Shows a text, to standard error with a status that is none of success, unless it is JSON.
 [[nodiscard]] int show_alone(const std::string& text, int status, bool json = false);
 [[nodiscard]] int show_usage_error(const std::string& text, bool json);
+
+// "mtf: interrupted after step 3; `x.safetensors` is saved". `last_step`: "" where there is none.
+void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
+                     const std::string& last_step, Outcome& outcome);
 
 // Runs `body`; what it throws becomes the outcome, a `Failure` as an ordinary diagnostic.
 [[nodiscard]] Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body);

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import signalled  # noqa: E402
@@ -123,6 +124,22 @@ def check_host(folder, line):
         fail(line, f"status {code}, not 130", messages)
 
 
+def check_verify(folder):
+    """The folder for its checkpoints goes with it, from the host and from a loop of the device."""
+    temporary = pathlib.Path(folder, "temporary")
+    temporary.mkdir()
+    for text in (BUSY, LONG):
+        pathlib.Path(folder, "case.mtf").write_text(text, encoding="utf-8")
+        with subprocess.Popen([MTF, "verify", "case.mtf"], cwd=folder, text=True, stderr=subprocess.PIPE,
+                              env=dict(os.environ, TMPDIR=str(temporary))) as process:
+            while not any(temporary.iterdir()) and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            messages = process.communicate(timeout=300)[1]
+        if process.returncode != 130 or messages != "mtf: interrupted\n" or any(temporary.iterdir()):
+            fail(["verify"], f"status {process.returncode}, {list(temporary.iterdir())}", messages)
+
+
 def main():
     run = ["run", "--layout", "both", *REPORTS]
     with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +154,7 @@ def main():
                               "--mesh", "rows=1,cols=2"])
         check_killed(folder)
         check_host(folder, [MTF, "run"])
+        check_verify(folder)
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)
 
 

@@ -105,16 +105,6 @@ void say_counts(Workspace& workspace, const ExecuteDevice& device) {
   }
 }
 
-void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
-                     const std::string& last_step, Outcome& outcome) {
-  const std::string& saved = interrupted.saved;
-  const std::string text = "interrupted" + (last_step.empty() ? "" : " after " + last_step) +
-                           (saved.empty() ? "" : "; " + in_backticks(saved) + " is saved");
-  outcome.status = interrupted.status;
-  workspace.remarks.push_back({.slug = "interrupted", .text = text});
-  outcome.message += "mtf: " + text + "\n";
-}
-
 // What ended it before its end, if that was a signal. `failed`: it is about to throw anything else.
 std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tree,
                                                  const std::function<void()>& failed) {

@@ -20,6 +20,7 @@
 #include "frontend/driver/progress.h"
 #include "frontend/parse/parse.h"
 #include "ir/support/file.h"
+#include "runtime/ranks/interruption.h"
 #include "stdlib/ops/source/npy.h"
 #include "stdlib/ops/table.h"
 
@@ -156,7 +157,9 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
        .checkpoints = checkpoints.path()},
       nullptr);
   std::optional<ast::File> tree = parse_program(workspace, file, diags);
-  Session session(choosing(workspace.options, layout), workspace.sources, device, diags);
+  ElaborateOptions host = choosing(workspace.options, layout);
+  host.before_statement = throw_if_interrupted;
+  Session session(std::move(host), workspace.sources, device, diags);
   session.run(*std::move(tree));
   if (diags.ok()) {
     trace.variables = device.variables();
@@ -288,7 +291,16 @@ Outcome verify_outcome(Workspace& workspace) {
 }
 
 int verify_command(const Options& options) {
-  return run_alone(options, verify_outcome);
+  return run_alone(options, [](Workspace& workspace) -> Outcome {
+    note_interruptions();  // ended at once, it would leave its temporary folder
+    try {
+      return verify_outcome(workspace);
+    } catch (const Interrupted& stop) {
+      Outcome outcome = outcome_of(workspace, workspace.diags);
+      say_interrupted(workspace, stop, "", outcome);
+      return outcome;
+    }
+  });
 }
 
 }  // namespace mtf

@@ -18,7 +18,7 @@ struct Growth {
   std::int64_t size = 1;
   std::int64_t on = 1;
 
-  [[nodiscard]] bool is_whole(std::int64_t ranks) const { return size * ranks % on == 0; }
+  [[nodiscard]] bool is_whole(std::int64_t ranks) const { return size % on * ranks % on == 0; }
   [[nodiscard]] std::int64_t at(std::int64_t ranks) const { return size * ranks / on; }
 };
 
