@@ -91,7 +91,7 @@ class Measurer {
     for (const OpDef* op : ops_) {
       figures_.push_back({std::string(op->name), [this, op] {
                             take(std::string(op->name), op->algebra == Algebra::kEinsum
-                                                            ? dot_program(*op)
+                                                            ? dots_program(ops_)
                                                             : program_by_elements(*op));
                           }});
     }
@@ -130,7 +130,7 @@ class Measurer {
                   static_cast<std::int64_t>(figures.size()));
     }
     constexpr double kOverheads = 2;  // no kernel is that much faster than two
-    if (run_overhead_ > kOverheads * hardware_.products.front().second) {
+    if (run_overhead_ > kOverheads * least_run_) {
       doubtful_.insert(kOverhead);
     }
     for (std::string& collective : implausible_collectives(hardware_)) {
@@ -153,7 +153,7 @@ class Measurer {
     Hardware hardware = hardware_;
     hardware.overhead = std::max(overhead_, 1e-9);
     for (auto& [side, value] : hardware.products) {
-      value = 2 * side * side * side / without_overhead(value);  // a multiply and an add are two
+      value = 2 * side * side * side / value;  // a multiply and an add are two
       hardware.flops = std::max(hardware.flops, value);
     }
     for (auto& [bytes, value] : hardware.memory) {
@@ -203,67 +203,29 @@ class Measurer {
     return works ? seconds : 0;
   }
 
-  Program chain_of_products(int length) {
-    Program program;
-    DiagSink diags;
-    Builder builder(program, ops_, diags);
-    const TensorType scalar = {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = 2}})};
-    ValueId value = builder.input(InputKind::kArgument, "a", scalar);
-    const ValueId other = builder.input(InputKind::kArgument, "b", scalar);
-    for (int i = 0; i < length; ++i) {
-      OpArgs args;
-      args.set("to", Shape());
-      const ValueId dot = builder.emit(Algebra::kEinsum, {value, other}, std::move(args));
-      OpArgs wide;
-      wide.set("to", scalar.shape);
-      value = builder.emit(Algebra::kBroadcast, {dot}, std::move(wide));
-    }
-    program.outputs = {value};
-    return program;
-  }
-
   // Of one more kernel in a program.
   double overhead() {
     constexpr int kMore = 16;
-    const double few = seconds_of(chain_of_products(1));
-    const double many = seconds_of(chain_of_products(1 + kMore));
+    const double few = seconds_of(chain_of_dots(ops_, 1));
+    const double many = seconds_of(chain_of_dots(ops_, 1 + kMore));
     run_overhead_ = std::max(few, 0.0);
     return std::max((many - few) / (2 * kMore), 0.0);
   }
 
+  // What is as short as a run without it is taken from many of them in one run.
   double product_seconds(std::int64_t side) {
-    Program program;
-    DiagSink diags;
-    Builder builder(program, ops_, diags);
-    const auto matrix = [side](const char* rows, const char* cols) {
-      return TensorType{
-          .dtype = DType::kF32,
-          .shape = Shape({{.name = rows, .size = side}, {.name = cols, .size = side}})};
-    };
-    const ValueId a = builder.input(InputKind::kArgument, "a", matrix("m", "k"));
-    const ValueId b = builder.input(InputKind::kArgument, "b", matrix("k", "n"));
-    OpArgs args;
-    args.set("to", matrix("m", "n").shape);
-    program.outputs = {builder.emit(Algebra::kEinsum, {a, b}, std::move(args))};
-    return seconds_of(program);
-  }
-
-  // Sums of products element by element, as a gradient of a vector has them.
-  std::optional<Program> dot_program(const OpDef& einsum) {
-    constexpr std::int64_t kSummed = 1024;
-    constexpr std::int64_t kKept = 256;
-    Program program;
-    DiagSink diags;
-    Builder builder(program, ops_, diags);
-    const Dim kept = {.name = "n", .size = kKept};
-    const TensorType type = {.dtype = DType::kF32,
-                             .shape = Shape({{.name = "k", .size = kSummed}, kept})};
-    const ValueId a = builder.input(InputKind::kArgument, "a", type);
-    const ValueId b = builder.input(InputKind::kArgument, "b", type);
-    OpArgs args;
-    args.set("to", Shape({kept}));
-    program.outputs = {builder.emit(einsum.name, {a, b}, std::move(args))};
-    return program;
+    constexpr std::int64_t kShort = 64;
+    constexpr int kMore = 16;
+    const double one = seconds_of(chain_of_products(ops_, side, 1));
+    if (side == kLeastSide) {
+      least_run_ = one;
+    }
+    if (side > kShort) {
+      return without_overhead(one);
+    }
+    const double more = seconds_of(chain_of_products(ops_, side, 1 + kMore));
+    const double each = std::max(more - one, one) / kMore;
+    return std::max(each - overhead_, each / 8);
   }
 
   [[nodiscard]] double without_overhead(double seconds) const {
@@ -327,10 +289,11 @@ class Measurer {
     return seconds;
   }
 
-  // `count` floats are handed over.
+  // `count` floats are handed over, which the rank has just made: of those that nobody has changed
+  // since the last time, the others would still have copies in their caches.
   double collective(StepKind kind, const Group& group, std::int64_t count) {
     const std::int64_t wide = kind == StepKind::kAllGather ? count * group.size : count;
-    const std::vector<float> from(static_cast<std::size_t>(count), 0.5F);
+    std::vector<float> from(static_cast<std::size_t>(count));
     std::vector<float> to(static_cast<std::size_t>(wide));
     const std::array<const void*, 1> ins = {from.data()};
     const std::array<void*, 1> outs = {to.data()};
@@ -338,7 +301,11 @@ class Measurer {
     for (std::int64_t i = 0; i < group.size; ++i) {
       sources.front().push_back((i + 1) % group.size);
     }
-    return clock_.seconds_of([&] {
+    float made = 0;
+    const auto make = [&] { std::ranges::fill(from, made += 0.5F); };
+    const double alone = clock_.seconds_of(make);
+    const double both = clock_.seconds_of([&] {
+      make();
       switch (kind) {
         case StepKind::kAllReduce:
           world_->all_reduce(group, {}, count, ins, outs);
@@ -356,6 +323,7 @@ class Measurer {
           world_->permute(group, 4 * count, sources, ins, outs);
       }
     });
+    return std::max(both - alone, both / 8);
   }
 
   OpTable ops_;
@@ -369,12 +337,14 @@ class Measurer {
     double points = 1;
   };
 
-  Hardware hardware_;  // as far as it is measured: of products and memory the seconds of a run
+  Hardware
+      hardware_;  // as far as it is measured: of products their seconds, of memory those of a run
   std::map<std::string, Timed> elements_;
   std::vector<Listed> figures_;
   std::set<std::string> doubtful_;
   double overhead_ = 0;      // of a kernel
   double run_overhead_ = 0;  // of a run with two kernels that do next to nothing
+  double least_run_ = 0;     // of one with the smallest product
 };
 
 }  // namespace

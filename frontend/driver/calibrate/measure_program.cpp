@@ -116,4 +116,54 @@ std::optional<Program> convolution_program(OpTable ops) {
   return program;
 }
 
+Program dots_program(OpTable ops) {
+  constexpr std::int64_t kSummed = 1024;
+  constexpr std::int64_t kKept = 256;
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  const Shape kept({{.name = "n", .size = kKept}});
+  const TensorType type = {.dtype = DType::kF32,
+                           .shape = kept.with({.name = "k", .size = kSummed})};
+  const ValueId a = builder.input(InputKind::kArgument, "a", type);
+  const ValueId b = builder.input(InputKind::kArgument, "b", type);
+  program.outputs = {builder.emit(Algebra::kEinsum, {a, b}, to_shape(kept))};
+  return program;
+}
+
+Program chain_of_dots(OpTable ops, int length) {
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  const TensorType pair = {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = 2}})};
+  ValueId value = builder.input(InputKind::kArgument, "a", pair);
+  const ValueId other = builder.input(InputKind::kArgument, "b", pair);
+  for (int i = 0; i < length; ++i) {
+    const ValueId dot = builder.emit(Algebra::kEinsum, {value, other}, to_shape(Shape()));
+    value = builder.emit(Algebra::kBroadcast, {dot}, to_shape(pair.shape));
+  }
+  program.outputs = {value};
+  return program;
+}
+
+Program chain_of_products(OpTable ops, std::int64_t side, int length) {
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  const auto matrix = [side](const char* rows, const char* cols) {
+    return TensorType{.dtype = DType::kF32,
+                      .shape = Shape({{.name = rows, .size = side}, {.name = cols, .size = side}})};
+  };
+  ValueId value = builder.input(InputKind::kArgument, "a", matrix("m", "k"));
+  const std::array others = {builder.input(InputKind::kArgument, "b", matrix("k", "n")),
+                             builder.input(InputKind::kArgument, "c", matrix("n", "k"))};
+  for (int i = 0; i < length; ++i) {
+    const bool is_odd = i % 2 != 0;
+    value = builder.emit(Algebra::kEinsum, {value, others[is_odd ? 1 : 0]},
+                         to_shape(matrix("m", is_odd ? "k" : "n").shape));
+  }
+  program.outputs = {value};
+  return program;
+}
+
 }  // namespace mtf

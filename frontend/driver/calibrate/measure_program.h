@@ -17,4 +17,14 @@ namespace mtf {
 // own for (IterationSpace::timed_as).
 [[nodiscard]] std::optional<Program> convolution_program(OpTable ops);
 
+// Sums of products element by element, as a gradient of a vector has them.
+[[nodiscard]] Program dots_program(OpTable ops);
+
+// Kernels that do next to nothing, each of which reads what the one before it made: two for each of
+// `length`.
+[[nodiscard]] Program chain_of_dots(OpTable ops, int length);
+
+// `length` products of square matrices, each of which reads what the one before it made.
+[[nodiscard]] Program chain_of_products(OpTable ops, std::int64_t side, int length);
+
 }  // namespace mtf
