@@ -206,8 +206,8 @@ class Measurer {
   // Of one more kernel in a program.
   double overhead() {
     constexpr int kMore = 16;
-    const double few = seconds_of(chain_of_dots(ops_, 1));
-    const double many = seconds_of(chain_of_dots(ops_, 1 + kMore));
+    const double few = seconds_of(chain_of_small_kernels(ops_, 1));
+    const double many = seconds_of(chain_of_small_kernels(ops_, 1 + kMore));
     run_overhead_ = std::max(few, 0.0);
     return std::max((many - few) / (2 * kMore), 0.0);
   }

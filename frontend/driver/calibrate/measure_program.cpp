@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "stdlib/ops/rules.h"
 
 namespace mtf {
 namespace {
@@ -131,16 +132,18 @@ Program dots_program(OpTable ops) {
   return program;
 }
 
-Program chain_of_dots(OpTable ops, int length) {
+Program chain_of_small_kernels(OpTable ops, int length) {
   Program program;
   DiagSink diags;
   Builder builder(program, ops, diags);
-  const TensorType pair = {.dtype = DType::kF32, .shape = Shape({{.name = "n", .size = 2}})};
+  const Dim dim = {.name = "n", .size = 2};
+  const TensorType pair = {.dtype = DType::kF32, .shape = Shape({dim})};
   ValueId value = builder.input(InputKind::kArgument, "a", pair);
   const ValueId other = builder.input(InputKind::kArgument, "b", pair);
   for (int i = 0; i < length; ++i) {
-    const ValueId dot = builder.emit(Algebra::kEinsum, {value, other}, to_shape(Shape()));
-    value = builder.emit(Algebra::kBroadcast, {dot}, to_shape(pair.shape));
+    OpArgs along;
+    along.set("over", one_dim(dim));
+    value = builder.emit("cumsum", {builder.emit("mul", {value, other})}, std::move(along));
   }
   program.outputs = {value};
   return program;

@@ -21,8 +21,8 @@ namespace mtf {
 [[nodiscard]] Program dots_program(OpTable ops);
 
 // Kernels that do next to nothing, each of which reads what the one before it made: two for each of
-// `length`.
-[[nodiscard]] Program chain_of_dots(OpTable ops, int length);
+// `length`. They are of kinds that no rewrite takes out of the chain, or puts into one kernel.
+[[nodiscard]] Program chain_of_small_kernels(OpTable ops, int length);
 
 // `length` products of square matrices, each of which reads what the one before it made.
 [[nodiscard]] Program chain_of_products(OpTable ops, std::int64_t side, int length);

@@ -1,0 +1,39 @@
+// The programs whose times `mtf calibrate` takes do what their figures say.
+
+#include "frontend/driver/calibrate/measure_program.h"
+
+#include <catch2/catch.hpp>
+
+#include "ir/layout/layout.h"
+#include "lowering/lower.h"
+#include "stdlib/ops/table.h"
+
+namespace mtf {
+namespace {
+
+SpmdProgram plan_of(const Program& program) {
+  DiagSink diags;
+  std::optional<SpmdProgram> lowered = lower(program, one_rank(), op_table(), diags);
+  REQUIRE(lowered);
+  return *std::move(lowered);
+}
+
+}  // namespace
+
+TEST_CASE("a chain of products has as many as it says, none of them left out as known already") {
+  for (const std::int64_t side : {8, 64}) {
+    const double one = 2.0 * static_cast<double>(side * side * side);
+    for (const int length : {1, 2, 3, 17}) {
+      CHECK(plan_of(chain_of_products(op_table(), side, length)).totals.flops == length * one);
+    }
+  }
+}
+
+TEST_CASE("each small kernel of a chain is a step of its own") {
+  for (const std::size_t length : {1U, 2U, 17U}) {
+    CHECK(plan_of(chain_of_small_kernels(op_table(), static_cast<int>(length))).steps.size() ==
+          2 * length);
+  }
+}
+
+}  // namespace mtf
