@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/evaluate.h"
 
+#include <algorithm>
 #include <array>
 
 #include "frontend/elaborate/host/builtin.h"
@@ -89,8 +90,13 @@ std::string instead_of_member(const Units& units, const ast::Member& member) {
   const std::string& name = member.name.text;
   const bool is_call = member.path == nullptr &&
                        (find_op(units.ops, name) != nullptr || find_host_fn(name) != nullptr);
-  return is_call ? "; it is a call here, `" + name + "(…)`"
-                 : "; only modules have members, and models variables";
+  static constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{
+      {{"item", "float(…)"}, {"T", "transpose(x -> [a, b])"}, {"numpy", "list(…)"}}};
+  const auto* known = std::ranges::find(kElsewhere, name, [](const auto& row) { return row[0]; });
+  const bool is_known = member.path == nullptr && known != kElsewhere.end();
+  return is_call || is_known
+             ? "; it is a call here, `" + (is_call ? name + "(…)" : std::string((*known)[1])) + "`"
+             : "; only modules have members, and models variables";
 }
 
 Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {

@@ -117,8 +117,9 @@ class RuleList {
 [[nodiscard]] std::optional<ast::Expr> build_least_integer(const Builder& build, const Token& sign,
                                                            const Token& digits);
 
-// The expression as the name it must be; an error that says `what` needs one, and no name, if not.
+// The expression as the name it must be; an error that says `what` needs one, and what `hint` adds
+// to that, and no name, if not.
 [[nodiscard]] std::optional<ast::Name> name_of(const Builder& build, const ast::Expr& expr,
-                                               std::string_view what);
+                                               std::string_view what, std::string_view hint = "");
 
 }  // namespace mtf::parsing

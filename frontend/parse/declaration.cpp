@@ -109,8 +109,11 @@ void RuleList::add(const Tree* item) {
 
 void RuleList::end() {
   if (!waiting_.empty()) {
-    build_.error(waiting_.front().span, backticked(waiting_.front().text) +
-                                            " has no axis; a rule is written `dim -> axis`");
+    const bool is_axis = !rules_.empty();  // io -> x, y
+    build_.error(waiting_.front().span,
+                 backticked(waiting_.front().text) +
+                     " has no axis; a rule is written `dim -> axis`" +
+                     (is_axis ? ", and `dim -> (x, y)` for several axes" : ""));
     waiting_.clear();
   }
 }

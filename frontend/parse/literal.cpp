@@ -138,13 +138,14 @@ ast::Name build_text(const Builder& build, const Tree* context) {
   return {.text = text.value_or(""), .span = string.span};
 }
 
-std::optional<ast::Name> name_of(const Builder& build, const ast::Expr& expr,
-                                 std::string_view what) {
+std::optional<ast::Name> name_of(const Builder& build, const ast::Expr& expr, std::string_view what,
+                                 std::string_view hint) {
   const ast::NameRef* name = ast::as_name(expr);
   if (name == nullptr || name->text.size() != expr.span.end - expr.span.begin) {
     const std::string_view text =
         build.source.text.substr(expr.span.begin, expr.span.end - expr.span.begin);
-    build.error(expr.span, std::string(what) + " is a name, found " + backticked(text));
+    build.error(expr.span, std::string(what) + " is a name, found " + backticked(text) +
+                               std::string(name == nullptr ? hint : ""));
     return std::nullopt;
   }
   return ast::Name{.text = name->text, .span = expr.span};

@@ -107,7 +107,8 @@ ast::IndexItem build_index_item(const Builder& build, const Tree* context) {
                       .value = build_range(build, parts.back()),
                       .as = std::nullopt};
   if (parts.size() == 2) {
-    item.dim = name_of(build, build_range(build, parts[0]), "what stands before `:`");
+    item.dim = name_of(build, build_range(build, parts[0]), "what stands before `:`",
+                       "; an index names its dim, as in `x[io: 0..2]`");
   }
   if (const Tree* name = first<MtfParser::NameContext>(context); name != nullptr) {
     item.as = build_name(build, name);

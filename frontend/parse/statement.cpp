@@ -191,12 +191,16 @@ Node with_precision(const Builder& build, const Tree* context) {
   return result;
 }
 
+constexpr std::string_view kElements =
+    "; a tensor stays as it is: `where(…)` and `dynamic_update(…)` make another one";
+
 Node plain(const Builder& build, const Tree* context) {
   std::vector<ast::Expr> left = expressions_in(build, context);
   if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
     ast::Assign assign{.names = {}, .value = expr_in(build, context)};
     for (const ast::Expr& target : left) {
-      if (std::optional<ast::Name> name = name_of(build, target, "what `=` assigns to")) {
+      if (std::optional<ast::Name> name =
+              name_of(build, target, "what `=` assigns to", kElements)) {
         assign.names.push_back(std::move(*name));
       }
     }

@@ -45,10 +45,18 @@ Value division_by_zero(const Site& site) {
   return unknown();
 }
 
+// "step " + 3
+std::string joined_text(const Site& site) {
+  const bool is_text = site.a.value.is<std::string>() || site.b.value.is<std::string>();
+  return site.op == ast::BinaryOp::kAdd && is_text
+             ? "; `text(…)` makes a string of a value, and `{x}` puts it into one"
+             : "";
+}
+
 Value mismatch(const Site& site) {
   site.report.error(DiagKind::kWrongType, site.span,
                     "`" + std::string(to_string(site.op)) + "` between " + kind_of(site.a.value) +
-                        " and " + kind_of(site.b.value));
+                        " and " + kind_of(site.b.value) + joined_text(site));
   return unknown();
 }
 

@@ -352,11 +352,15 @@ const Layout* choose_layout(Reporter& report, const Layouts& layouts) {
     return declared.size() == 1 ? declared.data() : nullptr;
   }
   const Layout* layout = named(declared, name);
-  if (layout == nullptr && (by_option || layouts.asked.rules.empty())) {
+  if (layout != nullptr || (!by_option && !layouts.asked.rules.empty())) {
+    return layout;
+  }
+  if (report.sink().ok()) {  // otherwise it may be one of those that could not be declared
     report.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : layouts.use->span,
                  no_layout_text(layouts, name, suggest(name, names_of(declared))));
   }
-  return layout;
+  report.fail();
+  return nullptr;
 }
 
 bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {

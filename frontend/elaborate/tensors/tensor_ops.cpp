@@ -62,9 +62,13 @@ std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& 
     return record(units, *tensor, operand.span);
   }
   if (!is_number(operand.value)) {
-    units.report.error(
-        DiagKind::kWrongType, operand.span,
-        "`" + std::string(op.name) + "` works on tensors; this is " + kind_of(operand.value));
+    units.report.error(DiagKind::kWrongType, operand.span,
+                       "`" + std::string(op.name) + "` works on tensors; this is " +
+                           kind_of(operand.value) +
+                           (op.algebra == Algebra::kEinsum && operand.value.is<std::string>()
+                                ? "; dims have names, and those of the result follow `->`: "
+                                  "`einsum(x, w -> [batch, hidden])`"
+                                : ""));
     return std::nullopt;
   }
   const bool by_element = op.tile != nullptr || op.expand != nullptr;

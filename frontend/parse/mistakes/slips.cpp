@@ -323,6 +323,21 @@ std::string function_slip(const Scene& scene) {
              : "";
 }
 
+// option steps = 40, "how many"   save net to "x.safetensors"
+std::string statement_slip(const Scene& scene) {
+  const std::size_t head = scene.head().type;
+  if (head == MtfParser::OPTION && scene.type(0) == MtfParser::COMMA) {
+    return "an `option` has one value; what it is for stands in a comment behind it";
+  }
+  const bool is_saved = head == MtfParser::SAVE || head == MtfParser::RESTORE;
+  const bool is_other = scene.type(0) == MtfParser::NAME || scene.type(0) == MtfParser::IN;
+  return is_saved && is_other && ends_operand(scene.type(-1))
+             ? backticked(scene.source.at(scene.head())) + " takes a path alone and " +
+                   (head == MtfParser::SAVE ? "writes all variables: `save \"net.safetensors\"`"
+                                            : "reads all variables: `restore \"net.safetensors\"`")
+             : "";
+}
+
 std::string structure_slip(const Scene& scene) {
   const std::string head = backticked(scene.source.at(scene.head()));
   const bool binds = scene.head().type == MtfParser::LET || scene.head().type == MtfParser::VAR;
@@ -349,7 +364,7 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
        {import_slip, region_slip, head_slip, string_slip, word_slip, number_slip, comparison_slip,
-        sign_slip, layout_slip, function_slip, structure_slip}) {
+        sign_slip, layout_slip, function_slip, statement_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

@@ -55,6 +55,13 @@ std::optional<ArgValue> of_its_kind(OpCallSite& site, const OpParam& param, cons
   }
 }
 
+// ones(batch, io)
+bool is_one_of_dims(const OpCallSite& site, const Value& value) {
+  return as_shape(value) && std::ranges::any_of(site.op.params, [](const OpParam& param) {
+           return param.kind == ParamKind::kShape;
+         });
+}
+
 }  // namespace
 
 void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
@@ -64,7 +71,10 @@ void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
   }
   site.c.report.error(DiagKind::kWrongType, span,
                       "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
-                          "` is " + std::string(wanted) + "; this is " + kind_of(value));
+                          "` is " + std::string(wanted) + "; this is " + kind_of(value) +
+                          (is_one_of_dims(site, value) ? "; dims are one argument, in brackets: `" +
+                                                             std::string(site.op.name) + "([a, b])`"
+                                                       : ""));
 }
 
 std::optional<ArgValue> checked_choice(const OpCallSite& site, const OpParam& param,
