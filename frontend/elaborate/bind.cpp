@@ -7,14 +7,15 @@
 namespace mtf::host {
 namespace {
 
-Note takes(std::span<const Formal> formals) {
+Note takes(std::string_view callee, std::span<const Formal> formals) {
   std::string text;
   for (const Formal& formal : formals) {
     text += (text.empty() ? "" : ", ") + formal.name;
   }
   const bool written = !formals.empty() && formals.front().declared.file.valid();
   return {.span = written ? join(formals.front().declared, formals.back().declared) : SourceSpan(),
-          .text = "it takes (" + text + ")"};
+          .text = "it takes (" + text + ")" +
+                  (written ? "" : "; `mtf ops " + std::string(callee) + "` shows it in use")};
 }
 
 struct Binder {
@@ -46,7 +47,7 @@ struct Binder {
       report.error(DiagKind::kUnknownArgument, span,
                    "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
                        suggestion.text,
-                   {takes(formals)}, suggestion.fix);
+                   {takes(callee, formals)}, suggestion.fix);
       return false;
     }
     auto& place = bound[static_cast<std::size_t>(formal - formals.begin())];
@@ -84,7 +85,7 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
     if (!place || is_target) {
       binder.report.error(DiagKind::kUnknownArgument, argument.span,
                           "one argument too many for `" + std::string(binder.callee) + "`",
-                          {takes(binder.formals)});
+                          {takes(binder.callee, binder.formals)});
       return false;
     }
     binder.bound[*place].push_back(&argument.value);
@@ -150,7 +151,7 @@ void report_missing(Reporter& report, std::string_view callee, std::span<const F
   report.error(DiagKind::kMissingArgument, span,
                "`" + std::string(callee) + "` needs `" + name + "`" +
                    (name == "to" && !is_written ? ", written after `->`" : ""),
-               {takes(formals)});
+               {takes(callee, formals)});
 }
 
 }  // namespace mtf::host

@@ -67,6 +67,10 @@ print low, high, first, others
      "the dtype that a tensor is summed in: f32 for bf16 and f16, else its own",
      "let x = ones([a: 2], bf16)\nprint wide_dtype(x), cast(x, wide_dtype(x)) / 3\n"},
     {"len", "len(x)", "how many items a list, shape or string has", "print len([1, 2, 3])\n"},
+    {"contains", "contains(list, item)",
+     "whether a list has an item, a shape a dim, or a string another one",
+     "dim io = 3\nprint contains([1, 2], 2), contains(shape(ones([io])), io), contains(\"abc\", "
+     "\"d\")\n"},
     {"int", "int(x)",
      "a number without its fraction; at top level also of a scalar tensor, on every rank. `cast` "
      "converts tensors",

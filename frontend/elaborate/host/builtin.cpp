@@ -6,6 +6,7 @@
 #include <array>
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/host/operators.h"
 #include "ir/support/utf8.h"
 
 namespace mtf::host {
@@ -76,6 +77,33 @@ Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   return wrong_argument(c.report, self, x, "a list, a shape or a string");
 }
 
+Value contains_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const std::vector<Formal> formals{{.name = "list"}, {.name = "item"}};
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
+  if (!bound) {
+    return unknown();
+  }
+  const ast::Expr& expr = *bound->front().front();
+  const Operand list{.value = evaluate(c, expr), .span = expr.span};
+  const Value item = evaluate(c, *bound->back().front());
+  if (is_unknown(list.value) || is_unknown(item)) {
+    return unknown();
+  }
+  if (const auto* text = list.value.get<std::string>(); text != nullptr && item.is<std::string>()) {
+    return make(text->find(*item.get<std::string>()) != std::string::npos);
+  }
+  const auto is_item = [&item](const Value& one) { return equal(one, item); };
+  if (const auto* items = list.value.get<List>()) {
+    return make(std::ranges::any_of(*items->items, is_item));
+  }
+  if (const auto* shape = list.value.get<Shape>()) {
+    return make(
+        std::ranges::any_of(shape->dims(), [&](const Dim& dim) { return is_item(make(dim)); }));
+  }
+  return wrong_argument(c.report, self, list, "a list, a shape or, with a string, a string");
+}
+
 constexpr std::array kFunctions{
     HostFn{.name = "shape", .summary = "the shape of a tensor", .call = shape_call},
     HostFn{.name = "size",
@@ -87,6 +115,9 @@ constexpr std::array kFunctions{
            .call = wide_dtype_call},
     HostFn{
         .name = "len", .summary = "how many items a list, shape or string has", .call = len_call},
+    HostFn{.name = "contains",
+           .summary = "whether a list has an item, a shape a dim, or a string another one",
+           .call = contains_call},
     HostFn{.name = "int",
            .summary = "a number, or at top level a scalar tensor, without its fraction",
            .call = int_call},

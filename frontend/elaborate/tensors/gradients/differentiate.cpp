@@ -267,7 +267,7 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
   if (!any) {
     c.report.error(
         DiagKind::kNoGradient, loss.span,
-        std::string("the loss depends on no param") +
+        std::string("the loss depends on no param; `param w = …` declares what is learned") +
             (c.units.in_function() ? "" : "; a function has to compute it and `minimize` it"));
     return;
   }
