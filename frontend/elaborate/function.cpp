@@ -312,6 +312,7 @@ Value result_of(const BuiltFunction& built, const std::vector<TensorHandle>& slo
 
 std::vector<Formal> formals_of(const ast::Fn& fn) {
   std::vector<Formal> formals;
+  formals.reserve(fn.parameters.size());
   for (const ast::Parameter& parameter : fn.parameters) {
     formals.push_back(
         {.name = parameter.name.text, .required = !parameter.initial, .declared = parameter.span});

@@ -99,6 +99,7 @@ Value with_companion(const OpCallSite& site, std::span<const Operand> operands, 
 
 std::vector<Formal> formals_of(const OpDef& op) {
   std::vector<Formal> formals;
+  formals.reserve(op.params.size());
   for (const OpParam& param : op.params) {
     formals.push_back({.name = std::string(param.name),
                        .required = param.required,
