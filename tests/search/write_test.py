@@ -185,6 +185,7 @@ def check_refused(binary, folder):
     status, found, errors = mtf(binary, "search", path, "step", "--write", "--keep-whole", "batch,hidden", "--over",
                                 "none", "--json", "--objective", "memory")
     assert status == 1 and "another part of the file does not fit it" in found["diagnostics"][0]["text"], found
+    assert found["best"] and not found["wording"], found  # what was found is shown all the same
     with open(path, encoding="utf-8") as file:
         assert file.read() == other
 
@@ -208,6 +209,13 @@ fn step(x: f32[batch, io]) {
   return loss
 }
 """
+
+
+def check_standard_input(binary):
+    """There is no file to write into, which is said before anything is searched."""
+    status, found, _ = mtf(binary, "search", "-", "--write", "--json", text=PROGRAM)
+    assert status == 1 and "best" not in found, found
+    assert "read from standard input" in found["diagnostics"][0]["text"], found
 
 
 def check_crowded(binary, folder):
@@ -310,6 +318,7 @@ def main():
                                        "--objective", "bytes")
         assert left_out > 0
         check_refused(binary, folder)
+        check_standard_input(binary)
         check_crowded(binary, folder)
         check_kept(binary, folder)
         check_followed(binary, folder)

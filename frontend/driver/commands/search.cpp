@@ -1,7 +1,9 @@
 // `mtf search`: the layout that costs least.
 
 #include <array>
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/progress.h"
@@ -16,14 +18,16 @@ namespace {
 
 using TakeLayout = std::function<void(const std::string& name, const std::string& text)>;
 
-bool write_picture(Workspace& workspace, const std::string& picture) {
+// What was found is shown even where it cannot be written, which is said beside it.
+void write_picture(Workspace& workspace, const std::string& picture) {
   const std::string& path = workspace.options.search.svg;
   std::ofstream stream(path, std::ios::binary);
   if (stream << picture << std::flush) {
-    return true;
+    return;
   }
-  workspace.diags.error(DiagKind::kFile, {}, "the picture cannot be written to `" + path + "`");
-  return false;
+  workspace.diags.error(
+      DiagKind::kFile, {},
+      "the picture `" + path + "` cannot be written: " + std::generic_category().message(errno));
 }
 
 // The object, or the text and the picture of a terminal.
@@ -37,8 +41,8 @@ void show(Workspace& workspace, const Report& report, const std::string& text,
   say(workspace, text + (workspace.options.search.plot ? picture(report, output_columns()) : ""));
 }
 
-// What becomes of the answer, but for showing it; false after an error.
-bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
+// What becomes of the answer, but for showing it.
+void take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
                  SearchReport& report, const TakeLayout& take) {
   const SearchOptions& asked = workspace.options.search;
   const std::string& layout = report.front[report.best].layout.name;
@@ -48,14 +52,11 @@ bool take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
     take(layout, report.wording);
   } else if (asked.write) {
     const std::array wordings = {searching.shortest(), searching.answer()};
-    const std::optional<Layout> written = write_layout(workspace, file, program, wordings);
-    if (!written) {
-      return false;
+    if (const auto written = write_layout(workspace, file, program, wordings)) {
+      report.wording = declared_source(workspace.sources, program, *written);
+      report.taken = "written into " + workspace.sources.file(file).name;
     }
-    report.wording = declared_source(workspace.sources, program, *written);
-    report.taken = "written into " + workspace.sources.file(file).name;
   }
-  return true;
 }
 
 // About the answer of a search that has found one.
@@ -72,14 +73,16 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searchi
   if (!asked.sensitivity.empty()) {
     add_sensitivity(workspace, program, searching, report);
   }
-  const bool is_shown = (asked.explain.empty() || report.explained) &&
-                        (asked.svg.empty() || write_picture(workspace, scatter_svg(report))) &&
-                        take_answer(workspace, file, program, searching, report, take);
+  if (!asked.explain.empty() && !report.explained) {
+    return end_progress();
+  }
+  if (!asked.svg.empty()) {
+    write_picture(workspace, scatter_svg(report));
+  }
+  take_answer(workspace, file, program, searching, report, take);
   add_recomputed(workspace, program, searching, report);
   end_progress();
-  if (is_shown) {
-    show(workspace, report, search_text(report), search_json, scatter_text);
-  }
+  show(workspace, report, search_text(report), search_json, scatter_text);
 }
 
 void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program,
@@ -94,10 +97,13 @@ void answer_fit(Workspace& workspace, FileId file, SearchedProgram& program,
 void answer_scale(Workspace& workspace, SearchedProgram& program) {
   const std::optional<ScaleReport> report = scaled(workspace, program);
   end_progress();
-  const std::string& svg = workspace.options.search.svg;
-  if (report && (svg.empty() || write_picture(workspace, scale_svg(*report)))) {
-    show(workspace, *report, scale_text(*report), scale_json, scale_bars);
+  if (!report) {
+    return;
   }
+  if (!workspace.options.search.svg.empty()) {
+    write_picture(workspace, scale_svg(*report));
+  }
+  show(workspace, *report, scale_text(*report), scale_json, scale_bars);
 }
 
 // Whether the search is on the mesh that is asked for: rules that stay are on a mesh of their own.
@@ -116,13 +122,24 @@ bool is_on_mesh(Workspace& workspace, const SearchedProgram& program) {
   return false;
 }
 
+// Whether there is a file to put the answer into, before anything is searched.
+bool can_be_written(Workspace& workspace, FileId file) {
+  if (!workspace.options.search.write || !workspace.sources.file(file).path.empty()) {
+    return true;
+  }
+  workspace.diags.error(DiagKind::kBadArgument, {},
+                        "`--write` takes a file; the program was read from standard input");
+  return false;
+}
+
 }  // namespace
 
 Outcome search_outcome(Workspace& workspace, const TakeLayout& take) {
   const SearchOptions& asked = workspace.options.search;
   const std::optional<FileId> file = read_program(workspace);
+  const bool is_ready = file && (take || can_be_written(workspace, *file));
   const auto program =
-      file ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
+      is_ready ? SearchedProgram::read(workspace, *file, std::nullopt, workspace.diags) : nullptr;
   if (program == nullptr || !is_on_mesh(workspace, *program)) {
     return outcome_of(workspace, workspace.diags);
   }

@@ -291,8 +291,8 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
                                    const SearchedProgram& program,
                                    std::span<const Layout> wordings) {
   const SourceFile& source = workspace.sources.file(file);
-  std::string obstacle = source.path.empty() ? "the program was read from standard input" : "";
-  for (const Layout& layout : obstacle.empty() ? wordings : std::span<const Layout>()) {
+  std::string obstacle;
+  for (const Layout& layout : wordings) {
     const std::string text = formatted_as(source, with_layout(workspace.sources, program, layout));
     const std::string mistake = mistake_in(workspace, source, text, layout);
     obstacle = mistake.empty()
