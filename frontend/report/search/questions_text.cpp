@@ -21,6 +21,16 @@ std::string fit_text(const SearchReport& report) {
                             in_columns(rows, {.gap = 3, .right = {0, 1}}) + "\n";
 }
 
+namespace {
+
+// As a rule has it, what a table says in words.
+std::string axes_of(const std::string& place) {
+  const bool is_list = place.find(',') != std::string::npos;
+  return place == "whole" ? "()" : is_list ? "(" + place + ")" : place;
+}
+
+}  // namespace
+
 std::string explained_text(const SearchReport& report) {
   if (!report.explained) {
     return "";
@@ -28,7 +38,7 @@ std::string explained_text(const SearchReport& report) {
   const ExplainedRule& rule = *report.explained;
   const Priced& with = rule.with.priced;
   const Priced& here = report.front[report.best].priced;
-  std::string text = "\nwith " + rule.dim + " -> " + rule.place;
+  std::string text = "\nwith " + rule.dim + " -> " + axes_of(rule.place);
   if (rule.is_answer) {
     return text + ": this is the answer\n";
   }

@@ -33,7 +33,7 @@ std::string indented(const std::string& text) {
   return result + "\n";
 }
 
-// "+12 %", "-3 %", "3.5x": of b, set against a.
+// "+12 %", "-3 %", "3.5x", "107x": of b, set against a.
 std::string change_text(double a, double b) {
   if (a <= 0) {
     return b <= 0 ? "same" : "more";
@@ -41,7 +41,8 @@ std::string change_text(double a, double b) {
   const double ratio = b / a;
   constexpr double kManyTimes = 3;
   if (ratio >= kManyTimes) {
-    return significant(ratio, 2) + "x";
+    constexpr double kWholeTimes = 10;
+    return (ratio < kWholeTimes ? significant(ratio, 2) : count_text(std::llround(ratio))) + "x";
   }
   const double percent = std::round((ratio - 1) * 1000) / 10;
   return percent == 0 ? "same" : (percent > 0 ? "+" : "") + shortest(percent) + " %";
