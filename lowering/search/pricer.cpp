@@ -140,9 +140,10 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
     if (!plan) {
       return diags.diags().empty() ? "it does not fit" : diags.diags().front().text;
     }
-    if (std::string refused = is_whole && options_.refuses ? options_.refuses(entry, *plan) : "";
-        !refused.empty()) {
-      return refused;
+    if (Refusal refused = is_whole && options_.refuses ? options_.refuses(entry, *plan) : Refusal();
+        !refused.why.empty()) {
+      result.beyond = refused.beyond;
+      return refused.why;
     }
     const Prices prices = mtf::price(*plan, hardware_[result.candidate.mesh]);
     result.seconds += weight * prices.seconds();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -18,11 +19,19 @@
 
 namespace mtf {
 
+// Why a plan is not to be had, "" for none, and by what part of what is allowed it is beyond that.
+struct Refusal {
+  std::string why;
+  double beyond = 0;
+};
+
 // Of one step of every entry together; the most memory that one of them takes. Per rank.
 struct Priced {
   LayoutCandidate candidate;
   bool is_legal = false;
   std::string obstacle;  // of what is not: the first error, in one line
+  // Of that, if there is a plan which is refused: how far beyond what is allowed.
+  double beyond = std::numeric_limits<double>::infinity();
   double seconds = 0;
   double communication = 0;  // of them in collectives
   std::int64_t peak_bytes = 0;
@@ -35,8 +44,8 @@ struct PricerOptions {
   OpTable ops;
   bool exact = true;
   std::function<Hardware(const Mesh&)> hardware;
-  // Why a plan is not to be had, or ""; what an `expect` says. None where there is none.
-  std::function<std::string(std::size_t entry, const SpmdProgram&)> refuses;
+  // What an `expect` says. None where there is none.
+  std::function<Refusal(std::size_t entry, const SpmdProgram&)> refuses;
 };
 
 class Pricer {

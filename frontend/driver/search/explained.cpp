@@ -1,10 +1,16 @@
-// `--explain "batch->rows"`: the answer beside the same with another rule.
+// `--explain "batch->rows"`: the answer beside the same with another rule. And why there is no
+// answer at all.
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "frontend/driver/search/searching.h"
 #include "frontend/elaborate/report.h"
+#include "frontend/report/expect/broken.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
@@ -129,6 +135,64 @@ std::optional<ExplainedRule> Searching::explained(std::string_view rule, DiagSin
                        .is_answer = other == answer_,
                        .with = std::move(with),
                        .fits = fits};
+}
+
+// The error of its plan, or of an `expect` that this breaks.
+std::optional<Diag> Searching::obstacle_to(const LayoutCandidate& candidate) {
+  Layout layout = space_.layout_of(candidate);
+  layout.name.clear();  // the program has none of this name
+  const std::span<const Program> programs = pricer_.programs(candidate);
+  for (std::size_t entry = 0; entry < programs.size(); ++entry) {
+    DiagSink diags;
+    const auto plan = lower_simplified(programs[entry], layout, op_table(), diags,
+                                       {.exact = !workspace_.options.fast});
+    if (!plan) {
+      const std::vector<Diag> errors = errors_of(diags);
+      return errors.empty() ? std::nullopt : std::optional(errors.front());
+    }
+    for (const Expectation* clause : program_.expected(entry)) {
+      if (std::optional<Diag> diag = broken(*plan, *clause, workspace_.sources)) {
+        return diag;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Diag Searching::nothing_found() {
+  const auto& known = pricer_.known();
+  const std::string tried = result_.is_proven
+                                ? "no layout fits this program"
+                                : "no layout was found that fits this program, of " +
+                                      count_text(std::ssize(known), "layout") + " that " +
+                                      (known.size() == 1 ? "was" : "were") + " tried";
+  Diag diag{.kind = DiagKind::kLayoutConflict, .span = space_.limits().fixed.span, .text = tried};
+  if (known.empty()) {
+    return diag;
+  }
+  const auto& [nearest, priced] =
+      *std::ranges::min_element(known, {}, [](const auto& one) { return one.second.beyond; });
+  const std::string rules = rules_source(space_.layout_of(nearest));
+  const bool is_refused = std::isfinite(priced.beyond);  // by what is expected of its plan
+  const std::string of = tried + "; with " +
+                         (rules == "nothing split" ? rules : in_backticks(rules)) +
+                         (is_refused ? ", which comes nearest, " : ": ");
+  if (std::optional<Diag> why = obstacle_to(nearest)) {
+    diag = *std::move(why);
+  } else {
+    diag.text = priced.obstacle;
+  }
+  diag.text = of + diag.text;
+  const std::size_t axes = space_.meshes().front().axes.size();
+  constexpr std::size_t kMostAxes = 4;
+  if (!is_refused && program_.makes_mesh() && axes < kMostAxes) {
+    diag.notes.push_back({.span = {},
+                          .text = "the meshes that were searched have up to " +
+                                  std::to_string(axes) + (axes == 1 ? " axis" : " axes") +
+                                  "; `--axes " + std::to_string(axes + 1) +
+                                  "` searches those with one more"});
+  }
+  return diag;
 }
 
 }  // namespace mtf

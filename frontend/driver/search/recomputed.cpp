@@ -22,7 +22,7 @@ std::optional<Priced> planned(SearchedProgram& program, const Layout& layout, st
     DiagSink diags;
     const auto plan =
         lower_simplified(programs[entry], layout, op_table(), diags, {.exact = exact});
-    if (!plan || !program.refusal(entry, *plan).empty()) {
+    if (!plan || !refusal(program, entry, *plan).why.empty()) {
       return std::nullopt;
     }
     result.seconds += price(*plan, hardware).seconds();

@@ -10,7 +10,6 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/elaborate/context.h"
-#include "frontend/report/expect/broken.h"
 #include "ir/rewrite/rewrite.h"
 #include "ir/support/number.h"
 #include "stdlib/ops/table.h"
@@ -361,27 +360,23 @@ bool SearchedProgram::expects() const {
   return std::ranges::any_of(contracts_, [](const auto& of_entry) { return !of_entry.empty(); });
 }
 
-std::string SearchedProgram::refusal(std::size_t entry, const SpmdProgram& plan) const {
+std::vector<const Expectation*> SearchedProgram::expected(std::size_t entry) const {
+  std::vector<const Expectation*> clauses;
   if (entry >= contracts_.size()) {
-    return "";
+    return clauses;
   }
   for (const Contract& contract : contracts_[entry]) {
-    for (const Expectation& clause : contract.clauses) {
-      if (const std::optional<Diag> diag = broken(plan, clause, workspace_.sources)) {
-        return "`expect { " + clause.text + " }` does not hold";
-      }
-    }
+    std::ranges::transform(contract.clauses, std::back_inserter(clauses),
+                           [](const Expectation& clause) { return &clause; });
   }
-  return "";
+  return clauses;
 }
 
 std::string SearchedProgram::expectations() const {
   std::string text;
   for (std::size_t entry = 0; entry < contracts_.size(); ++entry) {
-    for (const Contract& contract : contracts_[entry]) {
-      for (const Expectation& clause : contract.clauses) {
-        text += entries_[entry] + " expects " + clause.text + " " + shortest(clause.bound) + "\n";
-      }
+    for (const Expectation* clause : expected(entry)) {
+      text += entries_[entry] + " expects " + clause->text + " " + shortest(clause->bound) + "\n";
     }
   }
   return text;

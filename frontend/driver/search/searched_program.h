@@ -46,8 +46,8 @@ class SearchedProgram {
   [[nodiscard]] Hardware hardware(const Mesh& mesh);
   // Whether an entry has an `expect` that holds for what is searched.
   [[nodiscard]] bool expects() const;
-  // Why a plan of an entry is not to be had: the first `expect` that it breaks; "" for none.
-  [[nodiscard]] std::string refusal(std::size_t entry, const SpmdProgram& plan) const;
+  // What an entry is expected to keep to.
+  [[nodiscard]] std::vector<const Expectation*> expected(std::size_t entry) const;
   // All of them as text.
   [[nodiscard]] std::string expectations() const;
   [[nodiscard]] const ast::File& tree() const { return unsplit_->session.file(); }

@@ -15,6 +15,7 @@
 #include "frontend/report/why/reason.h"
 #include "ir/support/number.h"
 #include "lowering/search/variables/variable_choices.h"
+#include "lowering/verify/promise.h"
 #include "runtime/ranks/interruption.h"
 #include "stdlib/ops/table.h"
 
@@ -46,7 +47,7 @@ PricerOptions pricing(const Workspace& workspace, SearchedProgram& program,
                         .refuses = {}};
   if (program.expects()) {
     options.refuses = [&program](std::size_t entry, const SpmdProgram& plan) {
-      return program.refusal(entry, plan);
+      return refusal(program, entry, plan);
     };
   }
   return options;
@@ -62,6 +63,21 @@ SpaceLimits limits_of(SearchedProgram& program) {
 }
 
 }  // namespace
+
+Refusal refusal(const SearchedProgram& program, std::size_t entry, const SpmdProgram& plan) {
+  Refusal refusal;
+  for (const Expectation* clause : program.expected(entry)) {
+    const double value = measured(plan, *clause);
+    if (holds(value, clause->relation, clause->bound)) {
+      continue;
+    }
+    if (refusal.why.empty()) {
+      refusal.why = "`expect { " + clause->text + " }` does not hold";
+    }
+    refusal.beyond += std::abs(value - clause->bound) / std::max(1.0, std::abs(clause->bound));
+  }
+  return refusal;
+}
 
 Searching::Searching(Workspace& workspace, SearchedProgram& program, double budget,
                      const std::function<Hardware(Hardware)>& changed)
@@ -104,7 +120,7 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
     best = best ? better_of(*best, answer_) : answer_;
   }
   if (!best) {
-    diags.error(DiagKind::kLayoutConflict, space_.limits().fixed.span, nothing_found());
+    diags.add(nothing_found());
     return std::nullopt;
   }
   answer_ = *best;
@@ -115,16 +131,6 @@ std::optional<LayoutCandidate> Searching::find(DiagSink& diags) {
 LayoutCandidate Searching::better_of(const LayoutCandidate& now, const LayoutCandidate& other) {
   const Merit merit = merit_of(pricer_.price_whole(now), goal_);
   return merit_of(pricer_.price_whole(other), goal_) < merit ? other : now;
-}
-
-std::string Searching::nothing_found() const {
-  const auto& known = pricer_.known();
-  const std::string first =
-      "of the first: " + (known.empty() ? "there is none" : known.begin()->second.obstacle);
-  return result_.is_proven ? "no layout fits this program; " + first
-                           : "no layout was found that fits this program, of " +
-                                 count_text(std::ssize(known), "layout") + " that " +
-                                 (known.size() == 1 ? "was" : "were") + " tried; " + first;
 }
 
 // Of the best that the search has found: as few rules as do, and what is beyond it.

@@ -12,6 +12,10 @@
 
 namespace mtf {
 
+// By all that is expected of an entry: what the first clause that does not hold says.
+[[nodiscard]] Refusal refusal(const SearchedProgram& program, std::size_t entry,
+                              const SpmdProgram& plan);
+
 class Searching {
  public:
   // `budget`: seconds of a common machine. `changed`: what the hardware is taken to be.
@@ -55,7 +59,9 @@ class Searching {
   void add_dims(SearchReport& report);
   void finish(LayoutSearch& search);
   [[nodiscard]] LayoutCandidate better_of(const LayoutCandidate& now, const LayoutCandidate& other);
-  [[nodiscard]] std::string nothing_found() const;
+  // Why no layout is legal, by the one that comes nearest to what is expected.
+  [[nodiscard]] Diag nothing_found();
+  [[nodiscard]] std::optional<Diag> obstacle_to(const LayoutCandidate& candidate);
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();

@@ -119,7 +119,7 @@ class Wordings {
       const auto plan = lower_simplified(
           programs[entry], layout, op_table(), diags,
           {.exact = is_exact_, .price_only = !program_.expects(), .cache = &cache_});
-      if (!plan || !program_.refusal(entry, *plan).empty()) {
+      if (!plan || !refusal(program_, entry, *plan).why.empty()) {
         return std::nullopt;
       }
       result.seconds += price(*plan, hardware_).seconds();
