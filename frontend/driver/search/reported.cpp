@@ -82,15 +82,14 @@ void leave_out_beaten(std::vector<FoundLayout>& front, const LayoutCandidate& an
 
 }  // namespace
 
-// The answer, and others beside it.
+// The answer, and others beside it; one that turns out to be better by the plan of the whole takes
+// its place.
 void Searching::add_front(SearchReport& report) {
   report.front.push_back(found(answer_));
-  const Priced priced_best = report.front.front().priced;
-  // Faster, but not by so much that it is worth a rule of single variables.
+  // Not so little better that it is not worth a rule of single variables.
   const auto is_worth_it = [&](const Priced& other) {
-    return !merit_of(other, goal_).fits() ||
-           !(merit_of(other, goal_) < merit_of(priced_best, goal_)) ||
-           VariableChoices::pays(other, priced_best, goal_);
+    return !(merit_of(other, goal_) < merit_of(whole(), goal_)) ||
+           VariableChoices::pays(other, whole(), goal_);
   };
   for (const Priced* priced : some_of_front()) {
     if (pricer_.work() >= all_work_ && report.front.size() > 1) {
@@ -102,14 +101,14 @@ void Searching::add_front(SearchReport& report) {
              known.priced.peak_bytes <= other.priced.peak_bytes;
     });
     if (other.priced.is_legal && is_new && is_worth_it(other.priced)) {
+      answer_ = VariableChoices::pays(other.priced, whole(), goal_) ? priced->candidate : answer_;
       report.front.push_back(std::move(other));
     }
   }
-  leave_out_beaten(report.front, priced_best.candidate);
+  leave_out_beaten(report.front, answer_);
   std::ranges::stable_sort(report.front, {}, [](const FoundLayout& f) { return f.priced.seconds; });
   for (std::size_t i = 0; i < report.front.size(); ++i) {
-    const FoundLayout& one = report.front[i];
-    report.best = one.priced.candidate == priced_best.candidate ? i : report.best;
+    report.best = report.front[i].priced.candidate == answer_ ? i : report.best;
   }
 }
 

@@ -138,11 +138,23 @@ void Searching::finish(LayoutSearch& search) {
   all_work_ = pricer_.work() + search.done() / 3;
   answer_ = search.simplest(*result_.best, all_work_);
   constexpr int kMostRounds = 3;
+  constexpr std::int64_t kForOthers = 6;  // this part of the work
   const auto is_left = [&](int round) { return round == 0 || pricer_.work() < all_work_; };
   for (int round = 0; round < kMostRounds && is_left(round) && improve(); ++round) {
     answer_ = search.simplest(pricer_.price(answer_), all_work_);
   }
   answer_ = VariableChoices(space_, pricer_, goal_, all_work_).improve(answer_);
+  take_better(pricer_.work() + search.done() / kForOthers);
+}
+
+// Of what stands beside the answer, by the plans of the whole.
+void Searching::take_better(std::int64_t most) {
+  for (const Priced* other : some_of_front()) {
+    if (pricer_.work() < most &&
+        VariableChoices::pays(pricer_.price_whole(other->candidate), whole(), goal_)) {
+      answer_ = other->candidate;
+    }
+  }
 }
 
 bool Searching::improve() {

@@ -65,6 +65,7 @@ class Searching {
   // By the plans of whole programs, of which layers that are priced by a few may be a little off:
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();
+  void take_better(std::int64_t most);
   [[nodiscard]] bool is_only_one() const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.

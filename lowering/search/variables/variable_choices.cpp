@@ -45,9 +45,10 @@ bool VariableChoices::pays(const Priced& other, const Priced& now, const SearchG
   constexpr double kWorth = 0.995;
   const Merit theirs = merit_of(other, goal);
   const Merit ours = merit_of(now, goal);
-  return theirs.is_legal && theirs.excess <= ours.excess * kWorth &&
-         (theirs.excess < ours.excess ||
-          (theirs.value < ours.value && theirs.value <= ours.value * kWorth));
+  const bool is_smaller = theirs.excess < ours.excess && theirs.excess <= ours.excess * kWorth;
+  const bool is_better = theirs.excess <= ours.excess && theirs.value < ours.value &&
+                         theirs.value <= ours.value * kWorth;
+  return theirs.is_legal && (is_smaller || is_better);
 }
 
 bool VariableChoices::may_plan(const LayoutCandidate& candidate) const {
