@@ -196,7 +196,8 @@ void check_together(const CommandDef& command, const CLI::App& app, const Option
   if (options.fast && options.exact) {
     throw Misuse{"`--exact` and `--fast` exclude each other"};
   }
-  for (const std::string& text : {misuse_of(options.search), misuse_of_environment()}) {
+  for (const std::string& text :
+       {misuse_of(options.search, !options.mesh.empty()), misuse_of_environment()}) {
     if (!text.empty()) {
       throw Misuse{text};
     }

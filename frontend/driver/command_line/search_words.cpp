@@ -16,13 +16,16 @@ std::string about_one(const SearchOptions& asked) {
 
 }  // namespace
 
-std::string misuse_of(const SearchOptions& asked) {
+std::string misuse_of(const SearchOptions& asked, bool has_sizes) {
   const bool scales = !asked.scale.empty();
   if (asked.ranks.size() > 1 && !scales && !asked.fit) {
     return "several numbers of `--ranks` are for `--scale` and `--fit`";
   }
   if (asked.axes > 0 && asked.ranks.empty() && !scales && !asked.fit) {
     return "`--axes` is for the meshes that `--ranks`, `--fit` and `--scale` make";
+  }
+  if (has_sizes && !asked.ranks.empty() && !scales && !asked.fit) {
+    return "`--mesh` says the sizes of axes, and `--ranks` searches them; it is one of the two";
   }
   if (const std::string other = about_one(asked); scales && !other.empty()) {
     return "`--scale` shows a layout for each number of ranks; `" + other +

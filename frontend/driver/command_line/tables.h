@@ -68,7 +68,7 @@ struct OptionDef {
 // "mtf plan FILE [ENTRY]"
 [[nodiscard]] std::string usage_of(const CommandDef& command);
 // Why options of `search` do not go together; "" if they do.
-[[nodiscard]] std::string misuse_of(const SearchOptions& asked);
+[[nodiscard]] std::string misuse_of(const SearchOptions& asked, bool has_sizes);
 // "-v, --verbose", "--rank N"
 [[nodiscard]] std::string form_of(const OptionDef& option);
 

@@ -263,15 +263,20 @@ std::vector<std::string> SearchedProgram::dim_names() const {
   return {names.begin(), names.end()};
 }
 
-// `--keep-whole` names dims that there are.
+// `--keep-whole` and `--rules` name dims that there are.
 bool SearchedProgram::check_dims(DiagSink& diags) const {
   const std::vector<std::string> names = dim_names();
-  for (const std::string& dim : limits_.whole) {
+  const auto check = [&](const char* option, const std::string& dim) {
     if (std::ranges::find(names, dim) == names.end()) {
       diags.error(DiagKind::kUnknownDim, {},
-                  "`--keep-whole " + dim + "`: no tensor has a dim `" + dim + "`" +
+                  "`" + std::string(option) + dim + "`: no tensor has a dim `" + dim + "`" +
                       did_you_mean(dim, names, "; there is " + host::quoted_list(names)));
     }
+  };
+  std::ranges::for_each(limits_.whole, [&](const auto& dim) { check("--keep-whole ", dim); });
+  if (workspace_.options.layout.empty() && !workspace_.options.rules.empty()) {
+    std::ranges::for_each(limits_.fixed.rules,
+                          [&](const Rule& rule) { check("--rules ", rule.dim); });
   }
   return diags.ok();
 }
