@@ -218,6 +218,23 @@ def check_standard_input(binary):
     assert "read from standard input" in found["diagnostics"][0]["text"], found
 
 
+def check_own_sizes(binary, folder):
+    """A layout for sizes of the command line that those of the file do not fit: it is said."""
+    text = PROGRAM.replace("dim batch", "option width = 32\ndim batch").replace("io = 32", "io = width")
+    text = text.replace("[rows: 2, cols: 2]", "[rows: 3]").replace("{ hidden -> cols }", "{ }").replace(
+        "{ batch -> rows }", "{ }")
+    path = os.path.join(folder, "net.mtf")
+    for width, fits in ((33, False), (32, True)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        status, found, _ = mtf(binary, "search", path, "--write", "--objective", "memory", "--json", "--", "--width",
+                               str(width))
+        said = [one["text"] for one in found.get("diagnostics", []) if one["severity"] == "warning"]
+        assert status == 0 and found["wording"], found
+        assert fits == (not said) and all("`found` is for the values of this command line" in one for one in said), said
+        assert (mtf(binary, "check", path, "--json")[0] == 0) == fits
+
+
 def check_crowded(binary, folder):
     """Comments of a layout that is replaced, a function that begins on the line of the mesh, a name that is
     taken, and ends of lines as other systems write them."""
@@ -319,6 +336,7 @@ def main():
         assert left_out > 0
         check_refused(binary, folder)
         check_standard_input(binary)
+        check_own_sizes(binary, folder)
         check_crowded(binary, folder)
         check_kept(binary, folder)
         check_followed(binary, folder)

@@ -268,9 +268,8 @@ std::string formatted_as(const SourceFile& file, const std::string& text) {
 }
 
 // The first error of the text, in the place of the file, under a layout; "" for none.
-std::string mistake_in(const Workspace& workspace, const SourceFile& file, std::string text,
+std::string mistake_in(Options options, const SourceFile& file, std::string text,
                        const Layout& layout) {
-  Options options = workspace.options;
   options.command = Command::kCheck;
   options.layout = layout.name;
   options.json = true;  // it says nothing itself
@@ -285,6 +284,23 @@ std::string mistake_in(const Workspace& workspace, const SourceFile& file, std::
   return errors.empty() ? "" : errors.front().text;
 }
 
+// What the command line says in the place of the file holds for this run alone.
+void warn_of_own_sizes(Workspace& workspace, const SourceFile& file, const std::string& text,
+                       const Layout& layout) {
+  Options own = workspace.options;
+  own.settings.clear();
+  own.mesh.clear();
+  own.precision.clear();
+  const std::string mistake = mistake_in(std::move(own), file, text, layout);
+  if (!mistake.empty()) {
+    workspace.diags.warning(DiagKind::kLayoutConflict, {},
+                            "the layout `" + layout.name +
+                                "` is for the values of this command line; with those of the "
+                                "file, it does not fit: " +
+                                mistake);
+  }
+}
+
 }  // namespace
 
 std::optional<Layout> write_layout(Workspace& workspace, FileId file,
@@ -294,7 +310,7 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
   std::string obstacle;
   for (const Layout& layout : wordings) {
     const std::string text = formatted_as(source, with_layout(workspace.sources, program, layout));
-    const std::string mistake = mistake_in(workspace, source, text, layout);
+    const std::string mistake = mistake_in(workspace.options, source, text, layout);
     obstacle = mistake.empty()
                    ? replace_file(source.path, text)
                    : "another part of the file does not fit it: " + mistake +
@@ -302,6 +318,7 @@ std::optional<Layout> write_layout(Workspace& workspace, FileId file,
                               ? ""
                               : "; without an entry, all of them are searched together");
     if (mistake.empty() && obstacle.empty()) {
+      warn_of_own_sizes(workspace, source, text, layout);
       return layout;
     }
   }
