@@ -139,17 +139,17 @@ std::optional<ExplainedRule> Searching::explained(std::string_view rule, DiagSin
 
 // The error of its plan, or of an `expect` that this breaks.
 std::optional<Diag> Searching::obstacle_to(const LayoutCandidate& candidate) {
-  Layout layout = space_.layout_of(candidate);
-  layout.name.clear();  // the program has none of this name
+  const Layout layout = space_.layout_of(candidate);
   const std::span<const Program> programs = pricer_.programs(candidate);
   for (std::size_t entry = 0; entry < programs.size(); ++entry) {
     DiagSink diags;
-    const auto plan = lower_simplified(programs[entry], layout, op_table(), diags,
-                                       {.exact = !workspace_.options.fast});
+    auto plan = lower_simplified(programs[entry], layout, op_table(), diags,
+                                 {.exact = !workspace_.options.fast});
     if (!plan) {
       const std::vector<Diag> errors = errors_of(diags);
       return errors.empty() ? std::nullopt : std::optional(errors.front());
     }
+    plan->layout.clear();  // the program has none of this name
     for (const Expectation* clause : program_.expected(entry)) {
       if (std::optional<Diag> diag = broken(*plan, *clause, workspace_.sources)) {
         return diag;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "frontend/driver/search/searching.h"
@@ -16,13 +18,23 @@ namespace {
 
 constexpr std::size_t kShownOfFront = 8;
 
-// Without the places in a file that stand at its end: "… (net.mtf:18)".
-std::string without_place(std::string text) {
-  if (text.ends_with(')')) {
-    const std::size_t open = text.rfind(" (");
-    if (open != std::string::npos && text.find(':', open) != std::string::npos) {
-      text.resize(open);
-    }
+// Whether it is a place in a file, "net.mtf:18".
+bool is_place(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && colon + 1 < text.size() &&
+         text.find(' ') == std::string_view::npos &&
+         text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+// Without the places that stand in it: "… (net.mtf:18)".
+std::string without_places(std::string text) {
+  for (std::size_t open = text.find(" ("); open != std::string::npos;
+       open = text.find(" (", open)) {
+    const std::size_t close = text.find(')', open);
+    const bool is_one = close != std::string::npos &&
+                        is_place(std::string_view(text).substr(open + 2, close - open - 2));
+    text.erase(open, is_one ? close + 1 - open : 0);
+    open += is_one ? 0 : 2;
   }
   return text;
 }
@@ -149,7 +161,7 @@ void Searching::add_moved(SearchReport& report) {
       }
       const std::string what =
           std::string(to_string(step.kind)) + " over " + to_string(plan->mesh, step.axes);
-      const std::string why = without_place(reasons.of(s, workspace_.sources));
+      const std::string why = without_places(reasons.of(s, workspace_.sources));
       MovedFor& group = groups[{what, why}];
       group.what = what;
       group.why = why;

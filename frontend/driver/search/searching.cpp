@@ -187,7 +187,9 @@ bool Searching::improve() {
 std::string Searching::place_text(const LayoutCandidate& candidate, std::size_t dim) const {
   const Mesh& mesh = space_.meshes()[candidate.mesh];
   std::string text = to_string(mesh, candidate.rules[dim]);
-  if (has(candidate.rest, dim)) {
+  const std::vector<Rule>& fixed = space_.limits().fixed.rules;
+  const auto own = std::ranges::find(fixed, space_.dims()[dim], &Rule::dim);
+  if (has(candidate.rest, dim) || (own != fixed.end() && own->rest)) {
     text += text.empty() ? "*" : ", *";
   }
   const bool follows = candidate.infer && !has(candidate.whole, dim);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -104,11 +105,25 @@ std::string dims_text(const SearchReport& report) {
   return rows.empty() ? no_dims_text(report) : "\ndims\n" + in_columns(rows, {.gap = 3});
 }
 
+// What takes longest, and all else in one row.
 std::string moved_text(const SearchReport& report) {
+  constexpr std::ptrdiff_t kShown = 12;
+  const auto row = [](const MovedFor& moved) {
+    return Row{moved.what, count_text(moved.calls, "call"), bytes_text(moved.bytes),
+               seconds_text(moved.seconds), moved.why};
+  };
+  const std::ptrdiff_t count = std::ssize(report.moved);
+  const std::ptrdiff_t shown = count > kShown + 1 ? kShown : count;
   std::vector<Row> rows;
-  for (const MovedFor& moved : report.moved) {
-    rows.push_back({moved.what, count_text(moved.calls, "call"), bytes_text(moved.bytes),
-                    seconds_text(moved.seconds), moved.why});
+  std::transform(report.moved.begin(), report.moved.begin() + shown, std::back_inserter(rows), row);
+  MovedFor rest{.what = "all else", .why = "for " + count_text(count - shown, "reason")};
+  std::for_each(report.moved.begin() + shown, report.moved.end(), [&rest](const MovedFor& moved) {
+    rest.calls += moved.calls;
+    rest.bytes += moved.bytes;
+    rest.seconds += moved.seconds;
+  });
+  if (shown < count) {
+    rows.push_back(row(rest));
   }
   return rows.empty() ? "\nnothing moves between ranks\n"
                       : "\nwhat moves\n" + in_columns(rows, {.gap = 3, .right = {1, 2, 3}});
