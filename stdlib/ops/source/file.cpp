@@ -45,10 +45,10 @@ std::optional<FilePlace> load_place(const OpCall& call) {
   const NpyFile file(path);
   const NpyInfo& info = file.info();
   const auto width = static_cast<std::int64_t>(bytes_of(info.dtype));
-  const bool as_it_is = problem_of(path, info, call.result.shape).empty() &&
-                        info.dtype == call.result.dtype && info.data_begin % width == 0 &&
-                        !info.is_unsigned && !(info.in_fortran_order && info.sizes.size() > 1) &&
-                        info.dtype != DType::kBool;
+  const bool as_it_is =
+      problem_of(path, info, call.result.shape).empty() && info.dtype == call.result.dtype &&
+      info.data_begin % width == 0 && !info.is_unsigned && !info.is_big_endian &&
+      !(info.in_fortran_order && info.sizes.size() > 1) && info.dtype != DType::kBool;
   return as_it_is ? std::optional(FilePlace{.path = path, .first = info.data_begin}) : std::nullopt;
 }
 

@@ -104,23 +104,15 @@ std::optional<std::vector<std::int64_t>> read_sizes(Reader& reader) {
   return sizes;
 }
 
-// What NumPy makes of numbers of another kind, or of the other byte order; "" of what are none.
+// What NumPy makes of floats that are wider than any here; "" of what are no numbers.
 std::string readable_as(std::string_view descr) {
-  constexpr std::array<std::array<std::string_view, 2>, 9> kLike = {{{"f2", "<f2"},
-                                                                     {"f4", "<f4"},
-                                                                     {"f8", "<f8"},
-                                                                     {"i2", "<i2"},
-                                                                     {"i4", "<i4"},
-                                                                     {"i8", "<i8"},
-                                                                     {"u2", "<u2"},
-                                                                     {"u4", "<u4"},
-                                                                     {"u8", "<u8"}}};
-  for (const auto& [kind, like] : kLike) {
-    if (descr.size() >= kind.size() && descr.size() <= 3 && descr.ends_with(kind)) {
-      return "; `.astype(\"" + std::string(like) + "\")` makes it readable";
-    }
-  }
-  return "";
+  const bool is_wide = descr.ends_with("f12") || descr.ends_with("f16");
+  return is_wide ? "; `.astype(\"<f8\")` makes it readable, rounded" : "";
+}
+
+// A kind and a size, as an entry has it, without the sign of the order of bytes.
+std::string_view kind_of(std::string_view descr) {
+  return descr.substr(std::min(descr.find_first_not_of("<>|="), descr.size()));
 }
 
 void read_descr(Reader& reader, NpyInfo& info) {
@@ -129,19 +121,17 @@ void read_descr(Reader& reader, NpyInfo& info) {
     info.problem = "holds records, and not an array of numbers";
     return;
   }
-  for (const Entry& entry : kDescrs) {
-    if (entry.descr == *descr || (entry.descr[0] == '|' && entry.descr.substr(1) == *descr) ||
-        (entry.dtype == DType::kBF16 && *descr == "|V2")) {
-      info.dtype = entry.dtype;
-      info.is_unsigned = entry.is_unsigned;
-      info.stored_bytes = entry.descr.back() - '0';
-      return;
-    }
+  const auto* entry = std::ranges::find_if(
+      kDescrs, [&](const Entry& one) { return kind_of(one.descr) == kind_of(*descr); });
+  if (entry == kDescrs.end()) {
+    info.problem = "holds " + in_backticks(descr->substr(0, 16)) + "; what can be read is " +
+                   std::string(dtype_names()) + ", and unsigned integers" + readable_as(*descr);
+    return;
   }
-  const std::string name(descr->substr(0, 16));
-  info.problem = "holds `" + name + "`" + (name.starts_with(">") ? " (big-endian)" : "") +
-                 "; what can be read is " + std::string(dtype_names()) + ", little-endian" +
-                 readable_as(*descr);
+  info.dtype = entry->dtype;
+  info.is_unsigned = entry->is_unsigned;
+  info.is_big_endian = descr->starts_with('>');
+  info.stored_bytes = entry->descr.back() - '0';
 }
 
 // Elements of the array; nullopt beyond what can be counted.
@@ -298,15 +288,24 @@ NpyFile::~NpyFile() {
   }
 }
 
+bool NpyFile::read_stored(std::int64_t first, std::span<std::byte> out) const {
+  if (!read_bytes(file_, info_.data_begin + first * info_.stored_bytes, out)) {
+    return false;
+  }
+  for (auto at = out.begin(); info_.is_big_endian && at != out.end(); at += info_.stored_bytes) {
+    std::reverse(at, at + info_.stored_bytes);
+  }
+  return true;
+}
+
 std::string NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
   constexpr const char* kEnded = "ended while it was read";
-  const std::int64_t begin = info_.data_begin + first * info_.stored_bytes;
   if (!info_.is_unsigned) {
-    return read_bytes(file_, begin, out) ? "" : kEnded;
+    return read_stored(first, out) ? "" : kEnded;
   }
   const std::size_t count = out.size() / bytes_of(info_.dtype);
   std::vector<std::byte> stored(count * static_cast<std::size_t>(info_.stored_bytes));
-  if (!read_bytes(file_, begin, stored)) {
+  if (!read_stored(first, stored)) {
     return kEnded;
   }
   const std::string problem = widen_unsigned(info_.stored_bytes, stored, first, out.data());

@@ -1,5 +1,5 @@
-// Files of NumPy's .npy format: one array each, little-endian; row-major, but for what is read in
-// Fortran order.
+// Files of NumPy's .npy format: one array each. Written row-major and little-endian; read in
+// Fortran order and big-endian, too.
 //
 // A file is never trusted: its header is read in bounds, and nothing is allocated by its word.
 
@@ -20,6 +20,7 @@ struct NpyInfo {
   DType dtype = DType::kF32;      // of what is read
   std::int64_t stored_bytes = 0;  // of an element in the file
   bool is_unsigned = false;       // of 16 bits or more: read as a wider integer
+  bool is_big_endian = false;
   std::vector<std::int64_t> sizes;
   bool in_fortran_order = false;  // the first dim is the one whose elements are neighbours
   std::int64_t data_begin = 0;    // where the elements start in the file
@@ -43,6 +44,9 @@ class NpyFile {
   [[nodiscard]] std::string read(std::int64_t first, std::span<std::byte> out) const;
 
  private:
+  // Elements as the file has them, but little-endian; false: it ends before.
+  [[nodiscard]] bool read_stored(std::int64_t first, std::span<std::byte> out) const;
+
   int file_ = -1;
   NpyInfo info_;
 };
