@@ -60,6 +60,8 @@ let same = broadcast(table[state: 0] -> [drawn, vocab])
 write("top_two.npy", decode.draw(same, vocab, temperature = 0.7, k = 2))
 write("top_p.npy", decode.draw(same, vocab, p = 0.6))
 write("cold.npy", decode.draw(same, vocab, temperature = 0))
+write("narrow.npy", decode.draw(same, vocab, p = 0.0))
+write("many.npy", decode.draw(same, vocab, k = 50))
 """
 
 TRANSFORMER = """\
@@ -234,10 +236,12 @@ def check_tables(seed):
 
 def check_draws(logits, found):
     """What is drawn, and how often: within five deviations."""
-    if set(found["cold"]) != {int(np.argmax(logits))}:
-        sys.exit(f"without temperature {set(found['cold'])} are drawn")
+    for name in ("cold", "narrow"):
+        if set(found[name]) != {int(np.argmax(logits))}:
+            sys.exit(f"{name}: {set(found[name])} are drawn")
     for name, kept, wanted in (("top_two", np.argsort(-logits)[:2], logits / 0.7),
-                               ("top_p", sorted(nucleus(logits, 0.6)), logits)):
+                               ("top_p", sorted(nucleus(logits, 0.6)), logits),
+                               ("many", np.arange(VOCAB), logits)):
         shares = np.exp(wanted[kept]) / np.exp(wanted[kept]).sum()
         drawn = np.array([(found[name] == token).mean() for token in kept])
         if abs(drawn.sum() - 1) > 1e-9 or (abs(drawn - shares) > 5 * (0.25 / 4000) ** 0.5).any():
