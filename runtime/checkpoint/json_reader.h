@@ -22,6 +22,7 @@ class JsonReader {
   // Any value, of at most kMaxDepth brackets in each other.
   [[nodiscard]] bool skip(int depth = 0);
   [[nodiscard]] bool at_end();
+  [[nodiscard]] std::size_t left() const { return text_.size(); }  // bytes that are not read yet
 
   // Calls `read(key)` with the reader behind the colon; false from it ends the object, badly.
   template <typename F>

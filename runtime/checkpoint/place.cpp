@@ -74,6 +74,16 @@ bool is_abandoned(const std::string& path) {
 
 }  // namespace
 
+std::string behind_links(std::string path) {
+  constexpr int kMost = 40;  // as Linux follows
+  std::error_code error;
+  for (int i = 0; i < kMost && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+    const fs::path to = fs::read_symlink(path, error);
+    path = to.is_absolute() ? to.string() : (folder_of(path) / to).string();
+  }
+  return path;
+}
+
 std::string make_place(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -63,15 +63,20 @@ bool was_written_after(const std::string& later, const std::string& earlier) {
 }  // namespace
 
 CheckpointFile::CheckpointFile(const std::string& path) : path_(path) {
-  const std::string index = path + std::string(kIndexSuffix);
   if (path.ends_with(kIndexSuffix)) {
     is_missing_ = !exists(path);
     open_index(path);
-  } else if (exists(index) && (!exists(path) || was_written_after(index, path))) {
+    return;
+  }
+  if (!exists(path + std::string(kIndexSuffix))) {
+    path_ = behind_links(path);  // where a checkpoint of several parts was put
+  }
+  const std::string index = path_ + std::string(kIndexSuffix);
+  if (exists(index) && (!exists(path_) || was_written_after(index, path_))) {
     open_index(index);
   } else {
-    is_missing_ = !exists(path);
-    open_part(path);
+    is_missing_ = !exists(path_);
+    open_part(path_);
   }
 }
 
@@ -156,6 +161,11 @@ std::string CheckpointFile::open_header(Part& part, const std::string& path) {
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), kLength);
   const auto room = static_cast<std::uint64_t>(file.size() - kLength);
+  constexpr std::string_view kZip = "PK\x03\x04";
+  if (std::memcmp(start.data(), kZip.data(), kZip.size()) == 0) {
+    return "is a zip file, as `torch.save` and `numpy.savez` write; of what is in it "
+           "`save_file` of the Python package safetensors makes one that can be read";
+  }
   if (length > static_cast<std::uint64_t>(kMaxHeader)) {
     return kNone;
   }

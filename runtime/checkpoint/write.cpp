@@ -33,6 +33,7 @@ class CheckpointWriter {
   CheckpointWriter(Communicator& communicator, const Mesh& mesh,
                    std::span<const NamedTensor> tensors, const CheckpointPlan& plan)
       : communicator_(communicator), mesh_(mesh), plan_(plan) {
+    plan_.path = behind_links(plan_.path);
     tensors_.assign(tensors.begin(), tensors.end());
     std::ranges::sort(tensors_, [](const NamedTensor& a, const NamedTensor& b) {
       const std::size_t wide = bytes_of(a.tensor->type.dtype);
@@ -269,7 +270,7 @@ class CheckpointWriter {
 
   Communicator& communicator_;
   const Mesh& mesh_;
-  const CheckpointPlan& plan_;
+  CheckpointPlan plan_;
   std::vector<NamedTensor> tensors_;
   std::vector<WrittenPart> written_;
   std::vector<std::string> replaced_;  // files of the checkpoint that was there

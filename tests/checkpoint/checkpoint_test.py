@@ -163,6 +163,29 @@ def that_do_not_fit(folder):
     done = run(folder, [MTF, "check", "case.mtf"])
 
 
+def behind_links(folder):
+    """A link stays; the checkpoint is put where it leads, whole or in parts, and found there."""
+    text = """state a : f32[n: 4] = zeros
+state b : f32[n: 4] = zeros
+a <- a + 2
+save "links/here.safetensors"
+a <- a + 1
+save "links/parts.safetensors", part_bytes = 16
+restore "links/here.safetensors"
+print sum(a)
+restore "links/parts.safetensors"
+print sum(a)
+"""
+    links = pathlib.Path(folder, "links")
+    links.mkdir()
+    links.joinpath("here.safetensors").symlink_to("next")
+    links.joinpath("next").symlink_to("../disk/there.safetensors")
+    links.joinpath("parts.safetensors").symlink_to(pathlib.Path(folder, "disk", "parts.safetensors"))
+    done = program(folder, text)
+    if done.stdout != "8\n12\n" or not all(path.is_symlink() for path in links.iterdir()):
+        fail("behind links", done.stdout, done.stderr, sorted(links.iterdir()))
+
+
 GROWS = """dim n = 4096
 mesh m = [x: 2]
 layout split on m { n -> x }
@@ -337,6 +360,7 @@ with tempfile.TemporaryDirectory() as scratch:
     resumed_by_what_only_a_run_knows(scratch)
     by_the_format(scratch)
     that_do_not_fit(scratch)
+    behind_links(scratch)
     that_cannot_be_written(scratch)
     each_call_that_fails(scratch)
     in_parts(scratch)

@@ -4,6 +4,7 @@
 import pathlib
 import sys
 import tempfile
+import zipfile
 
 try:
     import numpy
@@ -42,10 +43,18 @@ def of_others(folder):
         fail("narrowing", done.stderr)
     program(folder, NARROW.replace("count : i64", "count : i16").replace(
         '.safetensors"', '.safetensors", cast = true'))
+    done = program(folder, NARROW.replace('.safetensors"', '.safetensors" as "encoder/*"'), status=1)
+    if "no variable is called `encoder/*`; there are `brain`, `count`, `flag`, " not in done.stderr:
+        fail("a glob that names nothing", done.stderr)
     write(pathlib.Path(folder, "foreign.safetensors"), arrays, {"count": "F8_E4M3"})
     done = program(folder, NARROW, status=1)
     if "not those of its shape" not in done.stderr:
         fail("a dtype of another width", done.stderr)
+    with zipfile.ZipFile(pathlib.Path(folder, "foreign.safetensors"), "w") as archive:
+        archive.writestr("data.pkl", b"as torch.save writes")
+    done = program(folder, NARROW, status=1)
+    if "is a zip file, as `torch.save`" not in done.stderr:
+        fail("a zip file", done.stderr)
 
 
 UNSIGNED = """dim a = 4, b = 3

@@ -75,7 +75,7 @@ std::string misfit(const RestoreRequest& request, const CheckpointFile& file,
     return is;
   }
   if (!stored) {
-    return is + "; what can be read is " + std::string(dtype_names());
+    return is + "; what can be read is " + std::string(dtype_names()) + ", and unsigned integers";
   }
   if (request.cast || widens(stored->dtype, variable.type.dtype)) {
     return "";
@@ -132,8 +132,11 @@ bool are_known(const RestoreRequest& request, std::span<const Variable> variable
       const std::size_t end = path.rfind('/');
       known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
     }
+    const std::string suggested = host::suggest(glob, known).text;
     diags.error(DiagKind::kUnknownName, request.span,
-                "no variable is called " + in_backticks(glob) + host::suggest(glob, known).text);
+                "no variable is called " + in_backticks(glob) +
+                    (suggested.empty() ? "; there are " + shortened({paths.begin(), paths.end()})
+                                       : suggested));
     return false;
   }
   return true;

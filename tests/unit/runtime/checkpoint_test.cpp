@@ -115,9 +115,9 @@ TEST_CASE("a header has to agree with itself and with the file") {
   CHECK(problem_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8)
             .find("begins at byte 4") != std::string::npos);
   CHECK(problem_of(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}})", 0) ==
-        "has a header that cannot be read");
+        "has a header that cannot be read, at byte 29 of it");
   CHECK(problem_of(R"({"a":{"dtype":"F32","data_offsets":[0,0]}})", 0) ==
-        "has a header that cannot be read");
+        "has a header that cannot be read, at byte 41 of it");
 }
 
 TEST_CASE("a slice's runs are its elements, whatever range is asked for") {
