@@ -130,7 +130,7 @@ std::string other_commands(std::string_view name) {
   return text.empty() ? "" : text + "`";
 }
 
-Misuse unknown_option(const CommandDef& command, const std::string& word) {
+Misuse unknown_option(const CommandDef& command, const Options& options, const std::string& word) {
   const std::string name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
   Words candidates;
   for (const OptionDef& def : all_options()) {
@@ -138,10 +138,12 @@ Misuse unknown_option(const CommandDef& command, const std::string& word) {
       candidates.emplace_back(def.name);
     }
   }
+  const bool has_program = !options.file.empty() && find_option(command, "--set") != nullptr;
+  const std::string own = has_program ? "; those of the program stand behind `--`" : "";
   const std::string elsewhere = other_commands(name);
-  const std::string page = "; `mtf " + std::string(command.name) + " --help` lists them";
+  const std::string page = "; `mtf " + std::string(command.name) + " --help` lists them" + own;
   return {"no option `" + name + "`" +
-          (elsewhere.empty() ? did_you_mean(name, candidates, page) : elsewhere)};
+          (elsewhere.empty() ? did_you_mean(name, candidates, page) : elsewhere + own)};
 }
 
 // The first word that nothing has taken.
@@ -151,7 +153,7 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
     if (word == "--") {
       only_words = true;
     } else if (!only_words && looks_like_option(word)) {
-      throw unknown_option(command, word);
+      throw unknown_option(command, options, word);
     } else if (const CommandDef* meant = find_command(options.file); meant != nullptr) {
       throw Misuse{"`" + word + "` is one word too many; a command comes first: `" +
                    usage_of(*meant) + "`"};
@@ -257,6 +259,9 @@ std::size_t own_options(const CommandDef& command, std::span<const std::string> 
 void take_own_options(std::span<const std::string> words, Options& options) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string word = words[i];
+    if (word == "--help") {
+      throw HelpWanted{};
+    }
     if (!word.starts_with("--") || word.size() == 2) {
       throw Misuse{"`" + word +
                    "` is the value of no option; behind `--` stand options of the "

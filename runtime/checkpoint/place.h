@@ -12,8 +12,8 @@ namespace mtf {
 
 inline constexpr std::string_view kIndexSuffix = ".index.json";
 
-// The file that a path names, behind symbolic links: a checkpoint is put in its place there, perhaps on
-// another disk, and the links stay.
+// The file that a path names, behind symbolic links: a checkpoint is put in its place there,
+// perhaps on another disk, and the links stay.
 [[nodiscard]] std::string behind_links(std::string path);
 
 // "" or why a checkpoint cannot have that name. Makes the folder that it is in.

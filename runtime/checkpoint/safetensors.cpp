@@ -172,8 +172,8 @@ std::string read_header(std::string_view json, std::int64_t data_bytes, Safetens
     return is_tensor;
   });
   if (!read || !reader.at_end()) {
-    return "has a header that cannot be read, at byte " + std::to_string(json.size() - reader.left()) +
-           " of it";
+    return "has a header that cannot be read, at byte " +
+           std::to_string(json.size() - reader.left()) + " of it";
   }
   std::ranges::stable_sort(header.tensors, [](const FileTensor& a, const FileTensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -215,9 +215,16 @@ std::string without_groups(std::string_view text) {
   return digits;
 }
 
-bool is_whole(std::string_view text) {
+// Whether it is a number of that kind that has no place in 64 bits.
+bool is_too_large(const Value& like, std::string_view text) {
+  if (like.get<double>() != nullptr) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc::result_out_of_range && end == text.data() + text.size();
+  }
   text.remove_prefix(text.starts_with('-') ? 1 : 0);
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  return like.get<std::int64_t>() != nullptr && !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -247,13 +254,14 @@ Value option_value(Reporter& report, Settings& settings, const ast::Name& name,
   }
   const std::optional<Value> value =
       read_as(like, is_number ? without_groups(given->text) : given->text);
-  if (!value && like.get<std::int64_t>() != nullptr && is_whole(without_groups(given->text))) {
+  if (!value && is_too_large(like, without_groups(given->text))) {
     report.error(DiagKind::kOverflow, name.span,
                  "`" + given->written + "` does not fit in 64 bits");
   } else if (!value) {
     report.error(DiagKind::kBadArgument, name.span,
                  "`" + given->written + "`, but `" + name.text + "` is " + kind_of(like) +
-                     ", as its default is");
+                     ", as its default is" +
+                     (like.get<bool>() != nullptr ? "; it takes `true` or `false`" : ""));
   }
   return value ? *value : unknown();
 }
@@ -269,7 +277,9 @@ void check_option(Reporter& report, const Settings& settings, std::string_view g
   }
   const Suggestion suggestion = suggest(name, options);
   std::string text = suggestion.text;
-  if (options.empty()) {
+  if (name.starts_with("no-") && settings.options.contains(name.substr(3))) {
+    text = "; did you mean `--" + name.substr(3) + "=false`?";
+  } else if (options.empty()) {
     text = "; it has none: `option " + name + " = …` declares one";
   } else if (text.empty()) {
     text = "; it has " + quoted_list(options);
