@@ -133,6 +133,7 @@ class CsvReader {
   }
 
   void take_line(std::string_view line) {
+    const std::string_view whole_line = line;
     if (table_.rows < rows_.first) {
       ++table_.rows;
       return;
@@ -148,7 +149,7 @@ class CsvReader {
         whole_.push_back(read.whole);
       }
       if (!wrong.empty()) {
-        table_.problem = ": " + place() + ": " + wrong + way_out(line.substr(0, end));
+        table_.problem = ": " + place() + ": " + wrong + way_out(line.substr(0, end), whole_line);
         return;
       }
       if (end == line.size()) {
@@ -159,8 +160,27 @@ class CsvReader {
     end_row();
   }
 
-  // For a cell that is no number: what the form of the table may be instead.
-  [[nodiscard]] std::string way_out(std::string_view cell) const {
+  static bool is_word(std::string_view cell) {
+    CsvNumber number;
+    return number_in(cell, DType::kF64, number).ends_with("is not a number");
+  }
+
+  [[nodiscard]] bool has_words(std::string_view line) const {
+    while (true) {
+      const std::size_t end = std::min(line.find(form_.separator), line.size());
+      if (is_word(line.substr(0, end))) {
+        return true;
+      }
+      if (end == line.size()) {
+        return false;
+      }
+      line.remove_prefix(end + 1);
+    }
+  }
+
+  // For a cell that is no number: what the form of the table may be instead, or what may stand
+  // there.
+  [[nodiscard]] std::string way_out(std::string_view cell, std::string_view line) const {
     CsvNumber number;
     if (number_in(cell, DType::kF64, number).empty()) {
       return "";
@@ -172,8 +192,14 @@ class CsvReader {
                (separator == '\t' ? "\\t" : std::string(1, separator)) + "\"`";
       }
     }
-    return table_.rows == 0 && !form_.header
-               ? "; if the line names the columns, say `header = true`"
+    if (table_.rows == 0 && !form_.header && has_words(line)) {
+      return "; if the line names the columns, say `header = true`";
+    }
+    if (is_word(cell)) {
+      return "; names have to be numbers here, as 0, 1 and 2 of three classes";
+    }
+    return trimmed(cell).empty() && is_float(form_.dtype)
+               ? "; `nan` stands for a number that is missing"
                : "";
   }
 

@@ -55,6 +55,8 @@ std::vector<double> numbers_of(std::string_view text, CsvForm form = {}, CsvRows
 
 }  // namespace
 
+const std::string kNames = "; names have to be numbers here, as 0, 1 and 2 of three classes";
+
 TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of other systems") {
   const std::string_view text = "\xEF\xBB\xBF 1, \"2.5\"\r\n\n+3,-4e1 \n";
   const CsvTable table = read_csv(text, {});
@@ -75,7 +77,7 @@ TEST_CASE("names in a header may hold what is in quotes, ends of lines too") {
     CHECK(numbers_of(std::string(header) + "1,2\n3,4\n", form) == std::vector<double>{1, 2, 3, 4});
   }
   CHECK(problem_of("\"a\nb\",c\n1,2\n3,x\n", form) ==
-        ": line 4 (row 1), column 2: `x` is not a number");
+        ": line 4 (row 1), column 2: `x` is not a number" + kNames);
   CHECK(problem_of("\na,\"b\n1,2\n", form) ==
         ": line 2: a name in quotes has no end, and so the header none");
   CHECK(problem_of("a,b", form) == "has no row below its header");
@@ -87,11 +89,11 @@ TEST_CASE("a rank looks at the rows of its slice alone") {
   CHECK(numbers_of(text, {}, {.first = 1, .end = 3}) == std::vector<double>{3, 4, 5, 6});
   CHECK(numbers_of(text, {.header = true}, {.first = 1, .end = 2}) == std::vector<double>{5, 6});
   CHECK(read_csv(text, {}, {.first = 2, .end = 9}).problem ==
-        ": line 5 (row 3), column 1: `wrong` is not a number");
+        ": line 5 (row 3), column 1: `wrong` is not a number" + kNames);
 }
 
 TEST_CASE("a table that is none is told with line, row and column") {
-  CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is not a number");
+  CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is not a number" + kNames);
   CHECK(
       problem_of("a,b\n1,2") ==
       ": line 1 (row 0), column 1: `a` is not a number; if the line names the columns, say `header "
@@ -99,7 +101,10 @@ TEST_CASE("a table that is none is told with line, row and column") {
   CHECK(problem_of("1,2\n\n3") ==
         ": line 3 (row 1), column 1: the row ends here; those above have 2 columns");
   CHECK(problem_of("1,,2") ==
-        ": line 1 (row 0), column 2: the cell is empty; if the line names the "
+        ": line 1 (row 0), column 2: the cell is empty; `nan` stands for a number "
+        "that is missing");
+  CHECK(problem_of(",a\n0,1") ==
+        ": line 1 (row 0), column 1: the cell is empty; if the line names the "
         "columns, say `header = true`");
   CHECK(problem_of("1\n1e999") ==
         ": line 2 (row 1), column 1: `1e999` is beyond the range of numbers");
