@@ -222,7 +222,8 @@ def check_wrong(folder):
                 fail(f"{words} says", done.stdout, done.stderr)
         if pathlib.Path(folder, "other.csv").read_text(encoding="utf-8") != "a,b\n1,2\n":
             fail("a file of somebody else was written to")
-    for name, wanted in [("gone.jsonl", "cannot be opened"), ("other.csv", "has no column `step`")]:
+    for name, wanted in [("gone.jsonl", "cannot be opened"), ("other.csv", "has no column `step`"),
+                         ("folder.csv", "is a folder, which TensorBoard draws; `--metrics x.jsonl`")]:
         done = run(folder, "watch", "--once", name, status=1)
         if wanted not in done.stderr:
             fail(f"mtf watch {name} says", done.stderr)

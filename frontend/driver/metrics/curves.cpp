@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -156,6 +157,14 @@ CurveBounds bounds_of(const Curve2d& curve) {
 }
 
 Curves read_curves(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return {.curves = {},
+            .problem =
+                "is a folder, which TensorBoard draws; `--metrics x.jsonl` beside it writes a "
+                "file to watch",
+            .found = {}};
+  }
   const PlainFile file(path);
   if (!file.problem().empty()) {
     return {.curves = {}, .problem = file.problem(), .found = {}};
