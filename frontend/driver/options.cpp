@@ -138,7 +138,8 @@ Misuse unknown_option(const CommandDef& command, const Options& options, const s
       candidates.emplace_back(def.name);
     }
   }
-  const bool has_program = !options.file.empty() && find_option(command, "--set") != nullptr;
+  const bool has_program =
+      word.starts_with("--") && !options.file.empty() && find_option(command, "--set") != nullptr;
   const std::string own = has_program ? "; those of the program stand behind `--`" : "";
   const std::string elsewhere = other_commands(name);
   const std::string page = "; `mtf " + std::string(command.name) + " --help` lists them" + own;

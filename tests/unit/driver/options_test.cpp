@@ -59,7 +59,8 @@ TEST_CASE("a misspelt command or option gets a suggestion") {
 TEST_CASE("an option belongs to the commands that read it") {
   CHECK(answer({"run", "a.mtf", "--rank", "1"}).status == kUsageError);
   CHECK(answer({"check", "a.mtf", "--rank=1"}).text ==
-        "mtf: check: no option `--rank`; it is one of `mtf plan`, `mtf show`\n");
+        "mtf: check: no option `--rank`; it is one of `mtf plan`, `mtf show`; those of the "
+        "program stand behind `--`\n");
 }
 
 TEST_CASE("values are checked") {
