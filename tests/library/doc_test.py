@@ -90,6 +90,13 @@ example
 def errors(folder):
     done = mtf("doc", "optin")
     check(done.returncode == 2 and "no module `optin`; did you mean `optim`?" in done.stderr, done)
+    done = mtf("doc", "einsum")
+    check(done.returncode == 2 and "no module `einsum`; `mtf ops einsum` explains it" in done.stderr, done)
+    done = mtf("doc", "restore")
+    check(done.returncode == 2 and "`mtf ops restore` explains it" in done.stderr, done)
+    for words in (("doc", "adam"), ("ops", "adam")):
+        done = mtf(*words)
+        check(done.returncode == 2 and "which `mtf doc optim.adam` explains" in done.stderr, done)
     done = mtf("doc", "optim.adan")
     check(done.returncode == 2 and "did you mean `adam`" in done.stderr, done)
     done = mtf("doc", "nn.zzz")

@@ -6,9 +6,11 @@
 #include "frontend/driver/commands.h"
 #include "frontend/driver/doc/pages.h"
 #include "frontend/driver/doc/site.h"
+#include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/workspace.h"
 #include "frontend/report/json_parts.h"
 #include "ir/support/columns.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
@@ -117,6 +119,20 @@ Outcome list_modules(Workspace& workspace) {
   return answer(workspace, {{"modules", modules}}, list_text(docs));
 }
 
+// Where to look for what is no module.
+std::string elsewhere(std::span<const ModuleDoc> docs, const std::string& word) {
+  if (const std::string page = page_with_module(docs, word); !page.empty()) {
+    return "; there is `" + page + "`, which `mtf doc " + page + "` explains";
+  }
+  const bool is_form =
+      std::ranges::find(language_forms(), word, &LanguageForm::name) != language_forms().end();
+  if (is_form || find_op(op_table(), word) != nullptr) {
+    return "; `mtf ops " + word + "` explains it";
+  }
+  return did_you_mean(word, names_of(docs),
+                      "; `mtf doc` lists them, and a file is `" + word + ".mtf`");
+}
+
 // `nn`, `nn.dense` or `nn dense`.
 Outcome tell_module(Workspace& workspace) {
   const std::string& word = workspace.options.name;
@@ -129,10 +145,7 @@ Outcome tell_module(Workspace& workspace) {
   if (found != docs.end()) {
     return tell(workspace, *found, name);
   }
-  return unknown(workspace,
-                 "no module `" + module + "`" +
-                     did_you_mean(module, names_of(docs),
-                                  "; `mtf doc` lists them, and a file is `" + module + ".mtf`"));
+  return unknown(workspace, "no module `" + module + "`" + elsewhere(docs, module));
 }
 
 Outcome doc_outcome(Workspace& workspace) {

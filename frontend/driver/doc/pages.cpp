@@ -200,6 +200,12 @@ const DocPage* find_page(const ModuleDoc& doc, std::string_view name) {
   return found == doc.pages.end() ? nullptr : &*found;
 }
 
+std::string page_with_module(std::span<const ModuleDoc> docs, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      docs, [&](const ModuleDoc& doc) { return find_page(doc, name) != nullptr; });
+  return found == docs.end() ? "" : found->name + "." + std::string(name);
+}
+
 std::string whole_example(const ModuleDoc& doc, const DocPage& page) {
   if (page.example.empty()) {
     return "";

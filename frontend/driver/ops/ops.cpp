@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/doc/pages.h"
 #include "frontend/driver/ops/ops_facts.h"
 #include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/workspace.h"
@@ -131,8 +132,11 @@ Outcome unknown_operation(Workspace& workspace) {
   for (const OpDef* known : op_table()) {
     names.emplace_back(known->name);
   }
+  const std::string page = page_with_module(library_docs(), name);
   const std::string text =
-      "no operation `" + name + "`" + did_you_mean(name, names, "; `mtf ops` lists them");
+      "no operation `" + name + "`" +
+      (page.empty() ? did_you_mean(name, names, "; `mtf ops` lists them")
+                    : "; there is `" + page + "`, which `mtf doc " + page + "` explains");
   workspace.remarks.push_back({.slug = "usage", .text = text});
   return {.status = kUsageError, .message = "mtf: " + text + "\n"};
 }

@@ -180,6 +180,30 @@ print learn_pairs("learn_pairs_example.txt", 2)
     {"decode_pairs", "decode_pairs(tokens, pairs)", "the text of a list of tokens",
      "print decode_pairs([257, 256], byte_pairs(\"the then there\", 2))\n"},
     {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
+    {"save", "save \"net.safetensors\", keep = 3, part_bytes = n, note = \"text\"",
+     "every param and state, and where the random stream is, at top level: the old file stays "
+     "until "
+     "the new one is whole; `keep`: of files whose names differ in numbers, the newest; "
+     "`part_bytes`: "
+     "of tensors in one file",
+     R"(state step : i32[] = zeros
+for i in 0..6 {
+  step <- step + 1
+  if int(step) % 2 == 0 { save "save_example/step_{int(step)}.safetensors", keep = 2 }
+}
+print exists("save_example/step_6.safetensors"), exists("save_example/step_2.safetensors")
+)"},
+    {"restore", "restore \"net.safetensors\" as \"encoder/*\", cast = true",
+     "the variables of a file that `save` or another program wrote, on any mesh and layout, now or "
+     "when they are declared; `as`: those that a glob, or one of a list, names; `cast`: of another "
+     "dtype, too",
+     R"(state step : i32[] = zeros
+step <- step + 3
+save "restore_example.safetensors"
+step <- step + 4
+restore "restore_example.safetensors"
+print step
+)"},
     {"saved_note", "saved_note(\"net.safetensors\")",
      "the text that a checkpoint was saved with: `save PATH, note = TEXT`",
      R"(state count : i32[] = zeros
