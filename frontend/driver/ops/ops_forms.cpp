@@ -180,7 +180,7 @@ print learn_pairs("learn_pairs_example.txt", 2)
     {"decode_pairs", "decode_pairs(tokens, pairs)", "the text of a list of tokens",
      "print decode_pairs([257, 256], byte_pairs(\"the then there\", 2))\n"},
     {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
-    {"save", "save \"net.safetensors\", keep = 3, part_bytes = n, note = \"text\"",
+    {"save", R"(save "net.safetensors", keep = 3, part_bytes = n, note = "text")",
      "every param and state, and where the random stream is, at top level: the old file stays "
      "until "
      "the new one is whole; `keep`: of files whose names differ in numbers, the newest; "
@@ -193,7 +193,7 @@ for i in 0..6 {
 }
 print exists("save_example/step_6.safetensors"), exists("save_example/step_2.safetensors")
 )"},
-    {"restore", "restore \"net.safetensors\" as \"encoder/*\", cast = true",
+    {"restore", R"(restore "net.safetensors" as "encoder/*", cast = true)",
      "the variables of a file that `save` or another program wrote, on any mesh and layout, now or "
      "when they are declared; `as`: those that a glob, or one of a list, names; `cast`: of another "
      "dtype, too",
