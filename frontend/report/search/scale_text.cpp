@@ -51,8 +51,8 @@ std::string scale_text(const ScaleReport& report) {
   std::string last;
   for (const ScaleRow& row : report.rows) {
     if (!row.obstacle.empty()) {
-      rows.push_back({count_text(row.ranks), count_text(row.size), "", "", "", "", "", "", "",
-                      "no layout: " + row.obstacle});
+      rows.push_back(
+          {count_text(row.ranks), count_text(row.size), "", "", "", "", "", "", "", row.obstacle});
       continue;
     }
     std::string rules = rules_source(row.found.layout);
