@@ -96,6 +96,10 @@ std::string Searching::not_open(const std::string& dim) const {
   const bool splits = size != sizes.end() && std::ranges::any_of(mesh.axes, [&](const auto& axis) {
                         return axis.size > 1 && size->second % axis.size == 0;
                       });
+  if (size != sizes.end() && mesh.ranks() == 1) {
+    return "the mesh " + to_string(mesh) + " has one rank, which holds all of `" + dim +
+           "`; `--ranks 4` searches meshes of four";
+  }
   if (size != sizes.end() && !splits) {
     return "no axis of the mesh " + to_string(mesh) + " splits `" + dim + "` (" +
            std::to_string(size->second) + ") evenly";
