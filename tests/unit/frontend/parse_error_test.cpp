@@ -201,7 +201,9 @@ TEST_CASE("what the grammar lets through is still checked") {
       {"f(a -> [b], c)", "1:13 after `->` every argument needs its name"},
       {"f(a = 1 -> [b])", "1:12 `->` comes before every `name = value`"},
       {"[3: 4]", "1:2 what stands before `:` is a name, found `3`"},
-      {"x[0] = 3", "1:1 what `=` assigns to is a name, found `x[0]`"},
+      {"x[0] = 3",
+       "1:1 what `=` assigns to is a name, found `x[0]`; a tensor stays as it is: `where(…)` and "
+       "`dynamic_update(…)` make another one"},
       {"a, b", "1:4 one statement holds one expression; this is a second one"},
       {"y @ [.., a -> b]", "1:10 `..` stands at the end, for all other dims"},
       {"minimize a with f(3)", "1:19 an option of `minimize` needs its name, as in `lr = 0.5`"},

@@ -37,7 +37,7 @@ void compare(const Program& program, const Outcome& one, const Layout& layout, S
 TEST_CASE("on meshes that are no powers of two, bits differ only for a reason") {
   const std::vector<std::vector<std::int64_t>> meshes = {{3}, {5}, {6}, {2, 3}, {3, 2}, {32}};
   Seen seen;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Program program = random_program(seed);
     const Outcome one = run_under({&program, 1}, one_rank()).value();
     std::mt19937_64 random(seed);

@@ -143,7 +143,7 @@ TEST_CASE("random programs of every operation give one rank's bits under random 
       continue;
     }
     std::map<std::string_view, int> drawn;
-    for (std::uint64_t i = 0; i < 2 || (i < 20 && drawn[op->name] == 0); ++i) {
+    for (std::uint64_t i = 0; i < 2 || (i < 60 && drawn[op->name] == 0); ++i) {
       const std::uint64_t seed = seed_of(op->name) + i;
       INFO(op->name);
       check_program(random_program(seed, {.drawn = &drawn, .focus = op}), seed, effort, tally);
