@@ -117,6 +117,14 @@ std::optional<ValueId> for_each_position(Units& units, const Shape& dims,
     all.insert(all.end(), type.dims().begin(), type.dims().end());
     return builder.emit(Algebra::kBroadcast, {*first}, to_shape(Shape(std::move(all))));
   }
+  constexpr std::int64_t kMostDraws = std::int64_t{1} << 20;
+  if (dims.checked_volume().value_or(kMostDraws + 1) > kMostDraws) {
+    units.report.error(DiagKind::kOverflow, builder.span(),
+                       "`each` draws this once for every position of " + mtf::to_string(dims) +
+                           ", and at most " + std::to_string(kMostDraws) +
+                           " times; declared outside of it, with these dims, it is drawn at once");
+    return std::nullopt;
+  }
   std::vector<ValueId> parts{*first};
   while (std::ssize(parts) < dims.volume()) {
     const std::optional<ValueId> part = value();
