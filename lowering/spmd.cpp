@@ -131,10 +131,8 @@ std::int64_t Stream::part_at(const Mesh& mesh, std::int64_t rank, std::int64_t t
 }
 
 Interval Stream::part_of(std::int64_t extent, std::int64_t part) const {
-  const auto edge =
-      [&](std::int64_t p) {  // extent * p / parts, which may not fit before the division
-        return extent / parts * p + extent % parts * p / parts;
-      };
+  // extent * p / parts, of which the product alone may be too large.
+  const auto edge = [&](std::int64_t p) { return extent / parts * p + extent % parts * p / parts; };
   return from_to(edge(part), edge(part + 1));
 }
 

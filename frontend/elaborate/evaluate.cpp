@@ -85,18 +85,21 @@ Value evaluate_chain(Context& c, const ast::Chain& chain) {
   return left.value;
 }
 
-// What works on a value is a call in which it stands first.
-std::string instead_of_member(const Units& units, const ast::Member& member) {
-  const std::string& name = member.name.text;
-  const bool is_call = member.path == nullptr &&
-                       (find_op(units.ops, name) != nullptr || find_host_fn(name) != nullptr);
+// What works on a value is a call in which it stands first; some of them have other names here.
+std::string call_for(const Units& units, const std::string& member) {
   static constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{
       {{"item", "float(…)"}, {"T", "transpose(x -> [a, b])"}, {"numpy", "list(…)"}}};
-  const auto* known = std::ranges::find(kElsewhere, name, [](const auto& row) { return row[0]; });
-  const bool is_known = member.path == nullptr && known != kElsewhere.end();
-  return is_call || is_known
-             ? "; it is a call here, `" + (is_call ? name + "(…)" : std::string((*known)[1])) + "`"
-             : "; only modules have members, and models variables";
+  if (find_op(units.ops, member) != nullptr || find_host_fn(member) != nullptr) {
+    return member + "(…)";
+  }
+  const auto* found = std::ranges::find(kElsewhere, member, [](const auto& row) { return row[0]; });
+  return found == kElsewhere.end() ? "" : std::string((*found)[1]);
+}
+
+std::string instead_of_member(const Units& units, const ast::Member& member) {
+  const std::string call = member.path == nullptr ? call_for(units, member.name.text) : "";
+  return call.empty() ? "; only modules have members, and models variables"
+                      : "; it is a call here, `" + call + "`";
 }
 
 Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {

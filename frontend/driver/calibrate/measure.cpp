@@ -224,12 +224,16 @@ class Measurer {
       return without_overhead(one);
     }
     const double more = seconds_of(chain_of_products(ops_, side, 1 + kMore));
-    const double each = std::max(more - one, one) / kMore;
-    return std::max(each - overhead_, each / 8);
+    return without(overhead_, std::max(more - one, one) / kMore);
   }
 
   [[nodiscard]] double without_overhead(double seconds) const {
-    return std::max(seconds - run_overhead_, seconds / 8);
+    return without(run_overhead_, seconds);
+  }
+
+  // What is left of a time, however badly the part that is taken off was measured.
+  static double without(double part, double seconds) {
+    return std::max(seconds - part, seconds / 8);
   }
 
   // Half of the bytes are read, half written.
@@ -323,7 +327,7 @@ class Measurer {
           world_->permute(group, 4 * count, sources, ins, outs);
       }
     });
-    return std::max(both - alone, both / 8);
+    return without(alone, both);
   }
 
   OpTable ops_;
@@ -337,8 +341,8 @@ class Measurer {
     double points = 1;
   };
 
-  Hardware
-      hardware_;  // as far as it is measured: of products their seconds, of memory those of a run
+  // As far as it is measured: of products their seconds, of memory those of a run.
+  Hardware hardware_;
   std::map<std::string, Timed> elements_;
   std::vector<Listed> figures_;
   std::set<std::string> doubtful_;

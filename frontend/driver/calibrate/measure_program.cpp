@@ -1,6 +1,7 @@
 #include "frontend/driver/calibrate/measure_program.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 

@@ -121,8 +121,8 @@ Outcome list_modules(Workspace& workspace) {
 
 // Where to look for what is no module.
 std::string elsewhere(std::span<const ModuleDoc> docs, const std::string& word) {
-  if (const std::string page = page_with_module(docs, word); !page.empty()) {
-    return "; there is `" + page + "`, which `mtf doc " + page + "` explains";
+  if (std::string page = library_page(docs, word); !page.empty()) {
+    return page;
   }
   const bool is_form =
       std::ranges::find(language_forms(), word, &LanguageForm::name) != language_forms().end();

@@ -200,10 +200,14 @@ const DocPage* find_page(const ModuleDoc& doc, std::string_view name) {
   return found == doc.pages.end() ? nullptr : &*found;
 }
 
-std::string page_with_module(std::span<const ModuleDoc> docs, std::string_view name) {
+std::string library_page(std::span<const ModuleDoc> docs, std::string_view name) {
   const auto found = std::ranges::find_if(
       docs, [&](const ModuleDoc& doc) { return find_page(doc, name) != nullptr; });
-  return found == docs.end() ? "" : found->name + "." + std::string(name);
+  if (found == docs.end()) {
+    return "";
+  }
+  const std::string page = found->name + "." + std::string(name);
+  return "; there is `" + page + "`, which `mtf doc " + page + "` explains";
 }
 
 std::string whole_example(const ModuleDoc& doc, const DocPage& page) {

@@ -39,8 +39,9 @@ struct ModuleDoc {
 
 [[nodiscard]] const DocPage* find_page(const ModuleDoc& doc, std::string_view name);  // or null
 
-// "optim.adam" of "adam"; "" of what no module has a page of.
-[[nodiscard]] std::string page_with_module(std::span<const ModuleDoc> docs, std::string_view name);
+// "; there is `optim.adam`, which `mtf doc optim.adam` explains"; "" of what no module has a page
+// of.
+[[nodiscard]] std::string library_page(std::span<const ModuleDoc> docs, std::string_view name);
 
 // The example as it runs: with what it imports.
 [[nodiscard]] std::string whole_example(const ModuleDoc& doc, const DocPage& page);

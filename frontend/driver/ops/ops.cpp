@@ -132,11 +132,10 @@ Outcome unknown_operation(Workspace& workspace) {
   for (const OpDef* known : op_table()) {
     names.emplace_back(known->name);
   }
-  const std::string page = page_with_module(library_docs(), name);
+  const std::string page = library_page(library_docs(), name);
   const std::string text =
       "no operation `" + name + "`" +
-      (page.empty() ? did_you_mean(name, names, "; `mtf ops` lists them")
-                    : "; there is `" + page + "`, which `mtf doc " + page + "` explains");
+      (page.empty() ? did_you_mean(name, names, "; `mtf ops` lists them") : page);
   workspace.remarks.push_back({.slug = "usage", .text = text});
   return {.status = kUsageError, .message = "mtf: " + text + "\n"};
 }

@@ -79,17 +79,12 @@ Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
 
 Value contains_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const std::vector<Formal> formals{{.name = "list"}, {.name = "item"}};
-  const std::optional<Bound> bound =
-      bind_required(c.report, c.names, self.name, formals, call, span);
-  if (!bound) {
+  const auto operands = evaluated_arguments(c, self, formals, call, span);
+  if (!operands) {
     return unknown();
   }
-  const ast::Expr& expr = *bound->front().front();
-  const Operand list{.value = evaluate(c, expr), .span = expr.span};
-  const Value item = evaluate(c, *bound->back().front());
-  if (is_unknown(list.value) || is_unknown(item)) {
-    return unknown();
-  }
+  const Operand& list = operands->front();
+  const Value& item = operands->back().value;
   if (const auto* text = list.value.get<std::string>(); text != nullptr && item.is<std::string>()) {
     return make(text->find(*item.get<std::string>()) != std::string::npos);
   }
@@ -180,6 +175,25 @@ constexpr std::array kFunctions{
 };
 
 }  // namespace
+
+std::optional<std::vector<Operand>> evaluated_arguments(Context& c, const HostFn& self,
+                                                        const std::vector<Formal>& formals,
+                                                        const ast::Call& call, SourceSpan span) {
+  const std::optional<Bound> bound =
+      bind_required(c.report, c.names, self.name, formals, call, span);
+  if (!bound) {
+    return std::nullopt;
+  }
+  std::vector<Operand> operands;
+  for (const auto& exprs : *bound) {
+    const ast::Expr& expr = *exprs.front();
+    operands.push_back({.value = evaluate(c, expr), .span = expr.span});
+    if (is_unknown(operands.back().value)) {
+      return std::nullopt;
+    }
+  }
+  return operands;
+}
 
 const ast::Expr* only_argument(Context& c, const HostFn& self, const ast::Call& call,
                                SourceSpan span) {

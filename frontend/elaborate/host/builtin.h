@@ -11,6 +11,8 @@
 
 namespace mtf::host {
 
+struct Formal;
+
 struct HostFn {
   std::string_view name;
   std::string_view summary;
@@ -23,6 +25,10 @@ struct HostFn {
 // The one argument, `x`; null after an error.
 [[nodiscard]] const ast::Expr* only_argument(Context& c, const HostFn& self, const ast::Call& call,
                                              SourceSpan span);
+// The plain arguments, evaluated; nullopt after an error, or where one is unknown.
+[[nodiscard]] std::optional<std::vector<Operand>> evaluated_arguments(
+    Context& c, const HostFn& self, const std::vector<Formal>& formals, const ast::Call& call,
+    SourceSpan span);
 // "`len` takes a list; this is an int"; unknown.
 [[nodiscard]] Value wrong_argument(Reporter& report, const HostFn& self, const Operand& x,
                                    std::string_view wanted);

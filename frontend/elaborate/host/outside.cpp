@@ -14,26 +14,6 @@
 namespace mtf::host {
 namespace {
 
-// The plain arguments, evaluated; nullopt after an error.
-std::optional<std::vector<Operand>> evaluated(Context& c, const HostFn& self,
-                                              const std::vector<Formal>& formals,
-                                              const ast::Call& call, SourceSpan span) {
-  const std::optional<Bound> bound =
-      bind_required(c.report, c.names, self.name, formals, call, span);
-  if (!bound) {
-    return std::nullopt;
-  }
-  std::vector<Operand> operands;
-  for (const auto& exprs : *bound) {
-    const ast::Expr& expr = *exprs.front();
-    operands.push_back({.value = evaluate(c, expr), .span = expr.span});
-    if (is_unknown(operands.back().value)) {
-      return std::nullopt;
-    }
-  }
-  return operands;
-}
-
 const std::string* text_of(Reporter& report, const HostFn& self, const Operand& operand) {
   const auto* text = operand.value.get<std::string>();
   if (text == nullptr) {
@@ -47,7 +27,7 @@ const std::string* text_of(Reporter& report, const HostFn& self, const Operand& 
 }  // namespace
 
 Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const auto operands = evaluated_arguments(c, self, {{.name = "path"}}, call, span);
   const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (path == nullptr) {
     return unknown();
@@ -97,7 +77,7 @@ std::string read_whole(const std::string& path, std::string& text) {
 }  // namespace
 
 Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const auto operands = evaluated_arguments(c, self, {{.name = "path"}}, call, span);
   const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (path == nullptr || c.execution.written.contains(*path)) {
     return unknown();  // a check writes no files
@@ -112,7 +92,7 @@ Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, Sour
 }
 
 Value saved_note_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const auto operands = evaluated(c, self, {{.name = "path"}}, call, span);
+  const auto operands = evaluated_arguments(c, self, {{.name = "path"}}, call, span);
   const std::string* path = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (path == nullptr) {
     return unknown();
@@ -160,7 +140,8 @@ std::optional<Value> read_as(const Value& like, std::string_view text) {
 }  // namespace
 
 Value setting_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const auto operands = evaluated(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
+  const auto operands =
+      evaluated_arguments(c, self, {{.name = "name"}, {.name = "otherwise"}}, call, span);
   const std::string* name = operands ? text_of(c.report, self, operands->front()) : nullptr;
   if (name == nullptr) {
     return unknown();
