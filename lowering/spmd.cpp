@@ -63,19 +63,18 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
   return slot;
 }
 
-LocalCall unsplit_call(const Program& source, ValueId id) {
-  LocalCall local;
-  local.call = call_of(source, id);
-  local.origin = id;
-  local.space = local.call.op->space(local.call);
-  return local;
+SplitCall unsplit_call(const Program& source, ValueId id) {
+  SplitCall call{.call = call_of(source, id), .space = {}, .loops = {}};
+  call.call.span = {};
+  call.space = call.call.op->space(call.call);
+  return call;
 }
 
 double flops_of(const SpmdProgram& program, const LocalCall& call) {
-  if (call.call.op->flops == nullptr) {
+  if (call.op().flops == nullptr) {
     return 0;
   }
-  OpCall local = call.call;
+  OpCall local = call.split->call;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     local.operands[i] = program.at(call.operands[i]).local;
   }

@@ -103,22 +103,29 @@ struct Stream {
   [[nodiscard]] Interval part_of(std::int64_t extent, std::int64_t part) const;
 };
 
+// An operation on whole tensors, and how its loops are split over ranks.
+struct SplitCall {
+  OpCall call;  // global types; of no place in the source
+  SharedSpace space;
+  std::vector<Axes> loops;  // per loop of the space, the axes that split it
+  std::int64_t bytes = 0;   // received by a rank for this split: operands and result
+  // Next best splits; where bytes move, one for each axis that uses it otherwise.
+  std::vector<PricedLoops> otherwise = {};
+};
+
 // One operation inside a kernel step.
 struct LocalCall {
-  OpCall call;  // global types; the loop split is in `loops`
-  SharedSpace space;
+  Shared<SplitCall> split;  // equal ones of many layers share it
   std::vector<SpmdId> operands;
   SpmdId result;
-  std::vector<Axes> loops;  // per loop of the space, the axes that split it
-  ValueId origin;           // in SpmdProgram::source; its number feeds random streams
+  ValueId origin;  // in SpmdProgram::source; its number feeds random streams
   CallPart part = CallPart::kAll;
   // The kernel takes an operand's dim that is made of several loops as so many dims: a summed dim
   // of which the result keeps the blocks.
   bool by_loops = false;
-  std::int64_t bytes = 0;  // received by a rank for this split: operands and result
-  // Next best splits; where bytes move, one for each axis that uses it otherwise.
-  std::vector<PricedLoops> otherwise;
-  Stream stream;
+  Shared<Stream> stream;
+
+  [[nodiscard]] const OpDef& op() const { return *split->call.op; }
 };
 
 enum class Requester : std::uint8_t {
@@ -268,8 +275,8 @@ struct SpmdProgram {
 // Whether it is such a value, and what ranks tell of their parts of a dim (partition/digest.h).
 [[nodiscard]] bool is_digest(const SpmdProgram& program, SpmdId id);
 
-// The operation of a value, yet without operands, result and loops on slices.
-[[nodiscard]] LocalCall unsplit_call(const Program& source, ValueId id);
+// The operation of a value, yet without a split of its loops.
+[[nodiscard]] SplitCall unsplit_call(const Program& source, ValueId id);
 
 // Of a call, on the slices of one rank that the kernel is given.
 [[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);

@@ -6,7 +6,7 @@
 
 #include "frontend/driver/commands.h"
 
-// Read by jemalloc when it starts. A plan of 1,000 layers takes 300 MB in small blocks, and a
+// Read by jemalloc when it starts. A plan of 1,000 layers takes 200 MB in small blocks, and a
 // quarter of its time are faults of small pages. Where the system has no huge pages at hand,
 // nothing is gained or lost.
 extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming): jemalloc's name

@@ -62,7 +62,7 @@ Axes axes_of(const Step& step) {
   }
   Axes axes;
   for (const LocalCall& call : step.calls) {
-    for (const Axes& loop : call.loops) {
+    for (const Axes& loop : call.split->loops) {
       std::ranges::copy_if(loop, std::back_inserter(axes),
                            [&axes](AxisId axis) { return !has(axes, axis); });
     }
@@ -73,7 +73,7 @@ Axes axes_of(const Step& step) {
 
 // In which its result passes, or in which it is done.
 std::int64_t pieces_of(const SpmdProgram& program, const Step& step) {
-  return step.kind == StepKind::kKernel ? step.calls.front().stream.parts
+  return step.kind == StepKind::kKernel ? step.calls.front().stream->parts
                                         : program.at(step.to).pieces;
 }
 

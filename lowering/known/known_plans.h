@@ -14,15 +14,9 @@
 
 namespace mtf {
 
-// A call with its types, of no value in particular.
-struct KnownCall {
-  std::vector<TensorType> operands;
-  TensorType result;
-  SharedSpace space;
-};
-
 // How a call is split between layouts.
 struct KnownSplit {
+  Shared<SplitCall> call;
   LoopSplit split;
   // One kernel does it all: no stage or digest before it, and nobody serves others.
   bool is_plain = false;
@@ -33,13 +27,20 @@ struct KnownSplit {
   double flops = 0;              // on one rank
 };
 
+// Arguments that are equal bit by bit: -0.0 and 0.0 are two.
+struct ArgBits {
+  OpArgs args;
+  friend bool operator==(const ArgBits& a, const ArgBits& b);
+};
+
 // All for one mesh, one `adds`, and one use of the plans.
 class KnownPlans {
  public:
-  // The number of a value's call. What only its own arguments tell apart (-0.0 and 0.0) is equal.
-  // requires: it has operands, as without them its arguments may be all the numbers of a tensor.
+  // The number of a value's call. requires: it has operands, as without them its arguments may be
+  // all the numbers of a tensor.
   [[nodiscard]] Number call(const Program& program, ValueId id);
-  [[nodiscard]] const KnownCall& operator[](Number call) const { return calls_[call]; }
+  // The call of that number, of no value in particular and without a split of its loops.
+  [[nodiscard]] const Shared<SplitCall>& operator[](Number call) const { return calls_[call]; }
 
   [[nodiscard]] Number layout(const ValueLayout& layout);
   [[nodiscard]] const SharedLayout& layout(Number number) const { return shared_layouts_[number]; }
@@ -68,9 +69,9 @@ class KnownPlans {
   std::unordered_map<std::uint64_t, ByPlace<TensorType>> type_places_;  // and element type
   std::unordered_map<const OpArgs::Entry*, ByPlace<OpArgs>> args_places_;
   Numbered<TensorType> types_;
-  Numbered<OpArgs> args_;
+  Numbered<ArgBits> args_;
   NumberedLists call_numbers_;
-  std::deque<KnownCall> calls_;  // by number
+  std::vector<Shared<SplitCall>> calls_;  // by number
   Numbered<ValueLayout> layouts_;
   std::vector<SharedLayout> shared_layouts_;              // by number
   std::unordered_map<std::uint64_t, TensorType> locals_;  // by the numbers of type and layout

@@ -9,7 +9,7 @@ namespace mtf {
 namespace {
 
 bool is_call_of(const Step& step, Primitive primitive) {
-  return !step.calls.empty() && step.calls.front().call.op->primitive == primitive;
+  return !step.calls.empty() && step.calls.front().op().primitive == primitive;
 }
 
 // Whether it is the same work in each trip if its operands are the same.
@@ -18,7 +18,7 @@ bool may_go_out(const Step& step, bool gather_again) {
     return !(gather_again && step.kind == StepKind::kAllGather);
   }
   return std::ranges::none_of(step.calls, [](const LocalCall& call) {
-    const OpDef& op = *call.call.op;
+    const OpDef& op = *call.split->call.op;
     return op.effect || op.random || op.file != FileUse::kNone || op.primitive == Primitive::kCarry;
   });
 }
@@ -30,7 +30,7 @@ class Trip {
   void note(const Step& step) {
     mark_results(step, 1);
     for (const LocalCall& call : step.calls) {
-      if (call.call.op->primitive == Primitive::kNext) {
+      if (call.op().primitive == Primitive::kNext) {
         made_[at(call.operands.front())] = 1;
       }
     }
@@ -141,14 +141,17 @@ void hoist(SpmdProgram& program, bool gather_again) {
 }
 
 LocalCall loop_call(const SpmdProgram& program, ValueId id, std::vector<SpmdId> operands) {
-  LocalCall call = unsplit_call(program.source, id);
-  call.loops.resize(call.space->loops.size());
+  SplitCall split = unsplit_call(program.source, id);
+  split.loops.resize(split.space->loops.size());
   if (!operands.empty()) {
-    call.loops = project(call.space->operands.front(), program.at(operands.front()).layout,
-                         call.space, program.mesh);
+    split.loops = project(split.space->operands.front(), program.at(operands.front()).layout,
+                          split.space, program.mesh);
   }
-  call.operands = std::move(operands);
-  return call;
+  return {.split = std::move(split),
+          .operands = std::move(operands),
+          .result = {},
+          .origin = id,
+          .stream = {}};
 }
 
 }  // namespace mtf

@@ -14,7 +14,7 @@ class LoopsOfSteps {
   // The carried value and the one that it takes, where a step hands one on.
   [[nodiscard]] std::optional<std::pair<SpmdId, SpmdId>> handed_on(std::size_t s) const {
     const Step& step = this->step(s);
-    if (step.calls.empty() || step.calls.front().call.op->primitive != Primitive::kNext) {
+    if (step.calls.empty() || step.calls.front().op().primitive != Primitive::kNext) {
       return std::nullopt;
     }
     return std::pair(step.calls.front().operands[0], step.calls.front().operands[1]);

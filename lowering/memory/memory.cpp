@@ -147,7 +147,7 @@ class Planner {
 
   // Whether the call goes over the elements of the result one by one, or band by band.
   [[nodiscard]] bool runs_along(const LocalCall& call, SpmdId result) const {
-    return call.call.op->tile == nullptr
+    return call.op().tile == nullptr
                ? is_reduction(call)
                : call.result.valid() &&
                      program_.at(call.result).local.shape == program_.at(result).local.shape;

@@ -234,7 +234,7 @@ class Scheduler {
   [[nodiscard]] bool is_element_wise(std::size_t s, SpmdId result) const {
     const std::vector<LocalCall>& calls = program_.steps[uses_[s].step].calls;
     const auto call = std::ranges::find(calls, result, &LocalCall::result);
-    return call != calls.end() && call->call.op->tile != nullptr;
+    return call != calls.end() && call->op().tile != nullptr;
   }
 
   const SpmdProgram& program_;

@@ -8,22 +8,22 @@ namespace {
 
 bool is_free_constant(const Step& step, bool has_effect) {
   return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-         step.calls.front().call.result.shape.rank() == 0 && !step.calls.front().call.op->random &&
-         !has_effect;
+         step.calls.front().split->call.result.shape.rank() == 0 &&
+         !step.calls.front().op().random && !has_effect;
 }
 
 StepUse use_of(const SpmdProgram& program, std::size_t number) {
   const Step& step = program.steps[number];
   const bool is_kernel = step.kind == StepKind::kKernel;
   const bool has_effect =
-      std::ranges::any_of(step.calls, [](const LocalCall& call) { return call.call.op->effect; });
+      std::ranges::any_of(step.calls, [](const LocalCall& call) { return call.op().effect; });
   return {.step = static_cast<std::uint32_t>(number),
           .is_kernel = is_kernel,
           .is_collective = is_collective(step.kind),
           .is_lone = step.calls.size() == 1,
           .has_effect = has_effect,
           .is_constant = is_free_constant(step, has_effect),
-          .in_pieces = is_kernel && step.calls.front().stream.parts > 1,
+          .in_pieces = is_kernel && step.calls.front().stream->parts > 1,
           .with_next = step.with_next,
           .passes = !is_kernel && program.at(step.to).pieces > 1,
           .mark = loop_mark(step)};
@@ -42,7 +42,7 @@ void add_uses(const Step& step, std::vector<Use>& uses) {
       uses.push_back({.value = call.result, .kind = UseKind::kResult});
     }
     if (is_kernel) {
-      for (const SpmdId partial : call.stream.partials) {
+      for (const SpmdId partial : call.stream->partials) {
         uses.push_back({.value = partial, .kind = UseKind::kPartial});
       }
     }

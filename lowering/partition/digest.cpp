@@ -81,32 +81,36 @@ std::int64_t scan_place(const SpmdProgram& program, const Step& step, std::int64
 }
 
 LocalCall digesting(const LocalCall& whole, const DigestMove& move) {
+  SplitCall split = whole.split;
+  IterationSpace space = split.space;
+  space.result = map_of_digest(space, move.loop, /*in_parts=*/true);
+  split.call.result = move.type;
+  split.space = std::move(space);
   LocalCall call = whole;
   call.part = CallPart::kDigest;
-  call.call.result = move.type;
-  IterationSpace space = whole.space;
-  space.result = map_of_digest(whole.space, move.loop, /*in_parts=*/true);
-  call.space = std::move(space);
+  call.split = std::move(split);
   return call;
 }
 
 LocalCall rest_of(const LocalCall& whole, const DigestMove& move) {
   LocalCall call = whole;
   call.part = CallPart::kRest;
-  call.bytes = 0;
-  IterationSpace space = whole.space;
+  SplitCall split = whole.split;
+  split.bytes = 0;
+  IterationSpace space = split.space;
   const bool told_all = move.kind == StepKind::kAllGather;  // and all choose
   if (move.kind != StepKind::kExclusiveScan) {
-    call.call.operands.clear();
+    split.call.operands.clear();
     call.operands.clear();
     space.operands.clear();
   }
   if (told_all) {
-    call.loops[move.loop].clear();
+    split.loops[move.loop].clear();
   }
-  space.operands.push_back(map_of_digest(whole.space, move.loop, !told_all));
-  call.space = std::move(space);
-  call.call.operands.push_back(move.type);
+  space.operands.push_back(map_of_digest(whole.split->space, move.loop, !told_all));
+  split.space = std::move(space);
+  split.call.operands.push_back(move.type);
+  call.split = std::move(split);
   return call;
 }
 

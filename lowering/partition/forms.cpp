@@ -182,7 +182,7 @@ SpmdId Forms::nearest(ValueId id, const ValueLayout& to) const {
   return best;
 }
 
-Forms::Source Forms::nearest_source(ValueId operand, const LocalCall& call,
+Forms::Source Forms::nearest_source(ValueId operand, const SplitCall& call,
                                     const ValueLayout& to) const {
   Source best;
   const std::vector<MovedDim> reads = reads_of(call.space);

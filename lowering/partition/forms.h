@@ -60,7 +60,7 @@ class Forms {
     SpmdId form;
     std::int64_t received = std::numeric_limits<std::int64_t>::max();
   };
-  [[nodiscard]] Source nearest_source(ValueId operand, const LocalCall& call,
+  [[nodiscard]] Source nearest_source(ValueId operand, const SplitCall& call,
                                       const ValueLayout& to) const;
   // Whether a step may read the form: one that was only gathered for the forward pass is gone.
   [[nodiscard]] bool is_there(ValueId id, SpmdId form) const;

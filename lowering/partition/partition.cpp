@@ -211,16 +211,15 @@ class Partitioner {
   }
 
   void operation(ValueId id) {
-    UnsplitCall call = known_call(plans_, source_, id);
-    LocalCall& local = call.local;
+    const UnsplitCall unsplit = known_call(plans_, source_, id);
+    const SplitCall& call = unsplit.call;
     if (const std::optional<LoopSplit> passing =
-            waiting_split(out_, forms_, id, local.space, plans_.plan_for.exact)) {
-      read_operands(local, *passing);
-      finish(id, std::move(local), *passing);
-    } else if (local.space->moved.empty() || !send_elements(id, local)) {
+            waiting_split(out_, forms_, id, call.space, plans_.plan_for.exact)) {
+      finish(id, reading(id, with_loops(call, *passing), *passing), *passing);
+    } else if (call.space->moved.empty() || !send_elements(id, call)) {
       KnownSplit fresh;
-      const KnownSplit& known = split_by_rules(plans_, out_, forms_, call, adds_, fresh);
-      read_operands(local, known.split, known.operands);
+      const KnownSplit& known = split_by_rules(plans_, out_, forms_, id, unsplit, adds_, fresh);
+      LocalCall local = reading(id, known.call, known.split, known.operands);
       const LoopSplit& split = known.split;
       if (known.is_plain || !(sum_in_stages(id, local, split) || by_digest(id, local, split) ||
                               serve(id, local, split))) {
@@ -229,29 +228,30 @@ class Partitioner {
     }
   }
 
-  // `layouts`: the numbers of those that it needs. Empty: unknown.
-  void read_operands(LocalCall& local, const LoopSplit& split,
-                     std::span<const Number> layouts = {}) {
-    const Value& value = source_.at(local.origin);
+  // The call on operands that lie as the split needs them, yet without a result. `layouts`: the
+  // numbers of those. Empty: unknown.
+  LocalCall reading(ValueId id, Shared<SplitCall> call, const LoopSplit& split,
+                    std::span<const Number> layouts = {}) {
+    const Value& value = source_.at(id);
+    LocalCall local{
+        .split = std::move(call), .operands = {}, .result = {}, .origin = id, .stream = {}};
     local.operands.reserve(value.operands.size());
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       const SpmdId form = layouts.empty() ? SpmdId{} : forms_.find(value.operands[i], layouts[i]);
-      const Need need{.user = local.origin, .operand = i};
+      const Need need{.user = id, .operand = i};
       local.operands.push_back(
           form.valid()     ? form
           : split.scatters ? reshard(value.operands[i], forms_.of(value.operands[i]).front(),
                                      split.operands[i], Combine::kSum, need)
                            : in_layout(value.operands[i], split.operands[i], need));
     }
-    local.loops = split.loops;
-    local.bytes = split.bytes;
-    local.otherwise = split.otherwise;
+    return local;
   }
 
   // Ranks tell each other of their parts of a dim. False: each has all of it.
   bool by_digest(ValueId id, const LocalCall& whole, const LoopSplit& split) {
     const std::optional<DigestMove> move =
-        digest_move(whole.call, whole.space, whole.loops, out_.mesh);
+        digest_move(whole.split->call, whole.split->space, whole.split->loops, out_.mesh);
     if (!move) {
       return false;
     }
@@ -262,7 +262,7 @@ class Partitioner {
     step.from = first.result;
     step.to = forms_.add_blocks(id, move->type, move->told);
     step.axes = move->axes;
-    step.combine = whole.space->combine;
+    step.combine = whole.split->space->combine;
     step.need = {.user = id};
     add_kernel(id, std::move(first), split);
     explain(step);
@@ -277,7 +277,7 @@ class Partitioner {
 
   // Ranks send what they have of what others ask for. False: each has all that it asks for.
   bool serve(ValueId id, const LocalCall& asked, const LoopSplit& split) {
-    Axes axes = served_axes(asked.space, asked.loops, out_.mesh);
+    Axes axes = served_axes(asked.split->space, asked.split->loops, out_.mesh);
     if (axes.empty()) {
       return false;
     }
@@ -304,7 +304,7 @@ class Partitioner {
 
   // Elements that get new places are sent from where they are to where the result is to have them.
   // False: to gather the operand moves no more, or nothing moves.
-  bool send_elements(ValueId id, LocalCall local) {
+  bool send_elements(ValueId id, const SplitCall& unsplit) {
     const ValueId operand = source_.at(id).operands.front();
     if (is_made_of_scalars(source_, forms_.root(operand))) {
       return false;
@@ -317,26 +317,28 @@ class Partitioner {
     }
     to = target(id);
     to.where.clear();
-    const SpmdId from = source_of_elements(plans_, out_, forms_, local, to);
+    SplitCall split = unsplit;
+    split.loops = project(split.space->result, to, split.space, out_.mesh);
+    const SpmdId from = source_of_elements(plans_, out_, forms_, operand, split, to);
     if (!from.valid()) {
       return false;
     }
-    local.operands = {from};
-    local.result = forms_.add(id, to);
     Step step;
     step.kind = StepKind::kHaloExchange;
-    send_for(id, std::move(local), std::move(step));
+    send_for(id,
+             {.split = std::move(split),
+              .operands = {from},
+              .result = forms_.add(id, to),
+              .origin = id,
+              .stream = {}},
+             std::move(step));
     return true;
   }
 
   // Sums over several dims, where the tree of one is finished before that of the next. False: one
   // call does it all.
   bool sum_in_stages(ValueId id, const LocalCall& local, const LoopSplit& split) {
-    const StagedSum sum = in_stages({.call = local.call,
-                                     .space = local.space,
-                                     .loops = local.loops,
-                                     .otherwise = split.otherwise},
-                                    adds_, target(id), plans_.resharder, out_.mesh);
+    const StagedSum sum = in_stages(local.split, adds_, target(id), plans_.resharder, out_.mesh);
     SpmdId read;
     for (const SumStage& stage : sum.stages) {
       LocalCall call = call_of(stage, local, read);
@@ -345,9 +347,9 @@ class Partitioner {
         finish(id, std::move(call), made);
         break;
       }
-      read = call.result = forms_.add_blocks(id, call.call.result, stage.made);
+      read = call.result = forms_.add_blocks(id, stage.sum.call.result, stage.made);
       add_kernel(id, std::move(call), made);
-      read = reshard(id, read, stage.read, local.space->combine, {.user = id});
+      read = reshard(id, read, stage.read, local.split->space->combine, {.user = id});
     }
     return !sum.stages.empty();
   }
@@ -356,8 +358,8 @@ class Partitioner {
   // a plain split.
   void finish(ValueId id, LocalCall&& local, const LoopSplit& split,
               const KnownSplit* known = nullptr) {
-    const Combine combine = local.space->combine;
-    if (!local.call.op->effect) {
+    const Combine combine = local.split->space->combine;
+    if (!local.op().effect) {
       local.result = known == nullptr ? forms_.add(id, split.result) : forms_.add(id, *known);
     }
     const SpmdId result = local.result;
@@ -376,7 +378,7 @@ class Partitioner {
     step.flops = flops ? *flops : flops_of(out_, local);
     if (split.chosen) {
       step.reasons = {
-          {.kind = ReasonKind::kCheapest, .span = local.call.span, .call = local.origin}};
+          {.kind = ReasonKind::kCheapest, .span = source_.at(id).span, .call = local.origin}};
     }
     step.calls.push_back(std::move(local));
   }

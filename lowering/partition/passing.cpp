@@ -130,36 +130,24 @@ std::optional<LoopSplit> waiting_split(const SpmdProgram& program, const Forms& 
 }
 
 UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id) {
-  const Value& value = source.at(id);
-  if (value.operands.empty()) {
-    return {.local = unsplit_call(source, id)};
+  if (source.at(id).operands.empty()) {
+    return {.call = unsplit_call(source, id)};
   }
   const Number number = plans.known.call(source, id);
-  const KnownCall& known = plans.known[number];
-  UnsplitCall call{.local = {}, .number = number};
-  call.local.call = {.op = value.op,
-                     .operands = known.operands,
-                     .args = value.args,
-                     .result = known.result,
-                     .span = value.span,
-                     .operand_spans = {}};
-  call.local.origin = id;
-  call.local.space = known.space;
-  return call;
+  return {.call = plans.known[number], .number = number};
 }
 
 namespace {
 
-LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
-                   const LocalCall& local, const OpDef* adds) {
-  const ValueId id = local.origin;
+LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& forms, ValueId id,
+                   const SplitCall& call, const OpDef* adds) {
   const Value& value = program.source.at(id);
   std::vector<ValueLayout> operands;
   for (const ValueId operand : value.operands) {
     operands.push_back(forms.target(operand));
   }
-  return choose_split({.call = local.call,
-                       .space = local.space,
+  return choose_split({.call = call.call,
+                       .space = call.space,
                        .operands = operands,
                        .result = forms.target(id),
                        .firm = firm_layouts(program, id),
@@ -170,15 +158,14 @@ LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& fo
                       plans.resharder, plans.mesh);
 }
 
-KnownSplit split_from(MeshPlans& plans, LoopSplit split, const LocalCall& local,
+KnownSplit split_from(MeshPlans& plans, LoopSplit split, const SplitCall& unsplit,
                       const ValueLayout& wanted, const OpDef* adds) {
-  KnownSplit known{.split = std::move(split)};
-  const std::vector<Axes>& loops = known.split.loops;
-  const StagedSum stages = in_stages({.call = local.call, .space = local.space, .loops = loops},
-                                     adds, wanted, plans.resharder, plans.mesh);
-  known.is_plain = stages.stages.empty() && !local.call.op->effect &&
-                   !digest_move(local.call, local.space, loops, plans.mesh) &&
-                   served_axes(local.space, loops, plans.mesh).empty();
+  KnownSplit known{.call = with_loops(unsplit, split), .split = std::move(split)};
+  const SplitCall& whole = known.call;
+  const StagedSum stages = in_stages(whole, adds, wanted, plans.resharder, plans.mesh);
+  known.is_plain = stages.stages.empty() && !whole.call.op->effect &&
+                   !digest_move(whole.call, whole.space, whole.loops, plans.mesh) &&
+                   served_axes(whole.space, whole.loops, plans.mesh).empty();
   known.result = plans.known.layout(known.split.result);
   for (const ValueLayout& operand : known.split.operands) {
     known.operands.push_back(plans.known.layout(operand));
@@ -189,7 +176,7 @@ KnownSplit split_from(MeshPlans& plans, LoopSplit split, const LocalCall& local,
   const auto here = [&](const TensorType& type, const ValueLayout& layout) {
     return TensorType{type.dtype, local_shape(type.shape, layout, plans.mesh)};
   };
-  OpCall call = local.call;
+  OpCall call = whole.call;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     call.operands[i] = here(call.operands[i], known.split.operands[i]);
   }
@@ -201,10 +188,10 @@ KnownSplit split_from(MeshPlans& plans, LoopSplit split, const LocalCall& local,
 }  // namespace
 
 const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program, Forms& forms,
-                                 const UnsplitCall& call, const OpDef* adds, KnownSplit& fresh) {
-  const ValueId id = call.local.origin;
+                                 ValueId id, const UnsplitCall& call, const OpDef* adds,
+                                 KnownSplit& fresh) {
   const auto find = [&] {
-    return split_from(plans, searched(plans, program, forms, call.local, adds), call.local,
+    return split_from(plans, searched(plans, program, forms, id, call.call, adds), call.call,
                       forms.target(id), adds);
   };
   if (!call.number) {
@@ -229,23 +216,26 @@ std::optional<LocalCall> made_of_scalars(const SpmdProgram& program, ValueId id,
   if (!is_made_of_scalars(program.source, id)) {
     return std::nullopt;
   }
-  LocalCall local = unsplit_call(program.source, id);
-  local.loops = project(local.space->result, to, local.space, program.mesh);
+  SplitCall split = unsplit_call(program.source, id);
+  split.loops = project(split.space->result, to, split.space, program.mesh);
   std::optional<ValueLayout> made =
-      layout_from_loops(local.space->result, local.loops, local.space, program.mesh);
+      layout_from_loops(split.space->result, split.loops, split.space, program.mesh);
   if (made && can_hold(*made, to.where)) {
     made->where = to.where;
   }
-  return made == to ? std::optional(std::move(local)) : std::nullopt;
+  return made == to ? std::optional(LocalCall{.split = std::move(split),
+                                              .operands = {},
+                                              .result = {},
+                                              .origin = id,
+                                              .stream = {}})
+                    : std::nullopt;
 }
 
 SpmdId source_of_elements(MeshPlans& plans, const SpmdProgram& program, const Forms& forms,
-                          LocalCall& local, const ValueLayout& to) {
-  const ValueId operand = program.source.at(local.origin).operands.front();
-  local.loops = project(local.space->result, to, local.space, program.mesh);
+                          ValueId operand, const SplitCall& call, const ValueLayout& to) {
   const auto whole =
-      layout_from_loops(local.space->operands.front(), local.loops, local.space, program.mesh);
-  const Forms::Source source = forms.nearest_source(operand, local, to);
+      layout_from_loops(call.space->operands.front(), call.loops, call.space, program.mesh);
+  const Forms::Source source = forms.nearest_source(operand, call, to);
   if (!source.form.valid()) {
     return {};
   }

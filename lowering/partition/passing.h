@@ -18,16 +18,16 @@ namespace mtf {
                                                      ValueId id, const IterationSpace& space,
                                                      bool exact);
 
-// The operation of a value, yet without operands, result and loops.
+// The operation of a value, yet without a split of its loops.
 struct UnsplitCall {
-  LocalCall local;
+  Shared<SplitCall> call;
   std::optional<Number> number = {};  // of equal ones (lowering/known/)
 };
 [[nodiscard]] UnsplitCall known_call(MeshPlans& plans, const Program& source, ValueId id);
 
 // Found once for all operations of that number between equal layouts; without a number in `fresh`.
 [[nodiscard]] const KnownSplit& split_by_rules(MeshPlans& plans, const SpmdProgram& program,
-                                               Forms& forms, const UnsplitCall& call,
+                                               Forms& forms, ValueId id, const UnsplitCall& call,
                                                const OpDef* adds, KnownSplit& fresh);
 
 // Whether it is computed from scalars alone, if from anything; what a loop carries is not.
@@ -37,10 +37,10 @@ struct UnsplitCall {
 [[nodiscard]] std::optional<LocalCall> made_of_scalars(const SpmdProgram& program, ValueId id,
                                                        const ValueLayout& to);
 
-// Of an operation that moves elements, the form of its operand that they are best sent from to
-// where the result is to have them; sets the loops. Invalid: to gather the operand moves no more.
+// Of an operation that moves elements of a value, the form of it that they are best sent from to
+// where the result is to have them. Invalid: to gather the value moves no more.
 [[nodiscard]] SpmdId source_of_elements(MeshPlans& plans, const SpmdProgram& program,
-                                        const Forms& forms, LocalCall& local,
+                                        const Forms& forms, ValueId operand, const SplitCall& call,
                                         const ValueLayout& to);
 
 }  // namespace mtf

@@ -58,19 +58,20 @@ std::vector<Reason> reduced(const SpmdProgram& program, std::span<const std::int
   std::vector<Reason> reasons;
   const LocalCall* call = maker(program.at(step.from).origin);
   while (call != nullptr) {
-    for (std::size_t l = 0; l < call->loops.size(); ++l) {
-      const LoopDim& loop = call->space->loops[l];
-      if (loop.role == DimRole::kReduced && overlaps(call->loops[l])) {
-        reasons.push_back(
-            {.kind = ReasonKind::kReduced,
-             .span = call->call.span,
-             .cause = cause_of(program, loop.name, call->loops[l], around(program, call->origin)),
-             .dim = loop.name,
-             .has = call->loops[l]});
+    for (std::size_t l = 0; l < call->split->loops.size(); ++l) {
+      const LoopDim& loop = call->split->space->loops[l];
+      if (loop.role == DimRole::kReduced && overlaps(call->split->loops[l])) {
+        reasons.push_back({.kind = ReasonKind::kReduced,
+                           .span = program.source.at(call->origin).span,
+                           .cause = cause_of(program, loop.name, call->split->loops[l],
+                                             around(program, call->origin)),
+                           .dim = loop.name,
+                           .has = call->split->loops[l]});
       }
     }
     if (!reasons.empty() && carried_by(program, step)) {
-      reasons.push_back({.kind = ReasonKind::kCarried, .span = call->call.span});
+      reasons.push_back(
+          {.kind = ReasonKind::kCarried, .span = program.source.at(call->origin).span});
     }
     if (!reasons.empty() || call->operands.empty()) {
       break;
@@ -151,8 +152,9 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
   const LocalCall& call = step.calls.front();
   const SpmdValue& from = program.at(step.from);
   std::vector<Reason> reasons;
-  for (const MovedDim& read : reads_of(call.space)) {
-    const bool is_moved = std::ranges::find(call.space->moved, read) != call.space->moved.end();
+  for (const MovedDim& read : reads_of(call.split->space)) {
+    const bool is_moved =
+        std::ranges::find(call.split->space->moved, read) != call.split->space->moved.end();
     const Axes& had = from.layout->dims[read.dim];
     const Axes has = read.to ? program.at(step.to).layout->dims[*read.to] : Axes();
     if (had.empty() || (!is_moved && had == has)) {
@@ -160,7 +162,7 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
     }
     const std::string& dim = from.type.shape[read.dim].name;
     reasons.push_back({.kind = is_moved ? ReasonKind::kMoved : ReasonKind::kResplit,
-                       .span = call.call.span,
+                       .span = program.source.at(call.origin).span,
                        .cause = cause_of(program, dim, had, {from.origin, call.origin}),
                        .dim = dim,
                        .had = had,
@@ -174,12 +176,12 @@ std::vector<Reason> served(const SpmdProgram& program, const Step& step) {
   const LocalCall& call = step.calls.front();
   const SpmdValue& from = program.at(step.from);
   std::vector<Reason> reasons;
-  for (const ServedDim& served : call.space->served) {
+  for (const ServedDim& served : call.split->space->served) {
     const std::string& dim = from.type.shape[served.dim].name;
     const Axes& had = from.layout->dims[served.dim];
     if (program.mesh.size_of(had) > 1) {
       reasons.push_back({.kind = ReasonKind::kServed,
-                         .span = call.call.span,
+                         .span = program.source.at(call.origin).span,
                          .cause = cause_of(program, dim, had, {from.origin}),
                          .dim = dim,
                          .had = had});
@@ -193,15 +195,16 @@ std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_
                          const Step& step) {
   const std::int32_t made = makers[static_cast<std::size_t>(step.need.user.index)];
   const LocalCall& call = program.steps[static_cast<std::size_t>(made)].calls.front();
-  const std::size_t loop = digested_loop(call.space);
-  const LoopDim& dim = call.space->loops[loop];
-  return {{.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
-                   : dim.role == DimRole::kSorted ? ReasonKind::kSorted
-                                                  : ReasonKind::kSelected,
-           .span = call.call.span,
-           .cause = cause_of(program, dim.name, call.loops[loop], around(program, call.origin)),
-           .dim = dim.name,
-           .has = call.loops[loop]}};
+  const std::size_t loop = digested_loop(call.split->space);
+  const LoopDim& dim = call.split->space->loops[loop];
+  return {
+      {.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
+               : dim.role == DimRole::kSorted ? ReasonKind::kSorted
+                                              : ReasonKind::kSelected,
+       .span = program.source.at(call.origin).span,
+       .cause = cause_of(program, dim.name, call.split->loops[loop], around(program, call.origin)),
+       .dim = dim.name,
+       .has = call.split->loops[loop]}};
 }
 
 }  // namespace

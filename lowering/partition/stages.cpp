@@ -15,8 +15,8 @@ namespace {
 constexpr std::int64_t kSmall = std::int64_t{1} << 16;
 
 // Max and min need no order, whole numbers neither; rows that are picked are not added.
-bool adds_floats(const SumCall& sum) {
-  const bool adds = sum.space.combine == Combine::kSum || sum.space.combine == Combine::kProd;
+bool adds_floats(const SplitCall& sum) {
+  const bool adds = sum.space->combine == Combine::kSum || sum.space->combine == Combine::kProd;
   return adds && is_float(sum.call.result.dtype) && sum.call.op->flops != nullptr &&
          !sum.call.op->effect && sum.call.args.get<Shape>("to") != nullptr;
 }
@@ -47,25 +47,27 @@ DimMap renumbered(const DimMap& map, const std::vector<std::vector<std::size_t>>
 }
 
 // The sum inside the blocks of the open loops, which the result keeps as dims of their own.
-SumCall inside_blocks(const SumCall& sum, const std::vector<bool>& open,
-                      std::span<const std::int64_t> blocks) {
-  SumCall inside{.call = sum.call, .space = {}, .loops = {}, .otherwise = sum.otherwise};
-  inside.space.combine = sum.space.combine;
+SplitCall inside_blocks(const SplitCall& sum, const std::vector<bool>& open,
+                        std::span<const std::int64_t> blocks) {
+  SplitCall inside{
+      .call = sum.call, .space = {}, .loops = {}, .bytes = sum.bytes, .otherwise = sum.otherwise};
+  IterationSpace space;
+  space.combine = sum.space->combine;
   std::vector<std::vector<std::size_t>> numbers;
   std::vector<Dim> dims;
   const auto add = [&](LoopDim loop, const Axes& axes) {
-    numbers.back().push_back(inside.space.loops.size());
-    inside.space.loops.push_back(std::move(loop));
+    numbers.back().push_back(space.loops.size());
+    space.loops.push_back(std::move(loop));
     inside.loops.push_back(axes);
   };
-  for (std::size_t l = 0; l < sum.space.loops.size(); ++l) {
-    LoopDim loop = sum.space.loops[l];
+  for (std::size_t l = 0; l < sum.space->loops.size(); ++l) {
+    LoopDim loop = sum.space->loops[l];
     numbers.emplace_back();
     if (!open[l]) {
       add(std::move(loop), sum.loops[l]);
       continue;
     }
-    inside.space.result.push_back({inside.space.loops.size()});
+    space.result.push_back({space.loops.size()});
     dims.push_back({loop.name, blocks[l]});
     add({.name = loop.name,
          .size = blocks[l],
@@ -82,22 +84,23 @@ SumCall inside_blocks(const SumCall& sum, const std::vector<bool>& open,
     }
     other.loops = std::move(loops);
   }
-  for (const DimMap& operand : sum.space.operands) {
-    inside.space.operands.push_back(renumbered(operand, numbers));
+  for (const DimMap& operand : sum.space->operands) {
+    space.operands.push_back(renumbered(operand, numbers));
   }
-  inside.space.windows = sum.space.windows;
-  const DimMap kept = renumbered(sum.space.result, numbers);
-  inside.space.result.insert(inside.space.result.end(), kept.begin(), kept.end());
+  space.windows = sum.space->windows;
+  const DimMap kept = renumbered(sum.space->result, numbers);
+  space.result.insert(space.result.end(), kept.begin(), kept.end());
   const Shape& result = sum.call.result.shape;
   dims.insert(dims.end(), result.dims().begin(), result.dims().end());
   inside.call.result.shape = Shape(std::move(dims));
   inside.call.args.set("to", inside.call.result.shape);
+  inside.space = std::move(space);
   return inside;
 }
 
 // Not where the sums of blocks would be more than is summed: then the result alone moves, and the
 // bits are other ones.
-bool affordable(const SumCall& sum, const SumCall& inside) {
+bool affordable(const SplitCall& sum, const SplitCall& inside) {
   std::int64_t limit = kSmall;
   for (const TensorType& operand : sum.call.operands) {
     limit = std::max(limit, operand.shape.volume());
@@ -107,21 +110,20 @@ bool affordable(const SumCall& sum, const SumCall& inside) {
 }
 
 // What is left: the blocks of the open loops, added up.
-SumCall over_blocks(const SumCall& inside, const SumCall& sum, const OpDef& adds,
-                    const ValueLayout& layout, const Mesh& mesh) {
+SplitCall over_blocks(const SplitCall& inside, const SplitCall& sum, const OpDef& adds,
+                      const ValueLayout& layout, const Mesh& mesh) {
   const OpDef& op = sum.call.operands.size() == 1 ? *sum.call.op : adds;
-  SumCall rest{.call = {.op = &op,
-                        .operands = {inside.call.result},
-                        .args = {},
-                        .result = sum.call.result,
-                        .span = sum.call.span,
-                        .operand_spans = {}},
-               .space = {},
-               .loops = {},
-               .otherwise = {}};
+  SplitCall rest{.call = {.op = &op,
+                          .operands = {inside.call.result},
+                          .args = {},
+                          .result = sum.call.result,
+                          .span = {},
+                          .operand_spans = {}},
+                 .space = {},
+                 .loops = {}};
   rest.call.args.set("to", sum.call.result.shape);
   rest.space = op.space(rest.call);
-  rest.loops = project(rest.space.operands[0], layout, rest.space, mesh);
+  rest.loops = project(rest.space->operands[0], layout, rest.space, mesh);
   return rest;
 }
 
@@ -187,8 +189,8 @@ void add_moves(StagedSum& sum, Resharder& resharder, const Shape& shape, const V
 }
 
 // The result as the kernel leaves it.
-ValueLayout partial_layout(const SumCall& sum, const Mesh& mesh) {
-  ValueLayout layout = layout_from_loops(sum.space.result, sum.loops, sum.space, mesh).value();
+ValueLayout partial_layout(const SplitCall& sum, const Mesh& mesh) {
+  ValueLayout layout = layout_from_loops(sum.space->result, sum.loops, sum.space, mesh).value();
   add_reduced(sum.loops, sum.space, layout);
   return layout;
 }
@@ -216,16 +218,12 @@ std::vector<std::size_t> carrying_loops(const IterationSpace& space, std::span<c
 
 LocalCall call_of(const SumStage& stage, const LocalCall& whole, SpmdId read) {
   LocalCall call = whole;
-  call.call = stage.sum.call;
-  call.space = stage.sum.space;
-  call.loops = stage.sum.loops;
-  call.otherwise = stage.sum.otherwise;
-  call.by_loops = std::ranges::any_of(call.space->operands, [](const DimMap& map) {
+  call.split = stage.sum;
+  call.by_loops = std::ranges::any_of(stage.sum.space->operands, [](const DimMap& map) {
     return std::ranges::any_of(map, [](const auto& loops) { return loops.size() > 1; });
   });
   if (read.valid()) {
     call.operands = {read};
-    call.bytes = 0;
   }
   return call;
 }
@@ -267,7 +265,7 @@ std::optional<CarriedSum> carried_by(const SpmdProgram& program, const Step& ste
 namespace {
 
 // What is left of a sum, in one stage if need be. No stages: it has none that keep the bits.
-StagedSum finished(const SumCall& rest, const OpDef* adds, const ValueLayout& wanted,
+StagedSum finished(const SplitCall& rest, const OpDef* adds, const ValueLayout& wanted,
                    Resharder& resharder, const Mesh& mesh) {
   StagedSum way = in_stages(rest, adds, wanted, resharder, mesh);
   if (way.stages.empty() && carrying_loops(rest.space, rest.loops, mesh).empty()) {
@@ -280,7 +278,7 @@ StagedSum finished(const SumCall& rest, const OpDef* adds, const ValueLayout& wa
 
 }  // namespace
 
-StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wanted,
+StagedSum in_stages(const SplitCall& sum, const OpDef* adds, const ValueLayout& wanted,
                     Resharder& resharder, const Mesh& mesh) {
   if (adds == nullptr || !adds_floats(sum)) {
     return {};
@@ -291,7 +289,7 @@ StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wa
     return {};
   }
   const std::vector<bool> open = left_open(sum.space, blocks, carrying.back());
-  const SumCall inside = inside_blocks(sum, open, blocks);
+  const SplitCall inside = inside_blocks(sum, open, blocks);
   const ValueLayout made = partial_layout(inside, mesh);
   if (!affordable(sum, inside)) {
     return {};
@@ -299,7 +297,7 @@ StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wa
   const Shape& shape = inside.call.result.shape;
   StagedSum best;
   for (ValueLayout& read : ways_to_finish(shape, made, wanted, mesh)) {
-    const SumCall rest = over_blocks(inside, sum, *adds, read, mesh);
+    const SplitCall rest = over_blocks(inside, sum, *adds, read, mesh);
     if (!adds_blocks(rest.space)) {
       return {};
     }

@@ -18,18 +18,10 @@
 
 namespace mtf {
 
-// A call that sums over dims, and how its loops are split.
-struct SumCall {
-  OpCall call;
-  IterationSpace space;
-  std::vector<Axes> loops;
-  std::vector<PricedLoops> otherwise = {};
-};
-
 struct LoopSplit;
 
 struct SumStage {
-  SumCall sum;
+  SplitCall sum;
   ValueLayout made;  // its result as the kernel leaves it: partial over the reduced loops
   ValueLayout read;  // and as the next stage reads it; of the last one nothing
 };
@@ -46,8 +38,9 @@ struct StagedSum {
 
 // In stages only where the ranks hold whole subtrees, so that the bits are those of one rank.
 // `adds`: the operation that sums one tensor up; null where bits do not count.
-[[nodiscard]] StagedSum in_stages(const SumCall& sum, const OpDef* adds, const ValueLayout& wanted,
-                                  Resharder& resharder, const Mesh& mesh);
+[[nodiscard]] StagedSum in_stages(const SplitCall& sum, const OpDef* adds,
+                                  const ValueLayout& wanted, Resharder& resharder,
+                                  const Mesh& mesh);
 
 // The call of a stage, and how its loops are split, from those of the whole sum. `read`: what the
 // stage before it left; invalid for the first, which reads the operands.

@@ -24,16 +24,16 @@ struct Sides {
 
 // Of one part of a call, and of one rank.
 double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
-  const auto own =
-      static_cast<double>(mesh.longest_part(call.space->loops[loop].size, call.loops[loop]));
-  return loop == call.stream.loop ? own / static_cast<double>(call.stream.parts) : own;
+  const auto own = static_cast<double>(
+      mesh.longest_part(call.split->space->loops[loop].size, call.split->loops[loop]));
+  return loop == call.stream->loop ? own / static_cast<double>(call.stream->parts) : own;
 }
 
 // Of a served loop, one index of each place.
 double volume(const LocalCall& call, const Mesh& mesh) {
   double result = 1;
-  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-    result *= call.space->loops[i].role == DimRole::kServed ? 1 : extent(call, i, mesh);
+  for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
+    result *= call.split->space->loops[i].role == DimRole::kServed ? 1 : extent(call, i, mesh);
   }
   return result;
 }
@@ -41,26 +41,26 @@ double volume(const LocalCall& call, const Mesh& mesh) {
 // Of a point of the loops of what is done in a way of its own; 0: it is not, or nobody has measured
 // it.
 double way_seconds(const LocalCall& call, const Hardware& hardware) {
-  const std::string_view way = call.space->timed_as;
+  const std::string_view way = call.split->space->timed_as;
   return way.empty() ? 0 : hardware.seconds_of_element(way);
 }
 
 // … of what is no product.
 double element_seconds(const LocalCall& call, const Hardware& hardware) {
   const double of_way = way_seconds(call, hardware);
-  return of_way > 0 ? of_way : hardware.seconds_of_element(call.call.op->name);
+  return of_way > 0 ? of_way : hardware.seconds_of_element(call.op().name);
 }
 
 bool is_product(const LocalCall& call) {
-  return call.call.op->algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
+  return call.op().algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
 }
 
 Sides sides_of(const LocalCall& call, const Mesh& mesh) {
   Sides sides;
-  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-    const bool left = runs_over(call.space->operands[0], i);
-    const bool right = runs_over(call.space->operands[1], i);
-    const bool kept = call.space->loops[i].role != DimRole::kReduced;
+  for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
+    const bool left = runs_over(call.split->space->operands[0], i);
+    const bool right = runs_over(call.split->space->operands[1], i);
+    const bool kept = call.split->space->loops[i].role != DimRole::kReduced;
     double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
     side *= extent(call, i, mesh);
   }
@@ -82,7 +82,7 @@ double in_tiles(const Sides& sides, double tile) {
 double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
   Sides sides = sides_of(call, mesh);
   sides.k *= static_cast<double>(call.operands.size()) / 2;  // products that are added up
-  const double of_dot = hardware.seconds_of_element(call.call.op->name);
+  const double of_dot = hardware.seconds_of_element(call.op().name);
   if (sides.m == 1 && sides.n == 1 && of_dot > 0) {
     return sides.batch * sides.k * of_dot;
   }
@@ -96,7 +96,7 @@ double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& 
 double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
   const double part = is_product(call) ? product_seconds(call, mesh, hardware)
                                        : volume(call, mesh) * element_seconds(call, hardware);
-  return static_cast<double>(call.stream.parts) * part;
+  return static_cast<double>(call.stream->parts) * part;
 }
 
 double memory_seconds(double bytes, const Hardware& hardware) {
@@ -112,7 +112,7 @@ double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardwa
     is_measured = is_measured || way_seconds(call, hardware) > 0;
   }
   const double memory = memory_seconds(bytes_touched(program, step), hardware);
-  const auto parts = static_cast<double>(step.calls.front().stream.parts);
+  const auto parts = static_cast<double>(step.calls.front().stream->parts);
   // What nobody has measured by elements, as most convolutions, goes at the best rate at most; a
   // way of its own may do without some of the arithmetic.
   const double arithmetic = is_measured ? 0 : step.flops / hardware.flops;
@@ -184,14 +184,14 @@ double seconds_at(const Curve& curve, double bytes) {
 
 // Of a call in parts, how often it goes over a tensor that is not cut.
 std::int64_t passes(const LocalCall& call, const DimMap& map) {
-  return runs_over(map, call.stream.loop) ? 1 : call.stream.parts;
+  return runs_over(map, call.stream->loop) ? 1 : call.stream->parts;
 }
 
 // Of an operand; what only picks elements (a slice, a gather) reads no more than it returns.
 std::int64_t bytes_read(const SpmdProgram& program, const LocalCall& call, std::size_t operand) {
   const std::int64_t whole = program.at(call.operands[operand]).local.bytes() *
-                             passes(call, call.space->operands[operand]);
-  const bool picks = call.call.op->flops == nullptr && call.result.valid();
+                             passes(call, call.split->space->operands[operand]);
+  const bool picks = call.op().flops == nullptr && call.result.valid();
   return picks ? std::min(whole, program.at(call.result).local.bytes()) : whole;
 }
 
@@ -222,8 +222,9 @@ double bytes_touched(const SpmdProgram& program, const Step& step) {
       const SpmdValue& result = program.at(call.result);
       Touched& made = at(call.result);
       made.made = true;
-      made.bytes =
-          result.home == Home::kNone ? 0 : result.local.bytes() * passes(call, call.space->result);
+      made.bytes = result.home == Home::kNone
+                       ? 0
+                       : result.local.bytes() * passes(call, call.split->space->result);
     }
   }
   std::ranges::sort(touched, {}, &Touched::value);  // sums of large numbers depend on the order
@@ -322,7 +323,7 @@ void hide_behind(const SpmdProgram& program, std::size_t product, double overlap
   while (first > 0 && done_at(program, first - 1) == product) {
     gathers += seconds[--first];
   }
-  const auto parts = static_cast<double>(program.steps[product].calls.front().stream.parts);
+  const auto parts = static_cast<double>(program.steps[product].calls.front().stream->parts);
   const double hidden = overlap * std::min(gathers, seconds[product]) * (parts - 1) / parts;
   for (std::size_t s = first; s < product; ++s) {
     seconds[s] *= gathers > 0 ? 1 - hidden / gathers : 1;
@@ -339,7 +340,7 @@ Prices price(const SpmdProgram& program, const Hardware& hardware) {
     prices.steps.push_back(step.kind == StepKind::kKernel  ? kernel_seconds(program, step, hardware)
                            : step.kind == StepKind::kSlice ? slice_seconds(program, step, hardware)
                                                            : move_seconds(program, step, hardware));
-    if (step.kind == StepKind::kKernel && step.calls.front().stream.parts > 1) {
+    if (step.kind == StepKind::kKernel && step.calls.front().stream->parts > 1) {
       hide_behind(program, s, hardware.overlap, prices.steps);
     }
     if (s > 0 && program.steps[s - 1].with_next && !step.with_next) {

@@ -192,35 +192,35 @@ class Collector {
   }
 
   static bool is_alike(const LocalCall& a, const LocalCall& b) {
-    return &*a.space == &*b.space && a.call.op == b.call.op && a.loops == b.loops &&
-           a.call.operands == b.call.operands && a.call.result == b.call.result &&
-           a.call.args == b.call.args;
+    return &*a.split->space == &*b.split->space && a.split->call.op == b.split->call.op &&
+           a.split->loops == b.split->loops && a.split->call.operands == b.split->call.operands &&
+           a.split->call.result == b.split->call.result && a.split->call.args == b.split->call.args;
   }
 
   void add_kernel(const Step& step, Sum& sum) {
     for (const LocalCall& call : step.calls) {
-      if (call.call.op->flops == nullptr) {
+      if (call.op().flops == nullptr) {
         continue;
       }
       ContentHash hash;
-      hash.add(reinterpret_cast<std::uintptr_t>(&*call.space));
-      mix(hash, call.loops);
+      hash.add(reinterpret_cast<std::uintptr_t>(&*call.split->space));
+      mix(hash, call.split->loops);
       calls_.of(hash.value(), call, is_alike, [&] { return share_of_call(sum, call); }).add();
     }
   }
 
   // The flops of a call are a number of them at each point of its loops.
   Share share_of_call(Sum& sum, const LocalCall& call) const {
-    const double flops = call.call.op->flops(call.call);
+    const double flops = call.op().flops(call.split->call);
     if (flops == 0) {
       return {};
     }
     Term term{.coefficient = 1, .dims = {}, .axes = {}};
     double points = 1;
-    for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-      take_dim(term, call.space->loops[i].name, call.space->loops[i].size);
-      take_axes(term, call.loops[i]);
-      points *= static_cast<double>(call.space->loops[i].size);
+    for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
+      take_dim(term, call.split->space->loops[i].name, call.split->space->loops[i].size);
+      take_axes(term, call.split->loops[i]);
+      points *= static_cast<double>(call.split->space->loops[i].size);
     }
     term.coefficient *= flops / points;
     return share_of(sum, term);

@@ -127,7 +127,7 @@ std::vector<MovedDim> reads_of_itself(const Shape& shape) {
 
 std::vector<MovedDim> reads_of(const SpmdProgram& program, const Step& step) {
   if (!step.calls.empty()) {
-    return reads_of(step.calls.front().space);
+    return reads_of(step.calls.front().split->space);
   }
   return reads_of_itself(program.at(step.from).type.shape);
 }

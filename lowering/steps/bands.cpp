@@ -51,11 +51,10 @@ Chain chain_of(const Step& step) {
 }
 
 bool is_reduction(const LocalCall& call) {
-  const IterationSpace& space = call.space;
-  const bool plain = call.call.op->kernel != nullptr && !call.call.op->strided &&
-                     !call.call.op->effect && !call.call.op->random && call.operands.size() == 1 &&
-                     call.result.valid() && call.part == CallPart::kAll && !call.by_loops &&
-                     call.stream.parts == 1;
+  const IterationSpace& space = call.split->space;
+  const bool plain = call.op().kernel != nullptr && !call.op().strided && !call.op().effect &&
+                     !call.op().random && call.operands.size() == 1 && call.result.valid() &&
+                     call.part == CallPart::kAll && !call.by_loops && call.stream->parts == 1;
   const bool joins = std::ranges::any_of(
       space.loops, [](const LoopDim& loop) { return loop.role == DimRole::kReduced; });
   return plain && joins && space.windows.empty() && space.moved.empty() && space.served.empty() &&
@@ -91,7 +90,7 @@ ChainExtent extent_of(const SpmdProgram& program, const Chain& chain) {
     } else {
       extent.dims = std::min(extent.dims, common_dims(first, program.at(call->result)));
     }
-    if (call->call.op->tile == nullptr) {
+    if (call->op().tile == nullptr) {
       extent.dims = std::min(extent.dims, common_dims(first, program.at(call->operands.front())));
     }
   }

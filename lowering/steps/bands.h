@@ -30,7 +30,7 @@ using Chain = std::vector<const LocalCall*>;  // in order
 
 // Whether it computes elements one by one.
 [[nodiscard]] inline bool is_element_wise(const LocalCall& call) {
-  return call.call.op->tile != nullptr && call.result.valid();
+  return call.op().tile != nullptr && call.result.valid();
 }
 
 // Whether the step has such calls only, or is one that may join them.

@@ -11,18 +11,19 @@ namespace {
 
 // The loop of a dim of the operand; requires: is_reduction(call).
 std::size_t loop_of(const LocalCall& call, std::size_t dim) {
-  return call.space->operands.front()[dim].front();
+  return call.split->space->operands.front()[dim].front();
 }
 
 bool reduces(const LocalCall& call, std::size_t dim) {
-  return call.space->loops[loop_of(call, dim)].role == DimRole::kReduced;
+  return call.split->space->loops[loop_of(call, dim)].role == DimRole::kReduced;
 }
 
 // Indices of a canonical block of a dim of the operand that is reduced.
 std::int64_t block_of(const SpmdProgram& program, const LocalCall& call, std::size_t dim) {
   const std::size_t loop = loop_of(call, dim);
-  const std::int64_t parts = program.mesh.size_of(call.loops[loop]);
-  return call.space->loops[loop].size / parts / blocks_of_share(*call.space, loop, parts);
+  const std::int64_t parts = program.mesh.size_of(call.split->loops[loop]);
+  return call.split->space->loops[loop].size / parts /
+         blocks_of_share(*call.split->space, loop, parts);
 }
 
 // So many blocks, a power of two, that they take no more than a band does, but one at least.
@@ -103,16 +104,17 @@ bool leaves_little(const SpmdProgram& program, const Columns& columns, const Sha
 }  // namespace
 
 bool reduces_leading_dim(const SpmdProgram& program, const LocalCall& call) {
-  const OpDef& op = *call.call.op;
+  const OpDef& op = *call.split->call.op;
   const bool joins_parts = op.tile == nullptr && op.algebra != Algebra::kEinsum &&
                            is_reduction(call) && reduces(call, 0);
-  if (!joins_parts || call.call.result.dtype != wide_of(call.call.operands.front().dtype)) {
+  if (!joins_parts ||
+      call.split->call.result.dtype != wide_of(call.split->call.operands.front().dtype)) {
     return false;
   }
-  const std::vector<LoopDim>& loops = call.space->loops;
+  const std::vector<LoopDim>& loops = call.split->space->loops;
   for (std::size_t l = 0; l < loops.size(); ++l) {
     const bool whole =
-        loops[l].size > 0 && loops[l].size % program.mesh.size_of(call.loops[l]) == 0;
+        loops[l].size > 0 && loops[l].size % program.mesh.size_of(call.split->loops[l]) == 0;
     if (loops[l].role == DimRole::kReduced && !whole) {
       return false;
     }

@@ -157,7 +157,7 @@ class Rematerializer {
 
   // What is done in registers.
   static bool is_cheap(const LocalCall& call) {
-    const OpDef& op = *call.call.op;
+    const OpDef& op = *call.split->call.op;
     return op.lanes != LaneFn::kNone || (call.operands.empty() && !op.random && !op.effect);
   }
 

@@ -60,13 +60,13 @@ class Streamer {
     std::vector<std::vector<std::size_t>> before(program_.steps.size());  // gathers, per step
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       Step& step = program_.steps[s];
-      if (step.calls.size() == 1 && step.calls.front().call.op->strided &&
+      if (step.calls.size() == 1 && step.calls.front().op().strided &&
           !step.calls.front().by_loops &&
           program_.at(step.calls.front().result).layout->where.empty()) {
         before[s] = cut(step.calls.front(), s);
-        if (step.calls.front().stream.parts > 1) {
+        if (step.calls.front().stream->parts > 1) {
           step.reasons.push_back({.kind = ReasonKind::kStreamed,
-                                  .span = step.calls.front().call.span,
+                                  .span = program_.source.at(step.calls.front().origin).span,
                                   .call = step.calls.front().origin,
                                   .limit = limit_of(step.calls.front())});
         }
@@ -101,7 +101,8 @@ class Streamer {
   std::vector<std::size_t> cut(LocalCall& call, std::size_t at_step) {
     std::optional<Choice> best;
     const std::vector<Gathered> gathered = gathered_for(call, at_step);
-    for (std::size_t loop = 0; loop < call.space->loops.size() && !gathered.empty(); ++loop) {
+    for (std::size_t loop = 0; loop < call.split->space->loops.size() && !gathered.empty();
+         ++loop) {
       std::optional<Choice> choice = along(call, loop, gathered);
       if (choice && (!best || best->rank() < choice->rank())) {
         best = std::move(choice);
@@ -126,7 +127,7 @@ class Streamer {
   // that wait for others.
   [[nodiscard]] std::optional<Choice> along(const LocalCall& call, std::size_t loop,
                                             std::span<const Gathered> gathered) const {
-    const bool summed = call.space->loops[loop].role == DimRole::kReduced;
+    const bool summed = call.split->space->loops[loop].role == DimRole::kReduced;
     std::optional<Choice> best;
     for (std::int64_t parts = parts_of(call, loop); parts > 1; parts = summed ? parts / 2 : 1) {
       std::optional<Choice> choice = in_parts(call, loop, parts, gathered);
@@ -152,9 +153,9 @@ class Streamer {
     Choice choice{.loop = loop,
                   .parts = parts,
                   .passing = {},
-                  .kept = call.space->loops[loop].role == DimRole::kKept};
+                  .kept = call.split->space->loops[loop].role == DimRole::kKept};
     for (const Gathered& one : gathered) {
-      const std::optional<std::size_t> dim = dim_of(call.space->operands[one.operand], loop);
+      const std::optional<std::size_t> dim = dim_of(call.split->space->operands[one.operand], loop);
       if (!dim) {
         continue;
       }
@@ -186,13 +187,13 @@ class Streamer {
   // Into how many parts a rank may cut its share of the loop: of a sum, whose bits are to stay,
   // into subtrees of its canonical tree.
   [[nodiscard]] std::int64_t parts_of(const LocalCall& call, std::size_t loop) const {
-    const LoopDim& dim = call.space->loops[loop];
-    const std::int64_t extent = program_.mesh.longest_part(dim.size, call.loops[loop]);
+    const LoopDim& dim = call.split->space->loops[loop];
+    const std::int64_t extent = program_.mesh.longest_part(dim.size, call.split->loops[loop]);
     const std::int64_t most = std::min(most_, extent);
     if (dim.role == DimRole::kKept) {
       return most;
     }
-    if (dim.role != DimRole::kReduced || call.space->combine != Combine::kSum) {
+    if (dim.role != DimRole::kReduced || call.split->space->combine != Combine::kSum) {
       return 1;
     }
     if (!keeps_bits(call)) {
@@ -210,10 +211,10 @@ class Streamer {
   // Whether the sums of the call have one rank's bits: not where the canonical blocks of a loop
   // that is split unevenly do not come out even.
   [[nodiscard]] bool keeps_bits(const LocalCall& call) const {
-    const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
+    const std::vector<std::int64_t> blocks = canonical_blocks(call.split->space);
     for (std::size_t l = 0; l < blocks.size() && program_.mesh.uneven; ++l) {
-      if (call.space->loops[l].role == DimRole::kReduced &&
-          blocks[l] % program_.mesh.size_of(call.loops[l]) != 0) {
+      if (call.split->space->loops[l].role == DimRole::kReduced &&
+          blocks[l] % program_.mesh.size_of(call.split->loops[l]) != 0) {
         return false;
       }
     }
@@ -222,28 +223,29 @@ class Streamer {
 
   // Canonical blocks of a summed loop that lie on one rank, a power of two.
   [[nodiscard]] std::int64_t own_blocks(const LocalCall& call, std::size_t loop) const {
-    return blocks_of_share(call.space, loop, program_.mesh.size_of(call.loops[loop]));
+    return blocks_of_share(call.split->space, loop, program_.mesh.size_of(call.split->loops[loop]));
   }
 
   std::vector<std::size_t> apply(LocalCall& call, const Choice& choice) {
-    call.stream = {.parts = choice.parts, .loop = choice.loop, .starts = {}, .partials = {}};
+    Stream stream{.parts = choice.parts, .loop = choice.loop, .starts = {}, .partials = {}};
     std::vector<std::size_t> gathers;
     for (const Gathered& one : choice.passing) {
-      const std::size_t dim = dim_of(call.space->operands[one.operand], choice.loop).value();
+      const std::size_t dim = dim_of(call.split->space->operands[one.operand], choice.loop).value();
       SpmdValue& value = program_.at(call.operands[one.operand]);
       value.pieces = choice.parts;
       value.cut = dim;
       if (Axes axes = gathered_axes(one.step, dim); !axes.empty()) {
-        call.stream.starts.push_back(std::move(axes));
+        stream.starts.push_back(std::move(axes));
       }
       gathers.push_back(one.step);
     }
     for (std::int64_t i = 0; i < choice.partials; ++i) {
       SpmdValue partial = program_.at(call.result);
       partial.name.clear();
-      call.stream.partials.push_back({static_cast<std::int32_t>(program_.values.size())});
+      stream.partials.push_back({static_cast<std::int32_t>(program_.values.size())});
       program_.values.push_back(std::move(partial));
     }
+    call.stream = std::move(stream);
     std::ranges::sort(gathers);
     return gathers;
   }
@@ -274,7 +276,7 @@ class Streamer {
     if (stream.parts == most_) {
       return StreamLimit::kNone;
     }
-    if (call.space->loops[stream.loop].role == DimRole::kKept) {
+    if (call.split->space->loops[stream.loop].role == DimRole::kKept) {
       return StreamLimit::kSlice;
     }
     return stream.parts < parts_of(call, stream.loop) ? StreamLimit::kMemory : StreamLimit::kBits;
@@ -292,15 +294,15 @@ class Streamer {
       return reason;
     }
     reason.call = reader->origin;
-    if (!reader->call.op->strided) {
+    if (!reader->op().strided) {
       reason.limit = StreamLimit::kReadWhole;
     } else if (reader->by_loops) {
       reason.limit = StreamLimit::kByBlocks;
-    } else if (reader->stream.parts == 1) {
+    } else if (reader->stream->parts == 1) {
       reason.limit = StreamLimit::kNoGain;
     } else {
       reason.limit = StreamLimit::kReadByParts;
-      reason.dim = reader->space->loops[reader->stream.loop].name;
+      reason.dim = reader->split->space->loops[reader->stream->loop].name;
     }
     return reason;
   }

@@ -15,10 +15,10 @@ bool Alike::is_new(SpmdId slice) {
 
 bool Alike::is_new(const LocalCall& call, std::span<const Combine> combine) {
   key_.clear();
-  key_.add_shared(call.call.op);
-  key_.add_shared(&*call.space);
+  key_.add_shared(call.split->call.op);
+  key_.add_shared(&*call.split->space);
   key_.add(static_cast<std::uint64_t>(call.part));
-  for (const Axes& axes : call.loops) {
+  for (const Axes& axes : call.split->loops) {
     key_.add_axes(axes);
   }
   for (std::size_t i = 0; i < call.operands.size(); ++i) {

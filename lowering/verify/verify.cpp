@@ -157,7 +157,7 @@ class Verifier {
     if (step.kind == StepKind::kKernel) {
       for (const LocalCall& call : step.calls) {
         if (problem_.empty()) {
-          require(served_axes(call.space, call.loops, program_.mesh).empty(),
+          require(served_axes(call.split->space, call.split->loops, program_.mesh).empty(),
                   "leaves out what ranks have to serve each other");
           this->call(call);
         }
@@ -206,8 +206,9 @@ class Verifier {
     const SpmdValue& from = program_.at(step.from);
     const SpmdValue& to = program_.at(step.to);
     const bool is_of_value = step.calls.size() == 1 && step.kind == StepKind::kHaloExchange &&
-                             value.op == call.call.op && call.operands == std::vector{step.from} &&
-                             call.result == step.to && !call.space->moved.empty();
+                             value.op == call.split->call.op &&
+                             call.operands == std::vector{step.from} && call.result == step.to &&
+                             !call.split->space->moved.empty();
     if (!is_of_value) {
       return report("is not the operation of its value");
     }
@@ -221,7 +222,8 @@ class Verifier {
     const Volume volume = volume_of(program_, step);
     require(step.elements == volume.elements && step.received == volume.received,
             "does not count what it moves");
-    const auto made = layout_from_loops(call.space->result, call.loops, call.space, program_.mesh);
+    const auto made = layout_from_loops(call.split->space->result, call.split->loops,
+                                        call.split->space, program_.mesh);
     require(made && *made == to.layout, "leaves a result that its loops do not make");
   }
 
@@ -232,7 +234,8 @@ class Verifier {
       return report("is not the operation of its value");
     }
     const LocalCall& call = step.calls.front();
-    require(!step.axes.empty() && step.axes == served_axes(call.space, call.loops, program_.mesh),
+    require(!step.axes.empty() &&
+                step.axes == served_axes(call.split->space, call.split->loops, program_.mesh),
             "is not along the axes of what it serves");
     this->call(call);
     const Volume volume = volume_of(program_, step);
@@ -244,12 +247,12 @@ class Verifier {
   void tell(const Step& step) {
     const SpmdValue& from = program_.at(step.from);
     const LocalCall* made = calls_[at(step.from)];
-    const auto move = made == nullptr
-                          ? std::nullopt
-                          : digest_move(made->call, made->space, made->loops, program_.mesh);
+    const auto move = made == nullptr ? std::nullopt
+                                      : digest_move(made->split->call, made->split->space,
+                                                    made->split->loops, program_.mesh);
     require(move && step.kind == move->kind && step.axes == move->axes &&
                 from.layout == move->made && program_.at(step.to).layout == move->told &&
-                step.combine == made->space->combine,
+                step.combine == made->split->space->combine,
             "does not bring digests where they are read");
   }
 
@@ -263,7 +266,8 @@ class Verifier {
   [[nodiscard]] bool adds_blocks(const LocalCall& call) const {
     return call.operands.size() == 1 && is_sum_of_blocks(program_, call.operands.front()) &&
            program_.at(call.operands.front()).origin == call.origin &&
-           (call.call.op->algebra == Algebra::kSum || call.call.op == source_.at(call.origin).op);
+           (call.op().algebra == Algebra::kSum ||
+            call.split->call.op == source_.at(call.origin).op);
   }
 
   // Whether it has as many operands as its value; of those that go on from a digest, that as well
@@ -286,8 +290,8 @@ class Verifier {
   void call(const LocalCall& call) {
     const Value& value = source_.at(call.origin);
     const bool adds = adds_blocks(call);
-    const bool is_of_value = adds || (value.op == call.call.op && has_operands(call));
-    if (call.loops.size() != call.space->loops.size() || !is_of_value) {
+    const bool is_of_value = adds || (value.op == call.split->call.op && has_operands(call));
+    if (call.split->loops.size() != call.split->space->loops.size() || !is_of_value) {
       return report("is not the operation of its value");
     }
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -299,10 +303,10 @@ class Verifier {
         require(calls_[at(call.operands[i])] == nullptr, "reads a digest that was not told");
       }
     }
-    for (const SpmdId partial : call.stream.partials) {
+    for (const SpmdId partial : call.stream->partials) {
       make(partial);
     }
-    if (call.call.op->effect) {
+    if (call.op().effect) {
       ++effects_[static_cast<std::size_t>(call.origin.index)];
     } else if (make(call.result)) {
       require(program_.at(call.result).origin == call.origin, "makes another value");
@@ -323,8 +327,8 @@ class Verifier {
     if (alike_.is_new(call, of_operands_)) {
       report(problem_of_call(program_, call, of_operands_));
     }
-    if (!call.call.op->effect) {
-      combine_[at(call.result)] = call.space->combine;
+    if (!call.op().effect) {
+      combine_[at(call.result)] = call.split->space->combine;
     }
   }
 

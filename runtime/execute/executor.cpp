@@ -156,7 +156,7 @@ struct Executor::State {
       void* const out = step.call->result.valid() ? prepared.at(rank, step.call->result) : nullptr;
       timed(rank, [&] { step.ranks[rank].run(addresses, out); });
     }
-    if (step.call->call.op->primitive == Primitive::kCheckFinite && options.watched) {
+    if (step.call->op().primitive == Primitive::kCheckFinite && options.watched) {
       tell_watched(*prepared.program, *step.call, step.ranks.front().operand(0), options.watched);
     }
     reports.call = nullptr;

@@ -44,10 +44,8 @@ Diag Reports::diag(DiagKind kind, Severity severity, std::string text) const {
   diag.kind = kind;
   diag.severity = severity;
   diag.text = std::move(text);
-  if (call != nullptr) {
-    diag.span = call->call.span;
-  }
   if (call != nullptr && program != nullptr && call->origin.valid()) {
+    diag.span = program->source.at(call->origin).span;
     diag.notes = notes_of(program->source, call->origin);
   }
   return diag;

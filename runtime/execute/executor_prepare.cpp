@@ -57,8 +57,8 @@ bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t ran
 }  // namespace
 
 LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
-  const Axes& axes = call.loops[loop];
-  const Interval part = mesh.part_of(call.space->loops[loop].size, axes, rank);
+  const Axes& axes = call.split->loops[loop];
+  const Interval part = mesh.part_of(call.split->space->loops[loop].size, axes, rank);
   return {.parts = mesh.size_of(axes),
           .index = mesh.index_along(rank, axes),
           .offset = part.begin,
@@ -74,7 +74,7 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
   for (std::size_t i = 0; i < context.hosts.size(); ++i) {
     const std::int64_t rank = context.communicator.local_ranks()[i];
     CallSlices here{.in = {}, .out = view_of(program, call.result, rank), .shares = {}};
-    for (std::size_t l = 0; l < call.loops.size(); ++l) {
+    for (std::size_t l = 0; l < call.split->loops.size(); ++l) {
       LoopShare& share = here.shares.emplace_back(share_on(program.mesh, call, l, rank));
       if (!is_busy(program, call, rank)) {
         share.offset = 0;
@@ -83,11 +83,11 @@ KernelStep kernel_step(const SpmdProgram& program, const LocalCall& call,
     }
     for (std::size_t o = 0; o < call.operands.size(); ++o) {
       const TensorView view = view_of(program, call.operands[o], rank);
-      here.in.push_back(call.by_loops ? by_loops(view, o, call.space, here.shares) : view);
+      here.in.push_back(call.by_loops ? by_loops(view, o, call.split->space, here.shares) : view);
     }
     step.ranks.emplace_back(std::move(here),
-                            KernelCall{.call = call.call,
-                                       .space = call.space,
+                            KernelCall{.call = call.split->call,
+                                       .space = call.split->space,
                                        .in = {},
                                        .out = {},
                                        .shares = {},
@@ -135,7 +135,7 @@ MoveStep move_step(const SpmdProgram& program, const Step& step, std::size_t num
   if (step.kind == StepKind::kServe) {
     const LocalCall& call = step.calls.front();
     indices.assign(call.operands.begin() + 1, call.operands.end());
-    spec.space = call.space;
+    spec.space = call.split->space;
     for (const SpmdId id : indices) {
       spec.indices.push_back({.type = program.at(id).type, .layout = program.at(id).layout});
     }
@@ -195,7 +195,7 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
   PreparedStep ready;
   if (done_at(program, number) != number) {
     ready.body = PassedStep{};
-  } else if (const std::optional<LoopStep> loop = loop_step(step)) {
+  } else if (const std::optional<LoopStep> loop = loop_step(program, step)) {
     ready.body = *loop;
   } else if (message_of(program, number).size() > 1) {
     ready.body =
@@ -206,9 +206,9 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
       move.slot = collective_slot(totals, step.kind, step.axes);
     }
     ready.body = std::move(move);
-  } else if (step.calls.size() > 1 || step.calls.front().call.op->tile != nullptr) {
+  } else if (step.calls.size() > 1 || step.calls.front().op().tile != nullptr) {
     ready.body = ChainStep(program, step, context);
-  } else if (step.calls.front().stream.parts > 1) {
+  } else if (step.calls.front().stream->parts > 1) {
     ready.body = stream_step(program, number, totals, context);
   } else {
     ready.body = kernel_step(program, step.calls.front(), context);
@@ -255,10 +255,10 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
     for (const LocalCall& call : program.steps[number].calls) {
       ready.flops += flops_of(program, call);
       const bool is_loop = std::holds_alternative<LoopStep>(ready.body);
-      ready.effect = ready.effect || (call.call.op->effect && !is_loop);
-      prepared->may_fail = prepared->may_fail || (call.call.op->tile == nullptr && !is_loop &&
-                                                  call.call.op->primitive != Primitive::kCarry);
-      ready.draws = ready.draws || draws_from_stream(call.call);
+      ready.effect = ready.effect || (call.op().effect && !is_loop);
+      prepared->may_fail = prepared->may_fail || (call.op().tile == nullptr && !is_loop &&
+                                                  call.op().primitive != Primitive::kCarry);
+      ready.draws = ready.draws || draws_from_stream(call.split->call);
     }
     prepared->draws = prepared->draws || ready.draws;
     const auto* kernel = std::get_if<KernelStep>(&ready.body);

@@ -8,17 +8,17 @@
 
 namespace mtf {
 
-std::optional<LoopStep> loop_step(const Step& step) {
+std::optional<LoopStep> loop_step(const SpmdProgram& program, const Step& step) {
   const LocalCall* call = step.calls.empty() ? nullptr : &step.calls.front();
-  if (call == nullptr || !call->call.op->effect) {
+  if (call == nullptr || !call->op().effect) {
     return std::nullopt;
   }
-  switch (call->call.op->primitive) {
+  switch (call->op().primitive) {
     case Primitive::kWhile:
       return LoopStep{.what = Primitive::kWhile,
                       .to = call->operands[0],
                       .from = {},
-                      .condition = call->call.span};
+                      .condition = program.source.at(call->origin).span};
     case Primitive::kNext:
       return LoopStep{.what = Primitive::kNext, .to = call->operands[0], .from = call->operands[1]};
     case Primitive::kAgain:

@@ -23,7 +23,7 @@ struct LoopStep {
 };
 
 // nullopt: the step is something else.
-[[nodiscard]] std::optional<LoopStep> loop_step(const Step& step);
+[[nodiscard]] std::optional<LoopStep> loop_step(const SpmdProgram& program, const Step& step);
 
 // The two ends of each loop get to know each other. Where something may fail, ranks agree before
 // each trip whether all is well: they would not take the same turn otherwise.

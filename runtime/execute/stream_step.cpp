@@ -59,8 +59,8 @@ StreamStep::StreamStep(const SpmdProgram& program, const LocalCall& call,
 
 // The part of a tensor's slice that a part of the loop needs.
 Slice StreamStep::cut(Slice slice, const DimMap& map, std::int64_t part) const {
-  if (const std::optional<std::size_t> dim = dim_of(map, call_->stream.loop)) {
-    const Interval range = call_->stream.part_of(slice.extent[*dim], part);
+  if (const std::optional<std::size_t> dim = dim_of(map, call_->stream->loop)) {
+    const Interval range = call_->stream->part_of(slice.extent[*dim], part);
     slice.offset[*dim] += range.begin;
     slice.extent[*dim] = range.extent;
   }
@@ -75,7 +75,7 @@ void StreamStep::plan_operand(Part& part, const SpmdProgram& program, std::size_
   Place& place = part.places.emplace_back(Place{.value = id, .bytes = 0});
   if (passing == passing_.end()) {
     const Slice whole = slice_on(program, id, now.rank);
-    const Slice box = cut(whole, call_->space->operands[operand], now.part);
+    const Slice box = cut(whole, call_->split->space->operands[operand], now.part);
     part.in.push_back(view_in(value, box, whole, place.bytes));
     return;
   }
@@ -112,19 +112,20 @@ void StreamStep::plan(Part& part, const SpmdProgram& program, const PrepareConte
   for (std::size_t i = 0; i < call_->operands.size(); ++i) {
     plan_operand(part, program, i, now);
   }
-  for (std::size_t l = 0; l < call_->loops.size(); ++l) {
+  for (std::size_t l = 0; l < call_->split->loops.size(); ++l) {
     part.shares.push_back(share_of(program.mesh, l, now));
   }
-  const bool summed = call_->space->loops[stream.loop].role == DimRole::kReduced;
+  const bool summed = call_->split->space->loops[stream.loop].role == DimRole::kReduced;
   part.out.value = stream.partials.empty()
                        ? call_->result
                        : sum_at(std::popcount(static_cast<std::uint64_t>(time / 2)));
   const Slice whole = slice_on(program, call_->result, rank);
-  TensorView out = view_in(program.at(call_->result), cut(whole, call_->space->result, now.part),
-                           whole, part.out.bytes);
+  TensorView out =
+      view_in(program.at(call_->result), cut(whole, call_->split->space->result, now.part), whole,
+              part.out.bytes);
   part.call = std::make_unique<KernelCall>(
-      KernelCall{.call = call_->call,
-                 .space = call_->space,
+      KernelCall{.call = call_->split->call,
+                 .space = call_->split->space,
                  .in = part.in,
                  .out = std::move(out),
                  .shares = part.shares,
@@ -137,7 +138,7 @@ void StreamStep::plan(Part& part, const SpmdProgram& program, const PrepareConte
 
 // The sum at a depth of the stack of those that wait; the lowest becomes the result.
 SpmdId StreamStep::sum_at(std::int64_t depth) const {
-  return depth == 0 ? call_->result : call_->stream.partials[static_cast<std::size_t>(depth - 1)];
+  return depth == 0 ? call_->result : call_->stream->partials[static_cast<std::size_t>(depth - 1)];
 }
 
 void StreamStep::post(const PreparedProgram& prepared, Communicator& communicator, Staging& staging,
@@ -187,8 +188,8 @@ void StreamStep::multiply(const PreparedProgram& prepared, std::size_t rank, std
     part.in[i].data = address(part.places[i]);
   }
   part.call->out.data = address(part.out);
-  call_->call.op->kernel(*part.call);
-  if (!call_->stream.partials.empty() && time % 2 == 1) {
+  call_->op().kernel(*part.call);
+  if (!call_->stream->partials.empty() && time % 2 == 1) {
     join(prepared, rank, time / 2);
   }
 }

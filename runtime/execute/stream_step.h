@@ -39,7 +39,7 @@ class StreamStep {
              const PrepareContext& context);
 
   [[nodiscard]] const LocalCall& call() const { return *call_; }
-  [[nodiscard]] std::int64_t parts() const { return call_->stream.parts; }
+  [[nodiscard]] std::int64_t parts() const { return call_->stream->parts; }
   [[nodiscard]] std::span<const Passing> passing() const { return passing_; }
 
   // The next three for each time, in this order, each on all local ranks.

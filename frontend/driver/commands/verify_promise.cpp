@@ -14,9 +14,9 @@ constexpr std::int64_t kMostWays = 16;
 
 // What an operation without arithmetic reduces (the rows that `gather` picks) is no sum.
 bool adds_floats(const LocalCall& call) {
-  return call.space->combine != Combine::kMax && call.space->combine != Combine::kMin &&
-         !call.call.op->effect && call.call.op->flops != nullptr &&
-         is_float(call.call.result.dtype);
+  return call.split->space->combine != Combine::kMax &&
+         call.split->space->combine != Combine::kMin && !call.op().effect &&
+         call.op().flops != nullptr && is_float(call.split->call.result.dtype);
 }
 
 // Why the ranks that split a summed loop so often do not hold whole subtrees, or "".
@@ -32,26 +32,27 @@ std::string why(std::int64_t blocks, std::int64_t ways) {
              : ", but is cut into " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
 }
 
-std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
+std::optional<Ending> ending_of(const SpmdProgram& program, const LocalCall& call) {
+  const Mesh& mesh = program.mesh;
   if (!adds_floats(call)) {
     return std::nullopt;
   }
-  const std::vector<std::int64_t> blocks = canonical_blocks(call.space);
+  const std::vector<std::int64_t> blocks = canonical_blocks(call.split->space);
   const auto ending = [&](std::size_t loop, const std::string& reason) {
-    const bool product = call.space->combine == Combine::kProd;
-    const bool scan = call.space->loops[loop].role == DimRole::kScanned;
-    return Ending{.text = call.space->loops[loop].name +
+    const bool product = call.split->space->combine == Combine::kProd;
+    const bool scan = call.split->space->loops[loop].role == DimRole::kScanned;
+    return Ending{.text = call.split->space->loops[loop].name +
                           (scan      ? " is scanned"
                            : product ? " is multiplied up"
                                      : " is summed") +
-                          " and split " + std::to_string(mesh.size_of(call.loops[loop])) +
-                          " ways over " + to_string(mesh, call.loops[loop]) + reason,
-                  .span = call.call.span};
+                          " and split " + std::to_string(mesh.size_of(call.split->loops[loop])) +
+                          " ways over " + to_string(mesh, call.split->loops[loop]) + reason,
+                  .span = program.source.at(call.origin).span};
   };
   std::size_t innermost = 0;  // of the loops that are split
-  for (std::size_t l = 0; l < call.loops.size(); ++l) {
-    const std::int64_t ways = mesh.size_of(call.loops[l]);
-    const DimRole role = call.space->loops[l].role;
+  for (std::size_t l = 0; l < call.split->loops.size(); ++l) {
+    const std::int64_t ways = mesh.size_of(call.split->loops[l]);
+    const DimRole role = call.split->space->loops[l].role;
     if ((role != DimRole::kReduced && role != DimRole::kScanned) || ways == 1) {
       continue;
     }
@@ -61,11 +62,12 @@ std::optional<Ending> ending_of(const LocalCall& call, const Mesh& mesh) {
     innermost = l;
   }
   // The partition finishes such sums in stages, unless that moves more than is summed.
-  const std::vector<std::size_t> carrying = carrying_loops(call.space, call.loops, mesh);
+  const std::vector<std::size_t> carrying =
+      carrying_loops(call.split->space, call.split->loops, mesh);
   return carrying.empty()
              ? std::nullopt
-             : std::optional(ending(
-                   innermost, ", inside the sum over " + call.space->loops[carrying.back()].name));
+             : std::optional(ending(innermost, ", inside the sum over " +
+                                                   call.split->space->loops[carrying.back()].name));
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ std::vector<Ending> endings_of(const SpmdProgram& program) {
   std::vector<Ending> endings;
   for (const Step& step : program.steps) {
     for (const LocalCall& call : step.calls) {
-      if (std::optional<Ending> ending = ending_of(call, program.mesh)) {
+      if (std::optional<Ending> ending = ending_of(program, call)) {
         endings.push_back(*std::move(ending));
       }
     }

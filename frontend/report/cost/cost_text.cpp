@@ -79,7 +79,7 @@ std::string step_name(const SpmdProgram& program, std::size_t index, const Sourc
   const Step& step = program.steps[index];
   const bool is_kernel = step.kind == StepKind::kKernel;
   const std::string place = sources.short_place(program.source.at(made_by(program, step)).span);
-  return (is_kernel ? std::string(step.calls.back().call.op->name)
+  return (is_kernel ? std::string(step.calls.back().op().name)
                     : std::string(to_string(step.kind))) +
          (place.empty() ? "" : " (" + place + ")");
 }

@@ -39,7 +39,7 @@ Json slowest_json(const Cost& cost, const SourceMap& sources) {
     const ValueId made = made_by(cost.program, step);
     list.push_back({{"step", i},
                     {"kind", to_string(step.kind)},
-                    {"op", is_kernel ? step.calls.back().call.op->name : ""},
+                    {"op", is_kernel ? step.calls.back().op().name : ""},
                     {"line", line_of(sources, cost.program.source.at(made).span)},
                     {"seconds", cost.prices.steps[i]}});
   }

@@ -114,7 +114,8 @@ class LayoutLint {
 
   static bool splits(const Step& step, AxisId axis) {
     return std::ranges::any_of(step.calls, [axis](const LocalCall& call) {
-      return std::ranges::any_of(call.loops, [axis](const Axes& axes) { return has(axes, axis); });
+      return std::ranges::any_of(call.split->loops,
+                                 [axis](const Axes& axes) { return has(axes, axis); });
     });
   }
 

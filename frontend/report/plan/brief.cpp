@@ -115,8 +115,8 @@ class Items {
   void add_operand(SpmdId id) {
     const LocalCall* maker = makers_.of(id);
     if (maker != nullptr && !literal_text(*maker).empty()) {
-      key_.add_shared(maker->call.op);
-      key_.add_shared(maker->call.args.entries().data());
+      key_.add_shared(maker->split->call.op);
+      key_.add_shared(maker->split->call.args.entries().data());
     }
     add_name(id);
   }
@@ -169,9 +169,9 @@ class Items {
   }
 
   void add_call(const LocalCall& call, const Step& step) {
-    key_.add_shared(call.call.op);
-    key_.add_shared(call.call.args.entries().data());
-    key_.add_type(call.call.result);
+    key_.add_shared(call.split->call.op);
+    key_.add_shared(call.split->call.args.entries().data());
+    key_.add_type(call.split->call.result);
     add(static_cast<std::uint64_t>(call.part));
     add(call.operands.size());
     for (const SpmdId operand : call.operands) {
@@ -183,7 +183,7 @@ class Items {
       add(maker);
       add_operand(operand);
     }
-    for (const LoopDim& loop : call.space->loops) {
+    for (const LoopDim& loop : call.split->space->loops) {
       add(static_cast<std::uint64_t>(loop.role));
     }
     if (call.result.valid() && step.kind == StepKind::kKernel) {
@@ -236,12 +236,13 @@ class Items {
   }
 
   void add_choice(const LocalCall& call) {
-    for (const LoopDim& loop : call.space->loops) {
+    for (const LoopDim& loop : call.split->space->loops) {
       add_text(loop.name);
     }
-    add(static_cast<std::uint64_t>(call.bytes));
-    add(static_cast<std::uint64_t>(call.otherwise.front().bytes));
-    for (const std::vector<Axes>* loops : {&call.loops, &call.otherwise.front().loops}) {
+    add(static_cast<std::uint64_t>(call.split->bytes));
+    add(static_cast<std::uint64_t>(call.split->otherwise.front().bytes));
+    for (const std::vector<Axes>* loops :
+         {&call.split->loops, &call.split->otherwise.front().loops}) {
       for (const Axes& axes : *loops) {
         add_axes(axes);
       }

@@ -250,7 +250,7 @@ class Outline {
       }
       for (const LocalCall& call : step.calls) {
         if (!call.operands.empty()) {
-          add_name(call.call.op->name);
+          add_name(call.op().name);
         }
       }
     }

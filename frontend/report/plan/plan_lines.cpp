@@ -34,9 +34,9 @@ std::string_view word(InputKind kind) {
 
 // Whether it multiplies several operands and sums.
 bool is_product(const LocalCall& call) {
-  return call.operands.size() > 1 && std::ranges::any_of(call.space->loops, [](const auto& loop) {
-           return loop.role == DimRole::kReduced;
-         });
+  return call.operands.size() > 1 &&
+         std::ranges::any_of(call.split->space->loops,
+                             [](const auto& loop) { return loop.role == DimRole::kReduced; });
 }
 
 struct Nested {
@@ -225,7 +225,7 @@ class Lines {
     const bool passing = has_result && program_.at(call.result).home == Home::kNone;
     if (has_result && !literal.empty()) {
       nested_[call.result.index] = {.text = literal, .precedence = text.precedence};
-    } else if (passing && used_once && call.call.op->tile != nullptr &&
+    } else if (passing && used_once && call.op().tile != nullptr &&
                width_but_for_numbers(text.text) <= kLongestNested) {
       nested_[call.result.index] = text;
     }

@@ -54,12 +54,12 @@ std::string_view role_text(DimRole role) {
 
 std::string loops_text(const LocalCall& call, const Mesh& mesh) {
   std::string text;
-  for (std::size_t i = 0; i < call.loops.size(); ++i) {
-    const LoopDim& loop = call.space->loops[i];
+  for (std::size_t i = 0; i < call.split->loops.size(); ++i) {
+    const LoopDim& loop = call.split->space->loops[i];
     text += text.empty() ? "" : ", ";
     text += loop.name;
     text += role_text(loop.role);
-    text += call.loops[i].empty() ? "" : ": " + to_string(mesh, call.loops[i]);
+    text += call.split->loops[i].empty() ? "" : ": " + to_string(mesh, call.split->loops[i]);
   }
   return "{" + text + "}";
 }
@@ -69,10 +69,10 @@ std::string call_line(const LocalCall& call, const Mesh& mesh) {
   for (const SpmdId operand : call.operands) {
     text += (text.empty() ? "" : ", ") + id_text(operand);
   }
-  const std::string args = to_string(call.call.args);
+  const std::string args = to_string(call.split->call.args);
   text += (text.empty() || args.empty() ? "" : ", ") + args;
   const std::string made = call.result.valid() ? id_text(call.result) + " = " : "";
-  return made + std::string(call.call.op->name) + "(" + text + ") over " + loops_text(call, mesh);
+  return made + std::string(call.op().name) + "(" + text + ") over " + loops_text(call, mesh);
 }
 
 }  // namespace

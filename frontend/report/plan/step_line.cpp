@@ -11,7 +11,7 @@ SourceSpan span_of(const SpmdProgram& program, const Step& step) {
     return step.reasons.front().span;
   }
   if (step.kind == StepKind::kKernel) {
-    return step.calls.back().call.span;
+    return program.source.at(step.calls.back().origin).span;
   }
   return program.source.at(program.at(step.to).origin).span;
 }
@@ -37,9 +37,9 @@ std::string family_of(const Step& step) {
   if (step.kind != StepKind::kKernel) {
     return std::string(to_string(step.kind));
   }
-  const std::string_view family = step.calls.front().call.op->family;
+  const std::string_view family = step.calls.front().op().family;
   const bool alike = std::ranges::all_of(
-      step.calls, [&](const LocalCall& call) { return call.call.op->family == family; });
+      step.calls, [&](const LocalCall& call) { return call.op().family == family; });
   return alike ? std::string(family) : "element-wise chains";
 }
 

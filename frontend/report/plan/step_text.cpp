@@ -31,10 +31,10 @@ std::string argument_text(std::string_view name, const ArgValue& value) {
 // The result's shape and element type are in the row of the value already.
 bool is_shown(const LocalCall& call, const ArgValue& value) {
   if (const auto* shape = std::get_if<Shape>(&value)) {
-    return !(*shape == call.call.result.shape);
+    return !(*shape == call.split->call.result.shape);
   }
   if (const auto* dtype = std::get_if<DType>(&value)) {
-    return *dtype != call.call.result.dtype;
+    return *dtype != call.split->call.result.dtype;
   }
   return !std::holds_alternative<std::monostate>(value);
 }
@@ -75,12 +75,12 @@ std::vector<std::string> changed_dims(const SpmdProgram& program, const Step& st
 
 std::vector<std::string> reduced_dims(const LocalCall& call, const Axes* over) {
   std::vector<std::string> dims;
-  for (std::size_t i = 0; i < call.space->loops.size(); ++i) {
-    const Axes& axes = call.loops[i];
+  for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
+    const Axes& axes = call.split->loops[i];
     const bool wanted = over == nullptr ||
                         std::ranges::any_of(axes, [over](AxisId axis) { return has(*over, axis); });
-    if (call.space->loops[i].role == DimRole::kReduced && wanted) {
-      dims.push_back(call.space->loops[i].name);
+    if (call.split->space->loops[i].role == DimRole::kReduced && wanted) {
+      dims.push_back(call.split->space->loops[i].name);
     }
   }
   return dims;
@@ -115,11 +115,11 @@ Makers::Makers(const SpmdProgram& program) : calls_(program.values.size(), nullp
 }
 
 std::string literal_text(const LocalCall& call) {
-  if (!call.operands.empty() || call.call.result.shape.rank() != 0) {
+  if (!call.operands.empty() || call.split->call.result.shape.rank() != 0) {
     return "";
   }
   std::string text;
-  for (const auto& [name, value] : call.call.args.entries()) {
+  for (const auto& [name, value] : call.split->call.args.entries()) {
     if (const auto* real = std::get_if<double>(&value); real != nullptr && text.empty()) {
       text = shortest(*real);
     } else if (const auto* whole = std::get_if<std::int64_t>(&value);
@@ -137,7 +137,7 @@ std::string literal_text(const LocalCall& call) {
 }
 
 int precedence_of(const LocalCall& call) {
-  return call.call.op->precedence == 0 ? kCallPrecedence : call.call.op->precedence;
+  return call.op().precedence == 0 ? kCallPrecedence : call.op().precedence;
 }
 
 namespace {
@@ -152,7 +152,7 @@ std::string prefix_text(std::string_view symbol) {
 }  // namespace
 
 std::string call_text(const LocalCall& call, const OperandText& operand) {
-  const OpDef& op = *call.call.op;
+  const OpDef& op = *call.split->call.op;
   const int level = precedence_of(call);
   if (!op.symbol.empty() && call.operands.size() == 2) {
     const bool chains = level >= 5 && level <= 6;  // from left to right
@@ -166,7 +166,7 @@ std::string call_text(const LocalCall& call, const OperandText& operand) {
   for (const SpmdId id : call.operands) {
     parts.push_back(operand(id, 0));
   }
-  for (const auto& [name, value] : call.call.args.entries()) {
+  for (const auto& [name, value] : call.split->call.args.entries()) {
     if (is_shown(call, value)) {
       parts.push_back(argument_text(name, value));
     }

@@ -183,7 +183,7 @@ ProfileLine line_of(const UnitProfile& unit, std::size_t s, const StepLine& text
     line.predicted = *measured.predicted * calls;
   }
   for (const LocalCall& call : step.calls) {
-    line.ops.push_back(call.call.op);
+    line.ops.push_back(call.split->call.op);
   }
   return line;
 }

@@ -23,12 +23,12 @@ struct LoopPlace {
 };
 
 std::vector<LoopPlace> loop_places(const LocalCall& call) {
-  std::vector<LoopPlace> places(call.space->loops.size());
+  std::vector<LoopPlace> places(call.split->space->loops.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].summed = call.space->loops[i].role == DimRole::kReduced;
+    places[i].summed = call.split->space->loops[i].role == DimRole::kReduced;
   }
   for (const std::size_t operand : {0U, 1U}) {
-    for (const std::vector<std::size_t>& loops : call.space->operands[operand]) {
+    for (const std::vector<std::size_t>& loops : call.split->space->operands[operand]) {
       for (const std::size_t loop : loops) {
         (operand == 0 ? places[loop].left : places[loop].right) = true;
       }
@@ -78,12 +78,12 @@ std::optional<ProductPicture> product_of(const SpmdProgram& program, const Value
                                    .columns = dims_where(dims, places, columns),
                                    .others = dims_where(dims, places, is_of_both)}};
   };
-  const std::vector<DimMap>& operands = call.space->operands;
+  const std::vector<DimMap>& operands = call.split->space->operands;
   return ProductPicture{
       .text = call_text(call, [&](SpmdId id, int /*least*/) { return names.of(id); }),
       .left = side(call.operands[0], operands[0], is_of_left, is_summed),
       .right = side(call.operands[1], operands[1], is_summed, is_of_right),
-      .result = side(call.result, call.space->result, is_of_left, is_of_right)};
+      .result = side(call.result, call.split->space->result, is_of_left, is_of_right)};
 }
 
 MovePicture move_of(const SpmdProgram& program, const ValueNames& names, const Step& step) {

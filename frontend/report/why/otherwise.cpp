@@ -78,12 +78,12 @@ std::optional<Alternative> moved_in_parts(const SpmdProgram& program, const Step
 std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& step,
                                       const LocalCall& call) {
   const SpmdValue& from = program.at(call.operands.front());
-  std::vector<Axes> loops = call.loops;
-  if (call.space->digest) {
-    loops[digested_loop(call.space)].clear();
+  std::vector<Axes> loops = call.split->loops;
+  if (call.split->space->digest) {
+    loops[digested_loop(call.split->space)].clear();
   }
-  const auto whole =
-      layout_from_loops(call.space->operands.front(), loops, call.space, program.mesh);
+  const auto whole = layout_from_loops(call.split->space->operands.front(), loops,
+                                       call.split->space, program.mesh);
   if (!whole) {
     return std::nullopt;
   }
@@ -95,7 +95,7 @@ std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& st
 }
 
 std::string op_in_backticks(const LocalCall& call) {
-  const OpDef& op = *call.call.op;
+  const OpDef& op = *call.split->call.op;
   return "`" + std::string(op.symbol.empty() ? op.name : op.symbol) + "`";
 }
 

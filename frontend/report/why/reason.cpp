@@ -89,15 +89,15 @@ std::string resplit_text(const SpmdProgram& program, const Step& step, const Rea
 }
 
 std::string choice_text(const SpmdProgram& program, const LocalCall& call) {
-  const PricedLoops& next = call.otherwise.front();
-  return "splits " + loops_text(program, call.space, call.loops) + ", moving " +
-         bytes_text(call.bytes) + "; next best " + loops_text(program, call.space, next.loops) +
-         ", moving " + bytes_text(next.bytes);
+  const PricedLoops& next = call.split->otherwise.front();
+  return "splits " + loops_text(program, call.split->space, call.split->loops) + ", moving " +
+         bytes_text(call.split->bytes) + "; next best " +
+         loops_text(program, call.split->space, next.loops) + ", moving " + bytes_text(next.bytes);
 }
 
 std::string parts_text(const LocalCall& call, StreamLimit limit) {
-  std::string text = "in " + std::to_string(call.stream.parts) + " parts of " +
-                     call.space->loops[call.stream.loop].name;
+  std::string text = "in " + std::to_string(call.stream->parts) + " parts of " +
+                     call.split->space->loops[call.stream->loop].name;
   switch (limit) {
     case StreamLimit::kSlice:
       return text + ", all that a rank has";
@@ -151,10 +151,10 @@ std::string to_text(const SpmdProgram& program, const Step& step, const Reason& 
       return "ranks along " + to_string(program.mesh, reason.had) +
              " have the same: each does a part";
     case ReasonKind::kMoved:
-      return in_backticks(step.calls.front().call.op->name) + " moves " + reason.dim +
+      return in_backticks(step.calls.front().op().name) + " moves " + reason.dim +
              ", which is split over " + to_string(program.mesh, reason.had);
     case ReasonKind::kServed:
-      return in_backticks(step.calls.front().call.op->name) + " reads " + reason.dim +
+      return in_backticks(step.calls.front().op().name) + " reads " + reason.dim +
              ", which is split over " + to_string(program.mesh, reason.had) + ", at indices";
     case ReasonKind::kWindow:
       return reader_text(program, step) + " reads windows of " + reason.dim +

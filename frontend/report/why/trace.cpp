@@ -29,8 +29,8 @@ std::optional<std::size_t> dim_with(const ValueLayout& layout, AxisId axis) {
 }
 
 std::optional<std::size_t> loop_with(const LocalCall& call, AxisId axis) {
-  for (std::size_t l = 0; l < call.loops.size(); ++l) {
-    if (has(call.loops[l], axis)) {
+  for (std::size_t l = 0; l < call.split->loops.size(); ++l) {
+    if (has(call.split->loops[l], axis)) {
       return l;
     }
   }
@@ -136,11 +136,11 @@ void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis,
     return;
   }
   std::vector<ValueId> tensors = program_.source.at(call.origin).operands;
-  std::vector<DimMap> maps = call.space->operands;
+  std::vector<DimMap> maps = call.split->space->operands;
   maps.resize(tensors.size());  // the rest reads a digest
   if (call.result.valid() && !is_sum_of_blocks(program_, call.result)) {
     tensors.push_back(call.origin);
-    maps.push_back(call.space->result);
+    maps.push_back(call.split->space->result);
   }
   std::vector<ValueId> named;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -155,7 +155,7 @@ void Tracer::add_loop(const LocalCall& call, std::size_t loop, AxisId axis,
   }
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const std::optional<std::size_t> dim = dim_with(program_.at(call.operands[i]).layout, axis);
-    if (dim && is_of(call.space->operands[i], *dim, loop)) {
+    if (dim && is_of(call.split->space->operands[i], *dim, loop)) {
       add_slice(call.operands[i], axis, seen, paths);
       return;
     }

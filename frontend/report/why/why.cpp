@@ -103,7 +103,7 @@ class CollectiveQuestion {
     const LocalCall* call = tracer_.first_maker(step_.from);
     for (std::size_t hops = 0; call != nullptr && hops < program_.values.size(); ++hops) {
       const std::optional<std::size_t> loop = loop_with(*call, axis);
-      if (loop && call->space->loops[*loop].role == DimRole::kReduced) {
+      if (loop && call->split->space->loops[*loop].role == DimRole::kReduced) {
         return call;
       }
       if (call->operands.empty()) {
@@ -118,9 +118,10 @@ class CollectiveQuestion {
     for (const AxisId axis : step_.axes) {
       if (const LocalCall* call = reducer(axis)) {
         const std::size_t loop = *loop_with(*call, axis);
-        const std::string& what = call->space->loops[loop].name;
+        const std::string& what = call->split->space->loops[loop].name;
         add(why_.had, "", tracer_.of_loop(*call, loop, axis),
-            op_in_backticks(*call) + " splits " + what + " over " + name(axis), call->call.span);
+            op_in_backticks(*call) + " splits " + what + " over " + name(axis),
+            program_.source.at(call->origin).span);
         choice_of(*call);
       }
       wanted_by_rest(axis);
@@ -207,13 +208,14 @@ class CollectiveQuestion {
     const std::string op = op_in_backticks(user);
     if (const std::optional<std::size_t> loop = loop_with(user, axis)) {
       const std::string text =
-          op + " splits " + user.space->loops[*loop].name + " over " + name(axis);
-      add(why_.wanted, text + ": ", tracer_.of_loop(user, *loop, axis), text, user.call.span);
+          op + " splits " + user.split->space->loops[*loop].name + " over " + name(axis);
+      add(why_.wanted, text + ": ", tracer_.of_loop(user, *loop, axis), text,
+          program_.source.at(user.origin).span);
       return;
     }
-    const DimMap& map = user.space->operands[step_.need.operand];
+    const DimMap& map = user.split->space->operands[step_.need.operand];
     const bool whole = d < map.size() && std::ranges::any_of(map[d], [&](std::size_t loop) {
-                         return !may_split(user.space->loops[loop].role);
+                         return !may_split(user.split->space->loops[loop].role);
                        });
     why_.wanted.push_back(
         {.text = whole
@@ -222,7 +224,7 @@ class CollectiveQuestion {
                            (rests_so(user, axis) ? ""
                                                  : "; neither its operands nor its result rest so"),
          .path = {},
-         .span = user.call.span});
+         .span = program_.source.at(user.origin).span});
   }
 
   // Whether some tensor of the call is split over the axis at rest.
@@ -249,7 +251,8 @@ class CollectiveQuestion {
       const std::string text =
           d ? op_in_backticks(call) + " leaves " + to_.type.shape[*d].name + " over " + name(axis)
             : op_in_backticks(call) + " leaves a result that is whole over " + name(axis);
-      add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text, call.call.span);
+      add(why_.wanted, text + ": ", {tracer_.at_rest(call.origin, axis)}, text,
+          program_.source.at(call.origin).span);
     }
     if (step_.kind == StepKind::kServe) {
       choice_of(call);
@@ -261,12 +264,13 @@ class CollectiveQuestion {
   // ---- parts of a dim that ranks tell each other of -----------------------------------------
 
   void told(const LocalCall& call) {
-    const std::size_t loop = digested_loop(call.space);
-    const LoopDim& along = call.space->loops[loop];
+    const std::size_t loop = digested_loop(call.split->space);
+    const LoopDim& along = call.split->space->loops[loop];
     const std::string op = op_in_backticks(call);
-    for (const AxisId axis : call.loops[loop]) {
+    for (const AxisId axis : call.split->loops[loop]) {
       add(why_.had, "", tracer_.of_loop(call, loop, axis),
-          op + " splits " + along.name + " over " + name(axis), call.call.span);
+          op + " splits " + along.name + " over " + name(axis),
+          program_.source.at(call.origin).span);
     }
     why_.wanted.push_back(
         {.text = along.role == DimRole::kScanned
@@ -275,7 +279,7 @@ class CollectiveQuestion {
                      ? op + " merges the parts of " + along.name + ", which each rank sorts"
                      : op + " chooses among what each rank proposes along " + along.name,
          .path = {},
-         .span = call.call.span});
+         .span = program_.source.at(call.origin).span});
     otherwise(done_whole(program_, step_, call));
   }
 
@@ -315,14 +319,14 @@ class CollectiveQuestion {
 
   // Other splits of an operation that use the axes of this step otherwise.
   void choice_of(const LocalCall& call) {
-    for (const PricedLoops& other : call.otherwise) {
-      if (uses_alike(call.loops, other.loops)) {
+    for (const PricedLoops& other : call.split->otherwise) {
+      if (uses_alike(call.split->loops, other.loops)) {
         continue;
       }
       const Alternative next{.text = op_in_backticks(call) + " splitting " +
-                                     loops_text(program_, call.space, other.loops),
+                                     loops_text(program_, call.split->space, other.loops),
                              .bytes = other.bytes,
-                             .instead_of = call.bytes};
+                             .instead_of = call.split->bytes};
       const bool known = std::ranges::any_of(
           why_.otherwise, [&](const Alternative& had) { return had.text == next.text; });
       if (!known) {

@@ -104,4 +104,12 @@ std::vector<ValueLayout> firm_layouts(const SpmdProgram& program, ValueId id) {
   return firm;
 }
 
+SplitCall with_loops(const SplitCall& unsplit, const LoopSplit& split) {
+  return {.call = unsplit.call,
+          .space = unsplit.space,
+          .loops = split.loops,
+          .bytes = split.bytes,
+          .otherwise = split.otherwise};
+}
+
 }  // namespace mtf

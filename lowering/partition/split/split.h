@@ -62,6 +62,9 @@ struct SplitProblem {
 // Of an operation's operands and its result: what the computation keeps split where it can.
 [[nodiscard]] std::vector<ValueLayout> firm_layouts(const SpmdProgram& program, ValueId id);
 
+// The operation with its loops split so.
+[[nodiscard]] SplitCall with_loops(const SplitCall& unsplit, const LoopSplit& split);
+
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
                                      const Mesh& mesh);
 

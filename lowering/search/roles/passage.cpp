@@ -28,7 +28,7 @@ bool is_one_to_one(const IterationSpace& space, std::size_t operand) {
 }
 
 double flops_of_product(const Program& program, ValueId id) {
-  const LocalCall call = unsplit_call(program, id);
+  const SplitCall call = unsplit_call(program, id);
   auto flops = static_cast<double>(program.at(id).operands.size());  // two of each pair
   for (const LoopDim& loop : call.space->loops) {
     flops *= static_cast<double>(loop.size);
@@ -50,7 +50,7 @@ bool is_plain_product(const Program& program, ValueId id) {
   if (!is_product(value) || is_of_loop(value)) {
     return false;
   }
-  const LocalCall call = unsplit_call(program, id);
+  const SplitCall call = unsplit_call(program, id);
   return is_simple(*call.space) && std::ranges::all_of(call.space->loops, [](const LoopDim& loop) {
            return loop.role == DimRole::kKept || loop.role == DimRole::kReduced;
          });
@@ -147,7 +147,7 @@ Passage::Origin Passage::origin_of(ValueId id, const std::vector<char>& is_plain
   if (value.op->alias) {
     return origin(value.operands.front());
   }
-  const LocalCall call = unsplit_call(program_, id);
+  const SplitCall call = unsplit_call(program_, id);
   Origin result;
   for (std::size_t o = 0; o < value.operands.size(); ++o) {
     const Origin& other = origin(value.operands[o]);

@@ -250,7 +250,7 @@ class RoleOperations::Reader {
     const Value& value = program_.values[number];
     const ValueId id{static_cast<std::int32_t>(number)};
     const bool is_product = is_product_of_two(value);
-    const LocalCall call = unsplit_call(program_, id);
+    const SplitCall call = unsplit_call(program_, id);
     const double flops = is_product ? 0 : heavy_flops(call.call);
     RoleOperation operation{.tensors = {},
                             .loops = {},

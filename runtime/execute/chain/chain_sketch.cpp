@@ -41,10 +41,10 @@ std::int64_t width_of(DType dtype) {
 // of.
 std::vector<std::int64_t> strides_along(const LocalCall& call, std::size_t operand,
                                         const Shape& shape) {
-  const DimMap& map = call.space->operands[operand];
+  const DimMap& map = call.split->space->operands[operand];
   const std::vector<std::int64_t> strides = strides_of(shape);
   std::vector<std::int64_t> along;
-  for (const auto& loops : call.space->result) {
+  for (const auto& loops : call.split->space->result) {
     const auto found = std::ranges::find(map, loops);
     along.push_back(found == map.end() ? 0
                                        : strides[static_cast<std::size_t>(found - map.begin())]);
@@ -129,11 +129,11 @@ ChainStep::Passes ChainSketch::passes_over(std::int64_t rows) {
   const std::span<const LocalCall* const> calls = calls_;
   for (std::size_t c = 0; c < calls.size();) {
     std::size_t end = c + 1;
-    if (calls[c]->call.op->tile == nullptr) {
+    if (calls[c]->op().tile == nullptr) {
       passes.bands.push_back(reduction(*calls[c]));
     } else {
       const Shape shape = slice_shape(calls[c]->result);
-      while (end < calls.size() && calls[end]->call.op->tile != nullptr &&
+      while (end < calls.size() && calls[end]->op().tile != nullptr &&
              slice_shape(calls[end]->result) == shape) {
         ++end;
       }
@@ -195,15 +195,15 @@ ChainStep::Pass ChainSketch::reduction(const LocalCall& call) {
   const SpmdId from = call.operands.front();
   pass.in = view_of(from);
   pass.inputs.push_back(place_of(from));
-  for (std::size_t l = 0; l < call.loops.size(); ++l) {
+  for (std::size_t l = 0; l < call.split->loops.size(); ++l) {
     LoopShare& share = pass.shares.emplace_back(share_on(program_.mesh, call, l, rank_));
-    const std::optional<std::size_t> dim = dim_of(call.space->result, l);
+    const std::optional<std::size_t> dim = dim_of(call.split->space->result, l);
     if (dim && *dim < extents_.size()) {
       share.extent = band_shape(call.result)[*dim].size;
     }
   }
-  pass.call = std::make_unique<KernelCall>(KernelCall{.call = call.call,
-                                                      .space = call.space,
+  pass.call = std::make_unique<KernelCall>(KernelCall{.call = call.split->call,
+                                                      .space = call.split->space,
                                                       .in = {},
                                                       .out = view_of(call.result),
                                                       .shares = pass.shares,
@@ -271,15 +271,15 @@ TileStage ChainSketch::stage_of(const LocalCall& call,
                                 std::span<const LocalCall* const> later) const {
   const SpmdValue& result = program_.at(call.result);
   TileStage stage;
-  stage.tile = call.call.op->tile;
-  stage.lanes = call.call.op->lanes;
+  stage.tile = call.op().tile;
+  stage.lanes = call.op().lanes;
   stage.call = {.dtype = call.operands.empty() ? result.type.dtype
                                                : program_.at(call.operands.back()).type.dtype,
                 .to = result.type.dtype,
-                .args = &call.call.args,
+                .args = &call.split->call.args,
                 .isa = context_.hosts[index_].cpu().isa};
-  stage.spreads = call.call.op->spreads;
-  stage.widened = is_widened(call.call);
+  stage.spreads = call.op().spreads;
+  stage.widened = is_widened(call.split->call);
   stage.checked = context_.watched && is_float(result.type.dtype);
   const auto reads_it = [&call](const LocalCall* other) { return reads(*other, call.result); };
   stage.stored = result.home != Home::kNone || std::ranges::any_of(later, reads_it) ||
@@ -309,23 +309,23 @@ std::vector<std::int64_t> ChainSketch::strides_in_group(SpmdId id) const {
 
 ChainStep::Column ChainSketch::column(const LocalCall& call, std::int64_t part) const {
   const SpmdId from = call.operands.front();
-  const DimMap& map = call.space->operands.front();
+  const DimMap& map = call.split->space->operands.front();
   const Shape slice = slice_shape(from);
   const std::vector<std::int64_t> in = strides_in_group(from);
   const std::vector<std::int64_t> out = strides_of(slice_shape(call.result));
-  const std::int64_t width = width_of(call.call.result.dtype);
-  Reduction reduction{.kind = kind_of(call.space->combine), .kept = {}, .reduced = {}};
+  const std::int64_t width = width_of(call.split->call.result.dtype);
+  Reduction reduction{.kind = kind_of(call.split->space->combine), .kept = {}, .reduced = {}};
   ChainStep::Column column{.from = place_of(from), .plan = nullptr, .part = part, .strides = {}};
   std::int64_t next = parts_of(call) * slice_shape(call.result).volume() * width;
   for (std::size_t d = 0; d < map.size(); ++d) {
     const std::size_t loop = map[d].front();
     const std::int64_t extent = extent_in_group(d, slice[d].size);
-    const std::optional<std::size_t> kept = dim_of(call.space->result, loop);
+    const std::optional<std::size_t> kept = dim_of(call.split->space->result, loop);
     if (kept) {
       reduction.kept.push_back({.extent = extent, .in = in[d], .out = out[*kept]});
     } else {
-      const std::int64_t parts = program_.mesh.size_of(call.loops[loop]);
-      const std::int64_t blocks = blocks_of_share(*call.space, loop, parts);
+      const std::int64_t parts = program_.mesh.size_of(call.split->loops[loop]);
+      const std::int64_t blocks = blocks_of_share(*call.split->space, loop, parts);
       reduction.reduced.push_back(
           {.extent = extent, .in = in[d], .blocks = blocks * extent / slice[d].size});
     }
@@ -346,7 +346,8 @@ std::int64_t ChainSketch::groups_along(std::size_t dim) const {
 }
 
 bool ChainSketch::is_kept(const LocalCall& call, std::size_t dim) {
-  return dim_of(call.space->result, call.space->operands.front()[dim].front()).has_value();
+  return dim_of(call.split->space->result, call.split->space->operands.front()[dim].front())
+      .has_value();
 }
 
 std::int64_t ChainSketch::parts_of(const LocalCall& call) const {
@@ -361,13 +362,13 @@ std::int64_t ChainSketch::part_bytes(const LocalCall& call) const {
   const std::int64_t parts = parts_of(call);
   return parts == 1 ? 0
                     : rounded(parts * slice_shape(call.result).volume() *
-                              width_of(call.call.result.dtype));
+                              width_of(call.split->call.result.dtype));
 }
 
 void ChainSketch::find_ends(ChainStep::OnRank& here) const {
   for (const LocalCall* call : columns_) {
     const Shape made = slice_shape(call->result);
-    Reduction reduction{.kind = kind_of(call->space->combine),
+    Reduction reduction{.kind = kind_of(call->split->space->combine),
                         .kept = {{.extent = made.volume(), .in = 1, .out = 1}},
                         .reduced = {}};
     std::int64_t stride = parts_of(*call) * made.volume();
@@ -380,7 +381,7 @@ void ChainSketch::find_ends(ChainStep::OnRank& here) const {
     }
     const bool joins = parts_of(*call) > 1;
     here.ends.push_back({.call = call,
-                         .plan = joins ? plan_reduction(reduction, call->call.result.dtype)
+                         .plan = joins ? plan_reduction(reduction, call->split->call.result.dtype)
                                        : std::shared_ptr<const ReductionPlan>(),
                          .part = here.part_bytes,
                          .made = made});

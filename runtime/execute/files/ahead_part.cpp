@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
 bool only_computes(const LocalCall& call) {
-  const OpDef& op = *call.call.op;
+  const OpDef& op = *call.split->call.op;
   return !is_of_loop(op) && op.primitive != Primitive::kCheckFinite && !op.effect && !op.random &&
          op.file == FileUse::kNone;
 }
@@ -91,7 +91,7 @@ class PartFinder {
   // At places that another operand has.
   [[nodiscard]] bool reads_file(const Step& step) const {
     if (step.kind != StepKind::kKernel || step.calls.size() != 1 ||
-        step.calls.front().space->served.empty() || !step.calls.front().result.valid()) {
+        step.calls.front().split->space->served.empty() || !step.calls.front().result.valid()) {
       return false;
     }
     const SpmdId table = step.calls.front().operands.front();
@@ -118,7 +118,7 @@ class PartFinder {
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       const Step& step = program_.steps[s];
       if (loop_[s] == loops_.size() || !is_around(loop_[s], loop) || step.calls.empty() ||
-          step.calls.front().call.op->primitive != Primitive::kNext) {
+          step.calls.front().op().primitive != Primitive::kNext) {
         continue;
       }
       const SpmdId to = step.calls.front().operands.front();

@@ -30,11 +30,11 @@ std::int64_t argument(const OpCall& call, std::string_view name, std::int64_t ot
 // The first element of a range of an input that lies there in one piece, the same on all ranks.
 std::optional<std::int64_t> range_of(const SpmdValue& x, const SpmdValue& result,
                                      const LocalCall& call) {
-  const auto* dims = call.call.args.get<std::vector<Dim>>("dim");
+  const auto* dims = call.split->call.args.get<std::vector<Dim>>("dim");
   const std::optional<std::size_t> cut =
       dims == nullptr ? std::nullopt : x.type.shape.index_of(dims->front().name);
   if (!cut || !x.layout->dims[*cut].empty() || !result.layout->dims[*cut].empty() ||
-      argument(call.call, "step", 1) != 1) {
+      argument(call.split->call, "step", 1) != 1) {
     return std::nullopt;
   }
   std::int64_t behind = 1;
@@ -44,7 +44,7 @@ std::optional<std::int64_t> range_of(const SpmdValue& x, const SpmdValue& result
     }
     behind *= d > *cut ? x.local.shape[d].size : 1;
   }
-  return argument(call.call, "begin", 0) * behind;
+  return argument(call.split->call, "begin", 0) * behind;
 }
 
 std::int64_t first_element(const Shape& whole, const Slice& slice) {
@@ -70,15 +70,14 @@ bool has_output_alone(const SpmdProgram& program, SpmdId id) {
 }  // namespace
 
 std::optional<FileOutput> file_output(const SpmdProgram& program, const LocalCall& call) {
-  const bool may_be =
-      call.call.op->place != nullptr || call.call.op->primitive == Primitive::kSlice;
+  const bool may_be = call.op().place != nullptr || call.op().primitive == Primitive::kSlice;
   if (!may_be || !call.result.valid() || call.part != CallPart::kAll ||
       !has_output_alone(program, call.result)) {
     return std::nullopt;
   }
   const SpmdValue& result = program.at(call.result);
   const auto output = static_cast<std::size_t>(result.offset);
-  if (call.call.op->place != nullptr) {
+  if (call.op().place != nullptr) {
     return lies_in_one_piece(result, program.mesh) ? std::optional(FileOutput{.output = output})
                                                    : std::nullopt;
   }
@@ -140,12 +139,12 @@ bool take_from_file(const SpmdProgram& program, const LocalCall& call, const Fil
     }
     return output.in_file.has_value();
   }
-  const std::optional<FilePlace> place = call.call.op->place(call.call);
+  const std::optional<FilePlace> place = call.op().place(call.split->call);
   const bool is_there = place && take_parts(program, *place, communicator.local_ranks(), output);
   if (communicator.any(!is_there)) {
     return false;
   }
-  output.in_file = call.call.span;
+  output.in_file = program.source.at(call.origin).span;
   return true;
 }
 
@@ -188,7 +187,7 @@ std::int64_t bytes_in_files(const SpmdProgram& program, std::span<const RankTens
     for (const LocalCall& call : step.calls) {
       const std::optional<FileOutput> from = file_output(program, call);
       const bool is_one = from && (from->input ? inputs[*from->input]->in_file.has_value()
-                                               : call.call.op->place(call.call).has_value());
+                                               : call.op().place(call.split->call).has_value());
       bytes += is_one ? program.at(call.result).local.bytes() : 0;
     }
   }

@@ -34,8 +34,7 @@ std::string_view written(const OpDef& op) {
 // Where ranks hold parts of what is scanned or selected from, what they exchange is no tensor of
 // the program.
 bool makes_a_tensor(const LocalCall& call) {
-  return call.call.op->tile != nullptr || call.part == CallPart::kAll ||
-         call.part == CallPart::kRest;
+  return call.op().tile != nullptr || call.part == CallPart::kAll || call.part == CallPart::kRest;
 }
 
 bool is_sum(const Step& step) {

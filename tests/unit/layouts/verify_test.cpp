@@ -181,9 +181,11 @@ TEST_CASE("a kernel whose operands do not lie as its loops say is refused") {
   SpmdProgram plan = product();
   LocalCall& call = plan.steps[step_of(plan, StepKind::kKernel)].calls.front();
   SECTION("no loop is split") {
-    for (Axes& axes : call.loops) {
+    SplitCall split = call.split;
+    for (Axes& axes : split.loops) {
       axes.clear();
     }
+    call.split = std::move(split);
     CHECK_THAT(verify(plan), Contains("reads an operand that its loops do not fit"));
   }
   SECTION("it leaves another sum partial") {
@@ -283,9 +285,11 @@ bool lies_elsewhere(SpmdProgram& plan, std::size_t s) {
 
 bool splits_less(SpmdProgram& plan, std::size_t s) {
   for (LocalCall& call : plan.steps[s].calls) {
-    for (Axes& axes : call.loops) {
+    SplitCall split = call.split;
+    for (Axes& axes : split.loops) {
       if (!axes.empty()) {
         axes.pop_back();
+        call.split = std::move(split);
         return true;
       }
     }
@@ -295,7 +299,7 @@ bool splits_less(SpmdProgram& plan, std::size_t s) {
 
 std::string text_of(const SpmdProgram& plan, const Step& step) {
   if (step.kind == StepKind::kKernel) {
-    return std::string(step.calls.back().call.op->name);
+    return std::string(step.calls.back().split->call.op->name);
   }
   const auto text = [&](SpmdId id) {
     return to_string(plan.at(id).type.shape, plan.at(id).layout, plan.mesh);

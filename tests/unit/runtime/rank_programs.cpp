@@ -150,16 +150,18 @@ void ProgramSketch::move(StepKind kind, SpmdId from, SpmdId to, Axes axes) {
 
 LocalCall ProgramSketch::call(const OpDef& op, std::vector<SpmdId> operands, SpmdId result,
                               std::vector<Axes> loops) {
-  LocalCall made;
-  made.call.op = &op;
+  SplitCall split;
+  split.call.op = &op;
   for (const SpmdId operand : operands) {
-    made.call.operands.push_back(program.at(operand).type);
+    split.call.operands.push_back(program.at(operand).type);
   }
-  made.call.result = result.valid() ? program.at(result).type : TensorType{};
-  made.space = op.space(made.call);
+  split.call.result = result.valid() ? program.at(result).type : TensorType{};
+  split.space = op.space(split.call);
+  split.loops = std::move(loops);
+  LocalCall made;
+  made.split = std::move(split);
   made.operands = std::move(operands);
   made.result = result;
-  made.loops = std::move(loops);
   return made;
 }
 

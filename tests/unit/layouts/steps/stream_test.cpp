@@ -129,10 +129,10 @@ struct Streamed {
 void note(const SpmdProgram& program, Streamed& streamed) {
   for (const Step& step : program.steps) {
     for (const LocalCall& call : step.calls) {
-      if (call.stream.parts > 1) {
-        const bool kept = call.space->loops[call.stream.loop].role == DimRole::kKept;
+      if (call.stream->parts > 1) {
+        const bool kept = call.split->space->loops[call.stream->loop].role == DimRole::kKept;
         ++(kept ? streamed.kept : streamed.summed);
-        streamed.waiting += call.stream.partials.empty() ? 0 : 1;
+        streamed.waiting += call.stream->partials.empty() ? 0 : 1;
       }
     }
   }
