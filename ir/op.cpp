@@ -88,16 +88,18 @@ const ArgValue* OpArgs::find(std::string_view name) const {
 }
 
 void OpArgs::set(std::string_view name, ArgValue value) {
-  std::vector<Entry> changed;
-  changed.reserve(entries().size() + 1);
-  changed.assign(entries().begin(), entries().end());
-  const auto found = std::ranges::find(changed, name, &Entry::first);
-  if (found == changed.end()) {
-    changed.emplace_back(name, std::move(value));
+  if (entries_ == nullptr) {
+    entries_ = std::make_shared<std::vector<Entry>>();
+    entries_->reserve(2);
+  } else if (entries_.use_count() > 1) {
+    entries_ = std::make_shared<std::vector<Entry>>(*entries_);
+  }
+  const auto found = std::ranges::find(*entries_, name, &Entry::first);
+  if (found == entries_->end()) {
+    entries_->emplace_back(name, std::move(value));
   } else {
     found->second = std::move(value);
   }
-  entries_ = std::make_shared<const std::vector<Entry>>(std::move(changed));
 }
 
 void OpArgs::erase(std::string_view name) {
@@ -105,7 +107,7 @@ void OpArgs::erase(std::string_view name) {
     std::vector<Entry> left;
     std::ranges::copy_if(entries(), std::back_inserter(left),
                          [name](const Entry& entry) { return entry.first != name; });
-    entries_ = std::make_shared<const std::vector<Entry>>(std::move(left));
+    entries_ = std::make_shared<std::vector<Entry>>(std::move(left));
   }
 }
 

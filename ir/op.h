@@ -93,7 +93,8 @@ class OpArgs {
   friend bool operator==(const OpArgs& a, const OpArgs& b);
 
  private:
-  std::shared_ptr<const std::vector<Entry>> entries_;  // null: none
+  std::shared_ptr<std::vector<Entry>>
+      entries_;  // null: none; changed only where nobody shares them
 };
 
 [[nodiscard]] OpArgs to_shape(Shape shape);  // to = shape

@@ -96,13 +96,8 @@ bool is_digest(const SpmdProgram& program, SpmdId id) {
 }
 
 std::vector<SpmdId> read_by(const Step& step) {
-  if (step.calls.empty()) {
-    return {step.from};
-  }
   std::vector<SpmdId> ids;
-  for (const LocalCall& call : step.calls) {
-    ids.insert(ids.end(), call.operands.begin(), call.operands.end());
-  }
+  for_read(step, [&ids](SpmdId id) { ids.push_back(id); });
   return ids;
 }
 

@@ -281,7 +281,19 @@ struct SpmdProgram {
 // Of a call, on the slices of one rank that the kernel is given.
 [[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);
 
-// What a step reads, its own values of a chain included.
+// What a step reads, its own values of a chain included, one by one.
+template <typename F>
+void for_read(const Step& step, const F& body) {
+  if (step.calls.empty()) {
+    body(step.from);
+  }
+  for (const LocalCall& call : step.calls) {
+    for (const SpmdId id : call.operands) {
+      body(id);
+    }
+  }
+}
+// The same as a list.
 [[nodiscard]] std::vector<SpmdId> read_by(const Step& step);
 
 // What a step computes or moves, of a chain the last value: in SpmdProgram::source.

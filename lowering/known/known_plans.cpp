@@ -145,13 +145,4 @@ Number KnownPlans::target(const Target& target) {
   return targets_.number(scratch_);
 }
 
-const KnownSplit& KnownPlans::split(const std::vector<std::uint64_t>& problem,
-                                    const std::function<KnownSplit()>& find) {
-  if (const std::optional<Number> known = problems_.find(problem)) {
-    return splits_[*known];
-  }
-  splits_.push_back(find());
-  return splits_[problems_.number(problem)];
-}
-
 }  // namespace mtf

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -49,9 +48,15 @@ class KnownPlans {
   // Equal also in which of its axes are firm.
   [[nodiscard]] Number target(const Target& target);
 
-  // By all that it follows from; made by `find` if it is new.
-  const KnownSplit& split(const std::vector<std::uint64_t>& problem,
-                          const std::function<KnownSplit()>& find);
+  // By all that it follows from; made by `find`, which gives a KnownSplit, if it is new.
+  template <typename F>
+  const KnownSplit& split(const std::vector<std::uint64_t>& problem, const F& find) {
+    if (const std::optional<Number> known = problems_.find(problem)) {
+      return splits_[*known];
+    }
+    splits_.push_back(find());
+    return splits_[problems_.number(problem)];
+  }
   // That were ever looked for.
   [[nodiscard]] std::size_t splits() const { return splits_.size(); }
 

@@ -44,6 +44,7 @@ Shape leading_dims(const Shape& shape, std::size_t count) {
 
 Chain chain_of(const Step& step) {
   Chain chain;
+  chain.reserve(step.calls.size());
   for (const LocalCall& call : step.calls) {
     chain.push_back(&call);
   }

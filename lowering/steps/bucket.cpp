@@ -87,11 +87,11 @@ class Packer {
     if (loop_mark(step) != LoopMark::kNone) {
       send_all();
     }
-    for (const SpmdId id : read_by(step)) {
+    for_read(step, [this](SpmdId id) {
       if (awaited_[at(id)] != kNotAwaited) {
         send(awaited_[at(id)]);
       }
-    }
+    });
     if (step.kind == StepKind::kAllReduce && awaited_[at(step.to)] != kNotAwaited) {
       return;  // it waits for others
     }

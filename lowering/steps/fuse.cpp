@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -29,8 +30,10 @@ class Fuser {
         is_read_(program.steps.size(), 0),
         length_(program.steps.size(), 0),
         extent_(program.steps.size()),
-        parts_(program.steps.size()),
+        first_(program.steps.size()),
+        next_(program.steps.size(), kNoStep),
         gone_(program.steps.size(), 0) {
+    std::iota(first_.begin(), first_.end(), std::size_t{0});
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       const Step& step = program.steps[s];
       if (step.calls.empty()) {
@@ -75,7 +78,8 @@ class Fuser {
     }
     has_same_elements_[s] = std::ranges::all_of(program_.steps[s].calls, is_element_wise) ? 1 : 0;
     extent_[s] = extent_of(program_, chain_of(program_.steps[s]));
-    std::vector<SpmdId> operands = program_.steps[s].calls.back().operands;
+    std::vector<SpmdId>& operands = to_join_;
+    operands = program_.steps[s].calls.back().operands;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const std::size_t m = maker_[at(operands[i])];
       if (m == kNoStep || m == s || segments_[m] != segments_[s] || !can_join(m, s) ||
@@ -166,13 +170,8 @@ class Fuser {
     late.flops += early.flops;
     late.reasons.insert(late.reasons.begin(), std::make_move_iterator(early.reasons.begin()),
                         std::make_move_iterator(early.reasons.end()));
-    if (parts_[m].empty()) {
-      parts_[m] = {m};
-    }
-    if (parts_[s].empty()) {
-      parts_[s] = {s};
-    }
-    parts_[s].insert(parts_[s].begin(), parts_[m].begin(), parts_[m].end());
+    next_[m] = first_[s];
+    first_[s] = first_[m];
     has_same_elements_[s] = has_same_elements_[s] != 0 && has_same_elements_[m] != 0 ? 1 : 0;
     length_[s] += length_[m];
     extent_[s] = joined(program_, extent_[m], extent_[s]);
@@ -182,25 +181,26 @@ class Fuser {
   // Of a chain all, in order, though they are yet in the steps that they were in.
   template <typename F>
   void for_calls(std::size_t s, const F& body) const {
-    if (parts_[s].empty()) {
-      std::ranges::for_each(program_.steps[s].calls, body);
-      return;
-    }
-    for (const std::size_t part : parts_[s]) {
+    for (std::size_t part = first_[s]; part != kNoStep; part = next_part(part, s)) {
       std::ranges::for_each(program_.steps[part].calls, body);
     }
+  }
+
+  // Of the chain that ends with step s, what follows a part.
+  [[nodiscard]] std::size_t next_part(std::size_t part, std::size_t s) const {
+    return part == s ? kNoStep : next_[part];
   }
 
   // The calls of each chain into its step; the others of its steps are no more.
   void put_together() {
     std::vector<LocalCall> calls;
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (gone_[s] != 0 || parts_[s].empty()) {
+      if (gone_[s] != 0 || first_[s] == s) {
         continue;
       }
       calls.clear();
       calls.reserve(length_[s]);
-      for (const std::size_t part : parts_[s]) {
+      for (std::size_t part = first_[s]; part != kNoStep; part = next_part(part, s)) {
         std::vector<LocalCall> of_part = std::exchange(program_.steps[part].calls, {});
         std::ranges::move(of_part, std::back_inserter(calls));
       }
@@ -220,9 +220,7 @@ class Fuser {
   void note(std::size_t s) {
     const Step& step = program_.steps[s];
     if (step.kind != StepKind::kKernel) {
-      for (const SpmdId id : read_by(step)) {
-        read(id, s);
-      }
+      for_read(step, [&](SpmdId id) { read(id, s); });
       maker_[at(step.to)] = s;
       return;
     }
@@ -243,17 +241,21 @@ class Fuser {
   }
 
   SpmdProgram& program_;
-  std::vector<std::size_t> maker_;               // the step that makes a value
-  std::vector<std::size_t> last_reader_;         // before any step joined another
-  std::vector<int> uses_;                        // as operands
-  std::vector<std::size_t> segments_;            // per step, of the loops
-  std::vector<char> is_chain_;                   // per step that was met
-  std::vector<char> has_same_elements_;          // of a chain: all of its calls are element-wise
-  std::vector<char> is_read_;                    // whether another step reads what it makes
-  std::vector<std::size_t> length_;              // calls
-  std::vector<ChainExtent> extent_;              // of a chain
-  std::vector<std::vector<std::size_t>> parts_;  // of a chain of several, the steps that it was
-  std::vector<char> gone_;                       // per step: part of another
+  std::vector<std::size_t> maker_;        // the step that makes a value
+  std::vector<std::size_t> last_reader_;  // before any step joined another
+  std::vector<int> uses_;                 // as operands
+  std::vector<std::size_t> segments_;     // per step, of the loops
+  std::vector<char> is_chain_;            // per step that was met
+  std::vector<char> has_same_elements_;   // of a chain: all of its calls are element-wise
+  std::vector<char> is_read_;             // whether another step reads what it makes
+  std::vector<std::size_t> length_;       // calls
+  std::vector<ChainExtent> extent_;       // of a chain
+  // A chain of several is linked from the first of the steps that it was to the last, whose number
+  // it has.
+  std::vector<std::size_t> first_;  // of the chain that ends with a step
+  std::vector<std::size_t> next_;   // behind a step that is part of another
+  std::vector<char> gone_;          // per step: part of another
+  std::vector<SpmdId> to_join_;     // scratch
 };
 
 }  // namespace

@@ -35,9 +35,7 @@ class Rematerializer {
     }
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       note(s);
-      for (const SpmdId id : read_by(program.steps[s])) {
-        last_read_[at(id)] = s;
-      }
+      for_read(program.steps[s], [&](SpmdId id) { last_read_[at(id)] = s; });
     }
   }
 
@@ -247,9 +245,7 @@ class Rematerializer {
   void drop_unread() {
     std::vector<int> uses(program_.values.size(), 0);
     for (const Step& step : program_.steps) {
-      for (const SpmdId id : read_by(step)) {
-        ++uses[at(id)];
-      }
+      for_read(step, [&uses](SpmdId id) { ++uses[at(id)]; });
     }
     for (std::size_t s = program_.steps.size(); s-- > 0;) {
       if (is_chain(program_.steps[s])) {

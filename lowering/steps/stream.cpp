@@ -81,9 +81,7 @@ class Streamer {
   void note(std::size_t s) {
     const Step& step = program_.steps[s];
     if (step.kind != StepKind::kKernel) {
-      for (const SpmdId id : read_by(step)) {
-        ++reads(id);
-      }
+      for_read(step, [this](SpmdId id) { ++reads(id); });
       if (step.kind == StepKind::kAllGather && program_.at(step.from).layout->where.empty()) {
         gather_[at(step.to)] = s;
       }

@@ -205,6 +205,10 @@ std::optional<Shape> union_of_dims(const OpCall& call, DiagSink& diags) {
   Shape all;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Shape& next = call.operands[i].shape;
+    if (i == 0 || next == all) {
+      all = next;
+      continue;
+    }
     bool adds = false;
     for (const Dim& dim : next.dims()) {
       const Dim* other = all.find(dim.name);

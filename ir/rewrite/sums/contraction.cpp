@@ -154,16 +154,18 @@ std::optional<SignedFactors> factors_of(const Contraction& state, const Value& s
 
 std::optional<ScaledFactors> join_numbers(Contraction& state, const Value& like,
                                           const std::vector<ValueId>& factors) {
-  Value number = like;
-  number.type.shape = Shape();
+  const auto times = [&](ValueId scale, ValueId factor) {
+    Value number = like;
+    number.type.shape = Shape();
+    return try_call(state, number, Algebra::kProduct, {scale, factor});
+  };
   ScaledFactors joined;
   for (const ValueId factor : factors) {
     if (state.transfer.to.at(factor).type.shape.rank() > 0) {
       joined.tensors.push_back(factor);
       continue;
     }
-    joined.scale =
-        joined.scale ? try_call(state, number, Algebra::kProduct, {*joined.scale, factor}) : factor;
+    joined.scale = joined.scale ? times(*joined.scale, factor) : factor;
     if (!joined.scale) {
       return std::nullopt;
     }

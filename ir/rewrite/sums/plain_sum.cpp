@@ -30,9 +30,13 @@ bool multiplies_matrices(const Program& program, const std::vector<ValueId>& fac
       return kept.has(dim.name) && !program.at(b).type.shape.has(dim.name);
     });
   };
-  return std::ranges::any_of(factors, [&](ValueId a) {
-    return std::ranges::any_of(factors, [&](ValueId b) { return lacks(a, b) && lacks(b, a); });
-  });
+  for (auto a = factors.begin(); a != factors.end(); ++a) {
+    if (std::any_of(a + 1, factors.end(),
+                    [&](ValueId b) { return lacks(*a, b) && lacks(b, *a); })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Whether bands of a chain may end in the sum of a tensor (lowering/steps/bands.h), as far as whole
