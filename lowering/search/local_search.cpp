@@ -142,41 +142,6 @@ const Priced* LayoutSearch::descend(const LayoutCandidate& from, std::int64_t sh
   return here;
 }
 
-// What says one thing less.
-std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candidate) const {
-  std::vector<LayoutCandidate> fewer;
-  const LayoutCandidate fixed = space_.unsplit(candidate.mesh);
-  for (std::size_t d = 0; d < fixed.rules.size(); ++d) {
-    fewer.push_back(with_rest(candidate, candidate.rest & ~only(d)));
-    fewer.push_back(candidate);
-    fewer.back().whole &= ~only(d);
-    if (!space_.is_fixed(d) && !candidate.rules[d].empty()) {
-      fewer.push_back(candidate);
-      fewer.back().rules[d].pop_back();
-    }
-    for (std::size_t a = 0; a < space_.axes(); ++a) {
-      if (candidate.variables[a] != kAsRules && has(candidate.variables[a], d)) {
-        const DimSet left = candidate.variables[a] & ~only(d);
-        fewer.push_back(candidate);
-        fewer.back().variables[a] = left == 0 ? kAsRules : left;
-      }
-    }
-  }
-  fewer.push_back(candidate);
-  fewer.back().again = fixed.again;
-  fewer.push_back(candidate);
-  fewer.back().stream = fixed.stream;
-  fewer.push_back(candidate);
-  fewer.back().recompute = fixed.recompute;
-  fewer.push_back(candidate);
-  fewer.back().infer = fixed.infer;
-  fewer.back().whole = 0;
-  for (LayoutCandidate& one : fewer) {
-    one = space_.canonical(one);
-  }
-  return fewer;
-}
-
 LayoutCandidate LayoutSearch::simplest(const Priced& priced, std::int64_t most) {
   const Priced* here = &priced;
   const auto is_worse = [this, &here](const LayoutCandidate& candidate) {
@@ -392,6 +357,27 @@ void LayoutSearch::start_locally(std::int64_t share) {
   if (result_.best != nullptr) {
     static_cast<void>(
         descend(result_.best->candidate, share, std::numeric_limits<std::size_t>::max()));
+  }
+}
+
+// From the starts that are best by their plans: the guess may have led away from them, as it knows
+// little of what `*` does.
+void LayoutSearch::start_by_price(std::int64_t share) {
+  constexpr std::size_t kBegun = 3;
+  const std::int64_t before = work();
+  std::vector<const Priced*> begun;
+  for (const LayoutCandidate& start : starts_) {
+    if (is_over(before + (share - before) / 2)) {
+      break;
+    }
+    begun.push_back(lighter(priced(start), kInfinite));
+  }
+  std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
+    return a != b && a->is_legal && is_better(*a, b);
+  });
+  begun.resize(std::min(begun.size(), kBegun));
+  for (const Priced* start : begun) {
+    static_cast<void>(descend(start->candidate, share, patience_));
   }
 }
 

@@ -230,4 +230,39 @@ void LayoutSearch::add_pass_moves(const Priced& from, std::vector<LayoutCandidat
   }
 }
 
+// What says one thing less.
+std::vector<LayoutCandidate> LayoutSearch::shorter(const LayoutCandidate& candidate) const {
+  std::vector<LayoutCandidate> fewer;
+  const LayoutCandidate fixed = space_.unsplit(candidate.mesh);
+  for (std::size_t d = 0; d < fixed.rules.size(); ++d) {
+    fewer.push_back(with_rest(candidate, candidate.rest & ~only(d)));
+    fewer.push_back(candidate);
+    fewer.back().whole &= ~only(d);
+    if (!space_.is_fixed(d) && !candidate.rules[d].empty()) {
+      fewer.push_back(candidate);
+      fewer.back().rules[d].pop_back();
+    }
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      if (candidate.variables[a] != kAsRules && has(candidate.variables[a], d)) {
+        const DimSet left = candidate.variables[a] & ~only(d);
+        fewer.push_back(candidate);
+        fewer.back().variables[a] = left == 0 ? kAsRules : left;
+      }
+    }
+  }
+  fewer.push_back(candidate);
+  fewer.back().again = fixed.again;
+  fewer.push_back(candidate);
+  fewer.back().stream = fixed.stream;
+  fewer.push_back(candidate);
+  fewer.back().recompute = fixed.recompute;
+  fewer.push_back(candidate);
+  fewer.back().infer = fixed.infer;
+  fewer.back().whole = 0;
+  for (LayoutCandidate& one : fewer) {
+    one = space_.canonical(one);
+  }
+  return fewer;
+}
+
 }  // namespace mtf

@@ -103,6 +103,7 @@ bool LayoutSearch::next_round() {
   start_locally(before + (round_ - before) / 4 * 3);
   result_.is_proven = prove();
   if (!is_settled()) {
+    start_by_price(round_);
     shake(round_, kIdle);
   }
   seen_ = pricer_.work();

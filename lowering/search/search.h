@@ -99,6 +99,7 @@ class LayoutSearch {
 
   // ---- local search ----
   void start_locally(std::int64_t share);
+  void start_by_price(std::int64_t share);
   // What is better than this, one change away; null: nothing.
   const Priced* step(const Priced& from, std::int64_t share, std::size_t most);
   const Priced* descend(const LayoutCandidate& from, std::int64_t share, std::size_t most);
