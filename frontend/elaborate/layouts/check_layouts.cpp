@@ -66,7 +66,8 @@ void check_globs(Context& c, const Layout& layout) {
   }
 }
 
-// Axes that no layout on the mesh uses. One that is still to be searched may use any.
+// Axes of several ranks that no layout on the mesh uses. One that is still to be searched may use
+// any.
 void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   std::vector<AxisId> used;
   bool has_rules = false;
@@ -83,7 +84,8 @@ void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   }
   has_rules = has_rules && !report.is_declared_twice(mesh.name);
   for (std::size_t i = 0; has_rules && !takes_rest && i < mesh.axes.size(); ++i) {
-    if (std::ranges::find(used, static_cast<AxisId>(i)) == used.end()) {
+    const bool is_used = std::ranges::find(used, static_cast<AxisId>(i)) != used.end();
+    if (!is_used && mesh.axes[i].size > 1) {
       report.warning(DiagKind::kUnusedAxis, mesh.span,
                      "the axis `" + mesh.axes[i].name + "` of `" + mesh.name +
                          "` is used by no layout; its ranks only repeat work");
