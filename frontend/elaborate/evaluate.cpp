@@ -120,7 +120,7 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   Binding* binding = (*module)->scope->own(member.name.text);
   if (binding == nullptr || binding->kind == NameKind::kModule) {
     if ((*module)->ran) {  // otherwise its own error has been reported
-      no_member(units.report, **module, (*module)->name, member.name);
+      no_member(units.report, units.ops, **module, (*module)->name, member.name);
     }
     return unknown();
   }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "frontend/elaborate/names/elsewhere.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/statement.h"
 #include "frontend/parse/parse.h"
@@ -185,9 +186,25 @@ std::vector<std::string> standard_names(Context& c, std::string_view module) {
   return found == nullptr ? std::vector<std::string>() : found->members;
 }
 
-void no_member(Reporter& report, const Module& module, std::string_view called,
+namespace {
+
+// What may have been meant by a member that a module does not have.
+Suggestion suggest_member(OpTable ops, const Module& module, const std::string& member) {
+  if (find_op(ops, member) != nullptr) {
+    return {.text = ", but `" + member + "` is an operation: it is written without a module",
+            .fix = {}};
+  }
+  if (const std::string here(member_called(member, module.members)); !here.empty()) {
+    return {.text = "; did you mean `" + here + "`?", .fix = here};
+  }
+  return suggest(member, module.members);
+}
+
+}  // namespace
+
+void no_member(Reporter& report, OpTable ops, const Module& module, std::string_view called,
                const ast::Name& member) {
-  const Suggestion suggestion = suggest(member.text, module.members);
+  const Suggestion suggestion = suggest_member(ops, module, member.text);
   report.error(
       DiagKind::kUnknownName, member.span,
       "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,

@@ -18,7 +18,7 @@ void run_module(Context& c, Module& module);
 [[nodiscard]] std::vector<std::string> standard_names(Context& c, std::string_view module);
 
 // Reports a member that the module, known here as `called`, does not have.
-void no_member(Reporter& report, const Module& module, std::string_view called,
+void no_member(Reporter& report, OpTable ops, const Module& module, std::string_view called,
                const ast::Name& member);
 
 // The name that an import declares.

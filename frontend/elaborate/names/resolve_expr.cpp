@@ -4,6 +4,7 @@
 #include <array>
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/elsewhere.h"
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/names/resolver.h"
 #include "ir/support/match.h"
@@ -14,28 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 8> kWords{"dim",    "int", "float",  "bool",
                                                  "string", "fn",  "tensor", "list"};
 
-// What other languages call what has a name here.
-constexpr auto kElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>(
-    {{"float32", "f32"},      {"float64", "f64"},
-     {"double", "f64"},       {"int32", "i32"},
-     {"int64", "i64"},        {"long", "i64"},
-     {"bfloat16", "bf16"},    {"float16", "f16"},
-     {"half", "f16"},         {"int8", "i8"},
-     {"int16", "i16"},        {"short", "i16"},
-     {"uint8", "u8"},         {"True", "true"},
-     {"False", "false"},      {"arange", "range"},
-     {"matmul", "einsum"},    {"dot", "einsum"},
-     {"swish", "silu"},       {"reduce_sum", "sum"},
-     {"reduce_mean", "mean"}, {"reduce_max", "max"},
-     {"constant", "const"},   {"permute", "transpose"},
-     {"full", "fill"},        {"randn", "normal"},
-     {"rand", "uniform"},     {"pi", "3.141592653589793"}});
-
 Suggestion suggest_known(std::string_view name, std::span<const std::string> candidates) {
-  const auto* known =
-      std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
-  if (known != kElsewhere.end()) {
-    const std::string here(known->second);
+  if (const std::string here(here_called(name)); !here.empty()) {
     return {.text = "; did you mean `" + here + "`?", .fix = here};
   }
   constexpr auto kNothing = std::to_array<std::string_view>({"None", "null", "nil"});
@@ -108,15 +89,19 @@ std::string Resolver::in_module(std::string_view name) const {
   return {};
 }
 
-// Of names in standard modules, one that has `name` among its words: `softmax_cross_entropy` of nn
-// for `cross_entropy`.
-std::string Resolver::longer_in_module(std::string_view name) const {
+// Of names in standard modules, one that others call so, as `dense` of nn for `Linear`, or that has
+// `name` among its words: `softmax_cross_entropy` for `cross_entropy`.
+std::string Resolver::alike_in_module(std::string_view name) const {
   const std::string part = "_" + std::string(name) + "_";
   for (const std::string& module : c_.modules.standard_names) {
-    for (const std::string& member : standard_names(c_, module)) {
-      if (("_" + member + "_").find(part) != std::string::npos) {
-        return "; the module `" + module + "` has `" + member + "`";
-      }
+    const std::vector<std::string> members = standard_names(c_, module);
+    std::string alike(member_called(name, members));
+    const auto longer = std::ranges::find_if(members, [&part](const std::string& member) {
+      return ("_" + member + "_").find(part) != std::string::npos;
+    });
+    alike = alike.empty() && longer != members.end() ? *longer : alike;
+    if (!alike.empty()) {
+      return "; the module `" + module + "` has `" + alike + "`";
     }
   }
   return {};
@@ -155,7 +140,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   if (std::string found = in_module(name); !found.empty()) {
     suggestion = {.text = std::move(found), .fix = {}};
   } else if (suggestion.text.empty()) {
-    suggestion.text = longer_in_module(name);
+    suggestion.text = alike_in_module(name);
   }
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
@@ -249,7 +234,7 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
         std::ranges::find(module->members, member.name.text) != module->members.end()) {
       continue;
     }
-    no_member(c_.report, *module, base->text, member.name);
+    no_member(c_.report, c_.units.ops, *module, base->text, member.name);
   }
 }
 

@@ -86,7 +86,7 @@ class Resolver {
   // resolve_expr.cpp: expressions and types
   void expr(const ast::Expr& expr);
   [[nodiscard]] std::string in_module(std::string_view name) const;
-  [[nodiscard]] std::string longer_in_module(std::string_view name) const;
+  [[nodiscard]] std::string alike_in_module(std::string_view name) const;
   void name_ref(std::string_view name, SourceSpan span);
   [[nodiscard]] bool is_reported(std::string_view name);
   void bracket(const ast::Bracket& list, bool may_be_operands);
