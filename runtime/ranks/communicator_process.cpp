@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -59,6 +60,12 @@ void say_last(const char* words) {
   std::_Exit(kInternalError);
 }
 
+// When the first of several ranks that fail has told the launcher, it closes its sockets, and a
+// rank that is just writing to one would end by SIGPIPE: that would be the status of all.
+void outlive_the_launcher() {
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
 }  // namespace
 
 bool speaks_for_all() {
@@ -76,6 +83,7 @@ bool speaks_for_all() {
 }
 
 void stop_all(int status) {
+  outlive_the_launcher();
   if (PMIx_Initialized() == 0 || PMIx_Abort(status, "", nullptr, 0) != PMIX_SUCCESS) {
     MPI_Abort(MPI_COMM_WORLD, status);  // another launcher's ranks
   }
@@ -83,6 +91,7 @@ void stop_all(int status) {
 }
 
 int end_of_launch(const Launch& launch, int status) {
+  outlive_the_launcher();
   pmix_proc_t me;
   if (PMIx_Init(&me, nullptr, 0) != PMIX_SUCCESS) {
     return launch.rank == 0 ? status : 0;
