@@ -69,7 +69,7 @@ using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::s
                               std::vector<Dim>, Shape, DType, std::vector<double>, Pin>;
 
 // Arguments that are not tensors, by parameter name, each at most once. kDim is a list of one Dim.
-// Copies share them until one is changed.
+// Copies share them until one is changed, which then has its own.
 class OpArgs {
  public:
   using Entry = std::pair<std::string_view, ArgValue>;
@@ -93,8 +93,7 @@ class OpArgs {
   friend bool operator==(const OpArgs& a, const OpArgs& b);
 
  private:
-  std::shared_ptr<std::vector<Entry>>
-      entries_;  // null: none; changed only where nobody shares them
+  std::shared_ptr<std::vector<Entry>> entries_;  // null: none
 };
 
 [[nodiscard]] OpArgs to_shape(Shape shape);  // to = shape

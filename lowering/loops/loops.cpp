@@ -147,11 +147,7 @@ LocalCall loop_call(const SpmdProgram& program, ValueId id, std::vector<SpmdId> 
     split.loops = project(split.space->operands.front(), program.at(operands.front()).layout,
                           split.space, program.mesh);
   }
-  return {.split = std::move(split),
-          .operands = std::move(operands),
-          .result = {},
-          .origin = id,
-          .stream = {}};
+  return {.split = std::move(split), .operands = std::move(operands), .origin = id};
 }
 
 }  // namespace mtf

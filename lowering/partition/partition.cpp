@@ -233,8 +233,7 @@ class Partitioner {
   LocalCall reading(ValueId id, Shared<SplitCall> call, const LoopSplit& split,
                     std::span<const Number> layouts = {}) {
     const Value& value = source_.at(id);
-    LocalCall local{
-        .split = std::move(call), .operands = {}, .result = {}, .origin = id, .stream = {}};
+    LocalCall local{.split = std::move(call), .origin = id};
     local.operands.reserve(value.operands.size());
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       const SpmdId form = layouts.empty() ? SpmdId{} : forms_.find(value.operands[i], layouts[i]);
@@ -325,13 +324,10 @@ class Partitioner {
     }
     Step step;
     step.kind = StepKind::kHaloExchange;
-    send_for(id,
-             {.split = std::move(split),
-              .operands = {from},
-              .result = forms_.add(id, to),
-              .origin = id,
-              .stream = {}},
-             std::move(step));
+    send_for(
+        id,
+        {.split = std::move(split), .operands = {from}, .result = forms_.add(id, to), .origin = id},
+        std::move(step));
     return true;
   }
 

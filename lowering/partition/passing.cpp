@@ -160,7 +160,8 @@ LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& fo
 
 KnownSplit split_from(MeshPlans& plans, LoopSplit split, const SplitCall& unsplit,
                       const ValueLayout& wanted, const OpDef* adds) {
-  KnownSplit known{.call = with_loops(unsplit, split), .split = std::move(split)};
+  KnownSplit known{.call = with_loops(unsplit, split)};
+  known.split = std::move(split);
   const SplitCall& whole = known.call;
   const StagedSum stages = in_stages(whole, adds, wanted, plans.resharder, plans.mesh);
   known.is_plain = stages.stages.empty() && !whole.call.op->effect &&
@@ -223,11 +224,7 @@ std::optional<LocalCall> made_of_scalars(const SpmdProgram& program, ValueId id,
   if (made && can_hold(*made, to.where)) {
     made->where = to.where;
   }
-  return made == to ? std::optional(LocalCall{.split = std::move(split),
-                                              .operands = {},
-                                              .result = {},
-                                              .origin = id,
-                                              .stream = {}})
+  return made == to ? std::optional(LocalCall{.split = std::move(split), .origin = id})
                     : std::nullopt;
 }
 
