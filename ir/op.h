@@ -169,9 +169,8 @@ struct MovedDim {
   friend bool operator==(const MovedDim&, const MovedDim&) = default;
 };
 
-// A dim of an operand of which index i of the loops that it is made of, kept or reduced ones, reads
-// a window: the indices j for which up * j is one of i * stride + offset … + length - 1, as far as
-// there are. A rank has more of the operand than its block: its neighbours' borders as well.
+// A dim of an operand of which index i of its loops, kept or reduced, reads a window: what there is
+// of the j with up * j one of i * stride + offset … + length - 1. So the blocks of ranks overlap.
 struct WindowDim {
   std::size_t operand = 0;
   std::size_t dim = 0;
@@ -179,6 +178,7 @@ struct WindowDim {
   std::int64_t offset = 0;
   std::int64_t length = 1;
   std::int64_t up = 1;
+  std::int64_t tile = 1;  // from a multiple on so many are computed at once, and read as one does
 };
 
 // What a rank that has a part of a dim with role kScanned, kSelected or kSorted tells the others of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace mtf {
 namespace {
@@ -131,13 +132,19 @@ constexpr std::int64_t floored(std::int64_t x, std::int64_t y) {
   return x / y - (x % y < 0 ? 1 : 0);
 }
 
+constexpr std::int64_t to_multiple(std::int64_t x, std::int64_t y) {
+  return (x + y - 1) / y * y;
+}
+
 // What a block reads of a dim of `size`.
 Interval reached(const Reach& reach, std::int64_t size, Interval block) {
   if (block.extent == 0) {
     return {};
   }
-  const std::int64_t low = block.begin * reach.stride + reach.offset;
-  const std::int64_t high = (block.end() - 1) * reach.stride + reach.offset + reach.length - 1;
+  const std::int64_t first = block.begin / reach.tile * reach.tile;
+  const std::int64_t last = std::min(to_multiple(block.end(), reach.tile), reach.size) - 1;
+  const std::int64_t low = first * reach.stride + reach.offset;
+  const std::int64_t high = last * reach.stride + reach.offset + reach.length - 1;
   const std::int64_t end = floored(high, reach.up) + 1;
   const std::int64_t begin = std::clamp<std::int64_t>(-floored(-low, reach.up), 0, size);
   return from_to(begin, std::clamp(end, begin, size));
@@ -167,7 +174,10 @@ void go_on(Coordinates& at, const Axes& axes, const Mesh& mesh) {
 // Most blocks between the first and the last one reach as far as any may: few are looked at.
 std::int64_t longest_reached(const Dim& dim, const Axes& axes, const Reach& reach,
                              const Mesh& mesh) {
-  const std::int64_t block = mesh.longest_part(reach.size, axes);
+  const std::int64_t part = mesh.longest_part(reach.size, axes);
+  const bool is_even = reach.size % mesh.size_of(axes) == 0;
+  const std::int64_t step = is_even ? std::gcd(part, reach.tile) : 1;  // between parts' beginnings
+  const std::int64_t block = to_multiple(reach.tile - step + part, reach.tile);
   const std::int64_t span = (block - 1) * reach.stride + reach.length - 1;
   const std::int64_t most = std::min(dim.size, floored(span, reach.up) + 1);
   std::int64_t longest = 0;

@@ -115,7 +115,8 @@ struct Layout {
 
 // Blocks of a dim that overlap: a rank has all that its block of another dim, of `size` and split
 // over the same axes, reads through windows. Index i of that one reads the indices j for which
-// up * j is one of i * stride + offset … + length - 1, as far as there are.
+// up * j is one of i * stride + offset … + length - 1, as far as there are. A block counts as the
+// tiles that it has a part of, from multiples of `tile` on.
 struct Reach {
   std::size_t dim = 0;
   std::int64_t size = 1;
@@ -123,6 +124,7 @@ struct Reach {
   std::int64_t offset = 0;
   std::int64_t length = 1;
   std::int64_t up = 1;
+  std::int64_t tile = 1;
 
   friend auto operator<=>(const Reach&, const Reach&) = default;
 };

@@ -117,7 +117,8 @@ std::vector<std::int64_t> key_of(const Shape& shape, const ValueLayout& from,
     key.push_back(-4);
     for (const Reach& reach : layout->reach) {
       const auto dim = static_cast<std::int64_t>(reach.dim);
-      key.insert(key.end(), {dim, reach.size, reach.stride, reach.offset, reach.length, reach.up});
+      key.insert(key.end(),
+                 {dim, reach.size, reach.stride, reach.offset, reach.length, reach.up, reach.tile});
     }
     key.push_back(-3);
     for (const Condition& condition : layout->where) {

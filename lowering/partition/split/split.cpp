@@ -57,6 +57,16 @@ std::optional<ValueLayout> layout_from_loops(const DimMap& map, std::span<const 
   return layout;
 }
 
+namespace {
+
+// Whether blocks are made of whole tiles: then they read what they would without any, and are the
+// same as those of an operation that has none.
+bool has_whole_tiles(std::int64_t size, std::int64_t ways, std::int64_t tile) {
+  return size % ways == 0 && size / ways % tile == 0;
+}
+
+}  // namespace
+
 std::optional<ValueLayout> operand_from_loops(std::size_t operand, std::span<const Axes> loops,
                                               const IterationSpace& space, const Mesh& mesh) {
   const DimMap& map = space.operands[operand];
@@ -67,12 +77,14 @@ std::optional<ValueLayout> operand_from_loops(std::size_t operand, std::span<con
       for (const std::size_t loop : map[window.dim]) {
         size *= space.loops[loop].size;
       }
+      const std::int64_t ways = mesh.size_of(layout->dims[window.dim]);
       layout->reach.push_back({.dim = window.dim,
                                .size = size,
                                .stride = window.stride,
                                .offset = window.offset,
                                .length = window.length,
-                               .up = window.up});
+                               .up = window.up,
+                               .tile = has_whole_tiles(size, ways, window.tile) ? 1 : window.tile});
     }
   }
   return layout;

@@ -317,7 +317,8 @@ TEST_CASE("the longest of blocks that overlap is found among those that reach fu
                             .stride = static_cast<std::int64_t>(1 + random.below(3)),
                             .offset = static_cast<std::int64_t>(random.below(9)) - 4,
                             .length = static_cast<std::int64_t>(1 + random.below(6)),
-                            .up = static_cast<std::int64_t>(1 + random.below(3))});
+                            .up = static_cast<std::int64_t>(1 + random.below(3)),
+                            .tile = static_cast<std::int64_t>(1 + random.below(5))});
     const RankSum::Most longest = most_of_all(mesh, [&](std::int64_t rank) {
       return slice_of(shape, layout, mesh, rank).extent.front();
     });

@@ -40,7 +40,7 @@ inline constexpr int kMembers<VariableRules> = 4;
 template <>
 inline constexpr int kMembers<Layout> = 10;
 template <>
-inline constexpr int kMembers<Reach> = 6;
+inline constexpr int kMembers<Reach> = 7;
 template <>
 inline constexpr int kMembers<ValueLayout> = 4;
 template <>
