@@ -10,23 +10,24 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kColsAtATime = 8;  // that are turned: no more lie in one place of a cache
-constexpr std::int64_t kLine = 16;        // elements that memory moves at once
+constexpr std::int64_t kLine = 64;        // bytes that memory moves at once
 
 // Columns that are apart, side by side.
-template <std::int64_t kCount>
-void turn(const float* const* cols, std::int64_t step, std::int64_t length, float* to,
+template <std::int64_t kCount, typename S>
+void turn(const S* const* cols, std::int64_t step, std::int64_t length, float* to,
           std::int64_t width) {
   for (std::int64_t k = 0; k < length; ++k) {
 #pragma GCC unroll 8
     for (std::int64_t j = 0; j < kCount; ++j) {
-      to[k * width + j] = cols[j][k * step];
+      to[k * width + j] = static_cast<float>(cols[j][k * step]);
     }
   }
 }
 
 }  // namespace
 
-WinogradTaps::WinogradTaps(const Winograd& product, std::int64_t width)
+template <typename S>
+WinogradTaps<S>::WinogradTaps(const Winograd& product, std::int64_t width)
     : rows_step_(product.sides[0].b),
       cols_step_(product.sides[1].b),
       inner_step_(product.inner.b),
@@ -35,23 +36,28 @@ WinogradTaps::WinogradTaps(const Winograd& product, std::int64_t width)
       cols_(offsets_of(product.cols, &GemmDim::b)),
       panels_(ceil_div(cols_.size, width)) {}
 
-std::int64_t WinogradTaps::size() const {
+template <typename S>
+std::int64_t WinogradTaps<S>::size() const {
   return kWinogradTaps * leaf_ * width_;
 }
 
-std::int64_t WinogradTaps::cols_from(std::int64_t col) const {
+template <typename S>
+std::int64_t WinogradTaps<S>::cols_from(std::int64_t col) const {
   return std::min(width_, cols_.size - col);
 }
 
-bool WinogradTaps::lie_side_by_side(std::int64_t col) const {
+template <typename S>
+bool WinogradTaps<S>::lie_side_by_side(std::int64_t col) const {
   return cols_.run(col) >= cols_from(col);
 }
 
-std::int64_t WinogradTaps::offset_of(std::int64_t tap) const {
+template <typename S>
+std::int64_t WinogradTaps<S>::offset_of(std::int64_t tap) const {
   return tap / kWinogradWindow * rows_step_ + tap % kWinogradWindow * cols_step_;
 }
 
-void WinogradTaps::gather(const float* b, std::int64_t panel, std::int64_t block, float* to) const {
+template <typename S>
+void WinogradTaps<S>::gather(const S* b, std::int64_t panel, std::int64_t block, float* to) const {
   const std::int64_t col = panel * width_;
   if (cols_from(col) < width_) {
     std::fill_n(to, size(), 0.0F);
@@ -61,17 +67,19 @@ void WinogradTaps::gather(const float* b, std::int64_t panel, std::int64_t block
   }
 }
 
-void WinogradTaps::gather_tap(const float* from, std::int64_t col, float* to) const {
+template <typename S>
+void WinogradTaps<S>::gather_tap(const S* from, std::int64_t col, float* to) const {
   const std::int64_t count = cols_from(col);
   if (lie_side_by_side(col)) {
     for (std::int64_t k = 0; k < leaf_; ++k) {
-      std::copy_n(from + k * inner_step_ + cols_.at(col), count, to + k * width_);
+      const S* const row = from + k * inner_step_ + cols_.at(col);
+      std::transform(row, row + count, to + k * width_, [](S x) { return static_cast<float>(x); });
     }
     return;
   }
   for (std::int64_t j = 0; j < count; j += kColsAtATime) {
     const std::int64_t few = std::min(kColsAtATime, count - j);
-    std::array<const float*, kColsAtATime> cols = {};
+    std::array<const S*, kColsAtATime> cols = {};
     for (std::int64_t i = 0; i < few; ++i) {
       cols[static_cast<std::size_t>(i)] = from + cols_.at(col + j + i);
     }
@@ -85,8 +93,9 @@ void WinogradTaps::gather_tap(const float* from, std::int64_t col, float* to) co
   }
 }
 
-WinogradTaps::Ahead::Ahead(const WinogradTaps& taps, const float* b, std::int64_t panel,
-                           std::int64_t block, std::int64_t times)
+template <typename S>
+WinogradTaps<S>::Ahead::Ahead(const WinogradTaps& taps, const S* b, std::int64_t panel,
+                              std::int64_t block, std::int64_t times)
     : taps_(&taps),
       from_(b + block * taps.leaf_ * taps.inner_step_),
       col_(panel * taps.width_),
@@ -94,18 +103,22 @@ WinogradTaps::Ahead::Ahead(const WinogradTaps& taps, const float* b, std::int64_
       count_(kWinogradTaps * (by_cols_ ? taps.cols_from(col_) : taps.leaf_)),
       at_a_time_(ceil_div(count_, times)) {}
 
-void WinogradTaps::Ahead::fetch() {
+template <typename S>
+void WinogradTaps<S>::Ahead::fetch() {
   const std::int64_t in_tap = count_ / kWinogradTaps;
   for (const std::int64_t end = std::min(next_ + at_a_time_, count_); next_ < end; ++next_) {
     const std::int64_t i = next_ % in_tap;
-    const float* run = from_ + taps_->offset_of(next_ / in_tap) +
-                       taps_->cols_.at(col_ + (by_cols_ ? i : 0)) +
-                       (by_cols_ ? 0 : i * taps_->inner_step_);
+    const S* run = from_ + taps_->offset_of(next_ / in_tap) +
+                   taps_->cols_.at(col_ + (by_cols_ ? i : 0)) +
+                   (by_cols_ ? 0 : i * taps_->inner_step_);
     const std::int64_t length = by_cols_ ? taps_->leaf_ : taps_->width_;
-    for (std::int64_t j = 0; j < length; j += kLine) {
+    for (std::int64_t j = 0; j < length; j += kLine / static_cast<std::int64_t>(sizeof(S))) {
       __builtin_prefetch(run + j, 0, 2);
     }
   }
 }
+
+template class WinogradTaps<float>;
+template class WinogradTaps<BFloat16>;
 
 }  // namespace mtf

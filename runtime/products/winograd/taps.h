@@ -1,5 +1,5 @@
 // A kernel's elements as they are transformed: of one panel of columns and one block of the summed
-// dim, each tap's columns side by side for each index.
+// dim, each tap's columns side by side for each index, widened.
 
 #pragma once
 
@@ -10,6 +10,8 @@
 
 namespace mtf {
 
+// Of a kernel that is stored as S.
+template <typename S>
 class WinogradTaps {
  public:
   // `panels`: of `width` columns.
@@ -20,22 +22,22 @@ class WinogradTaps {
   [[nodiscard]] std::int64_t size() const;  // elements of what is gathered
 
   // With zeros for columns that there are none of.
-  void gather(const float* b, std::int64_t panel, std::int64_t block, float* to) const;
+  void gather(const S* b, std::int64_t panel, std::int64_t block, float* to) const;
 
   // What the next call would gather, being far apart, is asked of memory some runs at a time while
   // other work is done.
   class Ahead {
    public:
     Ahead() = default;  // nothing
-    Ahead(const WinogradTaps& taps, const float* b, std::int64_t panel, std::int64_t block,
+    Ahead(const WinogradTaps& taps, const S* b, std::int64_t panel, std::int64_t block,
           std::int64_t times);
     void fetch();  // is called so many times
 
    private:
     const WinogradTaps* taps_ = nullptr;
-    const float* from_ = nullptr;  // the first tap's
-    std::int64_t col_ = 0;         // the first
-    bool by_cols_ = false;         // a run is a column's, else an index's
+    const S* from_ = nullptr;  // the first tap's
+    std::int64_t col_ = 0;     // the first
+    bool by_cols_ = false;     // a run is a column's, else an index's
     std::int64_t next_ = 0;
     std::int64_t count_ = 0;
     std::int64_t at_a_time_ = 0;
@@ -45,7 +47,7 @@ class WinogradTaps {
   [[nodiscard]] std::int64_t cols_from(std::int64_t col) const;
   [[nodiscard]] bool lie_side_by_side(std::int64_t col) const;
   [[nodiscard]] std::int64_t offset_of(std::int64_t tap) const;
-  void gather_tap(const float* from, std::int64_t col, float* to) const;
+  void gather_tap(const S* from, std::int64_t col, float* to) const;
 
   std::int64_t rows_step_;
   std::int64_t cols_step_;

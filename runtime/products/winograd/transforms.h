@@ -1,29 +1,40 @@
-// The transforms of F(2x2, 3x3), Winograd's products for two results by two: 16 numbers of a tile's
-// 4 x 4 elements, as many of a window's 3 x 3, and of their products the 2 x 2 results.
+// The transforms of Winograd's products with windows of 3 x 3: numbers of a tile's elements, as
+// many of a window's, and of their products the tile's results.
+//
+// Of f32 a tile is F(2x2, 3x3): two results by two in 16 products. Of bf16 it is F(4x4, 3x3): four
+// by four in 36, whose sums in f32 have two digits fewer, and still far more than bf16 has.
 //
 // Each is the same arithmetic for all elements of rows that lie side by side, so neither the width
-// of a register nor where a row begins shows in the bits. Rows of the 4 x 4 are first combined with
+// of a register nor where a row begins shows in the bits. Rows of a tile are first combined with
 // one another, then columns.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
+#include "ir/dtype.h"
 #include "ir/support/cpu.h"
 
 namespace mtf {
 
-inline constexpr int kWinogradTile = 2;    // results along a side
 inline constexpr int kWinogradWindow = 3;  // elements of a window
-inline constexpr int kWinogradReads = 4;   // elements that a tile's windows lie over
-inline constexpr int kWinogradProducts = kWinogradReads * kWinogradReads;
 inline constexpr int kWinogradTaps = kWinogradWindow * kWinogradWindow;
-inline constexpr int kWinogradResults = kWinogradTile * kWinogradTile;
+
+// Of elements that are stored as S.
+template <typename S>
+struct WinogradTile {
+  static constexpr int kSide = std::is_same_v<S, BFloat16> ? 4 : 2;  // results
+  static constexpr int kReads = kSide + kWinogradWindow - 1;  // elements that they are made of
+  static constexpr int kProducts = kReads * kReads;
+  static constexpr int kResults = kSide * kSide;
+};
 
 // Of `count` elements at each pointer; the products' numbers are `step` elements apart.
+template <typename S>
 struct WinogradElements {
-  std::array<const float*, kWinogradProducts> from = {};
+  std::array<const S*, WinogradTile<S>::kProducts> from = {};
   std::int64_t count = 0;
   float* to = nullptr;
   std::int64_t step = 0;
@@ -46,16 +57,21 @@ struct WinogradResults {
   int merges = 0;  // of places; without any the result goes to the first
 };
 
+template <typename S>
 struct WinogradTransforms {
-  void (*elements)(const WinogradElements&) = nullptr;
+  void (*elements)(const WinogradElements<S>&) = nullptr;
   void (*kernel)(const WinogradKernel&) = nullptr;
   void (*results)(const WinogradResults&) = nullptr;
 };
 
-[[nodiscard]] const WinogradTransforms& winograd_transforms(Isa isa);
+[[nodiscard]] const WinogradTransforms<float>& winograd_transforms(Isa isa, float /*stored*/);
+[[nodiscard]] const WinogradTransforms<BFloat16>& winograd_transforms(Isa isa, BFloat16 /*stored*/);
 
-extern const WinogradTransforms kWinogradAvx512;
-extern const WinogradTransforms kWinogradAvx2;
-extern const WinogradTransforms kWinogradPortable;
+extern const WinogradTransforms<float> kWinogradAvx512;
+extern const WinogradTransforms<float> kWinogradAvx2;
+extern const WinogradTransforms<float> kWinogradPortable;
+extern const WinogradTransforms<BFloat16> kWinogradAvx512Bf16;
+extern const WinogradTransforms<BFloat16> kWinogradAvx2Bf16;
+extern const WinogradTransforms<BFloat16> kWinogradPortableBf16;
 
 }  // namespace mtf

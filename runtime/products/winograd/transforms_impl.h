@@ -5,6 +5,11 @@
 
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
 #include "runtime/products/winograd/transforms.h"
 
 namespace mtf {
@@ -15,105 +20,179 @@ struct One {
   using Reg = float;
   static constexpr int kLanes = 1;
   static Reg load(const float* x) { return *x; }
+  static Reg load(const BFloat16* x) { return static_cast<float>(*x); }
   static Reg all(float x) { return x; }
+  static Reg fma(Reg a, Reg b, Reg c) { return std::fma(a, b, c); }
   static void store(float* x, Reg y) { *x = y; }
 };
 
-template <typename V>
-struct Pair {
-  typename V::Reg first;
-  typename V::Reg second;
+template <typename V, int kCount>
+struct Line {
+  typename V::Reg at[kCount];  // NOLINT(modernize-avoid-c-arrays): std::array drops attributes
 };
 
-template <typename V>
-struct Four {
-  typename V::Reg a;
-  typename V::Reg b;
-  typename V::Reg c;
-  typename V::Reg d;
-};
+// ---- along one side -----------------------------------------------------------------------------
+
+// By how many results a tile has along it.
+template <typename V, int kSide>
+struct Along;
 
 template <typename V>
-Four<V> of_elements(typename V::Reg a, typename V::Reg b, typename V::Reg c, typename V::Reg d) {
-  return {a - c, b + c, c - b, b - d};
-}
+struct Along<V, 2> {
+  using Reg = typename V::Reg;
 
-template <typename V>
-Four<V> of_taps(typename V::Reg a, typename V::Reg b, typename V::Reg c) {
-  const typename V::Reg half = V::all(0.5F);
-  const typename V::Reg ends = a + c;
-  return {a, (ends + b) * half, (ends - b) * half, c};
-}
-
-template <typename V>
-Pair<V> of_products(typename V::Reg a, typename V::Reg b, typename V::Reg c, typename V::Reg d) {
-  return {(a + b) + c, (b - c) - d};
-}
-
-// To the numbers of one row.
-template <typename V>
-void store_row(const Four<V>& row, float* to, std::int64_t step) {
-  V::store(to, row.a);
-  V::store(to + step, row.b);
-  V::store(to + 2 * step, row.c);
-  V::store(to + 3 * step, row.d);
-}
-
-template <typename V>
-void transform_elements_at(const WinogradElements& work, std::int64_t at) {
-  const float* const* from = work.from.data();
-  const auto column = [from, at](int j) {
-    return of_elements<V>(V::load(from[j] + at), V::load(from[4 + j] + at),
-                          V::load(from[8 + j] + at), V::load(from[12 + j] + at));
-  };
-  const Four<V> a = column(0);
-  const Four<V> b = column(1);
-  const Four<V> c = column(2);
-  const Four<V> d = column(3);
-  float* const to = work.to + at;
-  store_row<V>(of_elements<V>(a.a, b.a, c.a, d.a), to, work.step);
-  store_row<V>(of_elements<V>(a.b, b.b, c.b, d.b), to + 4 * work.step, work.step);
-  store_row<V>(of_elements<V>(a.c, b.c, c.c, d.c), to + 8 * work.step, work.step);
-  store_row<V>(of_elements<V>(a.d, b.d, c.d, d.d), to + 12 * work.step, work.step);
-}
-
-template <typename V>
-void transform_kernel_at(const WinogradKernel& work, std::int64_t at) {
-  const auto column = [&work, at](int j) {
-    const float* const from = work.taps + at + j * work.count;
-    return of_taps<V>(V::load(from), V::load(from + 3 * work.count),
-                      V::load(from + 6 * work.count));
-  };
-  const Four<V> a = column(0);
-  const Four<V> b = column(1);
-  const Four<V> c = column(2);
-  float* const to = work.to + at;
-  store_row<V>(of_taps<V>(a.a, b.a, c.a), to, work.step);
-  store_row<V>(of_taps<V>(a.b, b.b, c.b), to + 4 * work.step, work.step);
-  store_row<V>(of_taps<V>(a.c, b.c, c.c), to + 8 * work.step, work.step);
-  store_row<V>(of_taps<V>(a.d, b.d, c.d), to + 12 * work.step, work.step);
-}
-
-template <typename V>
-void transform_results_at(const WinogradResults& work, std::int64_t at) {
-  const auto column = [&work, at](int j) {
-    const float* const from = work.products + at + j * work.step;
-    return of_products<V>(V::load(from), V::load(from + 4 * work.step),
-                          V::load(from + 8 * work.step), V::load(from + 12 * work.step));
-  };
-  const Pair<V> a = column(0);
-  const Pair<V> b = column(1);
-  const Pair<V> c = column(2);
-  const Pair<V> d = column(3);
-  const Pair<V> above = of_products<V>(a.first, b.first, c.first, d.first);
-  const Pair<V> below = of_products<V>(a.second, b.second, c.second, d.second);
-  Four<V> sum = {above.first, above.second, below.first, below.second};
-  for (int merge = work.merges; merge-- > 0;) {
-    const float* const place = work.places[merge] + at;
-    sum = {V::load(place) + sum.a, V::load(place + work.count) + sum.b,
-           V::load(place + 2 * work.count) + sum.c, V::load(place + 3 * work.count) + sum.d};
+  static Line<V, 4> elements(const Line<V, 4>& x) {
+    const auto& [a, b, c, d] = x.at;
+    return {{a - c, b + c, c - b, b - d}};
   }
-  store_row<V>(sum, work.places[0] + at, work.count);
+
+  static Line<V, 4> taps(const Line<V, 3>& k) {
+    const auto& [a, b, c] = k.at;
+    const Reg half = V::all(0.5F);
+    const Reg ends = a + c;
+    return {{a, (ends + b) * half, (ends - b) * half, c}};
+  }
+
+  static Line<V, 2> results(const Line<V, 4>& products) {
+    const auto& [a, b, c, d] = products.at;
+    return {{(a + b) + c, (b - c) - d}};
+  }
+
+  static Reg whole(Reg result) { return result; }
+};
+
+// Polynomials at 0, 1, -1, 2, -2 and infinity. What taps would be divided by, 24 along each side,
+// is left for the results: so all that is rounded of whole numbers is a quotient without a rest.
+template <typename V>
+struct Along<V, 4> {
+  using Reg = typename V::Reg;
+
+  static Line<V, 6> elements(const Line<V, 6>& x) {
+    const auto& [a, b, c, d, e, f] = x.at;
+    const Reg two = V::all(2);
+    const Reg four = V::all(4);
+    const Reg five = V::all(-5);
+    const Reg even = V::fma(V::all(-4), c, e);
+    const Reg odd = V::fma(V::all(-4), b, d);
+    const Reg evens = e - c;
+    const Reg odds = d - b;
+    return {{V::fma(four, a, V::fma(five, c, e)), even + odd, even - odd, V::fma(two, odds, evens),
+             V::fma(V::all(-2), odds, evens), V::fma(four, b, V::fma(five, d, f))}};
+  }
+
+  static Line<V, 6> taps(const Line<V, 3>& k) {
+    const auto& [a, b, c] = k.at;
+    const Reg four = V::all(-4);
+    const Reg ends = a + c;
+    const Reg far = V::fma(V::all(4), c, a);
+    return {{a * V::all(6), (ends + b) * four, (ends - b) * four, V::fma(V::all(2), b, far),
+             V::fma(V::all(-2), b, far), c * V::all(24)}};
+  }
+
+  static Line<V, 4> results(const Line<V, 6>& products) {
+    const auto& [a, b, c, d, e, f] = products.at;
+    const Reg near = b + c;
+    const Reg apart = b - c;
+    const Reg far = d + e;
+    const Reg far_apart = d - e;
+    return {{(a + near) + far, V::fma(V::all(2), far_apart, apart), V::fma(V::all(4), far, near),
+             V::fma(V::all(8), far_apart, apart) + f}};
+  }
+
+  static Reg whole(Reg result) { return result * V::all(1.0F / 576); }
+};
+
+// ---- along both ---------------------------------------------------------------------------------
+
+// What `load` has at (i, j), combined along each side, for `store`.
+template <typename V, int kFrom, int kTo, typename Load, typename Combine, typename Store>
+[[gnu::always_inline]] inline void along_both(const Load& load, const Combine& combine,
+                                              const Store& store) {
+  Line<V, kTo> cols[kFrom] = {};  // NOLINT(modernize-avoid-c-arrays): g++ 12 warns of std::array
+#pragma GCC unroll 6
+  for (int j = 0; j < kFrom; ++j) {
+    Line<V, kFrom> col = {};
+#pragma GCC unroll 6
+    for (int i = 0; i < kFrom; ++i) {
+      col.at[i] = load(i, j);
+    }
+    cols[j] = combine(col);
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < kTo; ++i) {
+    Line<V, kFrom> row = {};
+#pragma GCC unroll 6
+    for (int j = 0; j < kFrom; ++j) {
+      row.at[j] = cols[j].at[i];
+    }
+    const Line<V, kTo> made = combine(row);
+#pragma GCC unroll 6
+    for (int j = 0; j < kTo; ++j) {
+      store(i, j, made.at[j]);
+    }
+  }
+}
+
+// Without a loop, for which the compiler would put registers into memory.
+template <int... kIndex, typename F>
+[[gnu::always_inline]] inline void for_each_of(std::integer_sequence<int, kIndex...> /*all*/,
+                                               const F& f) {
+  (f(kIndex), ...);
+}
+
+template <typename V, typename S>
+void transform_elements_at(const WinogradElements<S>& work, std::int64_t at) {
+  constexpr int kReads = WinogradTile<S>::kReads;
+  const S* const* const from = work.from.data();
+  float* to = work.to + at;
+  along_both<V, kReads, kReads>(
+      [from, at](int i, int j) { return V::load(from[kReads * i + j] + at); },
+      Along<V, WinogradTile<S>::kSide>::elements,
+      [&to, step = work.step](int, int, typename V::Reg x) {
+        V::store(to, x);
+        to += step;
+      });
+}
+
+template <typename V, typename S>
+void transform_kernel_at(const WinogradKernel& work, std::int64_t at) {
+  constexpr int kReads = WinogradTile<S>::kReads;
+  const std::int64_t row = kWinogradWindow * work.count;
+  const float* const from = work.taps + at;
+  float* to = work.to + at;
+  along_both<V, kWinogradWindow, kReads>(
+      [&](int i, int j) { return V::load(from + j * work.count + i * row); },
+      Along<V, WinogradTile<S>::kSide>::taps,
+      [&to, step = work.step](int, int, typename V::Reg x) {
+        V::store(to, x);
+        to += step;
+      });
+}
+
+template <typename V, typename S>
+void transform_results_at(const WinogradResults& work, std::int64_t at) {
+  using Tile = WinogradTile<S>;
+  using Side = Along<V, Tile::kSide>;
+  const std::int64_t row = Tile::kReads * work.step;
+  const float* const from = work.products + at;
+  constexpr auto kAll = std::make_integer_sequence<int, Tile::kResults>();
+  Line<V, Tile::kResults> sums = {};
+  along_both<V, Tile::kReads, Tile::kSide>(
+      [&](int i, int j) { return V::load(from + j * work.step + i * row); }, Side::results,
+      [&](int i, int j, typename V::Reg x) { sums.at[Tile::kSide * i + j] = Side::whole(x); });
+  const std::int64_t count = work.count;
+  for (int merge = work.merges; merge-- > 0;) {
+    const float* place = work.places[merge] + at;
+    for_each_of(kAll, [&](int i) {
+      sums.at[i] = V::load(place) + sums.at[i];
+      place += count;
+    });
+  }
+  float* to = work.places[0] + at;
+  for_each_of(kAll, [&](int i) {
+    V::store(to, sums.at[i]);
+    to += count;
+  });
 }
 
 // By registers, and one by one what fills none.
@@ -128,12 +207,14 @@ void by_registers(const Work& work) {
   }
 }
 
-template <typename V>
-constexpr WinogradTransforms make_winograd_transforms() {
+template <typename V, typename S>
+constexpr WinogradTransforms<S> make_winograd_transforms() {
   return {
-      .elements = by_registers<V::kLanes, transform_elements_at<V>, transform_elements_at<One<V>>>,
-      .kernel = by_registers<V::kLanes, transform_kernel_at<V>, transform_kernel_at<One<V>>>,
-      .results = by_registers<V::kLanes, transform_results_at<V>, transform_results_at<One<V>>>};
+      .elements =
+          by_registers<V::kLanes, transform_elements_at<V, S>, transform_elements_at<One<V>, S>>,
+      .kernel = by_registers<V::kLanes, transform_kernel_at<V, S>, transform_kernel_at<One<V>, S>>,
+      .results =
+          by_registers<V::kLanes, transform_results_at<V, S>, transform_results_at<One<V>, S>>};
 }
 
 }  // namespace mtf

@@ -7,21 +7,35 @@ namespace {
 
 struct Plain {};
 
-}  // namespace
-
-constinit const WinogradTransforms kWinogradPortable = make_winograd_transforms<One<Plain>>();
-
-const WinogradTransforms& winograd_transforms(Isa isa) {
+template <typename S>
+const WinogradTransforms<S>& for_isa(Isa isa, const WinogradTransforms<S>& portable,
+                                     const WinogradTransforms<S>& avx2,
+                                     const WinogradTransforms<S>& avx512) {
   switch (isa) {
     case Isa::kPortable:
-      return kWinogradPortable;
+      return portable;
     case Isa::kAvx2:
-      return kWinogradAvx2;
+      return avx2;
     case Isa::kAvx512:
     case Isa::kAvx512Bf16:
-      return kWinogradAvx512;
+      return avx512;
   }
-  return kWinogradPortable;
+  return portable;
+}
+
+}  // namespace
+
+constinit const WinogradTransforms<float> kWinogradPortable =
+    make_winograd_transforms<One<Plain>, float>();
+constinit const WinogradTransforms<BFloat16> kWinogradPortableBf16 =
+    make_winograd_transforms<One<Plain>, BFloat16>();
+
+const WinogradTransforms<float>& winograd_transforms(Isa isa, float /*stored*/) {
+  return for_isa(isa, kWinogradPortable, kWinogradAvx2, kWinogradAvx512);
+}
+
+const WinogradTransforms<BFloat16>& winograd_transforms(Isa isa, BFloat16 /*stored*/) {
+  return for_isa(isa, kWinogradPortableBf16, kWinogradAvx2Bf16, kWinogradAvx512Bf16);
 }
 
 }  // namespace mtf

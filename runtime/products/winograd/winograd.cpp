@@ -1,5 +1,5 @@
 // Tiles are done in groups whose transformed elements stay in a near cache, a group for one panel
-// of columns after the other, and for these block by block of the summed dim: the 16 products of as
+// of columns after the other, and for these block by block of the summed dim: the products of as
 // many tiles as a micro-kernel has rows, from which the results follow while they are in the
 // nearest cache.
 
@@ -31,26 +31,29 @@ struct TileSide {
   std::int64_t makes = 0;  // the first of its results, perhaps one before those that there are
 };
 
-TileSide tile_of(const WinogradSide& side, std::int64_t i) {
-  const std::int64_t makes = kWinogradTile * i - side.first % kWinogradTile;
+TileSide tile_of(const WinogradSide& side, std::int64_t length, std::int64_t i) {
+  const std::int64_t makes = length * i - side.first % length;
   return {.reads = side.reads + makes, .makes = makes};
 }
 
-std::int64_t tiles_of(const WinogradSide& side) {
-  return ceil_div(side.first % kWinogradTile + side.count, kWinogradTile);
+std::int64_t tiles_of(const WinogradSide& side, std::int64_t length) {
+  return ceil_div(side.first % length + side.count, length);
 }
 
 }  // namespace
 
-struct PreparedWinograd::State {
+template <typename S>
+struct PreparedWinograd<S>::State {
+  using Tile = WinogradTile<S>;
+
   State(const Winograd& product, Cpu cpu);
 
   Winograd shape;
   const GemmKernel<float>& kernel;
-  const WinogradTransforms& transforms;
+  const WinogradTransforms<S>& transforms;
   Offsets row_a;
   Offsets row_out;
-  WinogradTaps taps;
+  WinogradTaps<S> taps;
   Offsets col_out;
   std::array<std::int64_t, 2> tiles = {};  // of the sides
   std::int64_t all_tiles = 0;
@@ -68,26 +71,27 @@ struct PreparedWinograd::State {
   [[nodiscard]] std::int64_t kernel_step() const { return leaf * width + kApart; }
   [[nodiscard]] std::int64_t product_step() const { return strip * width + kApart; }
   [[nodiscard]] std::int64_t kept_size() const {
-    return panels() * blocks() * kWinogradProducts * kernel_step();
+    return panels() * blocks() * Tile::kProducts * kernel_step();
   }
   [[nodiscard]] std::int64_t strips() const { return ceil_div(in_group, strip); }
-  [[nodiscard]] std::int64_t results_size() const { return kWinogradResults * strip * width; }
+  [[nodiscard]] std::int64_t results_size() const { return Tile::kResults * strip * width; }
 };
 
-PreparedWinograd::State::State(const Winograd& product, Cpu cpu)
+template <typename S>
+PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
     : shape(product),
       kernel(gemm_kernel(cpu.isa, float())),
-      transforms(winograd_transforms(cpu.isa)),
+      transforms(winograd_transforms(cpu.isa, S())),
       row_a(offsets_of(product.rows, &GemmDim::a)),
       row_out(offsets_of(product.rows, &GemmDim::out)),
       taps(product, kernel.lanes * kGemmVectors),
       col_out(offsets_of(product.cols, &GemmDim::out)),
-      tiles({tiles_of(product.sides[0]), tiles_of(product.sides[1])}),
+      tiles({tiles_of(product.sides[0], Tile::kSide), tiles_of(product.sides[1], Tile::kSide)}),
       all_tiles(row_a.size * tiles[0] * tiles[1]),
       leaf(product.inner.extent / product.inner.blocks),
       strip(kernel.rows),
       width(kernel.lanes * kGemmVectors) {
-  const std::int64_t bytes = kWinogradProducts * static_cast<std::int64_t>(sizeof(float)) *
+  const std::int64_t bytes = Tile::kProducts * static_cast<std::int64_t>(sizeof(float)) *
                              std::max<std::int64_t>(product.inner.extent, 1);
   const std::int64_t groups =
       ceil_div(all_tiles, std::max(kLeastTiles, kGroupBytes / bytes / strip * strip));
@@ -102,17 +106,18 @@ PreparedWinograd::State::State(const Winograd& product, Cpu cpu)
 }
 
 // One run: its memory, and where it is.
-class PreparedWinograd::Run {
+template <typename S>
+class PreparedWinograd<S>::Run {
  public:
-  Run(const State& state, const float* a, const float* b, float* out)
+  Run(const State& state, const S* a, const S* b, float* out)
       : state_(state), a_(a), b_(b), out_(out) {
     const std::int64_t blocks = state.blocks();
-    const std::int64_t elements = blocks * kWinogradProducts * state.element_step();
+    const std::int64_t elements = blocks * Tile::kProducts * state.element_step();
     const std::int64_t kernels =
-        state.keeps_kernel ? state.kept_size() : kWinogradProducts * state.kernel_step();
-    const std::int64_t products = kWinogradProducts * state.product_step();
+        state.keeps_kernel ? state.kept_size() : Tile::kProducts * state.kernel_step();
+    const std::int64_t products = Tile::kProducts * state.product_step();
     const std::int64_t results = state.depth * state.strips() * state.results_size();
-    const std::int64_t gathered = std::max(kWinogradProducts * state.leaf, state.taps.size());
+    const std::int64_t gathered = std::max(Tile::kProducts * state.leaf, state.taps.size());
     const std::int64_t total =
         elements + kernels + products + results + gathered + state.shape.inner.extent;
     elements_ =
@@ -136,7 +141,8 @@ class PreparedWinograd::Run {
   }
 
  private:
-  using Elements = std::array<const float*, kWinogradProducts>;
+  using Tile = WinogradTile<S>;
+  using Elements = std::array<const S*, Tile::kProducts>;
 
   // A tile by its place in both sides and its row.
   struct Place {
@@ -147,20 +153,20 @@ class PreparedWinograd::Run {
   [[nodiscard]] Place place_of(std::int64_t tile) const {
     const std::int64_t in_row = tile / state_.tiles[1];
     return {.row = in_row / state_.tiles[0],
-            .sides = {tile_of(state_.shape.sides[0], in_row % state_.tiles[0]),
-                      tile_of(state_.shape.sides[1], tile % state_.tiles[1])}};
+            .sides = {tile_of(state_.shape.sides[0], Tile::kSide, in_row % state_.tiles[0]),
+                      tile_of(state_.shape.sides[1], Tile::kSide, tile % state_.tiles[1])}};
   }
 
   [[nodiscard]] float* elements_of(std::int64_t block) const {
-    return elements_ + block * kWinogradProducts * state_.element_step();
+    return elements_ + block * Tile::kProducts * state_.element_step();
   }
 
   void transform_elements() {
     for (std::int64_t t = group_.begin; t < group_.end(); ++t) {
       const Place place = place_of(t);
       Elements from = {};
-      for (int i = 0; i < kWinogradProducts; ++i) {
-        from[at(i)] = element_at(place, i / kWinogradReads, i % kWinogradReads);
+      for (int i = 0; i < Tile::kProducts; ++i) {
+        from[at(i)] = element_at(place, i / Tile::kReads, i % Tile::kReads);
       }
       for (std::int64_t block = 0; block < state_.blocks(); ++block) {
         const bool gathers = state_.shape.inner.a != 1;
@@ -174,7 +180,7 @@ class PreparedWinograd::Run {
   }
 
   // null: there is none.
-  [[nodiscard]] const float* element_at(const Place& place, int i, int j) const {
+  [[nodiscard]] const S* element_at(const Place& place, int i, int j) const {
     const auto& [rows, cols] = state_.shape.sides;
     const std::int64_t row = place.sides[0].reads + i;
     const std::int64_t col = place.sides[1].reads + j;
@@ -185,22 +191,24 @@ class PreparedWinograd::Run {
   }
 
   [[nodiscard]] Elements advanced(Elements from, std::int64_t by) const {
-    for (const float*& x : from) {
-      x = x == nullptr ? zeros_ : x + by;
+    for (const S*& x : from) {
+      x = x == nullptr ? zeros() : x + by;
     }
     return from;
   }
 
+  [[nodiscard]] const S* zeros() const { return reinterpret_cast<const S*>(zeros_); }
+
   // Copied, where a tile's elements do not lie side by side.
   [[nodiscard]] Elements gather(Elements from, std::int64_t block) const {
     const std::int64_t stride = state_.shape.inner.a;
-    float* to = gathered_;
-    for (const float*& x : from) {
+    S* to = reinterpret_cast<S*>(gathered_);
+    for (const S*& x : from) {
       if (x == nullptr) {
-        x = zeros_;
+        x = zeros();
         continue;
       }
-      const float* first = x + block * state_.leaf * stride;
+      const S* first = x + block * state_.leaf * stride;
       for (std::int64_t k = 0; k < state_.leaf; ++k) {
         to[k] = first[k * stride];
       }
@@ -213,7 +221,7 @@ class PreparedWinograd::Run {
   // Of a block of the summed dim. Made for the first group, or just before each use.
   const float* kernels_of(std::int64_t panel, std::int64_t block) {
     const std::int64_t kept = state_.keeps_kernel ? panel * state_.blocks() + block : 0;
-    float* const kernels = kernels_ + kept * kWinogradProducts * state_.kernel_step();
+    float* const kernels = kernels_ + kept * Tile::kProducts * state_.kernel_step();
     if (group_.begin == 0 || !state_.keeps_kernel) {
       state_.taps.gather(b_, panel, block, gathered_);
       state_.transforms.kernel({.taps = gathered_,
@@ -225,7 +233,8 @@ class PreparedWinograd::Run {
   }
 
   // What will be gathered behind a block, while all strips of tiles are done.
-  [[nodiscard]] WinogradTaps::Ahead behind(std::int64_t panel, std::int64_t block) const {
+  [[nodiscard]] typename WinogradTaps<S>::Ahead behind(std::int64_t panel,
+                                                       std::int64_t block) const {
     const std::int64_t next = panel * state_.blocks() + block + 1;
     const bool is_kept = group_.begin > 0 && state_.keeps_kernel;
     if (is_kept || next == state_.panels() * state_.blocks()) {
@@ -240,7 +249,7 @@ class PreparedWinograd::Run {
     for (std::int64_t block = 0; block < state_.blocks(); ++block) {
       const float* const kernels = kernels_of(panel, block);
       const int merges = merges_after(block, state_.blocks());
-      WinogradTaps::Ahead ahead = behind(panel, block);
+      typename WinogradTaps<S>::Ahead ahead = behind(panel, block);
       for (std::int64_t first = 0; first < group_.extent; first += state_.strip) {
         const Interval strip = from_to(first, std::min(first + state_.strip, group_.extent));
         ahead.fetch();
@@ -252,7 +261,7 @@ class PreparedWinograd::Run {
     write(panel);
   }
 
-  // The 16 products of some tiles.
+  // The products of some tiles.
   void multiply(Interval strip, std::int64_t block, const float* kernels) {
     const ChainPart part = {.length = state_.leaf};
     TileRun<float> run = {.parts = &part,
@@ -265,7 +274,7 @@ class PreparedWinograd::Run {
                           .result = products_,
                           .result_stride = state_.width};
     const auto multiply = state_.kernel.tiles[0].apart[kGemmVectors - 1][at(strip.extent - 1)];
-    for (int i = 0; i < kWinogradProducts; ++i) {
+    for (int i = 0; i < Tile::kProducts; ++i) {
       multiply(run);
       run.a += state_.element_step();
       run.b += state_.kernel_step();
@@ -294,8 +303,8 @@ class PreparedWinograd::Run {
       const Place place = place_of(group_.begin + t);
       const std::int64_t strip = t / state_.strip;
       const std::int64_t tiles = std::min(state_.strip, group_.extent - strip * state_.strip);
-      for (int i = 0; i < kWinogradResults; ++i) {
-        if (float* const to = result_at(place, i / kWinogradTile, i % kWinogradTile)) {
+      for (int i = 0; i < Tile::kResults; ++i) {
+        if (float* const to = result_at(place, i / Tile::kSide, i % Tile::kSide)) {
           write_cols(results_of(0, strip) + (i * tiles + t % state_.strip) * state_.width,
                      panel * state_.width, to);
         }
@@ -326,8 +335,8 @@ class PreparedWinograd::Run {
   }
 
   const State& state_;
-  const float* a_;
-  const float* b_;
+  const S* a_;
+  const S* b_;
   float* out_;
   float* elements_ = nullptr;
   float* kernels_ = nullptr;
@@ -338,15 +347,23 @@ class PreparedWinograd::Run {
   Interval group_;
 };
 
-PreparedWinograd::PreparedWinograd(const Winograd& product, Cpu cpu)
+template <typename S>
+PreparedWinograd<S>::PreparedWinograd(const Winograd& product, Cpu cpu)
     : state_(std::make_unique<const State>(product, cpu)) {}
 
-PreparedWinograd::~PreparedWinograd() = default;
+template <typename S>
+PreparedWinograd<S>::~PreparedWinograd() = default;
 
-void PreparedWinograd::run(const float* a, const float* b, float* out) const {
+// clang-tidy 14 does not see what Run writes.
+template <typename S>
+// NOLINTNEXTLINE(readability-non-const-parameter)
+void PreparedWinograd<S>::run(const S* a, const S* b, float* out) const {
   if (state_->all_tiles > 0 && state_->panels() > 0) {
     Run(*state_, a, b, out).run();
   }
 }
+
+template class PreparedWinograd<float>;
+template class PreparedWinograd<BFloat16>;
 
 }  // namespace mtf

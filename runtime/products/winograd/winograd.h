@@ -1,12 +1,15 @@
 // Sums of products of a kernel with windows of 3 x 3, in Winograd's F(2x2, 3x3): 16 products where
-// windows read one by one take 36, for two results by two.
+// windows read one by one take 36, for two results by two; of bf16 in F(4x4, 3x3), 36 products for
+// 144 (`transforms.h`).
 //
 // y[p, q, ...] = sum of x[p + s, q + t, i] k[s, t, i], s and t from 0 to 2. A tile is two results
-// by two from an even index of the whole dim on, so that it is the same whatever part of it a rank
-// has. Numbers of x that no result here truly depends on may be anything: they do not show, and
-// where there is no x it is 0. Bits: each of the 16 products of a tile is one chain of fused
-// multiply-adds over the indices of a canonical block; results are made of the products of each
-// block, and those are added in the tree of runtime/kernels/tree.h.
+// by two, or four by four, from a multiple of that of the whole dim on, so that it is the same
+// whatever part of it a rank has. Where there is no x it is 0. Numbers of x that no result here
+// truly depends on may be anything in F(2x2, 3x3): they do not show. In F(4x4, 3x3) all that the
+// windows of a tile's results lie over has to be there, as it shows in each result's last bits.
+// Bits: each product of a tile is one chain of fused multiply-adds over the indices of a canonical
+// block; results are made of the products of each block, and those are added in the tree of
+// runtime/kernels/tree.h.
 
 #pragma once
 
@@ -38,7 +41,9 @@ struct Winograd {
   GemmDim inner;              // strides a, b
 };
 
-// What depends on shapes alone is worked out once.
+// Of operands that are stored as S, float or BFloat16. What depends on shapes alone is worked out
+// once.
+template <typename S>
 class PreparedWinograd {
  public:
   PreparedWinograd(const Winograd& product, Cpu cpu);
@@ -49,7 +54,7 @@ class PreparedWinograd {
   PreparedWinograd& operator=(PreparedWinograd&&) = delete;
 
   // `b`: of the element that the first of each window meets.
-  void run(const float* a, const float* b, float* out) const;
+  void run(const S* a, const S* b, float* out) const;
 
  private:
   struct State;

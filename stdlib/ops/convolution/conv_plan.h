@@ -57,8 +57,8 @@ struct ConvPlan {
 // sizes alone, so that it is so on every layout.
 [[nodiscard]] bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up);
 
-// Of one that they do: cuts its sum so that a block is worth the sums that its results take, and
-// says that it is timed as what it is.
+// Of one that they do: cuts its sum so that a block is worth the sums that its results take, says
+// what a tile reads where its results are made of all that, and that it is timed as what it is.
 void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space);
 
 // Of one rank's slices.

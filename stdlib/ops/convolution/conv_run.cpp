@@ -218,19 +218,22 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   }
 }
 
+template <typename S>
 struct PreparedTiles {
   PreparedTiles(const WinogradPlan& plan, Cpu cpu) : product(plan.product, cpu), b(plan.b) {}
 
-  PreparedWinograd product;
+  PreparedWinograd<S> product;
   std::int64_t b;
 };
 
+template <typename S>
 void run_tiles(const KernelCall& call, bool up) {
-  const auto prepared = made_once<PreparedTiles>(call, [&] {
-    return std::make_shared<const PreparedTiles>(plan_winograd(call, up), call.host.cpu());
+  using Prepared = PreparedTiles<S>;
+  const auto prepared = made_once<Prepared>(call, [&] {
+    return std::make_shared<const Prepared>(plan_winograd(call, up), call.host.cpu());
   });
-  prepared->product.run(static_cast<const float*>(call.in[0].data),
-                        static_cast<const float*>(call.in[1].data) + prepared->b,
+  prepared->product.run(static_cast<const S*>(call.in[0].data),
+                        static_cast<const S*>(call.in[1].data) + prepared->b,
                         static_cast<float*>(call.out.data));
 }
 
@@ -247,10 +250,11 @@ void run_conv(const KernelCall& call, ConvKind kind) {
     return;
   }
   const bool up = kind == ConvKind::kTransposed;
+  const bool is_narrow = call.in[0].dtype == DType::kBF16;
   if (kind != ConvKind::kKernel && uses_winograd(call.call, call.space, up)) {
-    return run_tiles(call, up);
+    return is_narrow ? run_tiles<BFloat16>(call, up) : run_tiles<float>(call, up);
   }
-  if (call.in[0].dtype == DType::kBF16) {
+  if (is_narrow) {
     return run_stored<float, BFloat16>(call, kind);
   }
   with_number(call.out.dtype, [&](auto type) {

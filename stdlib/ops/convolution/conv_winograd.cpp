@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/products/gemm_plan.h"
 #include "runtime/products/winograd/transforms.h"
 #include "stdlib/ops/convolution/conv_plan.h"
 #include "stdlib/ops/convolution/windows_over.h"
@@ -11,11 +12,16 @@ namespace {
 
 // Below these, transforms take what they save. Other dims of x do not count, so that an image has
 // the bits among others that it has alone.
-constexpr std::int64_t kLeastSummed = 64;  // indices
-constexpr std::int64_t kLeastCols = 32;    // results of a window
-constexpr std::int64_t kLeastTiles = 4;    // of an image
-constexpr std::int64_t kLeastUsed = 2;     // of three results that tiles make
-constexpr std::int64_t kLeastBlock = 16;   // indices of a canonical block
+constexpr std::int64_t kLeastSummed = 64;   // indices
+constexpr std::int64_t kLeastCols = 32;     // results of a window
+constexpr std::int64_t kLeastResults = 16;  // of an image's tiles
+constexpr std::int64_t kLeastUsed = 2;      // of three results that tiles make
+
+// A canonical block has at least so many indices for each result along a tile's side, whose results
+// take more the more there are; or, so that some ranks can split the sum, a quarter of all indices.
+constexpr std::int64_t kLeastBlock = 8;
+constexpr std::int64_t kQuarters = 4;
+constexpr std::int64_t kShortest = 16;
 
 bool one_loop_each(const DimMap& map) {
   return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
@@ -55,10 +61,18 @@ LoopKinds kinds_of(const IterationSpace& space) {
   return kinds;
 }
 
-bool are_floats(const OpCall& call) {
-  return call.result.dtype == DType::kF32 &&
-         std::ranges::all_of(
-             call.operands, [](const TensorType& operand) { return operand.dtype == DType::kF32; });
+// How many results a tile has along a side; 0: there are no such products of the dtypes.
+std::int64_t tile_of(const OpCall& call) {
+  const auto all_are = [&call](DType dtype) {
+    return std::ranges::all_of(
+        call.operands, [dtype](const TensorType& operand) { return operand.dtype == dtype; });
+  };
+  if (call.result.dtype != DType::kF32) {
+    return 0;
+  }
+  return all_are(DType::kF32)    ? WinogradTile<float>::kSide
+         : all_are(DType::kBF16) ? WinogradTile<BFloat16>::kSide
+                                 : 0;
 }
 
 bool are_small_windows(const WindowAxes& axes) {
@@ -68,16 +82,15 @@ bool are_small_windows(const WindowAxes& axes) {
 }
 
 // Whether there are enough tiles, and most of them whole.
-bool fills_tiles(const WindowAxes& axes, bool up) {
+bool fills_tiles(const WindowAxes& axes, bool up, std::int64_t tile) {
   double results = 1;
-  double tiles = 1;
+  double made = 1;
   for (const WindowAxis& axis : axes) {
     const std::int64_t size = (up ? axis.big : axis.small).size;
     results *= static_cast<double>(size);
-    const std::int64_t along = (size + kWinogradTile - 1) / kWinogradTile;
-    tiles *= static_cast<double>(along);
+    made *= static_cast<double>(ceil_div(size, tile) * tile);
   }
-  return tiles >= kLeastTiles && 3 * results >= kLeastUsed * kWinogradResults * tiles;
+  return made >= kLeastResults && 3 * results >= kLeastUsed * made;
 }
 
 // Whether the loops have so many indices together.
@@ -148,10 +161,13 @@ class Planner {
     const std::int64_t tap = of_b(loop_named(space_, axis.taps.name));
     const std::int64_t last = kWinogradWindow - 1;
     plan_.b += up_ ? last * tap : 0;
+    const std::int64_t before = up_ ? last - axis.low : axis.low;
+    // Behind it no window reads what a tile would.
+    const std::int64_t read_end = space_.loops[loop].size + last - before;
     return {.first = first,
             .count = extent(loop),
-            .reads = first + (up_ ? axis.low - last : -axis.low) - call_.in[0].offset[dim],
-            .extent = call_.in[0].shape[dim].size,
+            .reads = first - before - call_.in[0].offset[dim],
+            .extent = std::min(call_.in[0].shape[dim].size, read_end - call_.in[0].offset[dim]),
             .a = a_[dim],
             .b = up_ ? -tap : tap,
             .out = of_out(loop)};
@@ -170,7 +186,8 @@ class Planner {
 
 bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up) {
   const WindowAxes axes = axes_of(call.args, up);
-  if (!are_floats(call) || !are_small_windows(axes) || !fills_tiles(axes, up) ||
+  const std::int64_t tile = tile_of(call);
+  if (tile == 0 || !are_small_windows(axes) || !fills_tiles(axes, up, tile) ||
       !std::ranges::all_of(space.operands, one_loop_each)) {
     return false;
   }
@@ -181,7 +198,12 @@ bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up) {
 
 void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space) {
   if (uses_winograd(call, space, up)) {
-    space.loops[kinds_of(space).summed.front()].least_block = kLeastBlock;
+    const std::int64_t tile = tile_of(call);
+    LoopDim& summed = space.loops[kinds_of(space).summed.front()];
+    summed.least_block = std::clamp(summed.size / kQuarters, kShortest, kLeastBlock * tile);
+    for (WindowDim& window : space.windows) {
+      window.tile = tile == WinogradTile<float>::kSide ? 1 : tile;  // these read their own alone
+    }
     space.timed_as = "conv.winograd";
   }
 }

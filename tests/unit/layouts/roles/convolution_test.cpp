@@ -189,34 +189,46 @@ TEST_CASE("all layouts of convolutions give one rank's bits, forward and backwar
   }
 }
 
-// Of 64 channels on, in Winograd's products; blocks of rows and columns begin at odd ones, too.
-// The sums of blocks of a kernel's gradient would be more than its operands.
-TEST_CASE("all layouts of convolutions with many channels give one rank's bits") {
+// Of 64 channels on, in Winograd's products; blocks of rows and columns begin at odd ones, too, and
+// of bf16, inside of its larger tiles. The sums of blocks of a kernel's gradient would be more than
+// its operands.
+void check_many_channels(const std::string& dtype) {
   for (const std::string result :
-       {"conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = \"same\")",
+       {"conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = \"same\"",
         "conv(x, k -> [out, cols, n, rows], window = [h, w], taps = [f_h, f_w], padding = [[2, 2], "
-        "[1, 2]])",
+        "[1, 2]]",
         "conv_transpose(x, k -> [n, out, rows, cols], window = [h, w], taps = [f_h, f_w], padding "
-        "= [[1, 1], [0, 1]])"}) {
+        "= [[1, 1], [0, 1]]"}) {
     check_layouts(
         "dim n = 2, h = 12, w = 6, in = 64, out = 64, f_h = 3, f_w = 3\nfn case() {\n"
-        "  let x = normal([n, h, w, in], seed = 1)\n"
-        "  let k = normal([f_h, f_w, in, out], seed = 2)\n  let r = " +
-            result +
-            "\n  let weight = normal(shape(r), seed = 9)\n"
+        "  let x = cast(normal([n, h, w, in], seed = 1), " +
+            dtype + ")\n  let k = cast(normal([f_h, f_w, in, out], seed = 2), " + dtype +
+            ")\n  let r = " + result +
+            ", dtype = f32)\n  let weight = normal(shape(r), seed = 9)\n"
             "  return r, grad(sum(r * weight), x)\n}\n",
         {{2}, {4}, {2, 2}});
   }
 }
 
+TEST_CASE("all layouts of convolutions with many channels give one rank's bits") {
+  check_many_channels("f32");
+}
+
+TEST_CASE("all layouts of bf16's convolutions with many channels give one rank's bits") {
+  check_many_channels("bf16");
+}
+
 // No element is summed over ranks, so bits are those of one rank where blocks are uneven, too.
-TEST_CASE("uneven blocks of rows and columns of many channels give one rank's bits") {
+void check_uneven_channels(const std::string& dtype) {
   const Program program = program_of(R"(
 dim n = 5, h = 13, w = 7, in = 64, out = 33, f_h = 3, f_w = 3
 fn case() {
-  let x = normal([n, h, w, in], seed = 1)
-  let k = normal([f_h, f_w, in, out], seed = 2)
-  let y = conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = "same")
+  let x = cast(normal([n, h, w, in], seed = 1), )" +
+                                     dtype + R"()
+  let k = cast(normal([f_h, f_w, in, out], seed = 2), )" +
+                                     dtype + R"()
+  let y = conv(x, k -> [n, h, w, out], window = [h, w], taps = [f_h, f_w], padding = "same",
+               dtype = f32)
   return y, grad(sum(y * y), x)
 }
 )");
@@ -240,6 +252,14 @@ fn case() {
       }
     }
   }
+}
+
+TEST_CASE("uneven blocks of rows and columns of many channels give one rank's bits") {
+  check_uneven_channels("f32");
+}
+
+TEST_CASE("uneven blocks of rows and columns of many channels of bf16 give one rank's bits") {
+  check_uneven_channels("bf16");
 }
 
 TEST_CASE("all layouts of pooling give one rank's bits, forward and backward") {

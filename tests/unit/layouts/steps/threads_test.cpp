@@ -46,12 +46,15 @@ constexpr std::array kParts = {
                  "  return gather(table, ids, over = vocab), one_hot(ids, vocab),\n"
                  "    scatter_add(x, ids, over = vocab)\n"},
     Part{.name = "windows",
-         .body = "  dim images = 3, row = 13, col = 9, in = 64, out = 40, down = 3, across = 3\n"
+         .body = "  dim images = 3, row = 13, col = 11, in = 64, out = 40, down = 3, across = 3\n"
                  "  let y = normal([images, row, col, in], seed = 5)\n"
                  "  let k = normal([down, across, in, out], seed = 6)\n"
                  "  let z = conv(y, k -> [images, row, col, out], window = [row, col],\n"
                  "               taps = [down, across], padding = 1)\n"
-                 "  return z, grad(sum(z * z), [y, k])\n"},
+                 "  let half = conv(cast(y, bf16), cast(k, bf16) -> [images, row, col, out],\n"
+                 "                  window = [row, col], taps = [down, across], padding = 1,\n"
+                 "                  dtype = f32)\n"
+                 "  return z, half, grad(sum(z * z), [y, k]), grad(sum(half * half), [y, k])\n"},
     Part{.name = "random",
          .body = "  return normal([batch, length, io]), dropout(x, 0.3), gumbel([io, batch], seed "
                  "= 2)\n"}};
