@@ -18,10 +18,16 @@ except ImportError:
 
 SPACE, TAPS = ["h", "w", "z"], ["f_h", "f_w", "f_z"]
 CASES = 40
+MANY_CHANNELS = 12  # more cases
+STORED = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16}
+# What may be wrong of a number, and of the largest one.
+CLOSE = {"f64": (1e-9, 1e-9), "f32": (0, 2e-5), "bf16": (2**-8, 2e-5)}
 
 
 class Case:
     """A call on [n, c, space], in an order of its own, and the same for PyTorch."""
+
+    dtype = "f64"
 
     def __init__(self, draw):
         pick = draw.choice
@@ -39,6 +45,9 @@ class Case:
         self.space, self.kernel = SPACE[:self.rank], TAPS[:self.rank]
         self.by = pick(["conv", "conv", "conv_transpose", "max", "sum"])
 
+    def values(self, *size):
+        return torch.randn(*size, dtype=torch.float64).to(STORED[self.dtype]).to(torch.float64)
+
     def dims(self, channels, space):
         return ["n", *space, channels] if self.last else ["n", channels, *space]
 
@@ -49,7 +58,22 @@ class Case:
         if self.by in ("max", "sum"):
             return f'pool(x -> {out}, {window}, size = {self.taps}{text}, by = "{self.by}")'
         return (f"{self.by}(x, k -> {out}, {window}, taps = [{', '.join(self.kernel)}]{text}, "
-                f"groups = {self.groups})")
+                f"groups = {self.groups}" + (", dtype = f32)" if self.dtype == "bf16" else ")"))
+
+
+class ManyChannels(Case):
+    """One that is done in Winograd's products."""
+
+    def __init__(self, draw):
+        super().__init__(draw)
+        self.dtype = draw.choice(["f32", "bf16"])
+        self.by = draw.choice(["conv", "conv_transpose"])
+        self.rank, self.groups = 2, 1
+        self.n, self.c, self.o = draw.choice([1, 3]), draw.choice([64, 96]), draw.choice([32, 40])
+        self.taps, self.stride, self.dilation = [3, 3], [1, 1], [1, 1]
+        self.padding = [draw.choice([0, 1, 2]) for _ in range(2)]
+        self.size = [draw.randint(6, 14) for _ in range(2)]
+        self.space, self.kernel = SPACE[:2], TAPS[:2]
 
 
 def functional(name, rank):
@@ -58,7 +82,7 @@ def functional(name, rank):
 
 def reference(case):
     """x, k and y with the names of their dims, or None where PyTorch refuses."""
-    draw = lambda *size: torch.randn(*size, dtype=torch.float64, requires_grad=True)
+    draw = lambda *size: case.values(*size).requires_grad_()
     x = draw(case.n, case.c, *case.size)
     options = {"stride": case.stride, "padding": case.padding, "dilation": case.dilation}
     x_names, y_names = ["n", "c", *case.space], ["n", "o", *(name + "2" for name in case.space)]
@@ -95,7 +119,7 @@ def wrong_in(case, mtf, folder):
     if found is None or min(found[2][0].shape) < 1:
         return None
     (x, x_names), kernel, (y, y_names) = found
-    weight = torch.randn_like(y)
+    weight = case.values(*y.shape)
     k, k_names = kernel if kernel else (x, x_names)
     tensors = [x, k] if kernel else [x]
     gradients = torch.autograd.grad((y * weight).sum(), tensors)
@@ -110,16 +134,18 @@ def wrong_in(case, mtf, folder):
     files = {"x": ordered(x, x_names, x_order), "weight": ordered(weight, y_names, y_order)}
     shape = lambda order: "[" + ", ".join(order) + "]"
     text = f"dim {', '.join(f'{name} = {size}' for name, size in sizes.items())}\n"
-    text += f'let x = load("x.npy", {shape(x_order)})\nlet weight = load("weight.npy", {shape(y_order)})\n'
+    load = lambda name, order, dtype: f'let {name} = cast(load("{name}.npy", {shape(order)}), {dtype})\n'
+    wide = "f32" if case.dtype == "bf16" else case.dtype
+    text += load("x", x_order, case.dtype) + load("weight", y_order, wide)
     if kernel:
         files["k"] = ordered(k, k_names, k_order)
         expected["dk"] = ordered(gradients[1], k_names, k_order)
-        text += f'let k = load("k.npy", {shape(k_order)})\n'
+        text += load("k", k_order, case.dtype)
     inputs = "x, k, weight" if kernel else "x, weight"
     text += (f"fn f({inputs}) {{\n  let y = {case.call(shape(y_order))}\n  let l = sum(y * weight)\n"
              f"  return {'y, grad(l, x), grad(l, k)' if kernel else 'y, grad(l, x)'}\n}}\n"
              f"let {', '.join(expected)} = f({inputs})\n")
-    text += "".join(f'write("{name}.npy", {name})\n' for name in expected)
+    text += "".join(f'write("{name}.npy", cast({name}, f64))\n' for name in expected)
     for name, array in files.items():
         np.save(os.path.join(folder, name + ".npy"), array)
     with open(os.path.join(folder, "case.mtf"), "w", encoding="utf-8") as file:
@@ -130,7 +156,9 @@ def wrong_in(case, mtf, folder):
         return text + done.stdout + done.stderr
     for name, wanted in expected.items():
         mine = np.load(os.path.join(folder, name + ".npy"))
-        if mine.shape != wanted.shape or not np.allclose(mine, wanted, rtol=1e-9, atol=1e-9):
+        of_number, of_largest = CLOSE[wide if name == "y" else case.dtype]
+        room = of_largest * np.abs(wanted).max(initial=1)
+        if mine.shape != wanted.shape or not np.allclose(mine, wanted, rtol=of_number, atol=room):
             return f"{text}{name}:\n{mine}\nPyTorch:\n{wanted}"
     return ""
 
@@ -141,13 +169,14 @@ def main():
     draw = random.Random(1)
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:
-        while len(outcomes) < CASES:
-            wrong = wrong_in(Case(draw), mtf, folder)
+        while len(outcomes) < CASES + MANY_CHANNELS:
+            case = Case(draw) if len(outcomes) < CASES else ManyChannels(draw)
+            wrong = wrong_in(case, mtf, folder)
             if wrong is not None:
                 outcomes.append(wrong)
                 print(wrong, end="")
     wrong = sum(1 for outcome in outcomes if outcome)
-    print(f"{CASES - wrong} of {CASES} calls agree with PyTorch")
+    print(f"{len(outcomes) - wrong} of {len(outcomes)} calls agree with PyTorch")
     sys.exit(1 if wrong else 0)
 
 
