@@ -22,10 +22,23 @@ struct Sides {
   double k = 1;
 };
 
+// Results that are computed in tiles take whole ones.
+std::int64_t tile_of(const IterationSpace& space, std::size_t loop) {
+  std::int64_t tile = 1;
+  for (const WindowDim& window : space.windows) {
+    const std::vector<std::size_t>& loops = space.operands[window.operand][window.dim];
+    tile = std::ranges::find(loops, loop) == loops.end() ? tile : std::max(tile, window.tile);
+  }
+  return tile;
+}
+
 // Of one part of a call, and of one rank.
 double extent(const LocalCall& call, std::size_t loop, const Mesh& mesh) {
-  const auto own = static_cast<double>(
-      mesh.longest_part(call.split->space->loops[loop].size, call.split->loops[loop]));
+  const std::int64_t part =
+      mesh.longest_part(call.split->space->loops[loop].size, call.split->loops[loop]);
+  const std::int64_t tile = tile_of(*call.split->space, loop);
+  const std::int64_t tiles = (part + tile - 1) / tile;
+  const auto own = static_cast<double>(tiles * tile);
   return loop == call.stream->loop ? own / static_cast<double>(call.stream->parts) : own;
 }
 

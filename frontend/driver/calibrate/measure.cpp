@@ -95,9 +95,11 @@ class Measurer {
                                                             : program_by_elements(*op));
                           }});
     }
-    if (const std::optional<Program> program = convolution_program(ops_)) {
-      const std::string way(space_of(*program).timed_as);
-      figures_.push_back({way, [this, program, way] { take(way, program); }});
+    for (const DType dtype : {DType::kF32, DType::kBF16}) {
+      if (const std::optional<Program> program = convolution_program(ops_, dtype)) {
+        const std::string way(space_of(*program).timed_as);
+        figures_.push_back({way, [this, program, way] { take(way, program); }});
+      }
     }
   }
 

@@ -88,14 +88,14 @@ std::optional<Program> program_of(const OpDef& op, OpTable ops) {
   return std::nullopt;
 }
 
-std::optional<Program> convolution_program(OpTable ops) {
+std::optional<Program> convolution_program(OpTable ops, DType dtype) {
   const std::vector<Dim> window = {{.name = "row", .size = 16}, {.name = "col", .size = 16}};
   const std::vector<Dim> taps = {{.name = "down", .size = 3}, {.name = "across", .size = 3}};
   const Dim from = {.name = "from", .size = 128};
   const Dim to = {.name = "to_channel", .size = 128};
-  const auto tensor = [](std::vector<Dim> dims, const std::vector<Dim>& behind) {
+  const auto tensor = [dtype](std::vector<Dim> dims, const std::vector<Dim>& behind) {
     dims.insert(dims.end(), behind.begin(), behind.end());
-    return TensorType{.dtype = DType::kF32, .shape = Shape(std::move(dims))};
+    return TensorType{.dtype = dtype, .shape = Shape(std::move(dims))};
   };
   Program program;
   DiagSink diags;
@@ -109,6 +109,7 @@ std::optional<Program> convolution_program(OpTable ops) {
   args.set("window", window);
   args.set("taps", taps);
   args.set("padding", std::string("same"));
+  args.set("dtype", wide_of(dtype));
   const std::optional<ValueId> made =
       builder.call(*find_op(ops, "conv"), std::vector{x, kernel}, std::move(args));
   if (!made || !diags.ok()) {

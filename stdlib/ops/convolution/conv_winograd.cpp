@@ -204,7 +204,7 @@ void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space) {
     for (WindowDim& window : space.windows) {
       window.tile = tile == WinogradTile<float>::kSide ? 1 : tile;  // these read their own alone
     }
-    space.timed_as = "conv.winograd";
+    space.timed_as = tile == WinogradTile<float>::kSide ? "conv.winograd" : "conv.winograd.bf16";
   }
 }
 
