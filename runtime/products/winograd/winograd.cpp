@@ -20,7 +20,8 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kGroupBytes = 1 << 19;   // of a group's transformed elements, about
-constexpr std::int64_t kLeastTiles = 64;        // of a group, for which a kernel is read once
+constexpr std::int64_t kLeastTiles = 24;        // of a group, for which a kernel is read once, and
+constexpr std::int64_t kWorthKernel = 64;       // for which it is transformed
 constexpr std::int64_t kKernelBytes = 1 << 24;  // transformed, that are kept for other groups
 constexpr std::int64_t kApart = 16;             // elements between what would displace one another
 constexpr int kMaxDepth = 64;                   // of the tree
@@ -93,11 +94,12 @@ PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
       width(kernel.lanes * kGemmVectors) {
   const std::int64_t bytes = Tile::kProducts * static_cast<std::int64_t>(sizeof(float)) *
                              std::max<std::int64_t>(product.inner.extent, 1);
+  const bool is_kept = kept_size() * static_cast<std::int64_t>(sizeof(float)) <= kKernelBytes;
+  const std::int64_t least = is_kept && all_tiles > kWorthKernel ? kLeastTiles : kWorthKernel;
   const std::int64_t groups =
-      ceil_div(all_tiles, std::max(kLeastTiles, kGroupBytes / bytes / strip * strip));
+      ceil_div(all_tiles, std::max(least, kGroupBytes / bytes / strip * strip));
   in_group = ceil_div(ceil_div(all_tiles, std::max<std::int64_t>(groups, 1)), strip) * strip;
-  keeps_kernel =
-      groups > 1 && kept_size() * static_cast<std::int64_t>(sizeof(float)) <= kKernelBytes;
+  keeps_kernel = groups > 1 && is_kept;
   int waiting = 0;
   for (std::int64_t i = 0; i < blocks(); ++i) {
     depth = std::max(depth, ++waiting);
