@@ -46,21 +46,34 @@ Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   return volume ? make(*volume) : unknown();
 }
 
-Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+// Host numbers have 64 bits. Nullopt after an error.
+std::optional<DType> dtype_of_argument(Context& c, const HostFn& self, const ast::Call& call,
+                                       SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
-  const auto* tensor = x.value.get<Tensor>();
+  if (const auto* tensor = x.value.get<Tensor>()) {
+    return tensor->type.dtype;
+  }
+  if (x.value.is<bool>()) {
+    return DType::kBool;
+  }
+  if (is_number(x.value)) {
+    return x.value.is<double>() ? DType::kF64 : DType::kI64;
+  }
+  static_cast<void>(wrong_argument(c.report, self, x, "a tensor or a number"));
+  return std::nullopt;
+}
+
+Value dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const std::optional<DType> dtype = dtype_of_argument(c, self, call, span);
   // Variables are f32 in a block of `with precision`, also those declared like an activation.
   const bool is_initial = !c.units.at_top_level() && c.units.precision &&
                           c.units.recording().kind == UnitKind::kInitial;
-  return tensor != nullptr ? make(is_initial ? wide_of(tensor->type.dtype) : tensor->type.dtype)
-                           : wrong_argument(c.report, self, x, "a tensor");
+  return dtype ? make(is_initial ? wide_of(*dtype) : *dtype) : unknown();
 }
 
 Value wide_dtype_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
-  const Operand x = one_argument(c, self, call, span);
-  const auto* tensor = x.value.get<Tensor>();
-  return tensor != nullptr ? make(wide_of(tensor->type.dtype))
-                           : wrong_argument(c.report, self, x, "a tensor");
+  const std::optional<DType> dtype = dtype_of_argument(c, self, call, span);
+  return dtype ? make(wide_of(*dtype)) : unknown();
 }
 
 Value len_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -104,7 +117,7 @@ constexpr std::array kFunctions{
     HostFn{.name = "size",
            .summary = "how many elements a tensor, shape or dim has",
            .call = size_call},
-    HostFn{.name = "dtype", .summary = "the dtype of a tensor", .call = dtype_call},
+    HostFn{.name = "dtype", .summary = "the dtype of a tensor or a number", .call = dtype_call},
     HostFn{.name = "wide_dtype",
            .summary = "the dtype that a tensor is summed in: f32 for bf16 and f16, else its own",
            .call = wide_dtype_call},
