@@ -223,19 +223,21 @@ def check_wrong(folder):
         if pathlib.Path(folder, "other.csv").read_text(encoding="utf-8") != "a,b\n1,2\n":
             fail("a file of somebody else was written to")
     for name, wanted in [("gone.jsonl", "cannot be opened"), ("other.csv", "has no column `step`"),
-                         ("folder.csv", "is a folder, which TensorBoard draws; `--metrics x.jsonl`")]:
+                         ("folder.csv", "is a folder without event files of TensorBoard; `--metrics folder.csv/` writes one")]:
         done = run(folder, "watch", "--once", name, status=1)
         if wanted not in done.stderr:
             fail(f"mtf watch {name} says", done.stderr)
     for name, text, wanted in [
             ("none.jsonl", "", "the file is empty"),
             ("none.jsonl", '{"step": 1', "its first line is not finished"),
+            ("none.jsonl", '{"a": 1}\n', "its only line is no JSON object with a whole number for `step` and other numbers"
+                                         " beside it"),
             ("none.jsonl", '{"a": 1}\n\n', "none of its 2 lines is a JSON object with a whole number for `step` and"
                                            " other numbers beside it"),
             ("none.jsonl", '{"step": 1, "loss": null}\n', "the numbers of its 1 line are all infinite or NaN"),
             ("none.csv", "step,loss\n", "there is no row below the header"),
             ("none.csv", "step,loss\n1,nan\n", "the numbers of its 2 lines are all infinite or NaN"),
-            ("none.csv", "step,loss\n1.5,2\n", "none of its 1 row has a whole number for `step` and other numbers"
+            ("none.csv", "step,loss\n1.5,2\n", "its only row has not a whole number for `step` and other numbers"
                                                " beside it")]:
         pathlib.Path(folder, name).write_text(text, encoding="utf-8")
         said = run(folder, "watch", "--once", name).stdout
@@ -259,6 +261,7 @@ def check_watch(folder):
     if [len(line.get("points").split()) for line in lines] != [STEPS, 3]:
         fail("the polylines of the SVG")
     check_odd_curves(folder)
+    check_event_curves(folder)
     follow(folder)
 
 
@@ -277,6 +280,56 @@ def check_odd_curves(folder):
         if any(len(line) > 60 + 2 for line in text.splitlines()[:-1]):
             fail("a name that is longer than a line", text)
     xml.etree.ElementTree.parse(pathlib.Path(folder, "odd.svg"))
+
+
+def framed(data):
+    length = struct.pack("<Q", len(data))
+    return length + struct.pack("<I", masked(length)) + data + struct.pack("<I", masked(data))
+
+
+def foreign_event(step, **tags):
+    """As others write it: scalars as floats, or as tensors of TensorFlow; fields that nobody knows."""
+    def part(number, kind, data):
+        key = number << 3 | kind  # a varint of two bytes from 128 on
+        head = bytes([key]) if key < 128 else bytes([key & 127 | 128, key >> 7])
+        return head + (bytes([len(data)]) if kind == 2 else b"") + data
+
+    summary = b""
+    for tag, (form, value) in tags.items():
+        scalar = {"simple": lambda x: part(2, 5, struct.pack("<f", x)),
+                  "content": lambda x: part(8, 2, bytes([1 << 3, 1]) + part(4, 2, struct.pack("<f", x))),
+                  "doubles": lambda x: part(8, 2, bytes([1 << 3, 2]) + part(6, 2, struct.pack("<d", x))),
+                  "text": lambda x: part(8, 2, bytes([1 << 3, 7]) + part(8, 2, x))}[form](value)
+        summary += part(1, 2, part(1, 2, tag.replace("__", "/").encode()) + scalar)
+    return framed(part(1, 1, struct.pack("<d", 1e9)) + part(20, 2, b"new") + bytes([2 << 3, step]) + part(5, 2, summary))
+
+
+def check_event_curves(folder):
+    """Of runs in folders, each under its name; the files of one run are one curve."""
+    def watch(name):
+        return run(folder, "watch", "--once", "--width", "60", name).stdout
+
+    lines, events = watch("m.jsonl"), watch("tb")
+    if events.split("step ")[:-1] != lines.split("step ")[:-1] or watch(EVENTS) != events:
+        fail("the curves of an event file", lines, events)
+    runs = pathlib.Path(folder, "runs")
+    (runs / "deep" / "other").mkdir(parents=True)
+    (runs / "mine").symlink_to(pathlib.Path(folder, "tb"))
+    (runs / "own").mkdir()
+    (runs / "own" / "events.out.tfevents.mtf").write_bytes(pathlib.Path(folder, EVENTS).read_bytes())
+    first = foreign_event(0, Loss__train=("content", 8), note=("text", b"long")) + foreign_event(1, Loss__train=("simple", 4))
+    second = foreign_event(2, Loss__train=("doubles", 2), Loss__valid=("simple", 3))
+    (runs / "deep" / "other" / "events.out.tfevents.1.host").write_bytes(first)
+    (runs / "deep" / "other" / "events.out.tfevents.2.host").write_bytes(second + b"torn")
+    drawn = watch("runs")
+    wanted = ["deep/other/Loss/train 2", "deep/other/Loss/valid 3", "own/loss", "own/valid/loss"]
+    last = drawn.splitlines()[-1]
+    if [name for name in wanted if name not in last] or "note" in drawn or "mine" in drawn:
+        fail("the curves of a folder of runs", drawn)
+    (runs / "deep" / "other" / "events.out.tfevents.1.host").write_bytes(b"torn")
+    (runs / "deep" / "other" / "events.out.tfevents.2.host").write_bytes(foreign_event(0, note=("text", b"long")))
+    if not watch("runs/deep").startswith("no metrics yet: there are no numbers in 1 event\n"):
+        fail("events without numbers", watch("runs/deep"))
 
 
 def follow(folder):

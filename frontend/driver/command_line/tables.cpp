@@ -161,7 +161,7 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
     {"watch",
      Command::kWatch,
      kOneMetrics,
-     "draw the curves of a run that `--metrics` writes, while it goes on",
+     "draw the curves of a file, or of all runs in a folder, that `--metrics` writes",
      {{{"mtf run examples/two_layer.mtf --metrics two_layer.jsonl && mtf watch --once "
         "two_layer.jsonl",
         "of a run that has ended"},

@@ -7,10 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <set>
 
+#include "frontend/driver/metrics/curve_reader.h"
 #include "frontend/driver/metrics/metrics_file.h"
 #include "frontend/report/json_parts.h"
 #include "frontend/report/quantity.h"
@@ -19,58 +18,27 @@
 namespace mtf {
 namespace {
 
-bool is_rate(std::string_view name) {
-  return name == "seconds" || name == "share_of_peak" || name.ends_with("_per_second");
+// Of a file without curves.
+std::string found_in_text(const CurveReader& reader, std::int64_t lines, bool is_table,
+                          bool is_cut) {
+  if (reader.has_infinite()) {
+    return "the numbers of its " + count_text(lines, "line") + " are all infinite or NaN";
+  }
+  if (lines == 0) {
+    return is_cut ? "its first line is not finished" : "the file is empty";
+  }
+  if (is_table && lines == 1) {
+    return "there is no row below the header";
+  }
+  const std::int64_t records = is_table ? lines - 1 : lines;
+  const std::string_view noun = is_table ? "row" : "line";
+  const std::string numbers = "a whole number for `step` and other numbers beside it";
+  return (records == 1 ? "its only " + std::string(noun)
+                       : "none of its " + count_text(records, noun)) +
+         (is_table ? (records == 1 ? " has not " : " has ")
+                   : (records == 1 ? " is no JSON object with " : " is a JSON object with ")) +
+         numbers;
 }
-
-class CurveReader {
- public:
-  void add(const std::string& entry, std::string_view name, std::int64_t step, double value) {
-    if (!std::isfinite(value)) {
-      ++infinite_;
-      return;
-    }
-    entries_.insert(entry);
-    const auto [place, is_new] =
-        places_.try_emplace({entry, std::string(name)}, static_cast<std::size_t>(curves_.size()));
-    if (is_new) {
-      curves_.push_back({.name = std::string(name), .points = {}, .is_rate = is_rate(name)});
-      of_entry_.push_back(entry);
-    }
-    curves_[place->second].points.emplace_back(step, value);
-  }
-
-  // Of a file without curves.
-  [[nodiscard]] std::string found(std::int64_t lines, bool is_table, bool is_cut) const {
-    if (infinite_ > 0) {
-      return "the numbers of its " + count_text(lines, "line") + " are all infinite or NaN";
-    }
-    if (lines == 0) {
-      return is_cut ? "its first line is not finished" : "the file is empty";
-    }
-    if (is_table) {
-      return lines == 1 ? "there is no row below the header"
-                        : "none of its " + count_text(lines - 1, "row") +
-                              " has a whole number for `step` and other numbers beside it";
-    }
-    return "none of its " + count_text(lines, "line") +
-           " is a JSON object with a whole number for `step` and other numbers beside it";
-  }
-
-  std::vector<Curve2d> take() {
-    for (std::size_t i = 0; entries_.size() > 1 && i < curves_.size(); ++i) {
-      curves_[i].name = (of_entry_[i].empty() ? "" : of_entry_[i] + "/") + curves_[i].name;
-    }
-    return std::move(curves_);
-  }
-
- private:
-  std::vector<Curve2d> curves_;
-  std::vector<std::string> of_entry_;
-  std::map<std::pair<std::string, std::string>, std::size_t> places_;
-  std::set<std::string> entries_;
-  std::int64_t infinite_ = 0;  // numbers
-};
 
 void read_json_line(std::string_view line, CurveReader& reader) {
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -82,7 +50,7 @@ void read_json_line(std::string_view line, CurveReader& reader) {
       entry != json.end() && entry->is_string() ? entry->get<std::string>() : std::string();
   for (const auto& [name, value] : json.items()) {
     if (name != "step" && name != "time" && (value.is_number() || value.is_null())) {
-      reader.add(of, name, json["step"].get<std::int64_t>(),
+      reader.add({.entry = of}, name, json["step"].get<std::int64_t>(),
                  value.is_null() ? std::nan("") : value.get<double>());
     }
   }
@@ -126,7 +94,7 @@ void read_row(const TableHead& head, std::string_view line, CurveReader& reader)
     const bool is_value = i != head.step && i != head.entry && head.columns[i] != "time";
     const std::optional<double> value = number_of_field<double>(fields[i]);
     if (is_value && value) {
-      reader.add(entry, head.columns[i], *step, *value);
+      reader.add({.entry = entry}, head.columns[i], *step, *value);
     }
   }
 }
@@ -134,6 +102,29 @@ void read_row(const TableHead& head, std::string_view line, CurveReader& reader)
 // Of halves: between the least double and the greatest there are more than a double can say.
 double share_of_span(double low, double x, double high) {
   return high > low ? (x / 2 - low / 2) / (high / 2 - low / 2) : 0;
+}
+
+Curves curves_of_text(std::string_view rest, bool is_table) {
+  CurveReader reader;
+  TableHead head;
+  std::int64_t lines = 0;
+  for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    ++lines;
+    if (!is_table) {
+      read_json_line(line, reader);
+    } else if (head.columns.empty()) {
+      head = table_head(line);
+      if (head.step == head.columns.size()) {
+        return {.curves = {}, .problem = "has no column `step`", .found = {}};
+      }
+    } else {
+      read_row(head, line, reader);
+    }
+  }
+  const std::string found = found_in_text(reader, lines, is_table, !rest.empty());
+  return {.curves = reader.take(), .problem = {}, .found = found};
 }
 
 }  // namespace
@@ -158,44 +149,27 @@ CurveBounds bounds_of(const Curve2d& curve) {
 
 Curves read_curves(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return {.curves = {},
-            .problem =
-                "is a folder, which TensorBoard draws; `--metrics x.jsonl` beside it writes a "
-                "file to watch",
-            .found = {}};
+  if (std::filesystem::is_directory(path, error) || is_event_file(path)) {
+    return event_curves(path);
   }
-  const PlainFile file(path);
-  if (!file.problem().empty()) {
-    return {.curves = {}, .problem = file.problem(), .found = {}};
+  std::string text;
+  std::string problem = read_whole(path, text);
+  return problem.empty() ? curves_of_text(text, path.ends_with(".csv"))
+                         : Curves{.curves = {}, .problem = std::move(problem), .found = {}};
+}
+
+std::uintmax_t metrics_size(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return std::filesystem::file_size(path, ignored);
   }
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  if (!file.read(0, std::as_writable_bytes(std::span(text)))) {
-    return {.curves = {}, .problem = "ended while it was read", .found = {}};
-  }
-  CurveReader reader;
-  TableHead head;
-  const bool is_table = path.ends_with(".csv");
-  std::string_view rest = text;
-  std::int64_t lines = 0;
-  for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end + 1);
-    ++lines;
-    if (!is_table) {
-      read_json_line(line, reader);
-    } else if (head.columns.empty()) {
-      head = table_head(line);
-      if (head.step == head.columns.size()) {
-        return {.curves = {}, .problem = "has no column `step`", .found = {}};
-      }
-    } else {
-      read_row(head, line, reader);
+  std::uintmax_t size = 0;
+  for (const EventRun& run : event_runs(path)) {
+    for (const std::string& file : run.files) {
+      size += std::filesystem::file_size(file, ignored);
     }
   }
-  return {.curves = reader.take(),
-          .problem = {},
-          .found = reader.found(lines, is_table, !rest.empty())};
+  return size;
 }
 
 }  // namespace mtf

@@ -11,7 +11,7 @@
 namespace mtf {
 
 struct Curve2d {
-  std::string name;                                     // "loss"; of several entries "entry/loss"
+  std::string name;  // "loss"; of several runs and entries "run/entry/loss"
   std::vector<std::pair<std::int64_t, double>> points;  // steps and values, as they were written
   bool is_rate = false;                                 // how fast it goes, not how well
 };
@@ -34,8 +34,11 @@ struct Curves {
   std::string found;            // without curves: what the file holds instead
 };
 
-// Of x.jsonl or x.csv. What is not whole is left out, as is what is no number.
+// Of x.jsonl, x.csv, or a folder with event files of TensorBoard in it or below it. What is not
+// whole is left out, as is what is no number.
 [[nodiscard]] Curves read_curves(const std::string& path);
+// In bytes; what grows or is written anew has another.
+[[nodiscard]] std::uintmax_t metrics_size(const std::string& path);
 
 struct CurveStyle {
   std::size_t columns = 80;

@@ -17,6 +17,11 @@ constexpr std::uint8_t kSummaryField = (5 << 3) | 2;   // message
 constexpr std::uint8_t kValueField = (1 << 3) | 2;     // message
 constexpr std::uint8_t kTagField = (1 << 3) | 2;       // string
 constexpr std::uint8_t kSimpleValue = (2 << 3) | 5;    // float
+constexpr std::uint8_t kTensorField = (8 << 3) | 2;    // message, in place of the float
+// Of `TensorProto`.
+constexpr std::uint8_t kContentField = (4 << 3) | 2;  // bytes
+constexpr std::uint8_t kFloatsField = (5 << 3) | 2;   // packed
+constexpr std::uint8_t kDoublesField = (6 << 3) | 2;  // packed
 
 constexpr std::array<std::uint32_t, 256> crc_table() {
   constexpr std::uint32_t kPolynomial = 0x82F63B78;  // reflected
@@ -72,7 +77,7 @@ std::string framed_event(std::string_view data) {
   return frame;
 }
 
-// ProtoFields of a message, from the first to the last; what is not of a known form ends it.
+// Fields of a message, from the first to the last; what is not of a known form ends it.
 class ProtoFields {
  public:
   explicit ProtoFields(std::string_view message) : rest_(message) {}
@@ -81,8 +86,9 @@ class ProtoFields {
     if (rest_.empty()) {
       return false;
     }
-    field = static_cast<std::uint8_t>(rest_.front());
-    rest_.remove_prefix(1);
+    if (!take_varint(field)) {
+      return false;
+    }
     constexpr unsigned kWireBits = 7;
     switch (field & kWireBits) {
       case 0:
@@ -98,7 +104,7 @@ class ProtoFields {
     }
   }
 
-  std::uint8_t field = 0;
+  std::uint64_t field = 0;
   std::uint64_t number = 0;
   std::string_view bytes;
 
@@ -139,6 +145,43 @@ std::string_view proto_field(std::string_view message, std::uint8_t field) {
   return {};
 }
 
+// Of a scalar as one tensor, which TensorFlow's own writers make of it.
+std::optional<double> scalar_of_tensor(std::string_view tensor) {
+  ProtoFields fields(tensor);
+  while (fields.next()) {
+    const bool holds_values = fields.field == kContentField || fields.field == kFloatsField ||
+                              fields.field == kDoublesField;
+    if (holds_values && fields.bytes.size() == sizeof(float)) {
+      return raw_at<float>(fields.bytes, 0);
+    }
+    if (holds_values && fields.bytes.size() == sizeof(double)) {
+      return raw_at<double>(fields.bytes, 0);
+    }
+  }
+  return std::nullopt;
+}
+
+// Of a `Summary.Value`; pictures and texts have none.
+std::optional<double> scalar_of_value(std::string_view value) {
+  const std::string_view simple = proto_field(value, kSimpleValue);
+  return simple.size() == sizeof(float) ? raw_at<float>(simple, 0)
+                                        : scalar_of_tensor(proto_field(value, kTensorField));
+}
+
+void read_summary(std::string_view summary, ReadEvent& event) {
+  ProtoFields values(summary);
+  while (values.next()) {
+    if (values.field != kValueField) {
+      continue;
+    }
+    const std::string_view tag = proto_field(values.bytes, kTagField);
+    event.entry = event_tag(tag).entry;
+    if (const std::optional<double> scalar = scalar_of_value(values.bytes)) {
+      event.values.emplace_back(tag, *scalar);
+    }
+  }
+}
+
 }  // namespace
 
 std::uint32_t crc32c(std::string_view bytes) {
@@ -174,6 +217,13 @@ std::string event_of(const MetricsRecord& record) {
   return framed_event(event);
 }
 
+EventTag event_tag(std::string_view tag) {
+  const std::size_t slash = tag.find('/');
+  const std::string_view group = tag.substr(0, slash);
+  return {.entry = group == kNoEntry ? "" : group,
+          .name = slash == std::string_view::npos ? "" : tag.substr(slash + 1)};
+}
+
 std::optional<ReadEvent> first_event(std::string_view bytes) {
   constexpr std::size_t kBefore = sizeof(std::uint64_t) + sizeof(std::uint32_t);
   constexpr std::size_t kBehind = sizeof(std::uint32_t);
@@ -190,15 +240,14 @@ std::optional<ReadEvent> first_event(std::string_view bytes) {
   if (raw_at<std::uint32_t>(bytes, kBefore + size) != masked_crc(crc32c(data))) {
     return std::nullopt;
   }
-  ReadEvent event{.bytes = bytes.substr(0, kBefore + size + kBehind), .entry = {}, .step = {}};
+  ReadEvent event{
+      .bytes = bytes.substr(0, kBefore + size + kBehind), .entry = {}, .step = {}, .values = {}};
   ProtoFields fields(data);
   while (fields.next()) {
     if (fields.field == kStepField) {
       event.step = static_cast<std::int64_t>(fields.number);
     } else if (fields.field == kSummaryField) {
-      const std::string_view tag = proto_field(proto_field(fields.bytes, kValueField), kTagField);
-      const std::string_view group = tag.substr(0, tag.find('/'));
-      event.entry = group == kNoEntry ? "" : group;
+      read_summary(fields.bytes, event);
     }
   }
   return event;

@@ -7,10 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "frontend/driver/metrics/metrics_file.h"
 
 namespace mtf {
+
+constexpr std::string_view kEventFile = "events.out.tfevents.mtf";
 
 // CRC-32C (Castagnoli).
 [[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
@@ -21,9 +25,17 @@ namespace mtf {
 
 struct ReadEvent {
   std::string_view bytes;  // the frame
-  std::string entry;       // "" if it has no values
+  std::string entry;       // of our own: the function that trains; "" if it has no values
   std::optional<std::int64_t> step;
+  std::vector<std::pair<std::string_view, double>> values;  // scalars and their tags
 };
+struct EventTag {
+  std::string_view entry;
+  std::string_view name;
+};
+// Of an event of our own: "entry/name".
+[[nodiscard]] EventTag event_tag(std::string_view tag);
+
 // The first event of the bytes; nullopt if it is not whole.
 [[nodiscard]] std::optional<ReadEvent> first_event(std::string_view bytes);
 

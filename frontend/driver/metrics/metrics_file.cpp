@@ -16,7 +16,6 @@
 namespace mtf {
 namespace {
 
-constexpr std::string_view kEventFile = "events.out.tfevents.mtf";
 constexpr std::string_view kStepColumn = "step";
 constexpr std::string_view kEntryColumn = "entry";
 constexpr std::string_view kTimeColumn = "time";

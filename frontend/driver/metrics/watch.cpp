@@ -1,9 +1,8 @@
-// `mtf watch`: the curves of a run, drawn anew when its file has grown.
+// `mtf watch`: the curves of runs, drawn anew when their files have grown.
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <thread>
 #include <unistd.h>
 
@@ -44,8 +43,7 @@ Outcome watch(Workspace& workspace) {
   std::uintmax_t drawn = 0;
   bool is_drawn = false;
   while (true) {  // a follower ends by a signal
-    std::error_code ignored;
-    const std::uintmax_t size = std::filesystem::file_size(workspace.options.file, ignored);
+    const std::uintmax_t size = metrics_size(workspace.options.file);
     if ((!is_drawn || size != drawn) && !draw_once(workspace, follows)) {
       return outcome_of(workspace, workspace.diags);
     }
