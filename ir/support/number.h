@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,12 @@ namespace mtf {
 [[nodiscard]] std::string significant(double value, int digits);   // "1.2e-07", "0.5"
 [[nodiscard]] std::string shortest(double value);                  // that reads back as the same
 [[nodiscard]] std::string hex16(std::uint64_t number);             // 16 digits
+
+// "1 element", "2 elements".
+template <std::integral Count>
+[[nodiscard]] std::string plural(Count count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
 
 // How a number in a text is written, as in Python: `{loss:.4f}` is "[+][width][,][.digits][kind]".
 struct NumberFormat {

@@ -4,6 +4,7 @@
 
 #include "frontend/driver/launch.h"
 #include "ir/support/file.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 
@@ -27,7 +28,7 @@ std::string this_machine() {
       break;
     }
   }
-  return name + ", " + std::to_string(cores_of_this_process()) + " cores";
+  return name + ", " + plural(cores_of_this_process(), "core");
 }
 
 std::optional<std::string> measured_machine(std::string_view profile) {

@@ -12,6 +12,7 @@
 #include "frontend/driver/workspace.h"
 #include "frontend/report/json_parts.h"
 #include "ir/support/columns.h"
+#include "ir/support/number.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -86,8 +87,8 @@ int answer_as_rank(const Options& options) {
   if (world->has_first_rank()) {
     const bool one =
         std::ranges::count(hosts, hosts.front()) == static_cast<std::ptrdiff_t>(hosts.size());
-    const std::string found = std::to_string(hosts.size()) + " ranks met, " +
-                              (one ? "on one machine" : "on several machines");
+    const std::string found =
+        plural(hosts.size(), "rank") + " met, " + (one ? "on one machine" : "on several machines");
     const Finding finding{.what = "ranks", .found = found, .fix = ""};
     std::puts((options.json ? findings_json(std::span(&finding, 1)) : found).c_str());
     std::fflush(stdout);

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "ir/support/number.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 31;
-
-std::string count_text(std::size_t n, std::string_view what) {
-  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
-}
 
 // "`h`, `w`"
 std::string names_text(const std::vector<Dim>& dims) {
@@ -90,8 +87,8 @@ std::optional<std::vector<std::int64_t>> ints_for(const OpCall& call, std::strin
   if (given.size() != count) {
     diags.error(DiagKind::kBadArgument, call.span,
                 in_backticks(name) + " of " + spelled(call) + " is " +
-                    count_text(given.size(), "number") + ", for windows over " +
-                    count_text(count, "dim") + "; it is one number, or one for each of them");
+                    plural(given.size(), "number") + ", for windows over " + plural(count, "dim") +
+                    "; it is one number, or one for each of them");
     return std::nullopt;
   }
   return check_range(call, name, given, least, diags) ? std::optional(given) : std::nullopt;
@@ -132,8 +129,8 @@ bool take_taps(const OpCall& call, std::size_t k, WindowAxes& axes, DiagSink& di
   const std::vector<Dim> taps = *call.args.get<std::vector<Dim>>("taps");
   if (taps.size() != axes.size()) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`taps` of " + spelled(call) + " names " + count_text(taps.size(), "dim") +
-                    " and " + "`window` " + count_text(axes.size(), "dim") +
+                "`taps` of " + spelled(call) + " names " + plural(taps.size(), "dim") + " and " +
+                    "`window` " + plural(axes.size(), "dim") +
                     "; each dim that windows lie over has one of the kernel");
     return false;
   }
@@ -198,8 +195,8 @@ bool take_padding(const OpCall& call, bool up, WindowAxes& axes, DiagSink& diags
   const std::size_t n = axes.size();
   if (given.size() != 1 && given.size() != n && given.size() != 2 * n) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`padding` of " + spelled(call) + " is " + count_text(given.size(), "number") +
-                    ", for windows over " + count_text(n, "dim") +
+                "`padding` of " + spelled(call) + " is " + plural(given.size(), "number") +
+                    ", for windows over " + plural(n, "dim") +
                     "; it is one number, one for each of them, or [[before, behind], ..]");
     return false;
   }
@@ -240,8 +237,8 @@ bool place_windows(const OpCall& call, bool up, const std::function<bool(const D
   const auto* at = call.args.get<std::vector<Dim>>("at");
   if (at != nullptr && at->size() != axes.size()) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`at` of " + spelled(call) + " names " + count_text(at->size(), "dim") +
-                    ", for windows over " + count_text(axes.size(), "dim"));
+                "`at` of " + spelled(call) + " names " + plural(at->size(), "dim") +
+                    ", for windows over " + plural(axes.size(), "dim"));
     return false;
   }
   std::vector<Dim> left;  // that nothing else in the call has

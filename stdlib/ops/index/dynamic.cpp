@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/index/indices.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -94,7 +95,7 @@ bool check_window(const OpCall& call, const Shape& window, bool may_lack, DiagSi
     if (dims[i].size > own.size) {
       diags.error(DiagKind::kDimSize, call.span,
                   spelled(call) + " of " + std::to_string(dims[i].size) + " of the " +
-                      std::to_string(own.size) + " elements along `" + own.name + "`");
+                      plural(own.size, "element") + " along `" + own.name + "`");
       return false;
     }
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/support/number.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
@@ -38,7 +39,7 @@ void check_inside(Builder& b, const OpCall& call, ValueId ids, const Dim& dim) {
       b.emit("less", {most, b.scalar(static_cast<double>(dim.size), DType::kI64)});
   OpArgs text;
   text.set("text", "an index of " + spelled(call) + " over `" + dim.name + "` is outside of its " +
-                       std::to_string(dim.size) + " elements: indices are from {} to {}");
+                       plural(dim.size, "element") + ": indices are from {} to {}");
   b.emit("assert", {b.emit("logical_and", {above, below}), least, most}, std::move(text));
 }
 

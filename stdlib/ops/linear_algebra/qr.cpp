@@ -1,5 +1,6 @@
 // qr and qr_r: an orthogonal and an upper triangular factor.
 
+#include "ir/support/number.h"
 #include "runtime/products/factor.h"
 #include "stdlib/ops/linear_algebra/matrix.h"
 #include "stdlib/ops/ops.h"
@@ -12,10 +13,9 @@ std::optional<MatrixDims> check_qr(OpCall& call, DiagSink& diags) {
   const std::optional<MatrixDims> dims = check_factored(call, {.what = "the factors"}, diags);
   if (dims && dims->rows.size < dims->cols.size) {
     diags.error(DiagKind::kDimSize, call.span_of(0),
-                spelled(call) + " of matrices with " + std::to_string(dims->rows.size) +
-                    " rows along " + in_backticks(dims->rows.name) + " and " +
-                    std::to_string(dims->cols.size) + " columns along " +
-                    in_backticks(dims->cols.name) + "; it needs at least as many rows");
+                spelled(call) + " of matrices with " + plural(dims->rows.size, "row") + " along " +
+                    in_backticks(dims->rows.name) + " and " + plural(dims->cols.size, "column") +
+                    " along " + in_backticks(dims->cols.name) + "; it needs at least as many rows");
     return std::nullopt;
   }
   return dims;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ir/rewrite/autodiff.h"
+#include "ir/support/number.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -24,7 +25,7 @@ std::optional<TensorType> reshape_type(OpCall& call, DiagSink& diags) {
   }
   diags.error(DiagKind::kBadReshape, call.span_of(0),
               "`reshape` of " + to_string(x.shape) + " to " + to_string(to) + "; " +
-                  std::to_string(x.shape.volume()) + " elements against " +
+                  plural(x.shape.volume(), "element") + " against " +
                   (volume ? std::to_string(*volume) : "more than can be counted"));
   return std::nullopt;
 }

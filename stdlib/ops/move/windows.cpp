@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/rewrite/autodiff.h"
+#include "ir/support/number.h"
 #include "runtime/kernels/moved.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -47,7 +48,7 @@ std::optional<TensorType> windows_type(OpCall& call, DiagSink& diags) {
   if (!in_range(window.count, 1) || !in_range(window.stride, 1) || !in_range(window.dilation, 1) ||
       !in_range(window.pad, 0)) {
     diags.error(DiagKind::kBadIndex, call.span,
-                "`windows` of " + std::to_string(window.count) + " elements, stride " +
+                "`windows` of " + plural(window.count, "element") + ", stride " +
                     std::to_string(window.stride) + ", dilation " +
                     std::to_string(window.dilation) + ", pad " + std::to_string(window.pad) +
                     "; they count from 1, the pad from 0, and end below 2^31");
@@ -56,7 +57,7 @@ std::optional<TensorType> windows_type(OpCall& call, DiagSink& diags) {
   const std::int64_t room = over->size + 2 * window.pad - window.length();
   if (room < 0) {
     diags.error(DiagKind::kBadIndex, call.span,
-                "`windows` of " + std::to_string(window.length()) + " positions over " +
+                "`windows` of " + plural(window.length(), "position") + " over " +
                     in_backticks(over->name) + ", which has " + std::to_string(over->size) +
                     " and " + std::to_string(2 * window.pad) + " around");
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/builder.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/order/places.h"
@@ -51,7 +52,7 @@ std::optional<TensorType> places_type(OpCall& call, DiagSink& diags) {
   if (taken->size > over->size) {
     diags.error(DiagKind::kDimSize, call.span,
                 spelled(call) + " of " + std::to_string(taken->size) + " of the " +
-                    std::to_string(over->size) + " elements along " + in_backticks(over->name));
+                    plural(over->size, "element") + " along " + in_backticks(over->name));
     return std::nullopt;
   }
   return result_type(call, DType::kI32, *to, diags);
@@ -119,7 +120,7 @@ std::optional<TensorType> nth_largest_type(OpCall& call, DiagSink& diags) {
   if (n < 0 || n >= over->size) {
     diags.error(DiagKind::kBadArgument, call.span,
                 "`nth_largest` number " + std::to_string(n) + " of the " +
-                    std::to_string(over->size) + " elements along " + in_backticks(over->name) +
+                    plural(over->size, "element") + " along " + in_backticks(over->name) +
                     ", counted from 0");
     return std::nullopt;
   }

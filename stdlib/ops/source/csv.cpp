@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/support/diag.h"
+#include "ir/support/number.h"
 #include "ir/support/utf8.h"
 
 namespace mtf {
@@ -209,8 +210,7 @@ class CsvReader {
       table_.columns = columns;
     } else if (columns != table_.columns) {
       table_.problem = ": " + place() + ": the row ends here; those above have " +
-                       std::to_string(table_.columns) +
-                       (table_.columns == 1 ? " column" : " columns");
+                       plural(table_.columns, "column");
       return;
     }
     if (take_) {

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/kernel.h"
+#include "ir/support/number.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -89,7 +90,7 @@ std::optional<TensorType> const_type(OpCall& call, DiagSink& diags) {
   if (!volume || static_cast<std::size_t>(*volume) != given) {
     diags.error(DiagKind::kBadArgument, call.span,
                 "`const` of " + to_string(shape) + " needs " +
-                    (volume ? std::to_string(*volume) : "countless") + " numbers, and has " +
+                    (volume ? plural(*volume, "number") : "countless numbers") + ", and has " +
                     std::to_string(given));
     return std::nullopt;
   }
