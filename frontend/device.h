@@ -65,6 +65,7 @@ struct RestoreRequest {
   std::vector<std::string> globs;  // of paths of variables; empty: all, and the random stream
   bool cast = false;               // digits may be lost
   SourceSpan span;
+  bool is_of_this_run = false;  // a check saw the program save it before
 
   [[nodiscard]] bool names(std::string_view variable) const {
     return globs.empty() || std::ranges::any_of(globs, [&](const std::string& glob) {

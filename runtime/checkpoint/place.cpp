@@ -84,6 +84,27 @@ std::string behind_links(std::string path) {
   return path;
 }
 
+namespace {
+
+// Also those that links lead to, which std::filesystem takes for files in the way.
+std::error_code make_folders(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) {
+    return {};
+  }
+  const fs::path to = behind_links(folder.string());
+  if (fs::is_symlink(to)) {  // a ring of links
+    return std::make_error_code(std::errc::too_many_symbolic_link_levels);
+  }
+  error = make_folders(to.parent_path());
+  if (!error) {
+    fs::create_directory(to, error);
+  }
+  return error;
+}
+
+}  // namespace
+
 std::string make_place(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -93,7 +114,7 @@ std::string make_place(const std::string& path) {
   if (name_of(path).empty()) {
     return "it names no file";
   }
-  fs::create_directories(folder_of(path), error);
+  error = make_folders(folder_of(path));
   return error ? error.message() : "";
 }
 

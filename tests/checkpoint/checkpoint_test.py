@@ -164,7 +164,7 @@ def that_do_not_fit(folder):
 
 
 def behind_links(folder):
-    """A link stays; the checkpoint is put where it leads, whole or in parts, and found there."""
+    """A link stays, to a folder, too; the checkpoint is put where it leads, whole or in parts, and found there."""
     text = """state a : f32[n: 4] = zeros
 state b : f32[n: 4] = zeros
 a <- a + 2
@@ -175,15 +175,24 @@ restore "links/here.safetensors"
 print sum(a)
 restore "links/parts.safetensors"
 print sum(a)
+save "links/folder/deep/a.safetensors"
+restore "links/folder/deep/a.safetensors"
 """
     links = pathlib.Path(folder, "links")
     links.mkdir()
     links.joinpath("here.safetensors").symlink_to("next")
     links.joinpath("next").symlink_to("../disk/there.safetensors")
     links.joinpath("parts.safetensors").symlink_to(pathlib.Path(folder, "disk", "parts.safetensors"))
+    links.joinpath("folder").symlink_to("../new/disk")
     done = program(folder, text)
     if done.stdout != "8\n12\n" or not all(path.is_symlink() for path in links.iterdir()):
         fail("behind links", done.stdout, done.stderr, sorted(links.iterdir()))
+    if not pathlib.Path(folder, "new", "disk", "deep", "a.safetensors").is_file():
+        fail("a folder behind a link is not made", done.stderr)
+    links.joinpath("ring").symlink_to("ring")
+    done = program(folder, text.replace("links/folder", "links/ring"), status=1)
+    if "`links/ring/deep/a.safetensors` cannot be saved: Too many levels of symbolic links" not in done.stderr:
+        fail("a ring of links", done.stderr)
 
 
 GROWS = """dim n = 4096

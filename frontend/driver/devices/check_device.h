@@ -59,7 +59,8 @@ class CheckDevice : public DryDevice {
   std::vector<Program> initial_values_;  // simplified; those with dims that the variable lacks
   std::size_t initial_values_checked_ = 0;
   std::map<std::string, TensorType> declared_;
-  std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>> restored_;
+  std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>>
+      restored_;  // null: what the file has is not known yet
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
   std::map<const Unit*, Program> simplified_;

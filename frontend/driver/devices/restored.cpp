@@ -118,30 +118,6 @@ std::string counted(std::size_t count, std::string_view what) {
   return count_text(static_cast<std::int64_t>(count), what);
 }
 
-// Whether each glob names something; if not, an error.
-bool are_known(const RestoreRequest& request, std::span<const Variable> variables,
-               DiagSink& diags) {
-  const std::set<std::string> paths = paths_of(variables);
-  for (const std::string& glob : request.globs) {
-    const RestoreRequest one{.path = {}, .globs = {glob}, .cast = false, .span = {}};
-    if (std::ranges::any_of(paths, [&](const std::string& path) { return one.names(path); })) {
-      continue;
-    }
-    std::vector<std::string> known(paths.begin(), paths.end());
-    for (const std::string& path : paths) {
-      const std::size_t end = path.rfind('/');
-      known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
-    }
-    const std::string suggested = host::suggest(glob, known).text;
-    diags.error(DiagKind::kUnknownName, request.span,
-                "no variable is called " + in_backticks(glob) +
-                    (suggested.empty() ? "; there are " + shortened({paths.begin(), paths.end()})
-                                       : suggested));
-    return false;
-  }
-  return true;
-}
-
 void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
                     const std::vector<Note>& others, DiagSink& diags) {
   std::vector<std::string> kinds;
@@ -225,9 +201,32 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
   return false;
 }
 
+bool globs_are_known(const RestoreRequest& request, std::span<const Variable> variables,
+                     DiagSink& diags) {
+  const std::set<std::string> paths = paths_of(variables);
+  for (const std::string& glob : request.globs) {
+    const RestoreRequest one{.path = {}, .globs = {glob}, .cast = false, .span = {}};
+    if (std::ranges::any_of(paths, [&](const std::string& path) { return one.names(path); })) {
+      continue;
+    }
+    std::vector<std::string> known(paths.begin(), paths.end());
+    for (const std::string& path : paths) {
+      const std::size_t end = path.rfind('/');
+      known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
+    }
+    const std::string suggested = host::suggest(glob, known).text;
+    diags.error(DiagKind::kUnknownName, request.span,
+                "no variable is called " + in_backticks(glob) +
+                    (suggested.empty() ? "; there are " + shortened({paths.begin(), paths.end()})
+                                       : suggested));
+    return false;
+  }
+  return true;
+}
+
 void compare_all(const RestoreRequest& request, const CheckpointFile& file,
                  std::span<const Variable> variables, DiagSink& diags) {
-  if (!compare(request, file, variables, diags) || !are_known(request, variables, diags)) {
+  if (!compare(request, file, variables, diags) || !globs_are_known(request, variables, diags)) {
     return;
   }
   std::vector<std::string> fresh;

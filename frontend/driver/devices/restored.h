@@ -25,7 +25,11 @@ std::optional<std::string> note_in(const RestoreRequest& request, const std::str
 // declared. False after it.
 bool compare(const RestoreRequest& request, const CheckpointFile& file,
              std::span<const Variable> variables, DiagSink& diags);
-// The same of a whole program's variables; with warnings of what is in one of the two alone.
+// Whether each glob names a variable of the whole program; if not, an error.
+bool globs_are_known(const RestoreRequest& request, std::span<const Variable> variables,
+                     DiagSink& diags);
+// `compare` and this of a whole program's variables; with warnings of what is in one of the two
+// alone.
 void compare_all(const RestoreRequest& request, const CheckpointFile& file,
                  std::span<const Variable> variables, DiagSink& diags);
 

@@ -67,10 +67,11 @@ bool Execution::save(const SaveRequest& request) {
   return is_saved;
 }
 
-bool Execution::restore(const RestoreRequest& request) {
-  if (is_dry() || written.contains(request.path)) {
-    return true;  // what the program itself writes
+bool Execution::restore(RestoreRequest request) {
+  if (is_dry()) {
+    return true;
   }
+  request.is_of_this_run = written.contains(request.path);
   DiagSink diags;
   const bool is_restored = device_.restore(request, diags);
   report_.forward(diags, false);

@@ -37,7 +37,7 @@ class Execution {
   void metric(std::string_view name, double value, std::optional<std::int64_t> step);
   // False after an error. A check saves nothing, and remembers what the program would.
   [[nodiscard]] bool save(const SaveRequest& request);
-  [[nodiscard]] bool restore(const RestoreRequest& request);
+  [[nodiscard]] bool restore(RestoreRequest request);
   // Of the file that a checkpoint is; nullopt: an error, or nobody knows.
   [[nodiscard]] std::optional<std::string> note_of(const RestoreRequest& request);
   [[nodiscard]] bool wants_save() const { return !checks_only() && device_.wants_save(); }

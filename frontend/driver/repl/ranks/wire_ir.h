@@ -74,7 +74,7 @@ inline constexpr int kMembers<RandomStream> = 2;
 template <>
 inline constexpr int kMembers<SaveRequest> = 5;
 template <>
-inline constexpr int kMembers<RestoreRequest> = 4;
+inline constexpr int kMembers<RestoreRequest> = 5;
 
 template <>
 void Writer::put(const Shape& value);
