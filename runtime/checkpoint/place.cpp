@@ -93,8 +93,10 @@ std::error_code make_folders(const fs::path& folder) {
     return {};
   }
   const fs::path to = behind_links(folder.string());
-  if (fs::is_symlink(to)) {  // a ring of links
-    return std::make_error_code(std::errc::too_many_symbolic_link_levels);
+  const fs::file_status there = fs::symlink_status(to, error);
+  if (fs::exists(there)) {  // a ring of links, or a file in the way
+    return std::make_error_code(fs::is_symlink(there) ? std::errc::too_many_symbolic_link_levels
+                                                      : std::errc::not_a_directory);
   }
   error = make_folders(to.parent_path());
   if (!error) {
