@@ -51,6 +51,12 @@ std::string write_file(const std::string& path, const WriteText& write) {
 }
 
 std::string replace_file(const std::string& place, const WriteText& write) {
+  std::error_code ignored;
+  const std::filesystem::file_status there = std::filesystem::status(place, ignored);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+      !std::filesystem::is_directory(there)) {
+    return write_file(place, write);  // renaming would put a file in the place of a device
+  }
   const std::string temporary = beside(place);
   std::string problem = write_file(temporary, write);
   if (problem.empty() && std::rename(temporary.c_str(), place.c_str()) != 0) {

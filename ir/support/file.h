@@ -21,6 +21,7 @@ using WriteText = std::function<void(std::ostream&)>;
 [[nodiscard]] std::string beside(const std::string& place);
 // "" or why it failed.
 [[nodiscard]] std::string write_file(const std::string& path, const WriteText& write);
+// Whole or not at all; a pipe or /dev/null is written as it is.
 [[nodiscard]] std::string replace_file(const std::string& place, const WriteText& write);
 // The same in a folder that is made if it is not there.
 [[nodiscard]] std::string put_file(const std::string& place, std::string_view text);

@@ -216,12 +216,6 @@ std::string header_text(const TensorType& type) {
   return header + dict;
 }
 
-// A pipe or /dev/null: written as it is, for renaming would put a file in its place.
-bool is_device(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
 // The value behind a key; false if it cannot be read.
 bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
   if (key == "descr") {
@@ -319,7 +313,7 @@ std::string write_npy(const std::string& path, const TensorType& type,
     out.write(reinterpret_cast<const char*>(data.data()),
               static_cast<std::streamsize>(data.size()));
   };
-  return is_device(path) ? write_file(path, write) : replace_file(path, write);
+  return replace_file(path, write);
 }
 
 std::string write_npy_row(const std::string& path, DType dtype,

@@ -57,13 +57,9 @@ const host::Value* member(Repl& repl, std::string_view name) {
 // why it could not be.
 std::string written(const std::string& path, const std::string& text) {
   std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  const auto write = [&text](std::ostream& out) { out << text; };
-  if (!std::filesystem::exists(status)) {
-    return replace_file(path, write);
-  }
-  return std::filesystem::is_regular_file(status) ? replace_file(path, text)
-                                                  : write_file(path, write);
+  return std::filesystem::is_regular_file(path, error)
+             ? replace_file(path, text)
+             : replace_file(path, [&text](std::ostream& out) { out << text; });
 }
 
 }  // namespace
