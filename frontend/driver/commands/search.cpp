@@ -1,9 +1,7 @@
 // `mtf search`: the layout that costs least.
 
 #include <array>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <ostream>
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/progress.h"
@@ -11,6 +9,7 @@
 #include "frontend/driver/search/searching.h"
 #include "frontend/driver/search/written_layout.h"
 #include "frontend/report/search/scatter.h"
+#include "ir/support/file.h"
 
 namespace mtf {
 
@@ -21,13 +20,11 @@ using TakeLayout = std::function<void(const std::string& name, const std::string
 // What was found is shown even where it cannot be written, which is said beside it.
 void write_picture(Workspace& workspace, const std::string& picture) {
   const std::string& path = workspace.options.search.svg;
-  std::ofstream stream(path, std::ios::binary);
-  if (stream << picture << std::flush) {
-    return;
+  const std::string problem = replace_file(path, [&picture](std::ostream& out) { out << picture; });
+  if (!problem.empty()) {
+    workspace.diags.error(DiagKind::kFile, {},
+                          "the picture `" + path + "` cannot be written: " + problem);
   }
-  workspace.diags.error(
-      DiagKind::kFile, {},
-      "the picture `" + path + "` cannot be written: " + std::generic_category().message(errno));
 }
 
 // The object, or the text and the picture of a terminal.
@@ -149,7 +146,9 @@ Outcome search_outcome(Workspace& workspace, const TakeLayout& take) {
     answer_scale(workspace, *program);
   } else {
     Searching searching(workspace, *program, asked.budget);
-    if (searching.find(workspace.diags)) {
+    const bool is_askable =
+        asked.explain.empty() || searching.can_explain(asked.explain, workspace.diags);
+    if (is_askable && searching.find(workspace.diags)) {
       answer(workspace, *file, *program, searching, take);
     }
   }

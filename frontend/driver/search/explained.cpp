@@ -44,9 +44,8 @@ Axes axes_called(const Mesh& mesh, const std::string& name) {
 
 // What stands behind `->`: no axes for a dim that is whole, or axes, `all` of them, a `*` at the
 // end.
-std::optional<Searching::Place> Searching::place_named(std::string_view text,
-                                                       DiagSink& diags) const {
-  const Mesh& mesh = space_.meshes()[answer_.mesh];
+std::optional<Searching::Place> Searching::place_named(std::string_view text, const Mesh& mesh,
+                                                       DiagSink& diags) {
   const std::string whole(without_blanks(text));
   const auto refuse = [&](DiagKind kind, std::string why) {
     diags.error(kind, {}, std::move(why));
@@ -89,10 +88,9 @@ std::optional<Searching::Place> Searching::place_named(std::string_view text,
 }
 
 // Why there is no choice for a dim.
-std::string Searching::not_open(const std::string& dim) const {
+std::string Searching::not_open(const std::string& dim, const Mesh& mesh) const {
   const DimSizes sizes = program_.common_sizes();
   const auto size = sizes.find(dim);
-  const Mesh& mesh = space_.meshes()[answer_.mesh];
   const bool splits = size != sizes.end() && std::ranges::any_of(mesh.axes, [&](const auto& axis) {
                         return axis.size > 1 && size->second % axis.size == 0;
                       });
@@ -110,32 +108,54 @@ std::string Searching::not_open(const std::string& dim) const {
                                             : "; there is " + host::quoted_list(space_.dims()));
 }
 
-std::optional<ExplainedRule> Searching::explained(std::string_view rule, DiagSink& diags) {
+std::optional<Searching::NamedRule> Searching::rule_named(std::string_view rule, const Mesh& mesh,
+                                                          DiagSink& diags) const {
   const std::size_t arrow = rule.find("->");
   const std::string dim(without_blanks(rule.substr(0, arrow)));
-  const std::optional<std::size_t> found_dim = space_.find(dim);
-  if (!found_dim) {
-    diags.error(DiagKind::kUnknownDim, {}, not_open(dim));
+  const std::optional<std::size_t> found = space_.find(dim);
+  if (!found) {
+    diags.error(DiagKind::kUnknownDim, {}, not_open(dim, mesh));
     return std::nullopt;
   }
-  if (space_.is_fixed(*found_dim)) {
+  if (space_.is_fixed(*found)) {
     diags.error(DiagKind::kBadArgument, {},
                 "`" + dim + "` is where the layout `" + space_.limits().fixed.name +
                     "` puts it, which is not searched");
     return std::nullopt;
   }
-  const std::optional<Place> place = place_named(rule.substr(arrow + 2), diags);
-  if (!place) {
+  const std::optional<Place> place = place_named(rule.substr(arrow + 2), mesh, diags);
+  return place ? std::optional(NamedRule{.dim = *found, .place = *place}) : std::nullopt;
+}
+
+bool Searching::can_explain(std::string_view rule, DiagSink& diags) const {
+  DiagSink first;
+  for (const Mesh& mesh : space_.meshes()) {
+    DiagSink own;
+    if (rule_named(rule, mesh, own)) {
+      return true;
+    }
+    if (first.ok()) {
+      first = std::move(own);
+    }
+  }
+  diags.add(first.diags().front());
+  return false;
+}
+
+std::optional<ExplainedRule> Searching::explained(std::string_view rule, DiagSink& diags) {
+  const std::optional<NamedRule> named = rule_named(rule, space_.meshes()[answer_.mesh], diags);
+  if (!named) {
     return std::nullopt;
   }
-  LayoutCandidate other = moved(*found_dim, place->axes);
-  const DimSet others_rest = other.rest & ~only(*found_dim);
-  other = with_rest(std::move(other), others_rest | (place->rest ? only(*found_dim) : DimSet{0}));
+  const auto& [dim, place] = *named;
+  LayoutCandidate other = moved(dim, place.axes);
+  const DimSet others_rest = other.rest & ~only(dim);
+  other = with_rest(std::move(other), others_rest | (place.rest ? only(dim) : DimSet{0}));
   FoundLayout with = found(other);
   const bool fits = merit_of(with.priced, goal_).fits();
-  return ExplainedRule{.dim = dim,
-                       .place = place_text(other, *found_dim),
-                       .instead_of = place_text(answer_, *found_dim),
+  return ExplainedRule{.dim = space_.dims()[dim],
+                       .place = place_text(other, dim),
+                       .instead_of = place_text(answer_, dim),
                        .is_answer = other == answer_,
                        .with = std::move(with),
                        .fits = fits};

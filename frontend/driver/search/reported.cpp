@@ -137,6 +137,7 @@ void Searching::add_dims(SearchReport& report) {
       choice.bytes = static_cast<double>(next->peak_bytes);
     }
     choice.is_left_out = choice.there.empty() && pricer_.work() >= all_work_;
+    choice.refused = choice.there.empty() ? refusal_elsewhere(d) : "";
     report.dims.push_back(std::move(choice));
   }
 }

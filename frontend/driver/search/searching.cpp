@@ -257,4 +257,18 @@ const Priced* Searching::runner_up(std::size_t dim) {
   return next;
 }
 
+std::string Searching::refusal_elsewhere(std::size_t dim) {
+  const Priced* nearest = nullptr;
+  for (const auto& [least, other] : elsewhere(dim)) {
+    const Priced* priced = pricer_.knows(other) ? &pricer_.price(other) : nullptr;
+    const bool is_refused = priced != nullptr && !priced->is_legal && std::isfinite(priced->beyond);
+    if (is_refused && (nearest == nullptr || priced->beyond < nearest->beyond)) {
+      nearest = priced;
+    }
+  }
+  return nearest == nullptr
+             ? ""
+             : nearest->obstacle + " with " + in_backticks(place_text(nearest->candidate, dim));
+}
+
 }  // namespace mtf

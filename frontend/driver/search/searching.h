@@ -32,6 +32,8 @@ class Searching {
   // What the answer would be like with a rule, "batch->rows", and why it is not there; nullopt
   // after an error.
   [[nodiscard]] std::optional<ExplainedRule> explained(std::string_view rule, DiagSink& diags);
+  // Before anything is searched: false after an error, where there is no such rule on any mesh.
+  [[nodiscard]] bool can_explain(std::string_view rule, DiagSink& diags) const;
   [[nodiscard]] Priced whole() { return pricer_.price_whole(answer_); }
   [[nodiscard]] FoundLayout found() { return found(answer_); }
   [[nodiscard]] SearchProof proof() { return proof(whole()); }
@@ -52,8 +54,15 @@ class Searching {
     Axes axes;
     bool rest = false;
   };
-  [[nodiscard]] std::optional<Place> place_named(std::string_view text, DiagSink& diags) const;
-  [[nodiscard]] std::string not_open(const std::string& dim) const;
+  struct NamedRule {
+    std::size_t dim = 0;
+    Place place;
+  };
+  [[nodiscard]] std::optional<NamedRule> rule_named(std::string_view rule, const Mesh& mesh,
+                                                    DiagSink& diags) const;
+  [[nodiscard]] static std::optional<Place> place_named(std::string_view text, const Mesh& mesh,
+                                                        DiagSink& diags);
+  [[nodiscard]] std::string not_open(const std::string& dim, const Mesh& mesh) const;
   [[nodiscard]] std::vector<const Priced*> some_of_front() const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);
@@ -75,6 +84,9 @@ class Searching {
   [[nodiscard]] bool may_beat(const RoleBound::Least& least, const Priced& other) const;
   // Of what is left to plan, not more than there is work for, but one.
   [[nodiscard]] const Priced* runner_up(std::size_t dim);
+  // Of a dim that has no other place: what an `expect` says of the one that comes nearest; "" if
+  // none is in the way.
+  [[nodiscard]] std::string refusal_elsewhere(std::size_t dim);
   void add_moved(SearchReport& report);
   [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
 

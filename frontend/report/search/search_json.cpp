@@ -118,7 +118,8 @@ std::string search_json(const SearchReport& report) {
     dims.push_back({{"dim", choice.dim},
                     {"place", choice.here},
                     {"runner_up", std::move(next)},
-                    {"left_out", choice.is_left_out}});
+                    {"left_out", choice.is_left_out},
+                    {"refused", choice.refused.empty() ? Json() : Json(choice.refused)}});
   }
   Json moved = Json::array();
   for (const MovedFor& one : report.moved) {

@@ -50,8 +50,9 @@ struct DimChoice {
   bool is_fixed = false;     // by a rule of the file
   std::string there;         // of the runner-up; "" if no other place is possible, or
   bool is_left_out = false;  // … there was no work left to look at one
-  double value = 0;          // what that costs, in the unit of the objective
-  double bytes = 0;          // what it has in memory
+  std::string refused;  // of a place that an `expect` alone forbids, where no other is possible
+  double value = 0;     // what that costs, in the unit of the objective
+  double bytes = 0;     // what it has in memory
 };
 
 // Collectives of one kind over the same axes for one reason.

@@ -92,7 +92,7 @@ std::string dims_text(const SearchReport& report) {
         choice.is_fixed      ? "as the layout says"
         : choice.is_left_out ? "what is next best was not looked at: the budget is used up"
         : choice.there.empty()
-            ? "nothing else is possible"
+            ? "nothing else is possible" + (choice.refused.empty() ? "" : ": " + choice.refused)
             : "next best " + choice.there + ": " + value_text(choice.value, report.goal.objective) +
                   " (" + change_text(value, choice.value) + ")";
     const bool more = report.goal.objective != Objective::kMemory && report.goal.memory > 0 &&
