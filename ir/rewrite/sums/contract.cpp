@@ -1,5 +1,6 @@
-// A sum of a product and an einsum call meet in one normal form: scalar factors outside, then one
-// einsum of the other factors in the order of the text. So both spellings are the same program.
+// A sum of a product and an einsum call meet in one normal form: numbers that make its terms larger
+// outside, then one einsum of the other factors in the order of the text. So both spellings are the
+// same program.
 
 #include "ir/rewrite/sums/contract.h"
 
@@ -43,6 +44,7 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
     std::ranges::transform(value.operands, std::back_inserter(factors),
                            [&state](ValueId operand) { return state.transfer.at(operand); });
     look_through_views(state.transfer.to, factors);
+    keep_small_numbers(state, value, factors);
     return normal_form(state, value, factors);
   }
   if (value.op->algebra != Algebra::kSum ||

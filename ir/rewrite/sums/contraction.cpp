@@ -1,7 +1,9 @@
 #include "ir/rewrite/sums/contraction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace mtf {
 namespace {
@@ -130,7 +132,56 @@ bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shar
                                }) == 1));
 }
 
-std::optional<SignedFactors> factors_of(const Contraction& state, const Value& sum, bool shared) {
+namespace {
+
+// The size of a number that is known before the program runs; 0 of others.
+double known_size(const Program& program, ValueId id) {
+  const Value& value = program.at(id);
+  if (value.op == nullptr) {
+    return 0;
+  }
+  if (value.op->primitive == Primitive::kFill) {
+    const auto* number = value.args.get<double>("value");
+    return number == nullptr ? 0 : std::abs(*number);
+  }
+  if (value.op->primitive == Primitive::kNegate) {
+    return known_size(program, value.operands.front());
+  }
+  return value.op->algebra == Algebra::kProduct
+             ? known_size(program, value.operands[0]) * known_size(program, value.operands[1])
+             : 0;
+}
+
+}  // namespace
+
+void keep_small_numbers(Contraction& state, const Value& sum, std::vector<ValueId>& factors) {
+  const Program& to = state.transfer.to;
+  const auto stays = [&](ValueId id) {
+    return to.at(id).type.shape.rank() == 0 && known_size(to, id) < 1;
+  };
+  const auto size_as_scaled = [&](ValueId id) {
+    const TensorType& type = to.at(id).type;
+    return type.dtype == sum.type.dtype && is_summed(to, id, sum.type.shape) ? type.shape.volume()
+                                                                             : INT64_MAX;
+  };
+  while (is_float(sum.type.dtype)) {
+    const auto number = std::ranges::find_if(factors, stays);
+    const auto least = std::ranges::min_element(factors, {}, size_as_scaled);
+    if (number == factors.end() || size_as_scaled(*least) == INT64_MAX) {
+      return;
+    }
+    const Value like = to.at(*least);  // a copy: the list grows
+    const std::optional<ValueId> scaled =
+        try_call(state, like, Algebra::kProduct, {*number, *least});
+    if (!scaled) {
+      return;
+    }
+    *least = *scaled;
+    factors.erase(number);
+  }
+}
+
+std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum, bool shared) {
   const Program& from = state.transfer.from;
   SignedFactors found;
   std::vector<ValueId> to_visit(sum.operands.rbegin(), sum.operands.rend());
@@ -149,6 +200,7 @@ std::optional<SignedFactors> factors_of(const Contraction& state, const Value& s
     }
   }
   look_through_views(state.transfer.to, found.factors);
+  keep_small_numbers(state, sum, found.factors);
   return found;
 }
 

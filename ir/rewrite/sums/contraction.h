@@ -64,9 +64,14 @@ struct SignedFactors {
 // that instead. For `shared`, a change of sign is as well.
 [[nodiscard]] bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared);
 
-// Values of the new program, for a sum of the old one. nullopt: too many.
-[[nodiscard]] std::optional<SignedFactors> factors_of(const Contraction& state, const Value& sum,
+// Values of the new program, for a sum of the old one, with the numbers that stay inside of it in
+// one of them. nullopt: too many.
+[[nodiscard]] std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum,
                                                       bool shared);
+
+// A sum of 1e-10 * x may be finite where that of x is not. So a number that may be below 1 stays
+// inside of its sum, with the smallest of the factors that have a summed dim.
+void keep_small_numbers(Contraction& state, const Value& sum, std::vector<ValueId>& factors);
 
 // Factors of which the numbers are one, in the dtype of `like`.
 struct ScaledFactors {

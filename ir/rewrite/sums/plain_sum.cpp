@@ -105,7 +105,7 @@ struct Factored {
 };
 
 // nullopt: it is a product of matrices, or the sum makes no less of what it sums.
-std::optional<Factored> factored(const Contraction& state, const Value& sum, bool shared) {
+std::optional<Factored> factored(Contraction& state, const Value& sum, bool shared) {
   const std::optional<SignedFactors> found = factors_of(state, sum, shared);
   if (!found) {
     return std::nullopt;
