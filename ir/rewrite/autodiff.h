@@ -51,7 +51,8 @@ class GradBuilder {
   ValueId emit(std::string_view op, std::vector<ValueId> operands, OpArgs args = {}) {
     return builder_.emit(op, std::move(operands), std::move(args));
   }
-  ValueId scalar(double value) { return builder_.scalar(value, type_of(seen_result_).dtype); }
+  ValueId scalar(double value) { return scalar(value, type_of(seen_result_).dtype); }
+  ValueId scalar(double value, DType dtype) { return builder_.scalar(value, dtype); }
   ValueId cast(ValueId x, DType dtype) { return builder_.cast(x, dtype); }
   ValueId widened(ValueId x) { return builder_.widened(x); }
   // Adds a gradient for operand i; summed down first if it has more dims than the operand.

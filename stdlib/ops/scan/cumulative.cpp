@@ -77,10 +77,7 @@ ValueId is_first(GradBuilder& b, ValueId y) {
   const bool from_end = bool_arg(b.args(), "reverse", false);
   OpArgs along;
   along.set("dim", one_dim(over));
-  OpArgs first;
-  first.set("dtype", DType::kI32);
-  const ValueId begin = b.emit(
-      "cast", {b.scalar(from_end ? static_cast<double>(over.size - 1) : 0)}, std::move(first));
+  const ValueId begin = b.scalar(from_end ? static_cast<double>(over.size - 1) : 0, DType::kI32);
   return b.emit("equal", {b.emit("range", {}, std::move(along)), begin});
 }
 
@@ -111,17 +108,24 @@ ValueId results_before(GradBuilder& b, ValueId y) {
 }
 
 // x[k] has the share exp(x[k] - y[k]) of y[k], which has exp(y[k] - y[k + 1]) of the next: none is
-// above 1. Where y is -Inf, shares are 0.
+// above 1. Where y is -Inf, shares are 0. Behind a million elements a share is 1 - 1e-6, and as f32
+// a million of them in a row would be off by 1e-4: they are f64.
 void cumlogsumexp_grad(GradBuilder& b) {
-  const ValueId y = like(b, "cumlogsumexp", /*exclusive=*/false);
-  const bool is_double = b.type_of(y).dtype == DType::kF64;
-  const double lowest = is_double ? std::numeric_limits<double>::lowest()
-                                  : double{std::numeric_limits<float>::lowest()};
-  const ValueId finite = b.emit("maximum", {y, b.scalar(lowest)});
+  const auto as = [&b](DType dtype, ValueId id) {
+    OpArgs to;
+    to.set("dtype", dtype);
+    return b.type_of(id).dtype == dtype ? id : b.emit("cast", {id}, std::move(to));
+  };
+  const ValueId result = like(b, "cumlogsumexp", /*exclusive=*/false);
+  const DType dtype = b.type_of(result).dtype;
+  const ValueId y = as(DType::kF64, result);
+  const ValueId lowest = b.scalar(std::numeric_limits<double>::lowest(), DType::kF64);
+  const ValueId finite = b.emit("maximum", {y, lowest});
   const auto share = [&](ValueId part) { return b.emit("exp", {b.emit("sub", {part, finite})}); };
-  const ValueId back =
-      carried_back(b, share(results_before(b, y)), upstream_with_itself(b), b.args());
-  b.add_to(0, b.emit("mul", {share(b.operand(0)), back}));
+  const ValueId upstream = as(DType::kF64, upstream_with_itself(b));
+  const ValueId back = carried_back(b, share(results_before(b, y)), upstream, b.args());
+  const ValueId own = share(as(DType::kF64, b.operand(0)));
+  b.add_to(0, as(dtype, b.emit("mul", {own, back})));
 }
 
 OpDef cumulative(OpDef def) {
