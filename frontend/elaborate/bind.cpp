@@ -31,11 +31,18 @@ struct Binder {
     return list;
   }
 
-  // `axis` and `dim` are what NumPy and PyTorch call `over`.
+  [[nodiscard]] bool has(std::string_view name) const {
+    return std::ranges::find(formals, name, &Formal::name) != formals.end();
+  }
+
+  // `axis` and `dim` are what NumPy and PyTorch call `over`; few operations call it `dim`.
   [[nodiscard]] Suggestion meant(std::string_view name, std::string_view as) const {
-    const bool has_over = std::ranges::find(formals, "over", &Formal::name) != formals.end();
-    if (has_over && (name == "axis" || name == "dim")) {
-      return {.text = "; did you mean `over`, with the names of dims?", .fix = {}};
+    const bool is_dim = name == "axis" || name == "dim" || name == "over";
+    if (is_dim && (has("over") || has("dim"))) {
+      const std::string here = has("over") ? "over" : "dim";
+      return {.text = "; did you mean `" + here + "`, with the " +
+                      (here == "over" ? "names of dims?" : "name of a dim?"),
+              .fix = name == "over" ? here : ""};
     }
     return as == "->" ? Suggestion() : suggest(name, formal_names());
   }

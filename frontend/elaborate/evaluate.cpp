@@ -6,6 +6,7 @@
 #include <array>
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/names/elsewhere.h"
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
@@ -93,13 +94,24 @@ std::string call_for(const Units& units, const std::string& member) {
     return member + "(…)";
   }
   const auto* found = std::ranges::find(kElsewhere, member, [](const auto& row) { return row[0]; });
-  return found == kElsewhere.end() ? "" : std::string((*found)[1]);
+  const std::string_view here =
+      found == kElsewhere.end() ? name_here(member) : std::string_view((*found)[1]);
+  return found == kElsewhere.end() && !here.empty() ? std::string(here) + "(…)" : std::string(here);
 }
 
-std::string instead_of_member(const Units& units, const ast::Member& member) {
-  const std::string call = member.path == nullptr ? call_for(units, member.name.text) : "";
-  return call.empty() ? "; only modules have members, and models variables"
-                      : "; it is a call here, `" + call + "`";
+std::string instead_of_member(const Units& units, const Value& base, const ast::Member& member) {
+  if (base.is<List>() && (member.name.text == "append" || member.name.text == "extend")) {
+    return "; `xs + [x]` is a longer list";
+  }
+  if (base.is<Tensor>() && member.path == nullptr) {
+    if (const std::string call = call_for(units, member.name.text); !call.empty()) {
+      return "; it is a call here, `" + call + "`";
+    }
+    if (std::string habit = habit_text(member.name.text); !habit.empty()) {
+      return habit;
+    }
+  }
+  return "; only modules have members, and models variables";
 }
 
 Value evaluate_member(Context& c, const Operand& base, const ast::Member& member) {
@@ -114,7 +126,8 @@ Value evaluate_member(Context& c, const Operand& base, const ast::Member& member
   if (module == nullptr || member.path != nullptr) {
     units.report.error(DiagKind::kWrongType, base.span,
                        (member.path == nullptr ? "`." + member.name.text + "`" : "a path") +
-                           " of " + kind_of(base.value) + instead_of_member(units, member));
+                           " of " + kind_of(base.value) +
+                           instead_of_member(units, base.value, member));
     return unknown();
   }
   Binding* binding = (*module)->scope->own(member.name.text);

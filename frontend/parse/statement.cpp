@@ -194,13 +194,20 @@ Node with_precision(const Builder& build, const Tree* context) {
 constexpr std::string_view kElements =
     "; a tensor stays as it is: `where(…)` and `dynamic_update(…)` make another one";
 
+std::string_view instead_of_assigning(const ast::Expr& target) {
+  const auto* postfix = std::get_if<ast::Postfix>(&target.node);
+  const bool is_member =
+      postfix != nullptr && std::holds_alternative<ast::Member>(postfix->suffixes.back().node);
+  return is_member ? "; `<-` assigns to a param or a state" : kElements;
+}
+
 Node plain(const Builder& build, const Tree* context) {
   std::vector<ast::Expr> left = expressions_in(build, context);
   if (build.leaf(context, MtfParser::ASSIGN) != nullptr) {
     ast::Assign assign{.names = {}, .value = expr_in(build, context)};
     for (const ast::Expr& target : left) {
       if (std::optional<ast::Name> name =
-              name_of(build, target, "what `=` assigns to", kElements)) {
+              name_of(build, target, "what `=` assigns to", instead_of_assigning(target))) {
         assign.names.push_back(std::move(*name));
       }
     }

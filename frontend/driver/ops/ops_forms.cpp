@@ -73,12 +73,13 @@ print low, high, first, others
      "dim io = 3\nprint contains([1, 2], 2), contains(shape(ones([io])), io), contains(\"abc\", "
      "\"d\")\n"},
     {"int", "int(x)",
-     "a number without its fraction; at top level also of a scalar tensor, on every rank. `cast` "
-     "converts tensors",
-     "dim io = 3\nlet n = int(sum(ones([io])))\nfor i in 0..n { print i }\n"},
+     "a number without its fraction, or the whole number in a string; at top level also of a "
+     "scalar "
+     "tensor, on every rank. `cast` converts tensors",
+     "dim io = 3\nlet n = int(sum(ones([io])))\nfor i in 0..n { print i, int(\"40\") + i }\n"},
     {"float", "float(x)",
-     "a number as a float; at top level also of a scalar tensor, on every rank. `cast` converts "
-     "tensors",
+     "a number, or that in a string, as a float; at top level also of a scalar tensor, on every "
+     "rank. `cast` converts tensors",
      "dim io = 3\nlet loss = float(mean(ones([io])))\nif loss < 2.0 { print loss }\n"},
     {"list", "list(x)",
      "at top level the elements of a tensor, on every rank, in lists as deep as it has dims; the "

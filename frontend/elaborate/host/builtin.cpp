@@ -127,10 +127,11 @@ constexpr std::array kFunctions{
            .summary = "whether a list has an item, a shape a dim, or a string another one",
            .call = contains_call},
     HostFn{.name = "int",
-           .summary = "a number, or at top level a scalar tensor, without its fraction",
+           .summary =
+               "a number, that in a string, or at top level a scalar tensor, without its fraction",
            .call = int_call},
     HostFn{.name = "float",
-           .summary = "a number, or at top level a scalar tensor, as a float",
+           .summary = "a number, that in a string, or at top level a scalar tensor, as a float",
            .call = float_call},
     HostFn{.name = "list",
            .summary = "at top level the elements of a tensor, nested by dims; of a string, too",

@@ -3,7 +3,11 @@
 // What a tensor holds comes to the host by a unit of its own, which makes it whole on every rank:
 // its plan says what that moves. A check does not know it.
 
+#include <charconv>
+#include <cmath>
 #include <cstring>
+#include <string_view>
+#include <type_traits>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
@@ -149,8 +153,37 @@ Values characters_of(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// As it is written in the language, with a sign and blanks around it; unknown after an error.
+template <typename Number>
+Value number_in_text(Context& c, const HostFn& self, const Operand& x) {
+  const std::string& all = *x.value.get<std::string>();
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = std::min(all.find_first_not_of(kBlanks), all.size());
+  std::string_view text = std::string_view(all).substr(begin);
+  text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
+  text.remove_prefix(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && std::isfinite(static_cast<double>(number))) {
+    return make(number);
+  }
+  c.report.error(DiagKind::kBadArgument, x.span,
+                 "`" + std::string(self.name) + "` of \"" + all + "\", which is no " +
+                     (std::is_integral_v<Number> ? "whole number" : "number") +
+                     (error == std::errc::result_out_of_range ? " of 64 bits" : ""));
+  return unknown();
+}
+
+}  // namespace
+
 Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = host_argument(c, self, call, span);
+  if (x.value.is<std::string>()) {
+    return number_in_text<std::int64_t>(c, self, x);
+  }
   if (const std::optional<std::int64_t> number = as_int(x.value)) {
     return make(*number);
   }
@@ -159,7 +192,7 @@ Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
   }
   const auto* number = x.value.get<double>();
   if (number == nullptr) {
-    return wrong_argument(c.report, self, x, "a number or a scalar tensor");
+    return wrong_argument(c.report, self, x, "a number, a string or a scalar tensor");
   }
   constexpr double kLimit = 9223372036854775808.0;  // 2^63
   if (!(*number > -kLimit && *number < kLimit)) {
@@ -172,9 +205,13 @@ Value int_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan
 
 Value float_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = host_argument(c, self, call, span);
+  if (x.value.is<std::string>()) {
+    return number_in_text<double>(c, self, x);
+  }
   const bool* flag = x.value.get<bool>();
   const std::optional<double> number = flag != nullptr ? (*flag ? 1.0 : 0.0) : as_real(x.value);
-  return number ? make(*number) : wrong_argument(c.report, self, x, "a number or a scalar tensor");
+  return number ? make(*number)
+                : wrong_argument(c.report, self, x, "a number, a string or a scalar tensor");
 }
 
 Value list_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {

@@ -83,7 +83,7 @@ std::optional<Source> find_standard(const Modules& modules, Reporter& report,
   std::optional<std::string> text =
       modules.standard_text ? modules.standard_text(name) : std::nullopt;
   if (!text) {
-    const Suggestion suggestion = suggest(name, modules.standard_names);
+    const Suggestion suggestion = suggest_known(name, modules.standard_names);
     report.error(DiagKind::kBadImport, import.module.span,
                  "there is no standard module `" + name + "`" +
                      (suggestion.text.empty()
@@ -191,8 +191,7 @@ namespace {
 // What may have been meant by a member that a module does not have.
 Suggestion suggest_member(OpTable ops, const Module& module, const std::string& member) {
   if (find_op(ops, member) != nullptr) {
-    return {.text = ", but `" + member + "` is an operation: it is written without a module",
-            .fix = {}};
+    return {.text = "; the operation needs no module, `" + member + "(…)`", .fix = {}};
   }
   if (const std::string here(member_called(member, module.members)); !here.empty()) {
     return {.text = "; did you mean `" + here + "`?", .fix = here};

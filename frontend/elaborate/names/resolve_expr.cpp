@@ -15,32 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kWords{"dim",    "int", "float",  "bool",
                                                  "string", "fn",  "tensor", "list"};
 
-Suggestion suggest_known(std::string_view name, std::span<const std::string> candidates) {
-  if (const std::string here(here_called(name)); !here.empty()) {
-    return {.text = "; did you mean `" + here + "`?", .fix = here};
-  }
-  constexpr auto kNothing = std::to_array<std::string_view>({"None", "null", "nil"});
-  if (name == "pass") {
-    return {.text = "; an empty block is `{ }`", .fix = {}};
-  }
-  if (std::ranges::find(kNothing, name) != kNothing.end()) {
-    return {.text = "; every name has a value here", .fix = {}};
-  }
-  constexpr auto kNotFinite = std::to_array<std::string_view>({"inf", "nan", "infinity", "NaN"});
-  if (std::ranges::find(kNotFinite, name) != kNotFinite.end()) {
-    return {.text =
-                "; numbers are finite: a mask takes -1e30, and `isfinite`, `isinf` and "
-                "`isnan` ask about tensors",
-            .fix = {}};
-  }
-  constexpr auto kSmall = std::to_array<std::string_view>(
-      {"f8", "u16", "u32", "u64", "uint16", "uint32", "uint64", "complex", "c64"});
-  if (std::ranges::find(kSmall, name) != kSmall.end()) {
-    return {.text = "; the dtypes are " + std::string(dtype_names()), .fix = {}};
-  }
-  return suggest(name, candidates);
-}
-
 bool takes_new_dims(ParamKind kind) {
   return kind == ParamKind::kNewDim || kind == ParamKind::kNewDims;
 }
@@ -89,19 +63,15 @@ std::string Resolver::in_module(std::string_view name) const {
   return {};
 }
 
-// Of names in standard modules, one that others call so, as `dense` of nn for `Linear`, or that has
-// `name` among its words: `softmax_cross_entropy` for `cross_entropy`.
-std::string Resolver::alike_in_module(std::string_view name) const {
+// Of names in standard modules, one that has `name` among its words: `softmax_cross_entropy` of nn
+// for `cross_entropy`.
+std::string Resolver::longer_in_module(std::string_view name) const {
   const std::string part = "_" + std::string(name) + "_";
   for (const std::string& module : c_.modules.standard_names) {
-    const std::vector<std::string> members = standard_names(c_, module);
-    std::string alike(member_called(name, members));
-    const auto longer = std::ranges::find_if(members, [&part](const std::string& member) {
-      return ("_" + member + "_").find(part) != std::string::npos;
-    });
-    alike = alike.empty() && longer != members.end() ? *longer : alike;
-    if (!alike.empty()) {
-      return "; the module `" + module + "` has `" + alike + "`";
+    for (const std::string& member : standard_names(c_, module)) {
+      if (("_" + member + "_").find(part) != std::string::npos) {
+        return "; the module `" + module + "` has `" + member + "`";
+      }
     }
   }
   return {};
@@ -140,7 +110,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   if (std::string found = in_module(name); !found.empty()) {
     suggestion = {.text = std::move(found), .fix = {}};
   } else if (suggestion.text.empty()) {
-    suggestion.text = alike_in_module(name);
+    suggestion.text = longer_in_module(name);
   }
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},

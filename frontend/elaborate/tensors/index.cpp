@@ -167,8 +167,11 @@ Value evaluate_index(Context& c, const Operand& base, const ast::Index& index, S
     } else if (current.value.is<List>() || current.value.is<Shape>()) {
       current.value = index_list(site, current.value);
     } else {
-      c.report.error(DiagKind::kWrongType, base.span,
-                     kind_of(current.value) + " has no elements to pick from");
+      c.report.error(
+          DiagKind::kWrongType, base.span,
+          kind_of(current.value) + " has no elements to pick from" +
+              (current.value.is<std::string>() ? "; `list(…)` of it is the list of its characters"
+                                               : ""));
       return unknown();
     }
   }

@@ -24,8 +24,10 @@ std::optional<ValueId> loss_of(Units& units, const Operand& loss) {
   }
   const auto* tensor = loss.value.get<Tensor>();
   if (tensor == nullptr) {
-    units.report.error(DiagKind::kWrongType, loss.span,
-                       "the loss is a scalar tensor; this is " + kind_of(loss.value));
+    units.report.error(
+        DiagKind::kWrongType, loss.span,
+        "the loss is a scalar tensor; this is " + kind_of(loss.value) +
+            (loss.value.is<Function>() ? ", to be called, as in `grad(f(x), x)`" : ""));
     return std::nullopt;
   }
   if (tensor->type.shape.rank() > 0) {
