@@ -6,6 +6,7 @@
 #include "frontend/elaborate/tensors/entries.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/match.h"
+#include "ir/support/utf8.h"
 
 namespace mtf {
 namespace {
@@ -52,11 +53,20 @@ const T* called(const std::vector<T>& list, std::size_t behind) {
   return behind == 0 || behind > list.size() ? nullptr : &list[behind - 1];
 }
 
+// What is bound may be the text of a file; `print` shows all of it.
 std::string host_text(const host::Value& value) {
+  constexpr std::size_t kWidest = 200;
   const std::string kind = host::kind_of(value);
-  const std::string shown = host::to_string(value);
-  if (value.is<std::string>()) {
-    return "string = \"" + shown + "\"";
+  const std::string all = host::to_string(value);
+  const std::string shown = shortened(all, kWidest);
+  if (const auto* text = value.get<std::string>()) {
+    return (shown == all ? "string"
+                         : "string of " + count_text(static_cast<std::int64_t>(code_points(*text)),
+                                                     "character")) +
+           " = \"" + shown + "\"";
+  }
+  if (const auto* list = value.get<host::List>(); list != nullptr && shown != all) {
+    return "list of " + count_text(std::ssize(*list->items)) + " = " + shown;
   }
   const std::size_t blank = kind.find(' ');
   const std::string word =
