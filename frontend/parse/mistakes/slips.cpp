@@ -351,6 +351,9 @@ std::string structure_slip(const Scene& scene) {
   if (scene.head().type == MtfParser::MESH && scene.type(0) == MtfParser::INT) {
     return "a mesh axis has a name, as in `[rows: 2, cols: 2]`";
   }
+  if (scene.head().type == MtfParser::MESH && scene.type(0) == MtfParser::DOT) {
+    return "hardware is named alone: `of " + std::string(scene.text(1)) + "`";
+  }
   if (scene.type(0) == MtfParser::SEP && scene.type(1) == MtfParser::OPEN_BRACE &&
       scene.expects(MtfParser::OPEN_BRACE)) {
     return "the `{` belongs on the line of its " + head;
