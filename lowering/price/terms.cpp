@@ -111,14 +111,21 @@ class Collector {
     return a.type.shape == b.type.shape && a.layout->dims == b.layout->dims;
   }
 
+  // Of what passes in pieces, two are there at a time.
+  Term held_of(const SpmdValue& value) const {
+    Term term = of_value(value);
+    term.coefficient *= value.pieces == 1 ? 1 : 2 / static_cast<double>(value.pieces);
+    return term;
+  }
+
   void add_value(const SpmdValue& value, Sum& sum) {
     ContentHash hash;
     mix(hash, value);
-    held_
-        .of(
-            hash.value(), value, [](const SpmdValue& a, const SpmdValue& b) { return alike(a, b); },
-            [&] { return share_of(sum, of_value(value)); })
-        .add();
+    hash.add(static_cast<std::size_t>(value.pieces));
+    const auto is_alike = [](const SpmdValue& a, const SpmdValue& b) {
+      return alike(a, b) && a.pieces == b.pieces;
+    };
+    held_.of(hash.value(), value, is_alike, [&] { return share_of(sum, held_of(value)); }).add();
   }
 
   void add_move(const Step& step, std::vector<Sum>& sums) {

@@ -93,6 +93,9 @@ bool is_alike(const Tensor& before, const Value& now) {
 
 std::string type_or_kind(const Value& value) {
   const auto* tensor = value.get<Tensor>();
+  if (const auto* list = value.get<List>()) {
+    return "a list of " + std::to_string(list->items->size());
+  }
   return tensor != nullptr ? mtf::to_string(tensor->type) : kind_of(value);
 }
 
@@ -118,14 +121,16 @@ std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& 
   if (tensor == nullptr ? !equal(before, now) : !is_alike(*tensor, now)) {
     c.report.error(
         DiagKind::kWrongType, name.span,
-        tensor == nullptr && kind_of(before) == kind_of(now)
+        tensor == nullptr && list == nullptr && kind_of(before) == kind_of(now)
             ? "`" + name.text + "` is " + kind_of(now) +
                   ", which a loop whose condition is a tensor cannot set: only tensors and numbers "
                   "are handed from trip to trip"
             : "`" + name.text + "` is " + type_or_kind(before) +
                   " when a trip of this loop begins and " + type_or_kind(now) +
-                  " when it ends; the condition is a tensor, so it has to stay what it is: `cast` "
-                  "or `reshape` it, or use another name");
+                  " when it ends; the condition is a tensor, so it has to stay what it is: " +
+                  (before.is<List>()
+                       ? "a tensor that is long enough takes what comes, by `dynamic_update`"
+                       : "`cast` or `reshape` it, or use another name"));
     return std::nullopt;
   }
   if (tensor == nullptr) {
