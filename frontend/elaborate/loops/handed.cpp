@@ -99,6 +99,20 @@ std::string type_or_kind(const Value& value) {
   return tensor != nullptr ? mtf::to_string(tensor->type) : kind_of(value);
 }
 
+std::string changed_text(const ast::Name& name, const Value& before, const Value& now) {
+  const bool is_list = before.is<List>();
+  if (!before.is<Tensor>() && !is_list && kind_of(before) == kind_of(now)) {
+    return "`" + name.text + "` is " + kind_of(now) +
+           ", which a loop whose condition is a tensor cannot set: only tensors and numbers are "
+           "handed from trip to trip";
+  }
+  return "`" + name.text + "` is " + type_or_kind(before) +
+         " when a trip of this loop begins and " + type_or_kind(now) +
+         " when it ends; the condition is a tensor, so it has to stay what it is: " +
+         (is_list ? "a tensor that is long enough takes what comes, by `dynamic_update`"
+                  : "`cast` or `reshape` it, or use another name");
+}
+
 }  // namespace
 
 std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& before,
@@ -119,18 +133,7 @@ std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& 
   const auto* tensor = before.get<Tensor>();
   const Value now = as_before(c.units, before, set, name.span);
   if (tensor == nullptr ? !equal(before, now) : !is_alike(*tensor, now)) {
-    c.report.error(
-        DiagKind::kWrongType, name.span,
-        tensor == nullptr && list == nullptr && kind_of(before) == kind_of(now)
-            ? "`" + name.text + "` is " + kind_of(now) +
-                  ", which a loop whose condition is a tensor cannot set: only tensors and numbers "
-                  "are handed from trip to trip"
-            : "`" + name.text + "` is " + type_or_kind(before) +
-                  " when a trip of this loop begins and " + type_or_kind(now) +
-                  " when it ends; the condition is a tensor, so it has to stay what it is: " +
-                  (before.is<List>()
-                       ? "a tensor that is long enough takes what comes, by `dynamic_update`"
-                       : "`cast` or `reshape` it, or use another name"));
+    c.report.error(DiagKind::kWrongType, name.span, changed_text(name, before, now));
     return std::nullopt;
   }
   if (tensor == nullptr) {
