@@ -63,15 +63,19 @@ std::string Resolver::in_module(std::string_view name) const {
   return {};
 }
 
-// Of names in standard modules, one that has `name` among its words: `softmax_cross_entropy` of nn
-// for `cross_entropy`.
-std::string Resolver::longer_in_module(std::string_view name) const {
+// Of names in standard modules, one that others call so, as `dense` of nn for `Linear`, or that has
+// `name` among its words: `softmax_cross_entropy` for `cross_entropy`.
+std::string Resolver::alike_in_module(std::string_view name) const {
   const std::string part = "_" + std::string(name) + "_";
   for (const std::string& module : c_.modules.standard_names) {
-    for (const std::string& member : standard_names(c_, module)) {
-      if (("_" + member + "_").find(part) != std::string::npos) {
-        return "; the module `" + module + "` has `" + member + "`";
-      }
+    const std::vector<std::string> members = standard_names(c_, module);
+    std::string alike(member_called(name, members));
+    const auto longer = std::ranges::find_if(members, [&part](const std::string& member) {
+      return ("_" + member + "_").find(part) != std::string::npos;
+    });
+    alike = alike.empty() && longer != members.end() ? *longer : alike;
+    if (!alike.empty()) {
+      return "; the module `" + module + "` has `" + alike + "`";
     }
   }
   return {};
@@ -110,7 +114,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
   if (std::string found = in_module(name); !found.empty()) {
     suggestion = {.text = std::move(found), .fix = {}};
   } else if (suggestion.text.empty()) {
-    suggestion.text = longer_in_module(name);
+    suggestion.text = alike_in_module(name);
   }
   c_.report.error(DiagKind::kUnknownName, span,
                   "nothing is called `" + std::string(name) + "` here" + suggestion.text, {},
