@@ -136,10 +136,27 @@ Value frozen(Units& units, Value value, SourceSpan span) {
   });
 }
 
+namespace {
+
+// A list that grows by a statement in a loop is copied and looked through each time, which is as
+// much work as so many statements.
+std::size_t statements_for(const Values& values) {
+  constexpr std::size_t kItemsPerStatement = 250;
+  std::size_t items = 0;
+  for (const Value& value : values) {
+    const auto* list = value.get<List>();
+    items += list == nullptr ? 0 : list->items->size();
+  }
+  return items / kItemsPerStatement;
+}
+
+}  // namespace
+
 Values compute(Context& c, const std::function<Values()>& evaluate, bool freeze) {
   enter_region(c.layouts, c.units.open(UnitKind::kStatement, "top level"));
   const Restore frame(c.units.frame, std::int32_t{-1});
   Values values = evaluate();
+  c.limits.statements += statements_for(values);
   if (freeze) {
     for (Value& value : values) {
       value = frozen(c.units, std::move(value), c.units.recording().builder.span());

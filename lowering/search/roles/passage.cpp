@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "ir/loops/loop.h"
 #include "lowering/spmd.h"
@@ -103,20 +104,31 @@ double Passage::flops_of_read(ValueId product, std::size_t operand) const {
   return makers.empty() || !makers[operand].valid() ? 0 : flops_[at(makers[operand])];
 }
 
-// The time is that of the last product which is not of a gradient. What loops do has no such time.
-void Passage::find_sides(const std::vector<char>& is_plain) {
-  std::size_t pivot = sides_.size();
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    const Value& value = program_.values[i];
-    if (is_of_loop(value)) {
-      return;
-    }
-    const bool is_forward = !value.backward && value.recompute.again == 0;
-    pivot = is_plain[i] != 0 && is_forward ? i : pivot;
+namespace {
+
+// The last product which is not of a gradient. nullopt: there is none, or there are loops, and what
+// they do has no such time.
+std::optional<std::size_t> last_forward(const Program& program, const std::vector<char>& is_plain) {
+  if (std::ranges::any_of(program.values, [](const Value& value) { return is_of_loop(value); })) {
+    return std::nullopt;
   }
-  if (pivot == sides_.size()) {
+  for (std::size_t i = program.values.size(); i-- > 0;) {
+    const Value& value = program.values[i];
+    if (is_plain[i] != 0 && !value.backward && value.recompute.again == 0) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Passage::find_sides(const std::vector<char>& is_plain) {
+  const std::optional<std::size_t> last = last_forward(program_, is_plain);
+  if (!last) {
     return;
   }
+  const std::size_t pivot = *last;
   sides_[pivot] = Side::kBefore;
   for (std::size_t i = pivot + 1; i-- > 0;) {
     for (const ValueId operand : program_.values[i].operands) {
@@ -198,7 +210,7 @@ void Passage::take_from_maker(ValueId maker) {
   if (readers.empty()) {
     return;
   }
-  double bytes = static_cast<double>(bytes_of(program_.at(maker).type.dtype));
+  auto bytes = static_cast<double>(bytes_of(program_.at(maker).type.dtype));
   for (const Reader& reader : readers) {
     bytes = std::min(bytes, origin(program_.at(reader.product).operands[reader.operand]).bytes);
   }
@@ -234,7 +246,9 @@ void Passage::add_memory(const std::vector<char>& is_plain) {
   };
   for (std::size_t i = 0; i < count; ++i) {
     for (const ValueId operand : program_.values[i].operands) {
-      is_read_by_product[at(operand)] |= is_plain[i];
+      if (is_plain[i] != 0) {
+        is_read_by_product[at(operand)] = 1;
+      }
       const Shape& own = program_.at(operand).type.shape;
       const bool is_whole =
           goes_by_element(i) && own.volume() == program_.values[i].type.shape.volume();
