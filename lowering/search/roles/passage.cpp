@@ -246,9 +246,8 @@ void Passage::add_memory(const std::vector<char>& is_plain) {
   };
   for (std::size_t i = 0; i < count; ++i) {
     for (const ValueId operand : program_.values[i].operands) {
-      if (is_plain[i] != 0) {
-        is_read_by_product[at(operand)] = 1;
-      }
+      char& by_product = is_read_by_product[at(operand)];
+      by_product = std::max(by_product, is_plain[i]);
       const Shape& own = program_.at(operand).type.shape;
       const bool is_whole =
           goes_by_element(i) && own.volume() == program_.values[i].type.shape.volume();
