@@ -5,18 +5,15 @@
 #include <vector>
 
 #include "frontend/elaborate/context.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kMostSimulated = 4096;
 
-std::string ranks_text(std::int64_t ranks) {
-  return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
-}
-
 std::string started(std::int64_t ranks) {
-  return ranks_text(ranks) + (ranks == 1 ? " was started" : " were started");
+  return plural(ranks, "rank") + (ranks == 1 ? " was started" : " were started");
 }
 
 std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t ranks) {
@@ -63,8 +60,8 @@ void chosen_does_not_fit(const Layout& chosen, std::span<const Layout> declared,
   }
   ways.push_back("`--mesh \"" + resized(chosen.mesh, ranks) + "\"`");
   diags.error(DiagKind::kMeshSize, {},
-              "layout `" + chosen.name + "` is for " + ranks_text(chosen.mesh.ranks()) + ", and " +
-                  started(ranks) + "; " + alternatives(ways) + " would do",
+              "layout `" + chosen.name + "` is for " + plural(chosen.mesh.ranks(), "rank") +
+                  ", and " + started(ranks) + "; " + alternatives(ways) + " would do",
               {{.span = chosen.mesh.span, .text = "its mesh is `" + to_string(chosen.mesh) + "`"}});
 }
 

@@ -7,6 +7,7 @@
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/entries.h"
 #include "frontend/elaborate/tensors/units.h"
+#include "ir/support/number.h"
 
 namespace mtf::host {
 namespace {
@@ -64,8 +65,8 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan sp
   }
   if (values.size() != fn.results.size() || result.is<Nothing>()) {
     c.report.error(DiagKind::kWrongType, span,
-                   "`" + fn.name.text + "` says it returns " + std::to_string(fn.results.size()) +
-                       (fn.results.size() == 1 ? " value" : " values") + "; it returns " +
+                   "`" + fn.name.text + "` says it returns " + plural(fn.results.size(), "value") +
+                       "; it returns " +
                        (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
     return unknown();
   }

@@ -8,6 +8,7 @@
 #include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
+#include "ir/support/number.h"
 
 namespace mtf::host {
 namespace {
@@ -97,9 +98,7 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
                                     : Values{value};
   if (items.size() != names.size()) {
     c.report.error(DiagKind::kWrongType, expr.span,
-                   std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") +
-                       " for " + std::to_string(names.size()) +
-                       (names.size() == 1 ? " name" : " names"));
+                   plural(items.size(), "value") + " for " + plural(names.size(), "name"));
     return none;
   }
   return items;

@@ -41,6 +41,8 @@ std::size_t content_hash(std::span<const Dim> dims) {
   return hash;
 }
 
+}  // namespace
+
 std::size_t content_hash(const OpArgs& args) {
   std::size_t hash = args.entries().size();
   for (const auto& [name, argument] : args.entries()) {
@@ -57,6 +59,8 @@ std::size_t content_hash(const OpArgs& args) {
   }
   return hash;
 }
+
+namespace {
 
 // Layers repeat each other's shapes and arguments: where equal ones have the same memory, they are
 // compared, and known again, by that.

@@ -15,6 +15,8 @@ void share_contents(Program& program);
 
 // Equal to the bit: -0.0 is another number than 0.0, and a NaN the same as a NaN.
 [[nodiscard]] bool same_arguments(const OpArgs& a, const OpArgs& b);
+// Of a part of what tells them apart; of the same ones it is equal.
+[[nodiscard]] std::size_t content_hash(const OpArgs& args);
 
 inline void mix_hash(std::size_t& hash, std::size_t part) {
   constexpr std::size_t kOdd = 0x9E37'79B9'7F4A'7C15U;

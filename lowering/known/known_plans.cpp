@@ -1,34 +1,9 @@
 #include "lowering/known/known_plans.h"
 
-#include <algorithm>
-#include <bit>
-#include <functional>
-#include <string>
 #include <utility>
-
-#include "ir/support/match.h"
 
 namespace mtf {
 namespace {
-
-// A part of what tells arguments apart is enough for a hash.
-void add_argument(const ArgValue& value, ContentHash& hash) {
-  hash.add(value.index());
-  match(
-      value, [](std::monostate) {}, [&](std::int64_t v) { hash.add(static_cast<std::size_t>(v)); },
-      [&](double v) { hash.add(std::bit_cast<std::size_t>(v)); },
-      [&](bool v) { hash.add(v ? 1 : 0); },
-      [&](const std::string& v) { hash.add(std::hash<std::string>()(v)); },
-      [&](const std::vector<Dim>& v) {
-        for (const Dim& dim : v) {
-          hash.add(std::hash<std::string>()(dim.name));
-        }
-      },
-      [&](const Shape& v) { add_shape(v, hash); },
-      [&](DType v) { hash.add(static_cast<std::size_t>(v)); },
-      [&](const std::vector<double>& v) { hash.add(v.size()); },
-      [&](const Pin& v) { hash.add(v.rules.size()); });
-}
 
 // Not more than a program in which equal things share their memory has.
 template <typename Places>
@@ -40,23 +15,6 @@ void remember(Places& places, typename Places::key_type place, typename Places::
   places.insert_or_assign(place, std::move(known));
 }
 
-bool same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-bool same_bits(const ArgValue& a, const ArgValue& b) {
-  if (const auto* x = std::get_if<double>(&a)) {
-    const auto* y = std::get_if<double>(&b);
-    return y != nullptr && same_bits(*x, *y);
-  }
-  if (const auto* x = std::get_if<std::vector<double>>(&a)) {
-    const auto* y = std::get_if<std::vector<double>>(&b);
-    return y != nullptr &&
-           std::ranges::equal(*x, *y, [](double u, double v) { return same_bits(u, v); });
-  }
-  return a == b;
-}
-
 void add_axes(const Axes& axes, ContentHash& hash) {
   std::size_t part = axes.size();
   for (const AxisId axis : axes) {
@@ -66,13 +24,6 @@ void add_axes(const Axes& axes, ContentHash& hash) {
 }
 
 }  // namespace
-
-bool operator==(const ArgBits& a, const ArgBits& b) {
-  return std::ranges::equal(a.args.entries(), b.args.entries(),
-                            [](const OpArgs::Entry& x, const OpArgs::Entry& y) {
-                              return x.first == y.first && same_bits(x.second, y.second);
-                            });
-}
 
 Number KnownPlans::type(const TensorType& type) {
   const std::uint64_t place = (reinterpret_cast<std::uintptr_t>(type.shape.dims().data()) << 8U) +
@@ -93,11 +44,7 @@ Number KnownPlans::args(const OpArgs& args) {
   if (const auto known = args_places_.find(place); known != args_places_.end()) {
     return known->second.number;
   }
-  ContentHash hash;
-  for (const auto& [name, value] : args.entries()) {
-    add_argument(value, hash);
-  }
-  const Number number = args_.number(hash.value(), {args});
+  const Number number = args_.number(content_hash(args), {args});
   remember(args_places_, place, {.kept = args, .number = number});
   return number;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/rewrite/share.h"
 #include "lowering/known/numbered.h"
 #include "lowering/partition/split/split.h"
 
@@ -26,10 +27,12 @@ struct KnownSplit {
   double flops = 0;              // on one rank
 };
 
-// Arguments that are equal bit by bit: -0.0 and 0.0 are two.
-struct ArgBits {
+// Compared as what they are to the bit.
+struct ExactArgs {
   OpArgs args;
-  friend bool operator==(const ArgBits& a, const ArgBits& b);
+  friend bool operator==(const ExactArgs& a, const ExactArgs& b) {
+    return same_arguments(a.args, b.args);
+  }
 };
 
 // All for one mesh, one `adds`, and one use of the plans.
@@ -74,7 +77,7 @@ class KnownPlans {
   std::unordered_map<std::uint64_t, ByPlace<TensorType>> type_places_;  // and element type
   std::unordered_map<const OpArgs::Entry*, ByPlace<OpArgs>> args_places_;
   Numbered<TensorType> types_;
-  Numbered<ArgBits> args_;
+  Numbered<ExactArgs> args_;
   NumberedLists call_numbers_;
   std::vector<Shared<SplitCall>> calls_;  // by number
   Numbered<ValueLayout> layouts_;

@@ -18,7 +18,7 @@ bool may_go_out(const Step& step, bool gather_again) {
     return !(gather_again && step.kind == StepKind::kAllGather);
   }
   return std::ranges::none_of(step.calls, [](const LocalCall& call) {
-    const OpDef& op = *call.split->call.op;
+    const OpDef& op = call.op();
     return op.effect || op.random || op.file != FileUse::kNone || op.primitive == Primitive::kCarry;
   });
 }

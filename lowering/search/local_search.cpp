@@ -326,10 +326,21 @@ void LayoutSearch::add_following(std::vector<const Priced*>& begun) {
   }
 }
 
+// From the best few of what was planned.
+void LayoutSearch::descend_from_best(std::vector<const Priced*> begun, std::int64_t share) {
+  constexpr std::size_t kBegun = 3;
+  std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
+    return a != b && a->is_legal && is_better(*a, b);
+  });
+  begun.resize(std::min(begun.size(), kBegun));
+  for (const Priced* start : begun) {
+    static_cast<void>(descend(start->candidate, share, patience_));
+  }
+}
+
 // From the next few starts, those first that are best by their guess.
 void LayoutSearch::start_locally(std::int64_t share) {
   constexpr std::size_t kStarts = 6;
-  constexpr std::size_t kBegun = 3;
   constexpr int kIdle = 24;
   const std::int64_t before = work();
   const std::span<const LayoutCandidate> left = std::span(starts_).subspan(begun_);
@@ -342,17 +353,11 @@ void LayoutSearch::start_locally(std::int64_t share) {
     }
   }
   add_following(begun);
-  std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
-    return a != b && a->is_legal && is_better(*a, b);
-  });
   // The smaller the plans are beside all the work, the more changes are tried before giving up.
   constexpr std::int64_t kLeast = 8;
   const std::int64_t plans = share / std::max<std::int64_t>(1, pricer_.work_of_plan());
   patience_ = static_cast<std::size_t>(std::max(kLeast, plans / 8));
-  begun.resize(std::min(begun.size(), kBegun));
-  for (const Priced* start : begun) {
-    static_cast<void>(descend(start->candidate, share, patience_));
-  }
+  descend_from_best(std::move(begun), share);
   shake(share, kIdle);
   if (result_.best != nullptr) {
     static_cast<void>(
@@ -363,7 +368,6 @@ void LayoutSearch::start_locally(std::int64_t share) {
 // From the starts that are best by their plans: the guess may have led away from them, as it knows
 // little of what `*` does.
 void LayoutSearch::start_by_price(std::int64_t share) {
-  constexpr std::size_t kBegun = 3;
   const std::int64_t before = work();
   std::vector<const Priced*> begun;
   for (const LayoutCandidate& start : starts_) {
@@ -372,13 +376,7 @@ void LayoutSearch::start_by_price(std::int64_t share) {
     }
     begun.push_back(lighter(priced(start), kInfinite));
   }
-  std::ranges::stable_sort(begun, [this](const Priced* a, const Priced* b) {
-    return a != b && a->is_legal && is_better(*a, b);
-  });
-  begun.resize(std::min(begun.size(), kBegun));
-  for (const Priced* start : begun) {
-    static_cast<void>(descend(start->candidate, share, patience_));
-  }
+  descend_from_best(std::move(begun), share);
 }
 
 }  // namespace mtf

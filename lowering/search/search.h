@@ -103,6 +103,7 @@ class LayoutSearch {
   // What is better than this, one change away; null: nothing.
   const Priced* step(const Priced& from, std::int64_t share, std::size_t most);
   const Priced* descend(const LayoutCandidate& from, std::int64_t share, std::size_t most);
+  void descend_from_best(std::vector<const Priced*> begun, std::int64_t share);
   const Priced* lighter(const Priced& start, double reached);
   // Bytes beyond the memory, then the value: less is better. By the estimate of roles; by their
   // bound, which nothing gets below; and by a plan.

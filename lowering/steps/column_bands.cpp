@@ -104,7 +104,7 @@ bool leaves_little(const SpmdProgram& program, const Columns& columns, const Sha
 }  // namespace
 
 bool reduces_leading_dim(const SpmdProgram& program, const LocalCall& call) {
-  const OpDef& op = *call.split->call.op;
+  const OpDef& op = call.op();
   const bool joins_parts = op.tile == nullptr && op.algebra != Algebra::kEinsum &&
                            is_reduction(call) && reduces(call, 0);
   if (!joins_parts ||

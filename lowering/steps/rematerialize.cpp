@@ -155,7 +155,7 @@ class Rematerializer {
 
   // What is done in registers.
   static bool is_cheap(const LocalCall& call) {
-    const OpDef& op = *call.split->call.op;
+    const OpDef& op = call.op();
     return op.lanes != LaneFn::kNone || (call.operands.empty() && !op.random && !op.effect);
   }
 

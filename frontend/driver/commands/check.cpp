@@ -9,6 +9,7 @@
 #include "frontend/driver/commands/lint.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
@@ -20,7 +21,7 @@ std::string success(const std::string& file, const Session& session) {
     return session.serves_regions_alone(layout.name);
   });
   return file + ": ok, " + std::to_string(entries) + (entries == 1 ? " entry, " : " entries, ") +
-         std::to_string(layouts) + (layouts == 1 ? " layout" : " layouts") +
+         plural(layouts, "layout") +
          (in_regions == 0 ? "" : ", " + std::to_string(in_regions) + " of them for regions alone") +
          "\n";
 }

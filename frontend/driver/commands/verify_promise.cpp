@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/kernel.h"
+#include "ir/support/number.h"
 #include "lowering/partition/stages.h"
 
 namespace mtf {
@@ -27,9 +28,7 @@ std::string why(std::int64_t blocks, std::int64_t ways) {
   if (ways > kMostWays) {
     return ", more than " + std::to_string(kMostWays);
   }
-  return blocks % ways == 0
-             ? ""
-             : ", but is cut into " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
+  return blocks % ways == 0 ? "" : ", but is cut into " + plural(blocks, "block");
 }
 
 std::optional<Ending> ending_of(const SpmdProgram& program, const LocalCall& call) {

@@ -152,7 +152,7 @@ std::string prefix_text(std::string_view symbol) {
 }  // namespace
 
 std::string call_text(const LocalCall& call, const OperandText& operand) {
-  const OpDef& op = *call.split->call.op;
+  const OpDef& op = call.op();
   const int level = precedence_of(call);
   if (!op.symbol.empty() && call.operands.size() == 2) {
     const bool chains = level >= 5 && level <= 6;  // from left to right

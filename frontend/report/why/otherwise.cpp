@@ -95,7 +95,7 @@ std::optional<Alternative> done_whole(const SpmdProgram& program, const Step& st
 }
 
 std::string op_in_backticks(const LocalCall& call) {
-  const OpDef& op = *call.split->call.op;
+  const OpDef& op = call.op();
   return "`" + std::string(op.symbol.empty() ? op.name : op.symbol) + "`";
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 
 bool only_computes(const LocalCall& call) {
-  const OpDef& op = *call.split->call.op;
+  const OpDef& op = call.op();
   return !is_of_loop(op) && op.primitive != Primitive::kCheckFinite && !op.effect && !op.random &&
          op.file == FileUse::kNone;
 }

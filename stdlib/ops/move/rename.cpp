@@ -5,6 +5,7 @@
 
 #include "ir/kernel.h"
 #include "ir/rewrite/autodiff.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 
@@ -32,9 +33,7 @@ bool fit_names(OpCall& call, const Dims& from, DiagSink& diags) {
   Dims to = dims_arg(call.args, "to");
   if (to.size() != from.size()) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`rename` of " + std::to_string(from.size()) +
-                    (from.size() == 1 ? " dim to " : " dims to ") + std::to_string(to.size()) +
-                    (to.size() == 1 ? " name" : " names"));
+                "`rename` of " + plural(from.size(), "dim") + " to " + plural(to.size(), "name"));
     return false;
   }
   bool fits = true;

@@ -8,6 +8,7 @@
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/statement.h"
+#include "ir/support/number.h"
 
 namespace mtf::host {
 namespace {
@@ -118,8 +119,7 @@ struct Rule {
     if (values.size() != by.size()) {
       c.report.error(
           DiagKind::kMissingArgument, span_of(0),
-          "`gradient` of `" + fn.name.text + "` returns " + std::to_string(values.size()) +
-              (values.size() == 1 ? " value" : " values") +
+          "`gradient` of `" + fn.name.text + "` returns " + plural(values.size(), "value") +
               "; one is needed for each parameter that is a tensor of floats: " + names());
       return gradients;
     }
