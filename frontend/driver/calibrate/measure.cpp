@@ -13,6 +13,7 @@
 
 #include "frontend/driver/calibrate/figure.h"
 #include "frontend/driver/calibrate/measure_program.h"
+#include "frontend/driver/calibrate/placement.h"
 #include "frontend/driver/calibrate/rank_clock.h"
 #include "frontend/driver/progress.h"
 #include "frontend/report/quantity.h"
@@ -296,7 +297,8 @@ class Measurer {
   }
 
   // `count` floats are handed over, which the rank has just made: of those that nobody has changed
-  // since the last time, the others would still have copies in their caches.
+  // since the last time, the others would still have copies in their caches. The mean of the ways
+  // in which ranks may lie on cores.
   double collective(StepKind kind, const Group& group, std::int64_t count) {
     const std::int64_t wide = kind == StepKind::kAllGather ? count * group.size : count;
     std::vector<float> from(static_cast<std::size_t>(count));
@@ -309,8 +311,7 @@ class Measurer {
     }
     float made = 0;
     const auto make = [&] { std::ranges::fill(from, made += 0.5F); };
-    const double alone = clock_.seconds_of(make);
-    const double both = clock_.seconds_of([&] {
+    const auto hand_over = [&] {
       make();
       switch (kind) {
         case StepKind::kAllReduce:
@@ -328,8 +329,14 @@ class Measurer {
         default:
           world_->permute(group, 4 * count, sources, ins, outs);
       }
-    });
-    return without(alone, both);
+    };
+    const Placement placement(ranks());
+    double seconds = 0;
+    for (std::size_t way = 0; way < placement.ways(); ++way) {
+      placement.take(way, world_->local_ranks().front());
+      seconds += clock_.seconds_beyond(make, hand_over) / static_cast<double>(placement.ways());
+    }
+    return seconds;
   }
 
   OpTable ops_;

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "frontend/driver/calibrate/figure.h"
+#include "frontend/driver/launch.h"
 
 namespace mtf {
 namespace {
 
-constexpr int kRepeats = 5;
-constexpr int kTaken = 1;                // the second fastest: others may be using the machine
-constexpr double kRepeatSeconds = 4e-3;  // that one repeat should take
+constexpr std::size_t kRepeats = 5;
+constexpr std::size_t kSecondFastest = 1;  // others may be using the machine
+constexpr double kShort = 4e-3;            // seconds
+constexpr double kManyTurns = 20e-3;       // in which ranks that share a core take turns often
 constexpr int kMostMeasurements = 6;
 constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
 constexpr std::int64_t kMostRuns = 20'000;
@@ -27,6 +29,11 @@ double now() {
 }
 
 }  // namespace
+
+RankClock::RankClock(Communicator* world)
+    : world_(world),
+      repeat_seconds_(world != nullptr && world->ranks() > cores_of_this_process() ? kManyTurns
+                                                                                   : kShort) {}
 
 double RankClock::from_first_to_last(double start, double end) {
   if (world_ == nullptr) {
@@ -49,21 +56,39 @@ double RankClock::once(const std::function<void()>& work, std::int64_t runs) {
   for (std::int64_t i = 0; i < runs; ++i) {
     work();
   }
-  return from_first_to_last(start, now()) / static_cast<double>(runs);
+  const double seconds = from_first_to_last(start, now());
+  spent_ += seconds;
+  return seconds / static_cast<double>(runs);
 }
 
 double RankClock::seconds_of(const std::function<void()>& work) {
+  const std::int64_t runs = runs_of(work);
+  return agreed([&] { return once(work, runs); }, kSecondFastest);
+}
+
+double RankClock::seconds_beyond(const std::function<void()>& less,
+                                 const std::function<void()>& more) {
+  constexpr double kLeastPart = 1.0 / 8;
+  const std::int64_t runs = runs_of(more);
+  const auto sample = [&] {
+    const double whole = once(more, runs);
+    return std::max(whole - once(less, runs), kLeastPart * whole);
+  };
+  return agreed(sample, kRepeats / 2);
+}
+
+std::int64_t RankClock::runs_of(const std::function<void()>& work) {
   const double first = std::min(once(work, 1), once(work, 1));
-  const auto runs = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(kRepeatSeconds / std::max(first, 1e-9)), 1, kMostRuns);
+  return std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(repeat_seconds_ / std::max(first, 1e-9)), 1, kMostRuns);
+}
+
+double RankClock::agreed(const std::function<double()>& sample, std::size_t taken) {
   const auto measure = [&] {
     std::array<double, kRepeats> times{};
-    for (double& time : times) {
-      time = once(work, runs);
-      spent_ += time * static_cast<double>(runs);
-    }
-    std::ranges::nth_element(times, times.begin() + kTaken);
-    return times[kTaken];
+    std::ranges::generate(times, sample);
+    std::ranges::sort(times);
+    return times[taken];
   };
   const Figure figure = agreed_figure(measure, spent_ < kPatience ? kMostMeasurements : 2);
   trusts_ = trusts_ && figure.is_trusted;

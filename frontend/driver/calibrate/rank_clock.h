@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -12,11 +13,16 @@ namespace mtf {
 class RankClock {
  public:
   // `world`: the ranks that measure together, all on this machine; null: this process alone.
-  explicit RankClock(Communicator* world) : world_(world) {}
+  explicit RankClock(Communicator* world);
 
   // Seconds in which all ranks have run it once, measured until two measurements agree; on all
   // ranks the same. Collective.
   [[nodiscard]] double seconds_of(const std::function<void()>& work);
+
+  // What `more` takes beyond `less`, which is a part of it: the median of what one takes after the
+  // other, so that what disturbs a while disturbs both. No less than an eighth of it.
+  [[nodiscard]] double seconds_beyond(const std::function<void()>& less,
+                                      const std::function<void()>& more);
 
   // Whether measurements have agreed since this was asked before.
   [[nodiscard]] bool trusts_since();
@@ -31,8 +37,13 @@ class RankClock {
   double from_first_to_last(double start, double end);
   double once(const std::function<void()>& work, std::int64_t runs);
 
+  [[nodiscard]] std::int64_t runs_of(const std::function<void()>& work);
+  // Of several samples the one with that number from the least, taken until two such agree.
+  double agreed(const std::function<double()>& sample, std::size_t taken);
+
   Communicator* world_;
-  double spent_ = 0;  // seconds, on all ranks the same
+  double repeat_seconds_;  // that one measurement should take
+  double spent_ = 0;       // seconds, on all ranks the same
   bool trusts_ = true;
 };
 
