@@ -8,6 +8,7 @@
 #include <cstring>
 #include <immintrin.h>
 #include <iterator>
+#include <span>
 
 #include "runtime/products/pack/gemm_turn.h"
 #include "runtime/products/pack/prefetch.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kGroup = 8;   // lanes transposed together
 constexpr std::int64_t kPiece = 64;  // inner indices before the next group of lanes
+constexpr std::int64_t kMostLanes = 64;
 
 // Some lanes x 4 indices; out is `width` apart per index.
 template <std::size_t kLanes, typename T>
@@ -42,6 +44,30 @@ void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int
   _mm_storeu_ps(out + width, r1);
   _mm_storeu_ps(out + 2 * width, r2);
   _mm_storeu_ps(out + 3 * width, r3);
+}
+
+void transpose(const std::array<const float*, 2>& lane, std::int64_t k, std::int64_t width,
+               float* out) {
+  const __m128 r0 = _mm_loadu_ps(lane[0] + k);
+  const __m128 r1 = _mm_loadu_ps(lane[1] + k);
+  const __m128 front = _mm_unpacklo_ps(r0, r1);
+  const __m128 back = _mm_unpackhi_ps(r0, r1);
+  const auto store = [&](std::int64_t index, __m128 two) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(out + index * width), two);
+    _mm_storeh_pi(reinterpret_cast<__m64*>(out + (index + 1) * width), two);
+  };
+  store(0, front);
+  store(2, back);
+}
+
+void transpose(const std::array<const double*, 2>& lane, std::int64_t k, std::int64_t width,
+               double* out) {
+  for (std::int64_t j = 0; j < kTurned; j += 2) {
+    const __m128d r0 = _mm_loadu_pd(lane[0] + k + j);
+    const __m128d r1 = _mm_loadu_pd(lane[1] + k + j);
+    _mm_storeu_pd(out + j * width, _mm_unpacklo_pd(r0, r1));
+    _mm_storeu_pd(out + (j + 1) * width, _mm_unpackhi_pd(r0, r1));
+  }
 }
 
 // kLanes lanes, each with `count` indices side by side in memory. The next lanes' are asked for.
@@ -83,14 +109,75 @@ void transpose_piece(const T* x, const Offsets& lanes, const PackRange& range, s
     transpose_group<4>(x, lanes, range.first_lane + j, count, range.width, out + j);
     j += 4;
   }
-  for (; j < range.lanes; ++j) {
+  if (j + 2 <= range.lanes) {
+    transpose_group<2>(x, lanes, range.first_lane + j, count, range.width, out + j);
+    j += 2;
+  }
+  if (j < range.lanes) {
     transpose_group<1>(x, lanes, range.first_lane + j, count, range.width, out + j);
+  }
+}
+
+// Two inner indices of lanes that begin at such elements.
+void turn_two(const float* x, std::span<const std::int64_t> lanes, std::int64_t width, float* out) {
+  const auto pair = [&](std::size_t j) {  // lane j's two, then the next one's
+    const __m128 one = _mm_loadl_pi(_mm_setzero_ps(), reinterpret_cast<const __m64*>(x + lanes[j]));
+    return _mm_loadh_pi(one, reinterpret_cast<const __m64*>(x + lanes[j + 1]));
+  };
+  std::size_t j = 0;
+  for (; j + 4 <= lanes.size(); j += 4) {
+    const __m128 front = pair(j);
+    const __m128 back = pair(j + 2);
+    _mm_storeu_ps(out + j, _mm_shuffle_ps(front, back, 0x88));
+    _mm_storeu_ps(out + width + j, _mm_shuffle_ps(front, back, 0xdd));
+  }
+  for (; j + 2 <= lanes.size(); j += 2) {
+    const __m128 both = pair(j);
+    const __m128 turned = _mm_shuffle_ps(both, both, 0xd8);
+    _mm_storel_pi(reinterpret_cast<__m64*>(out + j), turned);
+    _mm_storeh_pi(reinterpret_cast<__m64*>(out + width + j), turned);
+  }
+  for (; j < lanes.size(); ++j) {
+    out[j] = x[lanes[j]];
+    out[width + static_cast<std::int64_t>(j)] = x[lanes[j] + 1];
+  }
+}
+
+void turn_two(const double* x, std::span<const std::int64_t> lanes, std::int64_t width,
+              double* out) {
+  for (std::size_t j = 0; j < lanes.size(); ++j) {
+    out[j] = x[lanes[j]];
+    out[width + static_cast<std::int64_t>(j)] = x[lanes[j] + 1];
+  }
+}
+
+// Where few inner indices lie side by side, as those of a block of channels do under each tap of a
+// convolution, lanes are found once for all of them.
+template <typename T>
+void pack_short_runs(const T* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+                     T* out) {
+  std::array<std::int64_t, kMostLanes> places;  // NOLINT: filled where it is read
+  const std::span<std::int64_t> first(places.data(), static_cast<std::size_t>(range.lanes));
+  for (std::size_t j = 0; j < first.size(); ++j) {
+    first[j] = lanes.at(range.first_lane + static_cast<std::int64_t>(j));
+  }
+  for (std::int64_t k = 0; k < range.inner;) {
+    const T* from = x + inner.at(range.first_inner + k);
+    T* to = out + k * range.width;
+    if (k + 2 <= range.inner && inner.run(range.first_inner + k) >= 2) {
+      turn_two(from, first, range.width, to);
+      k += 2;
+    } else {
+      std::ranges::transform(first, to, [from](std::int64_t lane) { return from[lane]; });
+      ++k;
+    }
   }
 }
 
 template <std::size_t kBytes, typename T>
 void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) {
-  constexpr std::size_t kRegister = kBytes % 32 == 0 ? 32 : 16;  // memcpy would not use 32
+  // memcpy would not use 32
+  constexpr std::size_t kRegister = kBytes % 32 == 0 ? 32 : kBytes % 16 == 0 ? 16 : 8;
   for (std::int64_t k = 0; k < range.inner; ++k) {
     const T* from = x + inner.at(range.first_inner + k);
     prefetch(element_ahead(x, inner, range.first_inner + k + kIndicesAhead), kBytes);
@@ -122,6 +209,9 @@ void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
   if (range.lanes == range.width && bytes == 48) {
     return copy_all<48>(x, inner, range, out);
   }
+  if (range.lanes == range.width && bytes == 24) {
+    return copy_all<24>(x, inner, range, out);
+  }
   for (std::int64_t k = 0; k < range.inner; ++k) {
     std::memcpy(out + k * range.width, x + inner.at(range.first_inner + k), bytes);
   }
@@ -135,6 +225,9 @@ void pack_range(const T* x, const Offsets& lanes, const Offsets& inner, const Pa
   }
   if (lanes.run(range.first_lane) >= range.lanes) {
     return copy(x + lanes.at(range.first_lane), inner, range, out);
+  }
+  if (inner.run(range.first_inner) < kTurned && range.lanes <= kMostLanes) {
+    return pack_short_runs(x, lanes, inner, range, out);
   }
   for (std::int64_t k = 0; k < range.inner;) {
     const std::int64_t index = range.first_inner + k;
@@ -153,7 +246,6 @@ void widen(const BFloat16* from, std::int64_t count, float* to) {
 // Some lanes, each with `count` indices side by side in memory: widened lane by lane, and packed.
 void pack_piece(const BFloat16* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
                 float* out) {
-  constexpr std::int64_t kMostLanes = 64;
   alignas(64) std::array<float, kMostLanes * kPiece> piece;  // NOLINT: filled where it is read
   for (std::int64_t first = 0; first < range.lanes; first += kMostLanes) {
     const std::int64_t some = std::min(kMostLanes, range.lanes - first);
