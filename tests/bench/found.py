@@ -68,6 +68,8 @@ MESHES = {2: ("mesh m = [x: 2]\n", ["", "x"]),
           4: ("mesh m = [x: 2, y: 2]\n", ["", "x", "y", "(x, y)"])}
 HARDWARE = ["--hardware", "this_machine"]
 CHUNK = 200
+# Rounds: the least of several medians is luck as well, so the fastest is measured anew to be compared.
+CHOOSING, CONFIRMING = 5, 13
 LONG = 0.6  # seconds of a run: ranks that share cores make short ones differ by a fifth
 MPI = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
@@ -138,8 +140,10 @@ def bench(binary, folder, fastest=12, steps=20):
         first = measured([f"layout found on m {{ {rules} }}" for _, rules in spread], 1, steps)
         near = [source for source in sorted(first, key=first.get)
                 if first[source] <= 1.3 * min(first.values())][:5]
-        times = measured([*near, found], 9, max(steps, round(LONG / min(first.values()))))
-        best = min(times[source] for source in near)
-        print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {best * 1e3:6.1f} ms"
-              f"  {times[found] * 1e3:6.1f} ms  {times[found] / best:8.2f}      "
+        many = max(steps, round(LONG / min(first.values())))
+        chosen = measured(near, CHOOSING, many)
+        fastest = min(near, key=chosen.get)
+        times = measured([fastest, found], CONFIRMING, many)
+        print(f"{name:12}  {ranks:5}  {len(plans):7}  {len(spread):8}  {times[fastest] * 1e3:6.1f} ms"
+              f"  {times[found] * 1e3:6.1f} ms  {times[found] / times[fastest]:8.2f}      "
               f"{' '.join(found.split())}", flush=True)
