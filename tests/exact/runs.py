@@ -21,6 +21,7 @@ ONE_STEP = {"examples/mnist.mtf": ("--set", "epochs=1,data=nowhere"),
             "examples/transformer_lm.mtf": ("--set", "steps=1,every=1,tested=1,sampled=24,lr=0.00001"),
             "examples/translate.mtf": ("--set", "steps=1,every=1,tested=16"),
             "examples/moe_lm.mtf": ("--set", "steps=1,every=1"),
+            "examples/parallel/nested.mtf": ("--set", "steps=1,lr=0.00001"),
             "examples/resnet.mtf": ("--set", "steps=1,every=1,tested=16")}
 
 
