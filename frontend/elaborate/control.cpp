@@ -187,7 +187,19 @@ std::int64_t turns_of(const Range& range, std::int64_t step) {
   return static_cast<std::int64_t>(length <= 0 ? 0 : (length + stride - 1) / stride);
 }
 
-// `alive`: of the turns so far whose conditions are tensors.
+// Whether no turn is the last one but for what stands in the loop's head.
+bool runs_to_its_end(const ast::Block& body) {
+  return std::ranges::all_of(body.statements, [](const ast::Stmt& statement) {
+    return std::visit(
+        []<typename T>(const T& /*node*/) {
+          return std::is_same_v<T, ast::Binding> || std::is_same_v<T, ast::Assign> ||
+                 std::is_same_v<T, ast::Update> || std::is_same_v<T, ast::Assert> ||
+                 std::is_same_v<T, ast::Evaluate>;
+        },
+        statement.node);
+  });
+}
+
 // The body, if the turn is one; `alive`: of the turns so far whose conditions are tensors.
 Flow run_if_wanted(Context& c, const ast::For& loop, ValueId& alive) {
   if (!loop.condition) {
@@ -271,12 +283,20 @@ std::optional<std::int64_t> step_of(Context& c, const ast::For& loop, const Valu
 }
 
 Flow run_over_range(Context& c, const ast::For& loop, const Range& range, std::int64_t step) {
-  Turns turns(c, loop.body, loop.variable.text, turns_of(range, step));
+  const std::int64_t count = turns_of(range, step);
+  Turns turns(c, loop.body, loop.variable.text, count);
   ValueId alive;
   std::int64_t i = range.begin;
   while (step > 0 ? i < range.end : i > range.end) {
+    const bool was_bounded = alive.valid();
     if (!turns.go_on(run_turn(c, loop, make(i), alive)) || __builtin_add_overflow(i, step, &i)) {
       break;
+    }
+    // All turns of a bounded loop are steps of its program: too many are so from the first on.
+    const auto all = static_cast<std::size_t>(count);
+    if (alive.valid() && !was_bounded && all > c.limits.max_unit_statements &&
+        runs_to_its_end(loop.body) && !may_go_on(c.limits, c.units, loop.over.span, all)) {
+      return Flow::kEnd;
     }
   }
   return turns.result();
