@@ -44,6 +44,10 @@ Figure agreed_figure(const std::function<double()>& measure, int most) {
   return {.value = seen.front(), .is_trusted = agree};
 }
 
+double without(double part, double seconds) {
+  return std::max(seconds - part, seconds / 8);
+}
+
 std::string name_of(const MeasuredCollective& row) {
   return row.kind + " of " + std::to_string(row.ranks);
 }

@@ -18,6 +18,9 @@ struct Figure {
 // Takes at least two measurements, and more as long as the two least differ; `most` at most.
 [[nodiscard]] Figure agreed_figure(const std::function<double()>& measure, int most);
 
+// What is left of a time, however badly the part that is taken off was measured.
+[[nodiscard]] double without(double part, double seconds);
+
 // "all_reduce of 4".
 [[nodiscard]] std::string name_of(const MeasuredCollective& row);
 

@@ -234,11 +234,6 @@ class Measurer {
     return without(run_overhead_, seconds);
   }
 
-  // What is left of a time, however badly the part that is taken off was measured.
-  static double without(double part, double seconds) {
-    return std::max(seconds - part, seconds / 8);
-  }
-
   // Half of the bytes are read, half written.
   double memory_seconds(std::int64_t bytes) {
     Program program;

@@ -27,16 +27,16 @@ Placement::Placement(std::int64_t ranks) : cores_(allowed_cores()) {
   }
 }
 
+Placement::~Placement() {
+  if (per_core_ > 1) {
+    run_on(cores_);
+  }
+}
+
 void Placement::take(std::size_t way, std::int64_t rank) const {
   if (per_core_ > 1) {
     const auto count = static_cast<std::int64_t>(cores_.size());
     run_on({cores_[at(way == 0 ? rank / per_core_ : rank % count)]});
-  }
-}
-
-void Placement::leave() const {
-  if (per_core_ > 1) {
-    run_on(cores_);
   }
 }
 

@@ -15,7 +15,7 @@ class Placement {
  public:
   // Of `ranks` on this machine's cores.
   explicit Placement(std::int64_t ranks);
-  ~Placement() { leave(); }
+  ~Placement();  // leaves the thread to the system
   Placement(const Placement&) = delete;
   Placement& operator=(const Placement&) = delete;
   Placement(Placement&&) = delete;
@@ -26,8 +26,6 @@ class Placement {
 
   // Moves the calling thread, that of this rank: in way 0 neighbours are together, in way 1 apart.
   void take(std::size_t way, std::int64_t rank) const;
-  // To where the system likes.
-  void leave() const;
 
  private:
   std::vector<int> cores_;

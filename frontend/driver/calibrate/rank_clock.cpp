@@ -68,11 +68,10 @@ double RankClock::seconds_of(const std::function<void()>& work) {
 
 double RankClock::seconds_beyond(const std::function<void()>& less,
                                  const std::function<void()>& more) {
-  constexpr double kLeastPart = 1.0 / 8;
   const std::int64_t runs = runs_of(more);
   const auto sample = [&] {
     const double whole = once(more, runs);
-    return std::max(whole - once(less, runs), kLeastPart * whole);
+    return without(once(less, runs), whole);
   };
   return agreed(sample, kRepeats / 2);
 }

@@ -20,7 +20,7 @@ class RankClock {
   [[nodiscard]] double seconds_of(const std::function<void()>& work);
 
   // What `more` takes beyond `less`, which is a part of it: the median of what one takes after the
-  // other, so that what disturbs a while disturbs both. No less than an eighth of it.
+  // other, so that what disturbs a while disturbs both.
   [[nodiscard]] double seconds_beyond(const std::function<void()>& less,
                                       const std::function<void()>& more);
 

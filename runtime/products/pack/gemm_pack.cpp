@@ -197,20 +197,19 @@ void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) 
 template <typename T>
 void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
   const std::size_t bytes = static_cast<std::size_t>(range.lanes) * sizeof(T);
-  if (range.lanes == range.width && bytes == 128) {
-    return copy_all<128>(x, inner, range, out);
-  }
-  if (range.lanes == range.width && bytes == 96) {
-    return copy_all<96>(x, inner, range, out);
-  }
-  if (range.lanes == range.width && bytes == 64) {
-    return copy_all<64>(x, inner, range, out);
-  }
-  if (range.lanes == range.width && bytes == 48) {
-    return copy_all<48>(x, inner, range, out);
-  }
-  if (range.lanes == range.width && bytes == 24) {
-    return copy_all<24>(x, inner, range, out);
+  switch (range.lanes == range.width ? bytes : 0) {
+    case 128:
+      return copy_all<128>(x, inner, range, out);
+    case 96:
+      return copy_all<96>(x, inner, range, out);
+    case 64:
+      return copy_all<64>(x, inner, range, out);
+    case 48:
+      return copy_all<48>(x, inner, range, out);
+    case 24:
+      return copy_all<24>(x, inner, range, out);
+    default:
+      break;
   }
   for (std::int64_t k = 0; k < range.inner; ++k) {
     std::memcpy(out + k * range.width, x + inner.at(range.first_inner + k), bytes);
