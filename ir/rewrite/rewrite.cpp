@@ -293,7 +293,7 @@ Program simplify(Program program, OpTable ops) {
   drop_dead(program);
   merge_equal(program);
   drop_dead(program);
-  program = join_terms(program, ops);
+  program = join_terms(std::move(program), ops);
   drop_dead(program);
   share_contents(program);
   return program;

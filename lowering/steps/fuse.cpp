@@ -206,14 +206,8 @@ class Fuser {
       }
       program_.steps[s].calls = std::exchange(calls, {});
     }
-    std::vector<Step> kept;  // no more room than they take: of many steps, few are left
-    kept.reserve(static_cast<std::size_t>(std::ranges::count(gone_, 0)));
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (gone_[s] == 0) {
-        kept.push_back(std::move(program_.steps[s]));
-      }
-    }
-    program_.steps = std::move(kept);
+    std::erase_if(program_.steps,
+                  [&, s = std::size_t{0}](const Step&) mutable { return gone_[s++] != 0; });
   }
 
   // Reads from inside the chain do not count: the chain moves as one.

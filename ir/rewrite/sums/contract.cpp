@@ -100,27 +100,36 @@ void skip_views(const Program& to, Value& value) {
   }
 }
 
+// Whether sums behind it may ask for what it reads.
+bool may_be_opened(const Value& value) {
+  return value.op->algebra == Algebra::kProduct || value.op->algebra == Algebra::kBroadcast ||
+         value.op->primitive == Primitive::kNegate;
+}
+
 void contract_all(Contraction& state) {
   const Program& program = state.transfer.from;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.values[i];
-    if (value.op == nullptr) {
-      state.transfer.map(id, append(state.transfer, value));
+    const std::optional<ValueId> sum =
+        value.op == nullptr ? std::nullopt : as_contraction(state, value);
+    if (!sum) {
+      const bool stays = value.op != nullptr && may_be_opened(value);
+      const ValueId now =
+          stays ? append_moved(state.transfer, id) : append_taken(state.transfer, id);
+      state.transfer.map(id, now);
+      if (value.op != nullptr) {
+        skip_views(state.transfer.to, state.transfer.to.at(now));
+      }
       continue;
     }
-    std::optional<ValueId> now = as_contraction(state, value);
-    if (!now) {
-      now = append_moved(state.transfer, id);
-      skip_views(state.transfer.to, state.transfer.to.at(*now));
+    state.transfer.map(id, *sum);
+    Value& now = state.transfer.to.at(*sum);
+    if (value.recompute.of.valid() && *sum == state.transfer.to.last()) {
+      now.recompute.of = state.transfer.at(value.recompute.of);
     }
-    state.transfer.map(id, *now);
-    if (value.recompute.of.valid() && *now == state.transfer.to.last()) {
-      state.transfer.to.at(*now).recompute.of = state.transfer.at(value.recompute.of);
-    }
-    std::string& name = state.transfer.to.at(*now).name;
-    if (name.empty()) {
-      name = value.name;
+    if (now.name.empty()) {
+      now.name = value.name;
     }
   }
 }

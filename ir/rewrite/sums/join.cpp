@@ -262,7 +262,7 @@ ValueId joined_sum(JoinState& state, ValueId root) {
 
 }  // namespace
 
-Program join_terms(const Program& program, OpTable ops) {
+Program join_terms(Program program, OpTable ops) {
   std::vector<int> uses = count_uses(program);
   std::vector<char> inner = inner_nodes(program, uses);
   JoinState state{.transfer = start_transfer(program),

@@ -25,6 +25,6 @@ namespace mtf {
 }
 
 // Part of `simplify`. requires: no value is read by nobody.
-[[nodiscard]] Program join_terms(const Program& program, OpTable ops);
+[[nodiscard]] Program join_terms(Program program, OpTable ops);
 
 }  // namespace mtf
