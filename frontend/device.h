@@ -34,18 +34,24 @@ struct DeviceTensor {
 };
 using TensorHandle = std::shared_ptr<const DeviceTensor>;
 
-// A param or state. `init` is a program with one output of the variable's type and no inputs.
+// A param or state. `init` is a program with one output of the variable's type and no inputs,
+// simplified.
 struct Variable {
   std::string path;
   TensorType type;
   bool trained = false;
   SourceSpan span;
   Program init;
+
+  // For who declares it no more.
+  [[nodiscard]] Variable without_init() const {
+    return {.path = path, .type = type, .trained = trained, .span = span, .init = {}};
+  }
 };
 
 // A program that can be run many times: built once per signature, so its address is its identity.
 struct Unit {
-  Program program;
+  Program program;        // simplified, unless it is to be shown as it is written
   bool is_entry = false;  // a function called at top level; otherwise a top-level statement
   std::vector<Contract> contracts;  // of its own body
 };
@@ -88,7 +94,7 @@ class Device {
   // ranks at hand do not fit it, recorded in `diags`.
   virtual bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) = 0;
   // A variable exists from here on; the device initialises it before the next unit runs.
-  virtual void declare(const Variable& variable) = 0;
+  virtual void declare(Variable variable) = 0;
   // `arguments`: one per input that is no variable, in their order. Returns one handle per output,
   // or nullopt after an error (a layout that does not fit, a failed assert), recorded in `diags`.
   virtual std::optional<std::vector<TensorHandle>> run(const Unit& unit,
@@ -136,7 +142,7 @@ class Device {
 // A device on which no tensor has a value: what is run on it is looked at, and nothing is computed.
 class DryDevice : public Device {
  public:
-  void declare(const Variable& /*variable*/) override {}
+  void declare(Variable /*variable*/) override {}
   std::optional<double> scalar(const TensorHandle& /*tensor*/) override { return std::nullopt; }
   std::optional<HostTensor> value(const TensorHandle& /*tensor*/) override { return std::nullopt; }
   std::optional<std::string> text(const TensorHandle& /*tensor*/,

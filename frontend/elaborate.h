@@ -53,6 +53,9 @@ struct ElaborateOptions {
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;
+  // Units stay as the text has them, to be shown. Otherwise each is simplified once it is built,
+  // which is how devices take them.
+  bool as_written = false;
   // The device only checks: loops are bounded, and entries that the program never calls are built
   // at the end for their errors.
   bool check = false;

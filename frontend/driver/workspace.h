@@ -51,8 +51,6 @@ class Messages {
 // What was priced before, by layout and entry.
 struct KnownCosts {
   std::string program;  // and what else it was priced with, as one text
-  std::map<std::string, std::shared_ptr<const Program>>
-      simplified;  // by entry, if no layout changes it
   // Null: not priced yet.
   std::shared_ptr<const Cost>& cost_of(const std::string& layout, const std::string& entry) {
     return costs[{layout, entry}];

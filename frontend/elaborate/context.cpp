@@ -13,7 +13,7 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
               .files = {},
               .by_key = {},
               .loading = {}},
-      units(options.ops, execution, report),
+      units(options.ops, options.as_written, execution, report),
       settings{.given = options.settings, .asked = {}, .options = {}} {
   if (options.precision && options.precision->products != DType::kF32) {
     units.precision = options.precision;

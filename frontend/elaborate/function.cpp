@@ -247,6 +247,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   built->result = as_result(unit, frozen(c.units, result, function.fn->name.span));
   const std::unique_ptr<Recording> closed = c.units.close();
   closed->finish();
+  note_types(c.units, *closed);
   built->failed = c.units.failed(*closed) || is_unknown(built->result);
   built->rooted = closed->rooted;
   built->slots = closed->arguments().size();
@@ -257,6 +258,9 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   built->queries = std::move(closed->queries);
   built->runs = !closed->program().outputs.empty() || closed->acts();
   built->unit = std::move(closed->unit);
+  if (!built->failed) {
+    built->unit->program = c.units.simplified(std::move(built->unit->program));
+  }
   auto& kept = c.units.built[function.fn];
   kept.push_back(std::move(built));
   return {.function = kept.back().get(), .slots = closed->arguments()};

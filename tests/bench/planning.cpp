@@ -44,7 +44,7 @@ void plan(const std::string& path) {
   const std::optional<mtf::FileId> file = mtf::read_program(workspace);
   std::unique_ptr<mtf::CheckedProgram> built;
   const double build_ms =
-      least_ms([&] { built = mtf::build_under(workspace, *file, "", workspace.diags); });
+      least_ms([&] { built = mtf::as_written(workspace, *file, workspace.diags); });
   for (const std::string& entry : mtf::top_entries(built->session)) {
     const mtf::Unit* unit = built->session.build(entry);
     mtf::Program simplified;

@@ -50,7 +50,7 @@ Outcome check_outcome(Workspace& workspace) {
   if (outcome.status == kDone && workspace.options.emit) {
     // Of the layout in use, if there is one.
     const std::unique_ptr<CheckedProgram> shown = check_program(workspace, *file);
-    say(workspace, emitted(*workspace.options.emit, *shown, shown->device.units()));
+    say(workspace, emitted(workspace, *file, *shown));
   } else if (outcome.status == kDone && !workspace.options.json) {
     say(workspace, success(workspace.sources.file(*file).name, program->session));
   }

@@ -11,7 +11,6 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/cost_table.h"
-#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
 
@@ -47,10 +46,9 @@ class Pricing {
     return wanted.empty() || layout.name == wanted;
   }
 
-  std::optional<SpmdProgram> lowered(const Program& simplified, const Layout& layout,
-                                     DiagSink& diags) {
+  std::optional<SpmdProgram> lowered(Program program, const Layout& layout, DiagSink& diags) {
     return lower_simplified(
-        simplified, layout, op_table(), diags,
+        std::move(program), layout, op_table(), diags,
         {.exact = !workspace_.options.fast, .price_only = true, .named = true, .cache = &cache_});
   }
 
@@ -59,9 +57,8 @@ class Pricing {
     if (unit == nullptr) {
       return;
     }
-    simplified_[table.entry] = simplify(unit->program, op_table());
-    if (std::optional<SpmdProgram> program =
-            lowered(simplified_[table.entry], one_rank(), workspace_.diags)) {
+    unsplit_units_[table.entry] = unit;
+    if (std::optional<SpmdProgram> program = lowered(unit->program, one_rank(), workspace_.diags)) {
       const double flops = program->totals.flops;
       std::string profile;
       for (const Layout& layout : unsplit_.session.layouts()) {
@@ -115,22 +112,22 @@ class Pricing {
   // As it was built without a layout.
   std::optional<SpmdProgram> lowered(const std::string& entry, const Layout& layout,
                                      DiagSink& diags) {
-    const auto known = simplified_.find(entry);
-    return known == simplified_.end() ? std::nullopt : lowered(known->second, layout, diags);
+    const auto known = unsplit_units_.find(entry);
+    return known == unsplit_units_.end() ? std::nullopt
+                                         : lowered(known->second->program, layout, diags);
   }
 
   std::optional<SpmdProgram> lowered(CheckedProgram& own, const std::string& entry,
                                      DiagSink& diags) {
-    const Unit* unit = own.session.build(entry);
-    return unit == nullptr
+    return own.session.build(entry) == nullptr
                ? std::nullopt
-               : lowered(simplify(unit->program, op_table()), *own.session.layout(), diags);
+               : lowered(own.session.take(entry), *own.session.layout(), diags);
   }
 
   Workspace& workspace_;
   FileId file_;
   CheckedProgram& unsplit_;
-  std::map<std::string, Program> simplified_;  // by entry
+  std::map<std::string, const Unit*> unsplit_units_;  // by entry
   PlanCache cache_;
 };
 

@@ -9,7 +9,6 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/report/cost/layout_diff.h"
-#include "ir/rewrite/rewrite.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
 
@@ -181,14 +180,11 @@ Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to
   KnownCosts& known = *workspace.known_costs;
   const Layout from = session.layout() == nullptr ? one_rank() : *session.layout();
   const auto priced = [&](const std::string& entry, const Layout& layout) {
-    std::shared_ptr<const Program>& program = known.simplified[entry];
-    if (const Unit* unit = program == nullptr ? session.build(entry) : nullptr; unit != nullptr) {
-      program = std::make_shared<const Program>(simplify(unit->program, op_table()));
-    }
-    return program == nullptr
+    const Unit* unit = session.build(entry);
+    return unit == nullptr
                ? nullptr
                : priced_plan(workspace, session,
-                             lower_simplified(*program, layout, op_table(), workspace.diags,
+                             lower_simplified(unit->program, layout, op_table(), workspace.diags,
                                               {.exact = !workspace.options.fast}),
                              to.mesh.profile);
   };

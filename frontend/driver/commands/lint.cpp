@@ -22,7 +22,8 @@ class Linter {
     std::vector<UsedProgram> uses;
     for (const Unit* unit : device.units()) {
       DiagSink reported;  // by the check, before
-      std::optional<SpmdProgram> spmd = lower(unit->program, layout, op_table(), reported);
+      std::optional<SpmdProgram> spmd =
+          lower_simplified(unit->program, layout, op_table(), reported);
       if (!spmd) {
         return;
       }

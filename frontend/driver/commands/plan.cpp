@@ -81,18 +81,6 @@ std::string plan_text(Workspace& workspace, CheckedProgram& program,
   return text;
 }
 
-std::string emitted_entries(Emit emit, CheckedProgram& program,
-                            const std::vector<std::string>& names) {
-  std::vector<const Unit*> units;
-  units.reserve(names.size());
-  for (const std::string& name : names) {
-    if (const Unit* unit = program.session.build(name); unit != nullptr) {
-      units.push_back(unit);
-    }
-  }
-  return emitted(emit, program, units);
-}
-
 }  // namespace
 
 Outcome plan_outcome(Workspace& workspace) {
@@ -109,9 +97,8 @@ Outcome plan_outcome(Workspace& workspace) {
   if (auto missing = missing_rank(workspace.options.rank, program->layout().mesh)) {
     workspace.diags.add(*std::move(missing));
   } else if (!names.empty()) {
-    const std::string text = workspace.options.emit
-                                 ? emitted_entries(*workspace.options.emit, *program, names)
-                                 : plan_text(workspace, *program, names);
+    const std::string text = workspace.options.emit ? emitted(workspace, *file, *program, names)
+                                                    : plan_text(workspace, *program, names);
     say(workspace, text);
   }
   workspace.left.push_back(std::shared_ptr<const CheckedProgram>(std::move(program)));

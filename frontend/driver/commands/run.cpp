@@ -246,7 +246,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
       return outcome_of(workspace, workspace.diags);
     }
     if (workspace.options.emit) {
-      const std::string text = emitted(*workspace.options.emit, *program, program->device.units());
+      const std::string text = emitted(workspace, *file, *program);
       say(workspace, world == nullptr || world->has_first_rank() ? text : "");
       return outcome_of(workspace, workspace.diags);
     }

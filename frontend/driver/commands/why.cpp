@@ -82,7 +82,8 @@ class Question {
     DiagSink found;
     const std::optional<SpmdProgram> spmd =
         unit == nullptr ? std::nullopt
-                        : lower(unit->program, layout, op_table(), found, !workspace_.options.fast);
+                        : lower_simplified(unit->program, layout, op_table(), found,
+                                           {.exact = !workspace_.options.fast});
     if (!spmd) {
       if (program_.session.layout() == nullptr) {
         does_not_fit(entry, layout);

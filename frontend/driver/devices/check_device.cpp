@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "frontend/driver/devices/restored.h"
-#include "ir/rewrite/rewrite.h"
 #include "lowering/layout/targets.h"
 #include "lowering/lower.h"
 
@@ -54,12 +53,12 @@ bool CheckDevice::fit_layouts(std::span<const TensorType> types) {
   });
 }
 
-void CheckDevice::declare(const Variable& variable) {
-  variables_.push_back(variable);
-  if (has_own_dims(variable)) {
-    initial_values_.push_back(simplify(variable.init, ops_));
-  }
+void CheckDevice::declare(Variable variable) {
+  variables_.push_back(variable.without_init());
   declared_.insert_or_assign(variable.path, variable.type);
+  if (has_own_dims(variable)) {
+    initial_values_.push_back(std::move(variable.init));
+  }
 }
 
 bool CheckDevice::restore(const RestoreRequest& request, DiagSink& diags) {
@@ -100,11 +99,6 @@ std::int64_t CheckDevice::calls(const Unit& unit) const {
   return found == calls_.end() ? 0 : found->second;
 }
 
-std::optional<Program> CheckDevice::take_simplified(const Unit& unit) {
-  const auto found = simplified_.extract(&unit);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
-}
-
 void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   const auto [entry, is_new] = results_.try_emplace(&unit);
   if (!is_new) {
@@ -120,7 +114,7 @@ void CheckDevice::check(const Unit& unit, DiagSink& diags) {
   for (; initial_values_checked_ < initial_values_.size(); ++initial_values_checked_) {
     check_in_layouts(initial_values_[initial_values_checked_], diags);
   }
-  check_in_layouts(simplified_.emplace(&unit, simplify(unit.program, ops_)).first->second, diags);
+  check_in_layouts(unit.program, diags);
 }
 
 bool CheckDevice::fit_initial_values(const Layout& layout, DiagSink& diags) const {
@@ -131,10 +125,10 @@ bool CheckDevice::fit_initial_values(const Layout& layout, DiagSink& diags) cons
   return fit;
 }
 
-void CheckDevice::check_in_layouts(const Program& simplified, DiagSink& diags) {
+void CheckDevice::check_in_layouts(const Program& program, DiagSink& diags) {
   for (const Layout& layout : layouts_) {
     DiagSink found;
-    (void)fits(simplified, layout, found);
+    (void)fits(program, layout, found);
     for (const Diag& diag : found.diags()) {
       report(diag, layout, diags);
     }

@@ -21,7 +21,7 @@ enum class Lowered : std::uint8_t { kNot, kInUse, kEvery };
 
 class CheckDevice : public DryDevice {
  public:
-  CheckDevice(OpTable ops, Lowered lowered) : ops_(ops), lowered_(lowered) {}
+  explicit CheckDevice(Lowered lowered) : lowered_(lowered) {}
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
@@ -29,7 +29,7 @@ class CheckDevice : public DryDevice {
                                                DiagSink& diags) override;
   bool fit_layouts(std::span<const TensorType> types) override;
 
-  void declare(const Variable& variable) override;
+  void declare(Variable variable) override;
   // What a file is for: the variables that the program has by its end, wherever it is restored.
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
   std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
@@ -39,8 +39,6 @@ class CheckDevice : public DryDevice {
   void check(const Unit& unit, DiagSink& diags);
   // Whether the initial values of variables can be computed under a layout.
   bool fit_initial_values(const Layout& layout, DiagSink& diags) const;
-  // The same unit simplified, as it was for its layouts, for once: large ones are not copied.
-  [[nodiscard]] std::optional<Program> take_simplified(const Unit& unit);
   // How often the file runs it.
   [[nodiscard]] std::int64_t calls(const Unit& unit) const;
   // All that were ever declared, by path.
@@ -49,21 +47,19 @@ class CheckDevice : public DryDevice {
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
 
  private:
-  void check_in_layouts(const Program& simplified, DiagSink& diags);
+  void check_in_layouts(const Program& program, DiagSink& diags);
   [[nodiscard]] bool is_first(const Diag& diag, const Layout& layout);
   void report(const Diag& diag, const Layout& layout, DiagSink& diags);
 
-  OpTable ops_;
   Lowered lowered_;
   std::vector<Variable> variables_;
-  std::vector<Program> initial_values_;  // simplified; those with dims that the variable lacks
+  std::vector<Program> initial_values_;  // those with dims that the variable lacks
   std::size_t initial_values_checked_ = 0;
   std::map<std::string, TensorType> declared_;
   std::vector<std::pair<RestoreRequest, std::shared_ptr<const CheckpointFile>>>
       restored_;  // null: what the file has is not known yet
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
-  std::map<const Unit*, Program> simplified_;
   std::map<const Unit*, std::int64_t> calls_;
   std::map<const Unit*, std::vector<TensorHandle>> results_;  // the same at each run
   std::set<std::tuple<std::string, DiagKind, std::uint32_t, std::int32_t, std::string>> reported_;

@@ -6,21 +6,17 @@
 #include "frontend/driver/search/automatic.h"
 #include "frontend/elaborate/report.h"
 #include "frontend/report/plan/spmd_text.h"
-#include "ir/rewrite/rewrite.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
 
 std::string phase_text(Emit emit, const Program& program, const Layout& layout) {
-  if (emit == Emit::kIr) {
-    return to_string(program);
-  }
-  if (emit == Emit::kGrad) {
-    return to_string(simplify(program, op_table()));
+  if (emit == Emit::kIr || emit == Emit::kGrad) {
+    return to_string(program);  // as it is written, and simplified
   }
   DiagSink known;  // the check has reported what does not fit
-  const std::optional<SpmdProgram> spmd = lower(program, layout, op_table(), known);
+  const std::optional<SpmdProgram> spmd = lower_simplified(program, layout, op_table(), known);
   if (!spmd) {
     return "";
   }
@@ -84,7 +80,7 @@ ElaborateOptions choosing(const Options& options, std::string_view layout) {
 
 CheckedProgram::CheckedProgram(ElaborateOptions options, Lowered lowered, SourceMap& sources,
                                DiagSink& diags)
-    : device(op_table(), lowered), session(std::move(options), sources, device, diags) {}
+    : device(lowered), session(std::move(options), sources, device, diags) {}
 
 Layout CheckedProgram::layout() const {
   return session.layout() == nullptr ? one_rank() : *session.layout();
@@ -137,8 +133,10 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
   }
   // What is declared, and whether what is built depends on it, is known when all has been built.
   DiagSink unheard;
+  ElaborateOptions options = elaborate_options(workspace.options);
+  options.as_written = true;
   const std::unique_ptr<CheckedProgram> probe =
-      evaluated(workspace, file, elaborate_options(workspace.options), Lowered::kNot, unheard);
+      evaluated(workspace, file, std::move(options), Lowered::kNot, unheard);
   const std::span<const Layout> declared =
       probe == nullptr ? std::span<const Layout>() : probe->session.layouts();
   if (declared.size() < 2) {
@@ -166,14 +164,8 @@ std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program
   if (unit == nullptr || !program.device.fit_initial_values(program.layout(), workspace.diags)) {
     return std::nullopt;
   }
-  std::optional<Program> simplified = program.device.take_simplified(*unit);
-  if (!simplified) {
-    simplified = simplify(last ? program.session.take(entry) : unit->program, op_table());
-  } else if (last) {
-    (void)program.session.take(entry);  // nobody asks for it again
-  }
-  return lower_simplified(*std::move(simplified), program.layout(), op_table(), workspace.diags,
-                          {.exact = !workspace.options.fast});
+  return lower_simplified(last ? program.session.take(entry) : unit->program, program.layout(),
+                          op_table(), workspace.diags, {.exact = !workspace.options.fast});
 }
 
 bool knows_layout(Workspace& workspace, const Session& session) {
@@ -190,15 +182,32 @@ bool knows_layout(Workspace& workspace, const Session& session) {
   return false;
 }
 
-std::string emitted(Emit emit, const CheckedProgram& program, std::span<const Unit* const> units) {
+std::unique_ptr<CheckedProgram> as_written(Workspace& workspace, FileId file, DiagSink& diags) {
+  ElaborateOptions options = elaborate_options(workspace.options);
+  options.as_written = true;
+  return checked(workspace, file, std::move(options), Lowered::kNot, diags);
+}
+
+std::string emitted(Workspace& workspace, FileId file, CheckedProgram& program,
+                    std::span<const std::string> entries) {
+  const Emit emit = *workspace.options.emit;
   if (emit == Emit::kAst) {
     return ast::to_string(program.session.file());
   }
-  const Layout* layout = program.session.layout();
+  DiagSink known;
+  const std::unique_ptr<CheckedProgram> written =
+      emit == Emit::kIr ? as_written(workspace, file, known) : nullptr;
+  CheckedProgram& shown = written == nullptr ? program : *written;
+  std::vector<const Unit*> units(shown.device.units().begin(), shown.device.units().end());
+  if (!entries.empty()) {
+    units.clear();
+    std::ranges::transform(entries, std::back_inserter(units),
+                           [&](const std::string& entry) { return shown.session.build(entry); });
+    std::erase(units, nullptr);
+  }
   std::string text;
   for (const Unit* unit : units) {
-    text += text.empty() ? "" : "\n";
-    text += phase_text(emit, unit->program, layout == nullptr ? one_rank() : *layout);
+    text += (text.empty() ? "" : "\n") + phase_text(emit, unit->program, shown.layout());
   }
   return text;
 }

@@ -73,8 +73,12 @@ struct CheckedLayouts {
 // Whether the layout that the command line names exists; if not, an error.
 [[nodiscard]] bool knows_layout(Workspace& workspace, const Session& session);
 
-// What `--emit` shows: the tree of the file, or a later phase of each of the units.
-[[nodiscard]] std::string emitted(Emit emit, const CheckedProgram& program,
-                                  std::span<const Unit* const> units);
+// Evaluated anew for units that are not simplified, which nobody is to lower.
+[[nodiscard]] std::unique_ptr<CheckedProgram> as_written(Workspace& workspace, FileId file,
+                                                         DiagSink& diags);
+// What `--emit` shows of a program that was checked: the tree of the file, or a later phase of each
+// of the entries, or of all units if none is named.
+[[nodiscard]] std::string emitted(Workspace& workspace, FileId file, CheckedProgram& program,
+                                  std::span<const std::string> entries = {});
 
 }  // namespace mtf

@@ -89,7 +89,8 @@ class Holder {
     std::optional<SpmdProgram>& spmd = at->second;
     if (is_new) {
       DiagSink reported;  // by the check, before
-      spmd = lower(unit.program, under_.layout, op_table(), reported, !workspace_.options.fast);
+      spmd = lower_simplified(unit.program, under_.layout, op_table(), reported,
+                              {.exact = !workspace_.options.fast});
     }
     return spmd ? &*spmd : nullptr;
   }

@@ -95,13 +95,9 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   return true;
 }
 
-void ExecuteDevice::declare(const Variable& variable) {
-  declared_.push_back(variable);
-  known_.insert_or_assign(variable.path, Variable{.path = variable.path,
-                                                  .type = variable.type,
-                                                  .trained = variable.trained,
-                                                  .span = variable.span,
-                                                  .init = {}});
+void ExecuteDevice::declare(Variable variable) {
+  known_.insert_or_assign(variable.path, variable.without_init());
+  declared_.push_back(std::move(variable));
 }
 
 std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
@@ -189,8 +185,8 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(
     const Program& program, RunKind kind, const std::string& name, const HeldLayouts& held,
     DiagSink& diags, std::span<const TensorHandle> arguments) {
   return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
-    std::optional<SpmdProgram> lowered =
-        lower(program, layout_, options_.ops, diags, options_.exact, held);
+    std::optional<SpmdProgram> lowered = lower_simplified(program, layout_, options_.ops, diags,
+                                                          {.exact = options_.exact, .held = &held});
     const std::string what = kind == RunKind::kStatement ? "this statement" : "`" + name + "`";
     if (!lowered || !fits_memory(*lowered, what, arguments, diags)) {
       return nullptr;

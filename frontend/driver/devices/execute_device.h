@@ -86,7 +86,7 @@ class ExecuteDevice final : public HoldingDevice {
   ExecuteDevice& operator=(ExecuteDevice&&) = delete;
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
-  void declare(const Variable& variable) override;
+  void declare(Variable variable) override;
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;

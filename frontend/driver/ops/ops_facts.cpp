@@ -22,7 +22,7 @@ std::vector<OpCall> calls_of(const OpDef& op) {
   Workspace workspace(Options{});
   const FileId file =
       workspace.sources.add({.name = "example", .path = "", .text = std::string(op.example)});
-  const auto program = check_program(workspace, file);
+  const auto program = as_written(workspace, file, workspace.diags);
   std::vector<OpCall> calls;
   if (program == nullptr) {
     return calls;

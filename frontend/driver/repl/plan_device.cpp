@@ -21,7 +21,8 @@ std::optional<std::vector<TensorHandle>> PlanDevice::run(
   if (const auto known = results_.find(&unit); known != results_.end()) {
     return known->second;
   }
-  const std::optional<SpmdProgram> plan = lower(unit.program, layout_, ops_, diags, exact_, held_);
+  const std::optional<SpmdProgram> plan =
+      lower_simplified(unit.program, layout_, ops_, diags, {.exact = exact_, .held = &held_});
   if (!plan) {
     return std::nullopt;
   }
@@ -39,7 +40,8 @@ std::optional<std::vector<TensorHandle>> PlanDevice::run(
 
 std::optional<SpmdProgram> PlanDevice::plan_of(const PlannedTensor& tensor) const {
   DiagSink known;
-  return lower(tensor.planned->unit->program, layout_, ops_, known, exact_, tensor.planned->held);
+  return lower_simplified(tensor.planned->unit->program, layout_, ops_, known,
+                          {.exact = exact_, .held = &tensor.planned->held});
 }
 
 const ValueLayout* PlanDevice::variable(std::string_view path) const {

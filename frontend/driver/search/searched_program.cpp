@@ -10,7 +10,6 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/elaborate/context.h"
-#include "ir/rewrite/rewrite.h"
 #include "ir/support/number.h"
 #include "stdlib/ops/table.h"
 
@@ -344,7 +343,7 @@ std::vector<Program> SearchedProgram::built(const Mesh& mesh) {
       return {};
     }
     keep_contracts(*unit, i);
-    result.push_back(simplify(unit->program, op_table()));
+    result.push_back(program.session.take(entries_[i]));
   }
   return result;
 }

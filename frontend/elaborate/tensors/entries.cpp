@@ -245,7 +245,7 @@ EntriesBuilt check_each(Context& c, std::span<const ast::Fn* const> entries) {
     const BuiltFunction* function = check_entry(c, *fn);
     const std::optional<RanInside> inside = std::exchange(c.units.inside, std::nullopt);
     if (function != nullptr && inside) {
-      built = {.ran_first = true, .results = types_alone(function->unit->program, *inside)};
+      built = {.ran_first = true, .results = inside->types};
     }
   }
   return built;

@@ -32,9 +32,7 @@ namespace mtf::host {
 [[nodiscard]] bool runs_as_alone(Context& c, const Function& function, const Arguments& arguments);
 // Notes what a call made that did, from the first value on, unless that has layouts of its own.
 void note_inside(Units& units, std::size_t first, const Value& result);
-// The types of the results of such a call, in the program of the other entry. Whatever else would
-// be there alone is there as well, unless a result is not used: nullopt.
-[[nodiscard]] std::optional<std::vector<TensorType>> types_alone(const Program& program,
-                                                                 const RanInside& inside);
+// The types of the results of such a call, if one was made in the unit, which is whole now.
+void note_types(Units& units, const Recording& unit);
 
 }  // namespace mtf::host

@@ -18,9 +18,9 @@ bool Execution::use(const Layout* chosen, std::span<const Layout> declared) {
   return usable;
 }
 
-void Execution::declare(const mtf::Variable& variable) {
+void Execution::declare(mtf::Variable variable) {
   if (!is_dry()) {
-    device_.declare(variable);
+    device_.declare(std::move(variable));
   }
 }
 

@@ -25,7 +25,7 @@ class Execution {
 
   // Each as of `Device`; in a dry run it does nothing. False, nullopt: after an error.
   [[nodiscard]] bool use(const Layout* chosen, std::span<const Layout> declared);
-  void declare(const mtf::Variable& variable);
+  void declare(mtf::Variable variable);
   // In a dry run the results have a type and no more.
   [[nodiscard]] std::optional<std::vector<TensorHandle>> run(
       const Unit& unit, std::span<const TensorHandle> arguments);

@@ -64,6 +64,8 @@ void note_inside(Units& units, std::size_t first, const Value& result) {
   }
 }
 
+namespace {
+
 // Alone, a value is there if one of its readers is, or if it is a result: here, too, but for
 // results that become part of what reads them.
 std::optional<std::vector<TensorType>> types_alone(const Program& program,
@@ -91,6 +93,14 @@ std::optional<std::vector<TensorType>> types_alone(const Program& program,
     types.push_back(program.at(result).type);
   }
   return types;
+}
+
+}  // namespace
+
+void note_types(Units& units, const Recording& unit) {
+  if (units.inside) {
+    units.inside->types = types_alone(unit.unit->program, *units.inside);
+  }
 }
 
 }  // namespace mtf::host

@@ -3,6 +3,9 @@
 #include "frontend/elaborate/tensors/recording.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "ir/rewrite/rewrite.h"
 
 namespace mtf::host {
 
@@ -130,8 +133,8 @@ bool Recording::acts() const {
          });
 }
 
-Units::Units(OpTable table, Execution& runs_on, Reporter& reporter)
-    : ops(table), execution(runs_on), report(reporter) {}
+Units::Units(OpTable table, bool keeps_written, Execution& runs_on, Reporter& reporter)
+    : ops(table), as_written(keeps_written), execution(runs_on), report(reporter) {}
 
 bool Units::in_function() const {
   return !recordings.empty() && recordings.back()->kind != UnitKind::kStatement;
@@ -175,6 +178,10 @@ void Units::note_read(const Scope::Found& found) {
                            .binding = found.binding,
                            .value = found.binding->value});
   }
+}
+
+Program Units::simplified(Program program) const {
+  return as_written ? std::move(program) : simplify(std::move(program), ops);
 }
 
 void Units::take_diags() {

@@ -130,6 +130,9 @@ struct BuiltFunction {
 // What a call made inside the unit of another function.
 struct RanInside {
   std::vector<ValueId> results;
+  // Of the results, once the unit is whole. Whatever else would be there alone is there as well,
+  // unless a result is not used: nullopt.
+  std::optional<std::vector<TensorType>> types;
 };
 
 // A statement's, by text and place.
@@ -140,9 +143,10 @@ struct StatementUnit {
 
 class Units {
  public:
-  Units(OpTable table, Execution& runs_on, Reporter& reporter);
+  Units(OpTable table, bool keeps_written, Execution& runs_on, Reporter& reporter);
 
   const OpTable ops;
+  const bool as_written;  // units are not simplified
   Execution& execution;
   Reporter& report;
 
@@ -173,6 +177,8 @@ class Units {
   [[nodiscard]] std::unique_ptr<Recording> close();
   // A name from outside was read: the functions under construction depend on it.
   void note_read(const Scope::Found& found);
+  // What the unit computes as devices take it. requires: it did not fail, and nobody adds to it.
+  [[nodiscard]] Program simplified(Program program) const;
   // Moves what the builder recorded to the reporter.
   void take_diags();
 

@@ -59,6 +59,7 @@ const Unit& cached(Units& units, std::unique_ptr<Unit> unit) {
   StatementUnit& kept = units.of_statements[key];
   kept.used = ++units.statements;
   if (kept.unit == nullptr) {
+    unit->program = units.simplified(std::move(unit->program));
     kept.unit = std::move(unit);
   }
   return *kept.unit;

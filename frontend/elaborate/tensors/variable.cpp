@@ -114,7 +114,7 @@ std::optional<mtf::Variable> build_initial(const Declaration& declaration, const
                        .type = made,
                        .trained = declaration.variable.trained,
                        .span = declaration.variable.name.span,
-                       .init = std::move(unit->program())};
+                       .init = c.units.simplified(std::move(unit->program()))};
 }
 
 bool may_be_declared(const Declaration& declaration, const std::optional<DeclaredType>& type) {
@@ -155,13 +155,13 @@ std::shared_ptr<VariableRecord> create(const Declaration& declaration, const Ten
     return nullptr;
   }
   auto record =
-      std::make_shared<VariableRecord>(VariableRecord{.variable = *std::move(variable),
+      std::make_shared<VariableRecord>(VariableRecord{.variable = variable->without_init(),
                                                       .ordinal = c.variables.by_path.size(),
                                                       .owner = c.variables.root->owner,
                                                       .root = c.variables.root->call,
                                                       .call = declaration.call});
   c.variables.by_path.emplace(declaration.path, record);
-  c.execution.declare(record->variable);
+  c.execution.declare(*std::move(variable));
   return record;
 }
 

@@ -28,13 +28,13 @@ Planned plan_under(const std::string& text, std::size_t layout) {
   DiagSink diags;
   const FileId file = planned.sources.add({.name = "case.mtf", .path = "", .text = text});
   std::optional<ast::File> tree = parse(file, planned.sources, diags);
-  CheckDevice device(op_table(), Lowered::kNot);
+  CheckDevice device(Lowered::kNot);
   Session session({.ops = op_table()}, planned.sources, device, diags);
   session.run(*std::move(tree));
   const Unit* unit = diags.ok() ? session.build("train") : nullptr;
   INFO(text << (diags.ok() ? "" : diags.diags().front().text));
   REQUIRE(unit != nullptr);
-  planned.program = lower(unit->program, session.layouts()[layout], op_table(), diags);
+  planned.program = lower_simplified(unit->program, session.layouts()[layout], op_table(), diags);
   return planned;
 }
 

@@ -25,7 +25,7 @@ class Recorder : public Device {
     return true;
   }
 
-  void declare(const Variable& variable) override { variables.push_back(variable); }
+  void declare(Variable variable) override { variables.push_back(std::move(variable)); }
 
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,

@@ -75,7 +75,7 @@ std::int64_t peak_of_entry(const std::string& text, std::string_view entry) {
   REQUIRE(bench.errors().empty());
   DiagSink diags;
   const std::optional<SpmdProgram> program =
-      lower(bench.session->build(entry)->program, one_rank(), op_table(), diags);
+      lower_simplified(bench.session->build(entry)->program, one_rank(), op_table(), diags);
   REQUIRE(program);
   return program->totals.peak_bytes;
 }

@@ -126,7 +126,7 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
   KnownCosts& known = repl.known_costs();
   if (std::string now_priced = priced_as(repl.script(), workspace.options);
       known.program != now_priced) {
-    known = {.program = std::move(now_priced), .simplified = {}, .costs = {}};
+    known = {.program = std::move(now_priced), .costs = {}};
   }
   workspace.known_costs = &known;
   workspace.in_session = true;

@@ -53,8 +53,8 @@ bool RemoteDevice::use(const Layout* chosen, std::span<const Layout> /*declared*
   return ask(wire::Use{.layout = *chosen}, &diags).done;
 }
 
-void RemoteDevice::declare(const Variable& variable) {
-  workers_.post(wire::Declare{.variable = variable});
+void RemoteDevice::declare(Variable variable) {
+  workers_.post(wire::Declare{.variable = std::move(variable)});
 }
 
 TensorHandle RemoteDevice::made(TensorType type, std::optional<double> number) {

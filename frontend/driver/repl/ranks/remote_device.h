@@ -19,7 +19,7 @@ class RemoteDevice final : public HoldingDevice {
                std::function<void(std::string_view)> print);
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
-  void declare(const Variable& variable) override;
+  void declare(Variable variable) override;
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;

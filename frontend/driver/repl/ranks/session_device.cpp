@@ -50,8 +50,8 @@ bool SessionDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   return is_in_use_;
 }
 
-void SessionDevice::declare(const Variable& variable) {
-  held_->declare(variable);
+void SessionDevice::declare(Variable variable) {
+  held_->declare(std::move(variable));
 }
 
 TensorHandle SessionDevice::shared(TensorHandle tensor) {

@@ -20,7 +20,7 @@ class SessionDevice final : public Device {
   SessionDevice(ExecuteOptions options, Workers* workers);
 
   bool use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) override;
-  void declare(const Variable& variable) override;
+  void declare(Variable variable) override;
   std::optional<std::vector<TensorHandle>> run(const Unit& unit,
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;

@@ -46,7 +46,7 @@ Program program_of(const std::string& text) {
   std::optional<ast::File> tree = parse(file, sources, diags);
   NoDevice device;
   if (tree) {
-    ElaborateOptions options{.ops = op_table()};
+    ElaborateOptions options{.ops = op_table(), .as_written = true};
     options.module_text = [](std::string_view name) -> std::optional<std::string> {
       const std::string_view module = stdlib_module(name);
       return module.empty() ? std::nullopt : std::optional<std::string>(module);
