@@ -206,8 +206,9 @@ class Fuser {
       }
       program_.steps[s].calls = std::exchange(calls, {});
     }
-    std::erase_if(program_.steps,
-                  [&, s = std::size_t{0}](const Step&) mutable { return gone_[s++] != 0; });
+    std::erase_if(program_.steps, [&](const Step& step) {
+      return gone_[static_cast<std::size_t>(&step - program_.steps.data())] != 0;
+    });
   }
 
   // Reads from inside the chain do not count: the chain moves as one.
