@@ -94,7 +94,7 @@ Priced Pricer::least_whole(const Priced& priced) {
   if (const auto found = whole_.find(priced.candidate); found != whole_.end()) {
     return found->second;
   }
-  constexpr double kNear = 0.75;  // chains of few layers hold more at once than those of many
+  constexpr double kNear = 0.9;
   Priced least = priced;
   least.peak_bytes = static_cast<std::int64_t>(static_cast<double>(priced.peak_bytes) * kNear);
   return least;

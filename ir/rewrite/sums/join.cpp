@@ -154,7 +154,7 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
       factors[i] = scaled(state, builder, term.scales, factors[i]);
       factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
     }
-    if (like.size() > 1) {  // what is added up is matched by name
+    if (!like.empty()) {
       factors[i] = builder.ordered(factors[i], builder.type_of(like[i]).shape);
     }
     if (factors[i] != before) {
@@ -162,24 +162,6 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
     }
   }
   return factors;
-}
-
-// Those of one order first, so that no more than one of each other order is read across.
-ValueId added_up(JoinState& state, Builder& builder, const std::vector<ValueId>& operands) {
-  const auto add = [&](ValueId& total, ValueId operand) {
-    total = call(builder, op_of(state.ops, Primitive::kAdd), {total, operand});
-    state.transfer.to.at(total).internal = true;
-  };
-  std::vector<ValueId> totals;
-  for (const ValueId operand : operands) {
-    const auto same = std::ranges::find_if(totals, [&](ValueId total) {
-      return builder.type_of(total).shape == builder.type_of(operand).shape;
-    });
-    same == totals.end() ? totals.push_back(operand) : add(*same, operand);
-  }
-  ValueId total = totals.front();
-  std::for_each(totals.begin() + 1, totals.end(), [&](ValueId other) { add(total, other); });
-  return total;
 }
 
 // One sum for all the terms: a contraction of several products, or the sum of their sum.
@@ -203,7 +185,11 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<SumTerm>& 
     args.set("terms", static_cast<std::int64_t>(terms.size()));
     return builder.emit(Algebra::kEinsum, operands, args);
   }
-  const ValueId total = added_up(state, builder, operands);
+  ValueId total = operands.front();
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    total = call(builder, op_of(state.ops, Primitive::kAdd), {total, operands[i]});
+    state.transfer.to.at(total).internal = true;
+  }
   return builder.emit(from.at(terms.front().value).op->name, {total}, args);
 }
 

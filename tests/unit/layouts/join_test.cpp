@@ -72,22 +72,6 @@ TEST_CASE("sums over one dim share one reduction, whatever their signs and scale
   check_once("sum(square(x)) + sum(square(y))");
 }
 
-TEST_CASE("of tensors of two orders that are added up, one is read across the other") {
-  const Program program =
-      simplify(program_of(returning("sum(square(x)) + sum(square(y)) + sum(abs(x)) + sum(abs(y))")),
-               op_table());
-  std::ptrdiff_t across = 0;
-  for (const Value& value : program.values) {
-    if (value.op == nullptr || value.operands.size() < 2) {
-      CHECK((value.op == nullptr || value.op->algebra != Algebra::kTranspose));
-      continue;
-    }
-    const auto shape = [&](std::size_t i) { return program.at(value.operands[i]).type.shape; };
-    across += shape(0) == shape(1) ? 0 : 1;
-  }
-  CHECK(across == 1);
-}
-
 TEST_CASE("losses of micro-batches share one reduction") {
   const std::string text = R"(dim b = 8, i = 16
 fn case() {

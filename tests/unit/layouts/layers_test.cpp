@@ -21,10 +21,9 @@ struct Model {
   std::string layer;
   std::string stack;
   std::string step =
-      "  let loss = mean(square(net(x)))\n  let ps = params(net)\n"
-      "  let gs = optim.clip_by_global_norm(grad(loss, ps))\n"
-      "  for k in 0..len(ps) { ps[k] <- ps[k] - 0.1 * gs[k] }\n"
-      "  return loss\n";
+      "  let loss = mean(square(net(x)))\n  var norm = 0.0\n"
+      "  for g in grad(loss, net) { norm = norm + sum(square(g)) }\n"
+      "  return loss, norm\n";
   double off = 2e-2;  // as a share of the time: of short sums, some are done together
 };
 
@@ -85,7 +84,7 @@ const std::vector<Model> kModels = {
 
 Program layered(const Model& model) {
   return simplify(
-      program_of("import optim\ndim batch = 32, io = 64, hidden = 256, out = 64\n"
+      program_of("dim batch = 32, io = 64, hidden = 256, out = 64\n"
                  "mesh m = [x: 2]\n" +
                  model.layer + "model net(x: f32[batch, io]) -> f32[batch, io] {\n  var h = x\n" +
                  model.stack + "  return h\n}\nfn case(x: f32[batch, io]) {\n" + model.step +
@@ -138,15 +137,13 @@ void check(const Program& program, double off) {
     const LayoutCandidate candidate = drawn(space, random);
     INFO(to_string(space.layout_of(candidate)));
     const Priced& few = pricer.price(candidate);
-    const std::int64_t least = pricer.least_whole(few).peak_bytes;
     const Priced& all = pricer.price_whole(candidate);
     REQUIRE(few.is_legal == all.is_legal);
     if (few.is_legal) {
       ++compared;
       CHECK(few.seconds == Approx(all.seconds).epsilon(off));
       CHECK(std::abs(few.received_bytes - all.received_bytes) <= 100);
-      CHECK(few.peak_bytes == Approx(all.peak_bytes).epsilon(0.25));  // gaps are in one of them
-      CHECK(least <= all.peak_bytes);
+      CHECK(few.peak_bytes == Approx(all.peak_bytes).epsilon(0.2));  // gaps are in one of them
     }
   }
   CHECK(compared > 5);
