@@ -94,9 +94,8 @@ Priced Pricer::least_whole(const Priced& priced) {
   if (const auto found = whole_.find(priced.candidate); found != whole_.end()) {
     return found->second;
   }
-  constexpr double kNear = 0.9;
   Priced least = priced;
-  least.peak_bytes = static_cast<std::int64_t>(static_cast<double>(priced.peak_bytes) * kNear);
+  least.peak_bytes = priced.least_bytes;
   return least;
 }
 
@@ -132,6 +131,8 @@ std::optional<SpmdProgram> Pricer::planned(const Program& program, const Layout&
 std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samples,
                               const Layout& layout, Priced& result) {
   double peak = 0;
+  double at_rest = 0;
+  std::int64_t most_computed = 0;
   double received = 0;
   for (const auto& [program, weight] : samples) {
     DiagSink diags;
@@ -149,12 +150,16 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
     result.seconds += weight * prices.seconds();
     result.communication += weight * prices.communication;
     peak += weight * static_cast<double>(plan->totals.peak_bytes);
+    at_rest += weight * static_cast<double>(plan->totals.peak_bytes - plan->arena_bytes);
+    most_computed = std::max(most_computed, plan->arena_bytes);
     for (const CollectiveTotal& total : plan->totals.collectives) {
       received += weight * static_cast<double>(total.bytes);
       result.gathers = result.gathers || total.kind == StepKind::kAllGather;
     }
   }
   result.peak_bytes = std::max(result.peak_bytes, static_cast<std::int64_t>(peak));
+  result.least_bytes =
+      std::max(result.least_bytes, static_cast<std::int64_t>(at_rest) + most_computed);
   result.received_bytes += static_cast<std::int64_t>(received);
   return "";
 }

@@ -35,6 +35,9 @@ struct Priced {
   double seconds = 0;
   double communication = 0;  // of them in collectives
   std::int64_t peak_bytes = 0;
+  // Where a few layers say that peak: what the plan of the whole takes at least, by what each layer
+  // has at rest, and what the few have computed besides.
+  std::int64_t least_bytes = 0;
   std::int64_t received_bytes = 0;
   bool gathers = false;  // some plan has an all-gather, which may pass otherwise
   Axes axes = {};        // of the mesh, without those of one rank
@@ -61,7 +64,8 @@ class Pricer {
     return known_.contains(candidate);
   }
   // By the plans of the whole programs, as they would be run. What a few layers say of the time is
-  // that; of the peak memory it is near.
+  // that; of the peak memory it is near, mostly: all gradients that a norm is taken of are held at
+  // once where they are few.
   const Priced& price_whole(const LayoutCandidate& candidate);
   // What a plan of the whole may say at best: that, where there is one.
   [[nodiscard]] Priced least_whole(const Priced& priced);

@@ -212,16 +212,23 @@ bool Searching::is_only_one() const {
   return is_one;
 }
 
-// What was planned by samples is proven for them; the bound holds for the whole.
+// What was planned by samples is proven where they say of the answer what its whole plan does, and
+// of no other that it takes too much memory while that of its whole plan may be less. The bound
+// holds for the whole.
 SearchProof Searching::proof(const Priced& whole) {
   constexpr double kSame = 1e-6;
   const double value = value_of(whole, goal_.objective);
-  const double sampled = value_of(*result_.best, goal_.objective);
+  const double off = value - value_of(*result_.best, goal_.objective);
   const bool fits = merit_of(whole, goal_).fits();
-  const bool agrees = is_only_one() || (std::abs(value - sampled) <= kSame * value &&
-                                        (fits || whole.peak_bytes == result_.best->peak_bytes));
+  const bool is_same =
+      (goal_.objective == Objective::kMemory ? off : std::abs(off)) <= kSame * value;
+  const bool agrees =
+      is_only_one() || (merit_of(*result_.best, goal_).fits() == fits && (!fits || is_same));
   const bool is_searched = answer_.groups.empty();  // by branch and bound
-  const bool is_whole = result_.is_proven && agrees && is_searched;
+  const std::optional<Reaches> reaches =
+      result_.proven && agrees && is_searched && open(*result_.proven).empty() ? result_.proven
+                                                                               : std::nullopt;
+  const bool is_whole = result_.is_proven && reaches;
   const auto is_let = [this](const GroupAxes& own) { return space_.groups()[own.group].lets; };
   const bool is_beyond = std::ranges::any_of(answer_.groups, is_let);  // what the bound speaks of
   // A search that closes at once has no bound of its own.
@@ -231,7 +238,7 @@ SearchProof Searching::proof(const Priced& whole) {
                  : !is_known ? std::numeric_limits<double>::infinity()
                              : value / bound - 1,
           .is_whole = is_whole,
-          .reaches = agrees && is_searched ? result_.proven : std::nullopt,
+          .reaches = reaches,
           .leaves_groups = is_searched && !space_.groups().empty(),
           .leaves_lets = std::ranges::any_of(space_.groups(), &SearchSpace::Group::lets),
           .leaves_infer = space_.may_infer(),

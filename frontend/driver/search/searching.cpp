@@ -24,6 +24,21 @@ namespace {
 
 constexpr double kValuesPerSecond = 140'000;  // that a common machine plans
 
+// As if all layers had somewhat less at their peak than a few of them say, which is likely enough.
+Merit likely_merit(Priced priced, const SearchGoal& goal) {
+  constexpr double kNear = 0.9;
+  priced.peak_bytes = static_cast<std::int64_t>(static_cast<double>(priced.peak_bytes) * kNear);
+  return merit_of(priced, goal);
+}
+
+// What the rules of a candidate make use of.
+Reaches reach_of(const LayoutCandidate& candidate) {
+  const auto is_own = [](DimSet set) { return set != kAsRules; };
+  return candidate.rest != 0                                ? Reaches::kRest
+         : std::ranges::any_of(candidate.variables, is_own) ? Reaches::kVariables
+                                                            : Reaches::kRules;
+}
+
 Objective objective_of(const std::string& name) {
   return name == "memory"  ? Objective::kMemory
          : name == "bytes" ? Objective::kBytes
@@ -145,6 +160,7 @@ void Searching::finish(LayoutSearch& search) {
   }
   answer_ = VariableChoices(space_, pricer_, goal_, all_work_).improve(answer_);
   take_better(pricer_.work() + search.done() / kForOthers);
+  close();
 }
 
 // Of what stands beside the answer, by the plans of the whole.
@@ -163,25 +179,55 @@ bool Searching::improve() {
     static_cast<void>(runner_up(d));
   }
   const Merit here = merit_of(pricer_.price_whole(answer_), goal_);
-  std::vector<std::pair<Merit, LayoutCandidate>> hopeful;
+  const auto may_be_better = [&](const LayoutCandidate&, const Priced& priced) {
+    return merit_of(pricer_.least_whole(priced), goal_) < here;
+  };
+  for (const LayoutCandidate& candidate : likeliest(may_be_better, kMost)) {
+    answer_ = better_of(answer_, candidate);
+  }
+  return merit_of(pricer_.price_whole(answer_), goal_) < here;
+}
+
+std::vector<LayoutCandidate> Searching::likeliest(const IsSuch& is_such, std::size_t most) {
+  std::vector<std::pair<Merit, LayoutCandidate>> all;
   for (const auto& [candidate, priced] : pricer_.known()) {
-    const Merit merit = merit_of(pricer_.least_whole(priced), goal_);
-    if (merit < here) {
-      hopeful.emplace_back(merit, candidate);
+    if (is_such(candidate, priced)) {
+      all.emplace_back(likely_merit(priced, goal_), candidate);
     }
   }
-  const std::size_t count = std::min(hopeful.size(), kMost);
-  std::ranges::partial_sort(hopeful, hopeful.begin() + static_cast<std::ptrdiff_t>(count),
+  const std::size_t count = std::min(all.size(), most);
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count),
                             [](const auto& a, const auto& b) { return a.first < b.first; });
-  Merit best = here;
+  std::vector<LayoutCandidate> candidates;
   for (std::size_t i = 0; i < count; ++i) {
-    const Merit merit = merit_of(pricer_.price_whole(hopeful[i].second), goal_);
-    if (merit < best) {
-      best = merit;
-      answer_ = hopeful[i].second;
-    }
+    candidates.push_back(std::move(all[i].second));
   }
-  return best < here;
+  return candidates;
+}
+
+std::vector<LayoutCandidate> Searching::open(Reaches reaches) {
+  const Merit here = merit_of(whole(), goal_);
+  const auto is_open = [&](const LayoutCandidate& candidate, const Priced& priced) {
+    if (!candidate.groups.empty() || reach_of(candidate) > reaches) {
+      return false;
+    }
+    const Merit least = merit_of(pricer_.least_whole(priced), goal_);
+    return least.fits() && (!here.fits() || least.value < here.value) &&
+           (goal_.memory <= 0 || roles_.least(roles_.whole(candidate)).bytes <= goal_.memory);
+  };
+  return likeliest(is_open, pricer_.known().size());
+}
+
+void Searching::close() {
+  if (!result_.proven) {
+    return;
+  }
+  for (const LayoutCandidate& candidate : open(*result_.proven)) {
+    if (pricer_.work() >= all_work_) {
+      break;
+    }
+    answer_ = better_of(answer_, candidate);
+  }
 }
 
 std::string Searching::place_text(const LayoutCandidate& candidate, std::size_t dim) const {

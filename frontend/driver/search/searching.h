@@ -75,6 +75,14 @@ class Searching {
   // whether another one is better than the answer, which it takes the place of.
   [[nodiscard]] bool improve();
   void take_better(std::int64_t most);
+  // Those that say no more than that and would be better, or fit where the answer does not, if the
+  // plan of the whole took as little memory as it may, whatever few layers say.
+  [[nodiscard]] std::vector<LayoutCandidate> open(Reaches reaches);
+  // Plans them as far as there is work: until then they stand in the way of a proof.
+  void close();
+  // Of the candidates known that are such, the likeliest to be good by the plans of the whole.
+  using IsSuch = std::function<bool(const LayoutCandidate&, const Priced&)>;
+  [[nodiscard]] std::vector<LayoutCandidate> likeliest(const IsSuch& is_such, std::size_t most);
   [[nodiscard]] bool is_only_one() const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.

@@ -144,6 +144,7 @@ void check(const Program& program, double off) {
       CHECK(few.seconds == Approx(all.seconds).epsilon(off));
       CHECK(std::abs(few.received_bytes - all.received_bytes) <= 100);
       CHECK(few.peak_bytes == Approx(all.peak_bytes).epsilon(0.2));  // gaps are in one of them
+      CHECK(few.least_bytes <= all.peak_bytes);
     }
   }
   CHECK(compared > 5);
