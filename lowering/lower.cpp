@@ -76,7 +76,9 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   fuse(out);
   rematerialize(out);
   assert(verify(out).empty());
-  bucket(out);
+  if (options.packs) {
+    bucket(out);
+  }
   stream(out, layout.stream, options.exact);
   if (!options.price_only || options.named) {
     name_values(out);

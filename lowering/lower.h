@@ -24,6 +24,7 @@ struct LowerOptions {
   // splits and names that are each on one value only; and nobody verifies it, so it is not to run.
   bool price_only = false;
   bool named = false;                 // with `price_only`: with such names all the same
+  bool packs = true;                  // short all-reduces, into buckets
   bool rough_peak = false;            // with `price_only`: without the gaps between places
   const HeldLayouts* held = nullptr;  // null: none
   PlanCache* cache = nullptr;  // what lowerings before it found, of any program; null: nothing

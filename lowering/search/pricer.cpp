@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "ir/rewrite/rewrite.h"
-#include "lowering/lower.h"
 #include "lowering/price/price.h"
+#include "lowering/steps/bucket.h"
 
 namespace mtf {
 namespace {
@@ -17,6 +17,21 @@ std::int64_t looks_to_measure(const SpmdProgram& plan) {
     looks += step.kind == StepKind::kAllToAll ? plan.mesh.size_of(step.axes) : 0;
   }
   return plan.mesh.uneven ? looks : 0;
+}
+
+constexpr double kMuch = 0.05;  // of the peak, for what is planned once more to know
+
+// Of all-reduces that go in one message with others.
+std::int64_t packed_bytes(const SpmdProgram& plan) {
+  std::int64_t bytes = 0;
+  bool is_behind_another = false;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::kAllReduce && (step.with_next || is_behind_another)) {
+      bytes += plan.at(step.from).local.bytes();
+    }
+    is_behind_another = step.with_next;
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -112,15 +127,10 @@ Priced Pricer::priced(const LayoutCandidate& candidate,
 }
 
 std::optional<SpmdProgram> Pricer::planned(const Program& program, const Layout& layout,
-                                           bool is_whole, DiagSink& diags) {
+                                           const LowerOptions& options, DiagSink& diags) {
   constexpr std::int64_t kRefused = 8;  // values that no rules fit, in the time of one lowered
   const std::int64_t before = cache_.looks();
-  std::optional<SpmdProgram> plan =
-      lower_simplified(program, layout, options_.ops, diags,
-                       {.exact = options_.exact,
-                        .price_only = !options_.refuses,
-                        .rough_peak = !is_whole,  // the whole has other gaps
-                        .cache = &cache_});
+  std::optional<SpmdProgram> plan = lower_simplified(program, layout, options_.ops, diags, options);
   lowered_ += std::ssize(program.values) / (plan ? 1 : kRefused);
   const std::int64_t looks = cache_.looks() - before + (plan ? looks_to_measure(*plan) : 0);
   planning_looks_ += looks;
@@ -128,16 +138,38 @@ std::optional<SpmdProgram> Pricer::planned(const Program& program, const Layout&
   return plan;
 }
 
+LowerOptions Pricer::options(bool is_whole) {
+  return {.exact = options_.exact,
+          .price_only = !options_.refuses,
+          .rough_peak = !is_whole,  // the whole has other gaps
+          .cache = &cache_};
+}
+
+// What waits in a bucket is there at once: all that a few layers have, but of many no more than one
+// bucket holds.
+double Pricer::peak_with_buckets(const std::vector<Sample>& samples, const Layout& layout) {
+  double peak = 0;
+  for (const auto& [program, weight] : samples) {
+    DiagSink none;
+    LowerOptions apart = options(false);
+    apart.packs = false;
+    const std::optional<SpmdProgram> plan = planned(*program, layout, apart, none);
+    peak += plan ? weight * static_cast<double>(plan->totals.peak_bytes) : 0;
+  }
+  return peak + kMostPacked;
+}
+
 std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samples,
                               const Layout& layout, Priced& result) {
+  const bool is_whole = samples.size() == 1;
   double peak = 0;
   double at_rest = 0;
   std::int64_t most_computed = 0;
+  double packed = 0;
   double received = 0;
   for (const auto& [program, weight] : samples) {
     DiagSink diags;
-    const bool is_whole = samples.size() == 1;
-    const std::optional<SpmdProgram> plan = planned(*program, layout, is_whole, diags);
+    const std::optional<SpmdProgram> plan = planned(*program, layout, options(is_whole), diags);
     if (!plan) {
       return diags.diags().empty() ? "it does not fit" : diags.diags().front().text;
     }
@@ -152,10 +184,14 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
     peak += weight * static_cast<double>(plan->totals.peak_bytes);
     at_rest += weight * static_cast<double>(plan->totals.peak_bytes - plan->arena_bytes);
     most_computed = std::max(most_computed, plan->arena_bytes);
+    packed += weight * static_cast<double>(packed_bytes(*plan));
     for (const CollectiveTotal& total : plan->totals.collectives) {
       received += weight * static_cast<double>(total.bytes);
       result.gathers = result.gathers || total.kind == StepKind::kAllGather;
     }
+  }
+  if (!is_whole && packed - kMostPacked > kMuch * peak) {
+    peak = std::min(peak, peak_with_buckets(samples, layout));
   }
   result.peak_bytes = std::max(result.peak_bytes, static_cast<std::int64_t>(peak));
   result.least_bytes =

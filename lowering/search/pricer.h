@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/layout/hardware.h"
+#include "lowering/lower.h"
 #include "lowering/plan_cache.h"
 #include "lowering/search/layers/layers.h"
 #include "lowering/search/space/space.h"
@@ -98,9 +99,12 @@ class Pricer {
   };
 
   [[nodiscard]] const Samples& samples(const LayoutCandidate& candidate);
+  [[nodiscard]] LowerOptions options(bool is_whole);
   // A plan of one of them, whose work is counted.
   [[nodiscard]] std::optional<SpmdProgram> planned(const Program& program, const Layout& layout,
-                                                   bool is_whole, DiagSink& diags);
+                                                   const LowerOptions& options, DiagSink& diags);
+  // The peak of all by plans of a few layers without buckets, and one bucket beside it.
+  [[nodiscard]] double peak_with_buckets(const std::vector<Sample>& samples, const Layout& layout);
   [[nodiscard]] Priced priced(const LayoutCandidate& candidate,
                               std::span<const std::vector<Sample>> entries);
   // "" or why there is no plan.
