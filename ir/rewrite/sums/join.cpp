@@ -22,9 +22,28 @@ constexpr std::int64_t kSmall = std::int64_t{1} << 16;
 struct JoinState {
   Transfer transfer;
   OpTable ops;
-  std::vector<int> uses;      // of each old value
-  std::vector<char> in_tree;  // an inner node of a tree of additions
+  std::vector<int> uses;           // of each old value
+  std::vector<char> in_tree;       // an inner node of a tree of additions
+  std::vector<std::size_t> ready;  // of each old value, when_ready
 };
+
+// Per value the number of the last one that it waits for: that which it is computed from, element
+// by element, takes no time and no memory to speak of.
+std::vector<std::size_t> when_ready(const Program& program) {
+  std::vector<std::size_t> ready(program.values.size());
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const Value& value = program.values[i];
+    const bool by_element = value.op != nullptr && value.op->tile != nullptr;
+    if (!by_element || value.operands.empty()) {
+      ready[i] = i;
+      continue;
+    }
+    for (const ValueId operand : value.operands) {
+      ready[i] = std::max(ready[i], ready[static_cast<std::size_t>(operand.index)]);
+    }
+  }
+  return ready;
+}
 
 std::string dims_key(const Shape& shape) {
   std::vector<std::string> names;
@@ -154,7 +173,7 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
       factors[i] = scaled(state, builder, term.scales, factors[i]);
       factors[i] = term.negated ? negated(builder, factors[i]) : factors[i];
     }
-    if (!like.empty()) {
+    if (like.size() > 1) {  // what is added up is matched by name
       factors[i] = builder.ordered(factors[i], builder.type_of(like[i]).shape);
     }
     if (factors[i] != before) {
@@ -164,9 +183,39 @@ std::vector<ValueId> factors_of(const JoinState& state, Builder& builder, const 
   return factors;
 }
 
+// Those of one order first, so that no more than one of each other order is read across.
+ValueId added_up(JoinState& state, Builder& builder, const std::vector<ValueId>& operands) {
+  const auto add = [&](ValueId& total, ValueId operand) {
+    total = call(builder, op_of(state.ops, Primitive::kAdd), {total, operand});
+    state.transfer.to.at(total).internal = true;
+  };
+  std::vector<ValueId> totals;
+  for (const ValueId operand : operands) {
+    const auto same = std::ranges::find_if(totals, [&](ValueId total) {
+      return builder.type_of(total).shape == builder.type_of(operand).shape;
+    });
+    same == totals.end() ? totals.push_back(operand) : add(*same, operand);
+  }
+  ValueId total = totals.front();
+  std::for_each(totals.begin() + 1, totals.end(), [&](ValueId other) { add(total, other); });
+  return total;
+}
+
+// What is added up is so in the order in which it is computed, so that each tensor may go before
+// the next is there: gradients are, the last layer's first.
+void put_in_order(const JoinState& state, std::vector<SumTerm>& terms) {
+  std::ranges::stable_sort(terms, {}, [&](const SumTerm& term) {
+    const ValueId summed = state.transfer.from.at(term.value).operands.front();
+    return state.ready[static_cast<std::size_t>(summed.index)];
+  });
+}
+
 // One sum for all the terms: a contraction of several products, or the sum of their sum.
-ValueId joined(JoinState& state, const Value& like, const std::vector<SumTerm>& terms) {
+ValueId joined(JoinState& state, const Value& like, std::vector<SumTerm> terms) {
   const Program& from = state.transfer.from;
+  if (from.at(terms.front().value).operands.size() == 1) {
+    put_in_order(state, terms);
+  }
   DiagSink none;
   Builder builder(state.transfer.to, state.ops, none);
   builder.at(like);
@@ -185,11 +234,7 @@ ValueId joined(JoinState& state, const Value& like, const std::vector<SumTerm>& 
     args.set("terms", static_cast<std::int64_t>(terms.size()));
     return builder.emit(Algebra::kEinsum, operands, args);
   }
-  ValueId total = operands.front();
-  for (std::size_t i = 1; i < operands.size(); ++i) {
-    total = call(builder, op_of(state.ops, Primitive::kAdd), {total, operands[i]});
-    state.transfer.to.at(total).internal = true;
-  }
+  const ValueId total = added_up(state, builder, operands);
   return builder.emit(from.at(terms.front().value).op->name, {total}, args);
 }
 
@@ -268,7 +313,8 @@ Program join_terms(Program program, OpTable ops) {
   JoinState state{.transfer = start_transfer(program),
                   .ops = ops,
                   .uses = std::move(uses),
-                  .in_tree = std::move(inner)};
+                  .in_tree = std::move(inner),
+                  .ready = when_ready(program)};
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId id{static_cast<std::int32_t>(i)};
     const Value& value = program.at(id);

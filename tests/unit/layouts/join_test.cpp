@@ -72,6 +72,56 @@ TEST_CASE("sums over one dim share one reduction, whatever their signs and scale
   check_once("sum(square(x)) + sum(square(y))");
 }
 
+TEST_CASE("of tensors of two orders that are added up, one is read across the other") {
+  const Program program =
+      simplify(program_of(returning("sum(square(x)) + sum(square(y)) + sum(abs(x)) + sum(abs(y))")),
+               op_table());
+  std::ptrdiff_t across = 0;
+  for (const Value& value : program.values) {
+    if (value.op == nullptr || value.operands.size() < 2) {
+      CHECK((value.op == nullptr || value.op->algebra != Algebra::kTranspose));
+      continue;
+    }
+    const auto shape = [&](std::size_t i) { return program.at(value.operands[i]).type.shape; };
+    across += shape(0) == shape(1) ? 0 : 1;
+  }
+  CHECK(across == 1);
+}
+
+TEST_CASE("what is added up is so in the order in which it is computed") {
+  const Program program = simplify(program_of(R"(dim b = 4, i = 8, j = 8
+fn layer(x) {
+  param w : f32[i, j] = normal(stddev = 0.1)
+  return rename(tanh(einsum(x, w -> [b, j])), j -> i)
+}
+model net(x: f32[b, i]) {
+  var h = x
+  for k in 0..3 { h = layer(h) as "layer_{k}" }
+  return h
+}
+fn case(x: f32[b, i]) {
+  var norm = 0.0
+  for g in grad(mean(net(x)), net) { norm = norm + sum(square(g)) }
+  return norm
+}
+)"),
+                                   op_table());
+  // Squares of gradients, the last layer's first: a sum waits for no layer that is still to come.
+  std::vector<std::int32_t> added;
+  for (const Value& value : program.values) {
+    if (value.op == &op_of(op_table(), Primitive::kAdd) && value.type.shape.rank() == 2) {
+      for (const ValueId term : value.operands) {
+        const Value& square = program.at(term);
+        if (square.op != value.op) {
+          added.push_back(square.operands.front().index);
+        }
+      }
+    }
+  }
+  CHECK(added.size() == 3);
+  CHECK(std::ranges::is_sorted(added));
+}
+
 TEST_CASE("losses of micro-batches share one reduction") {
   const std::string text = R"(dim b = 8, i = 16
 fn case() {
