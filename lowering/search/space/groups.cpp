@@ -30,9 +30,22 @@ std::vector<std::string> globs_for(std::string_view path) {
   return globs;
 }
 
+// Without `*`, that is the path itself and what is below it: one of each variable is asked for, so
+// the others are not to be looked at.
 std::vector<std::string> named(const Params& params, const std::string& glob) {
   const VariableRules block{.glob = glob, .rules = {}, .span = {}};
   std::vector<std::string> paths;
+  if (glob.find('*') == std::string::npos) {
+    if (params.contains(glob)) {
+      paths.push_back(glob);
+    }
+    const std::string below = glob + "/";
+    for (auto at = params.lower_bound(below); at != params.end() && at->first.starts_with(below);
+         ++at) {
+      paths.push_back(at->first);
+    }
+    return paths;
+  }
   for (const auto& [path, shape] : params) {
     if (block.names(path)) {
       paths.push_back(path);
