@@ -183,6 +183,9 @@ bool Searching::improve() {
     return merit_of(pricer_.least_whole(priced), goal_) < here;
   };
   for (const LayoutCandidate& candidate : likeliest(may_be_better, kMost)) {
+    if (pricer_.work() >= all_work_) {
+      break;
+    }
     answer_ = better_of(answer_, candidate);
   }
   return merit_of(pricer_.price_whole(answer_), goal_) < here;

@@ -13,7 +13,11 @@ namespace {
 
 constexpr std::size_t kMostGroups = 24;
 
-using Params = std::map<std::string, Shape>;  // by path
+struct Param {
+  Shape shape;
+  std::size_t number = 0;  // in the order of paths
+};
+using Params = std::map<std::string, Param>;  // by path
 
 // Globs that may name the path with others.
 std::vector<std::string> globs_for(std::string_view path) {
@@ -46,7 +50,7 @@ std::vector<std::string> named(const Params& params, const std::string& glob) {
     }
     return paths;
   }
-  for (const auto& [path, shape] : params) {
+  for (const auto& [path, param] : params) {
     if (block.names(path)) {
       paths.push_back(path);
     }
@@ -59,9 +63,13 @@ Params params_of(std::span<const Program> programs) {
   for (const Program& program : programs) {
     for (const Input& input : program.inputs) {
       if (input.kind == InputKind::kParam) {
-        params.emplace(input.name, program.at(input.value).type.shape);
+        params.emplace(input.name, Param{.shape = program.at(input.value).type.shape});
       }
     }
+  }
+  std::size_t number = 0;
+  for (auto& [path, param] : params) {
+    param.number = number++;
   }
   return params;
 }
@@ -104,7 +112,7 @@ std::string without_numbers(std::string_view path) {
 std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
   const Params params = params_of(programs);
   std::set<std::string> globs;
-  for (const auto& [path, shape] : params) {
+  for (const auto& [path, param] : params) {
     std::ranges::copy(globs_for(path), std::inserter(globs, globs.end()));
   }
   std::map<std::vector<std::string>, std::string> shortest;  // by what they name
@@ -125,10 +133,9 @@ std::vector<VariableGroup> variable_groups(std::span<const Program> programs) {
     }
     groups.push_back({.glob = glob, .members = {}, .shapes = {}, .lets = false});
     for (const std::string& path : paths) {
-      const auto found = params.find(path);
-      groups.back().members.push_back(
-          static_cast<std::size_t>(std::distance(params.begin(), found)));
-      groups.back().shapes.push_back(found->second);
+      const Param& param = params.at(path);
+      groups.back().members.push_back(param.number);
+      groups.back().shapes.push_back(param.shape);
     }
   }
   return groups;
