@@ -1,4 +1,4 @@
-// Units of amounts, as people write them: 16 GiB, 2 MFLOP.
+// Units of amounts, as people write them: 16 GiB, 2 MFLOP, 500 ms.
 
 #pragma once
 
@@ -25,5 +25,7 @@ inline constexpr std::array kFlopUnits = std::to_array<NamedFactor>({{"FLOP", 1}
                                                                      {"GFLOP", 1e9},
                                                                      {"TFLOP", 1e12},
                                                                      {"PFLOP", 1e15}});
+inline constexpr std::array kTimeUnits =
+    std::to_array<NamedFactor>({{"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}});
 
 }  // namespace mtf

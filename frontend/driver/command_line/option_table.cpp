@@ -143,19 +143,22 @@ bool set_axes(Options& options, std::string_view text) {
          options.search.axes <= 4;
 }
 
-// "16GiB", "500 MB", "1024": bytes.
-bool set_memory(Options& options, std::string_view text) {
+// "16GiB", "500 MB", "1024" of the first of the units; 0 for what is no amount.
+double amount_in(std::string_view text, std::span<const NamedFactor> units) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  const auto* found = std::ranges::find(kByteUnits, unit.empty() ? "B" : unit, &NamedFactor::first);
-  const double bytes = found == kByteUnits.end() ? 0 : number * found->second;
-  if (error != std::errc{} || !(bytes >= 1 && bytes <= 1e18)) {  // nor is `nan` an amount
-    return false;
-  }
-  options.search.memory = static_cast<std::uint64_t>(bytes);
-  return true;
+  unit = unit.empty() ? units.front().first : unit;
+  const auto found = std::ranges::find(units, unit, &NamedFactor::first);
+  return error == std::errc{} && found != units.end() ? number * found->second : 0;
+}
+
+bool set_memory(Options& options, std::string_view text) {
+  const double bytes = amount_in(text, kByteUnits);
+  const bool is_amount = bytes >= 1 && bytes <= 1e18;  // which `nan` is not
+  options.search.memory = is_amount ? static_cast<std::uint64_t>(bytes) : 0;
+  return is_amount;
 }
 
 bool set_explain(Options& options, std::string_view text) {
@@ -187,11 +190,8 @@ bool set_objective(Options& options, std::string_view text) {
 
 bool set_budget(Options& options, std::string_view text) {
   constexpr double kMost = 86'400;
-  if (text.ends_with('s')) {
-    text.remove_suffix(1);
-  }
-  return read_number(text, options.search.budget) && options.search.budget > 0 &&
-         options.search.budget <= kMost;
+  options.search.budget = amount_in(text, kTimeUnits);
+  return options.search.budget > 0 && options.search.budget <= kMost;
 }
 
 bool add_whole(Options& options, std::string_view text) {
@@ -287,7 +287,7 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      kSearch, set_memory},
     {"--objective", "", "WHAT", "what is to be least: time, memory, or bytes received", kSearch,
      set_objective, Offer::kChoices, "time memory bytes"},
-    {"--budget", "", "TIME", "how long to search, as 10s: in seconds of a common machine", kSearch,
+    {"--budget", "", "TIME", "how long a common machine would search, as 10s or 500ms", kSearch,
      set_budget},
     {"--keep-whole", "", "DIMS", "dims that are not to be split, separated by commas", kSearch,
      add_whole},

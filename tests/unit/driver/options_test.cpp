@@ -41,6 +41,16 @@ TEST_CASE("options and words of a command come in any order") {
   CHECK(options.json);
 }
 
+TEST_CASE("amounts have units") {
+  CHECK(parsed({"search", "a.mtf", "--budget", "500ms"}).search.budget == 0.5);
+  CHECK(parsed({"search", "a.mtf", "--budget", "2 min"}).search.budget == 120);
+  CHECK(parsed({"search", "a.mtf", "--budget", "3"}).search.budget == 3);
+  CHECK(parsed({"search", "a.mtf", "--memory", "2 KiB"}).search.memory == 2048);
+  for (const char* wrong : {"10x", "0ms", "nan", "ms", "-1s"}) {
+    CHECK(answer({"search", "a.mtf", "--budget", wrong}).status == kUsageError);
+  }
+}
+
 TEST_CASE("a diff takes a file, two layouts and an entry") {
   const Options options = parsed({"diff", "a.mtf", "x", "--json", "y", "step"});
   CHECK(options.layouts == Words{"x", "y"});
