@@ -24,12 +24,10 @@ constexpr double kMuch = 0.05;  // of the peak, for what is planned once more to
 // Of all-reduces that go in one message with others.
 std::int64_t packed_bytes(const SpmdProgram& plan) {
   std::int64_t bytes = 0;
-  bool is_behind_another = false;
-  for (const Step& step : plan.steps) {
-    if (step.kind == StepKind::kAllReduce && (step.with_next || is_behind_another)) {
-      bytes += plan.at(step.from).local.bytes();
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].kind == StepKind::kAllReduce && message_of(plan, s).size() > 1) {
+      bytes += plan.at(plan.steps[s].from).local.bytes();
     }
-    is_behind_another = step.with_next;
   }
   return bytes;
 }
@@ -147,8 +145,12 @@ LowerOptions Pricer::options(bool is_whole) {
 
 // What waits in a bucket is there at once: all that a few layers have, but of many no more than one
 // bucket holds.
-double Pricer::peak_with_buckets(const std::vector<Sample>& samples, const Layout& layout) {
-  double peak = 0;
+double Pricer::peak_of_all(const std::vector<Sample>& samples, const Layout& layout,
+                           const SampledPeak& sampled) {
+  if (samples.size() == 1 || sampled.packed - kMostPacked <= kMuch * sampled.peak) {
+    return sampled.peak;
+  }
+  double peak = kMostPacked;
   for (const auto& [program, weight] : samples) {
     DiagSink none;
     LowerOptions apart = options(false);
@@ -156,16 +158,13 @@ double Pricer::peak_with_buckets(const std::vector<Sample>& samples, const Layou
     const std::optional<SpmdProgram> plan = planned(*program, layout, apart, none);
     peak += plan ? weight * static_cast<double>(plan->totals.peak_bytes) : 0;
   }
-  return peak + kMostPacked;
+  return std::min(peak, sampled.peak);
 }
 
 std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samples,
                               const Layout& layout, Priced& result) {
   const bool is_whole = samples.size() == 1;
-  double peak = 0;
-  double at_rest = 0;
-  std::int64_t most_computed = 0;
-  double packed = 0;
+  SampledPeak sampled;
   double received = 0;
   for (const auto& [program, weight] : samples) {
     DiagSink diags;
@@ -181,21 +180,19 @@ std::string Pricer::add_entry(std::size_t entry, const std::vector<Sample>& samp
     const Prices prices = mtf::price(*plan, hardware_[result.candidate.mesh]);
     result.seconds += weight * prices.seconds();
     result.communication += weight * prices.communication;
-    peak += weight * static_cast<double>(plan->totals.peak_bytes);
-    at_rest += weight * static_cast<double>(plan->totals.peak_bytes - plan->arena_bytes);
-    most_computed = std::max(most_computed, plan->arena_bytes);
-    packed += weight * static_cast<double>(packed_bytes(*plan));
+    sampled.peak += weight * static_cast<double>(plan->totals.peak_bytes);
+    sampled.at_rest += weight * static_cast<double>(plan->totals.peak_bytes - plan->arena_bytes);
+    sampled.most_computed = std::max(sampled.most_computed, plan->arena_bytes);
+    sampled.packed += weight * static_cast<double>(packed_bytes(*plan));
     for (const CollectiveTotal& total : plan->totals.collectives) {
       received += weight * static_cast<double>(total.bytes);
       result.gathers = result.gathers || total.kind == StepKind::kAllGather;
     }
   }
-  if (!is_whole && packed - kMostPacked > kMuch * peak) {
-    peak = std::min(peak, peak_with_buckets(samples, layout));
-  }
+  const double peak = peak_of_all(samples, layout, sampled);
   result.peak_bytes = std::max(result.peak_bytes, static_cast<std::int64_t>(peak));
-  result.least_bytes =
-      std::max(result.least_bytes, static_cast<std::int64_t>(at_rest) + most_computed);
+  result.least_bytes = std::max(result.least_bytes,
+                                static_cast<std::int64_t>(sampled.at_rest) + sampled.most_computed);
   result.received_bytes += static_cast<std::int64_t>(received);
   return "";
 }

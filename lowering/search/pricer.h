@@ -103,8 +103,16 @@ class Pricer {
   // A plan of one of them, whose work is counted.
   [[nodiscard]] std::optional<SpmdProgram> planned(const Program& program, const Layout& layout,
                                                    const LowerOptions& options, DiagSink& diags);
-  // The peak of all by plans of a few layers without buckets, and one bucket beside it.
-  [[nodiscard]] double peak_with_buckets(const std::vector<Sample>& samples, const Layout& layout);
+  // What plans of the samples say of all, each as often as it counts: bytes.
+  struct SampledPeak {
+    double peak = 0;
+    double at_rest = 0;
+    double packed = 0;               // in buckets
+    std::int64_t most_computed = 0;  // beside what is at rest, by one of the plans
+  };
+  // Where buckets matter, by plans without them and one bucket beside these.
+  [[nodiscard]] double peak_of_all(const std::vector<Sample>& samples, const Layout& layout,
+                                   const SampledPeak& sampled);
   [[nodiscard]] Priced priced(const LayoutCandidate& candidate,
                               std::span<const std::vector<Sample>> entries);
   // "" or why there is no plan.

@@ -25,14 +25,14 @@ namespace {
 constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
 constexpr double kThreadedProducts = 4e6;       // below, waking threads takes longer
 
-// For cores with 48 KB of first-level and 1 MB or 2 MB of second-level cache.
+// For cores with 48 KB of first-level and 1 MB or 2 MB of second-level cache (in_second_level).
+constexpr std::int64_t kSecondLevel = 1024 * 1024;
 constexpr std::int64_t kPanelBytes = 6144;             // of one lane in a panel
 constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
 constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
 // Of columns that are packed together, and of columns that are not packed: they stay in the
 // second-level cache, from which they are read as fast as they are needed.
-constexpr std::int64_t kSecondLevel = 1024 * 1024;
 constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
 constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near

@@ -31,7 +31,7 @@ fn step(x: f32[batch, io]) {{
 {step}}}
 """
 
-# A norm of all gradients, which are then of no more use, or are clipped by it; and plain descent.
+# A norm of all gradients, which are then of no more use, or are clipped by it; and AdamW.
 STEPS = {
     "norm": """  var norm = 0.0
   for g in grad(loss, net) { norm = norm + sum(square(g)) }

@@ -179,22 +179,16 @@ bool Searching::improve() {
     static_cast<void>(runner_up(d));
   }
   const Merit here = merit_of(pricer_.price_whole(answer_), goal_);
-  const auto may_be_better = [&](const LayoutCandidate&, const Priced& priced) {
-    return merit_of(pricer_.least_whole(priced), goal_) < here;
-  };
-  for (const LayoutCandidate& candidate : likeliest(may_be_better, kMost)) {
-    if (pricer_.work() >= all_work_) {
-      break;
-    }
-    answer_ = better_of(answer_, candidate);
-  }
+  take_best_of(likeliest(
+      [&](const Priced& priced) { return merit_of(pricer_.least_whole(priced), goal_) < here; },
+      kMost));
   return merit_of(pricer_.price_whole(answer_), goal_) < here;
 }
 
 std::vector<LayoutCandidate> Searching::likeliest(const IsSuch& is_such, std::size_t most) {
   std::vector<std::pair<Merit, LayoutCandidate>> all;
   for (const auto& [candidate, priced] : pricer_.known()) {
-    if (is_such(candidate, priced)) {
+    if (is_such(priced)) {
       all.emplace_back(likely_merit(priced, goal_), candidate);
     }
   }
@@ -210,7 +204,8 @@ std::vector<LayoutCandidate> Searching::likeliest(const IsSuch& is_such, std::si
 
 std::vector<LayoutCandidate> Searching::open(Reaches reaches) {
   const Merit here = merit_of(whole(), goal_);
-  const auto is_open = [&](const LayoutCandidate& candidate, const Priced& priced) {
+  const auto is_open = [&](const Priced& priced) {
+    const LayoutCandidate& candidate = priced.candidate;
     if (!candidate.groups.empty() || reach_of(candidate) > reaches) {
       return false;
     }
@@ -222,10 +217,13 @@ std::vector<LayoutCandidate> Searching::open(Reaches reaches) {
 }
 
 void Searching::close() {
-  if (!result_.proven) {
-    return;
+  if (result_.proven) {
+    take_best_of(open(*result_.proven));
   }
-  for (const LayoutCandidate& candidate : open(*result_.proven)) {
+}
+
+void Searching::take_best_of(const std::vector<LayoutCandidate>& candidates) {
+  for (const LayoutCandidate& candidate : candidates) {
     if (pricer_.work() >= all_work_) {
       break;
     }

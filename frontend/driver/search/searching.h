@@ -78,11 +78,13 @@ class Searching {
   // Those that say no more than that and would be better, or fit where the answer does not, if the
   // plan of the whole took as little memory as it may, whatever few layers say.
   [[nodiscard]] std::vector<LayoutCandidate> open(Reaches reaches);
-  // Plans them as far as there is work: until then they stand in the way of a proof.
+  // Plans them: until then they stand in the way of a proof.
   void close();
   // Of the candidates known that are such, the likeliest to be good by the plans of the whole.
-  using IsSuch = std::function<bool(const LayoutCandidate&, const Priced&)>;
+  using IsSuch = std::function<bool(const Priced&)>;
   [[nodiscard]] std::vector<LayoutCandidate> likeliest(const IsSuch& is_such, std::size_t most);
+  // By the plans of the whole, as far as there is work: the best of them, or the answer as it is.
+  void take_best_of(const std::vector<LayoutCandidate>& candidates);
   [[nodiscard]] bool is_only_one() const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.

@@ -34,25 +34,16 @@ std::vector<std::string> globs_for(std::string_view path) {
   return globs;
 }
 
-// Without `*`, that is the path itself and what is below it: one of each variable is asked for, so
-// the others are not to be looked at.
+// All of them begin as the glob does before its first `*`: a glob for each variable alone is not to
+// look at all the others.
 std::vector<std::string> named(const Params& params, const std::string& glob) {
   const VariableRules block{.glob = glob, .rules = {}, .span = {}};
+  const std::string beginning = glob.substr(0, glob.find('*'));
   std::vector<std::string> paths;
-  if (glob.find('*') == std::string::npos) {
-    if (params.contains(glob)) {
-      paths.push_back(glob);
-    }
-    const std::string below = glob + "/";
-    for (auto at = params.lower_bound(below); at != params.end() && at->first.starts_with(below);
-         ++at) {
-      paths.push_back(at->first);
-    }
-    return paths;
-  }
-  for (const auto& [path, param] : params) {
-    if (block.names(path)) {
-      paths.push_back(path);
+  for (auto param = params.lower_bound(beginning);
+       param != params.end() && param->first.starts_with(beginning); ++param) {
+    if (block.names(param->first)) {
+      paths.push_back(param->first);
     }
   }
   return paths;
