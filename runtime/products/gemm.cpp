@@ -35,9 +35,11 @@ constexpr std::int64_t kBlockCols = 2048;
 // second-level cache, from which they are read as fast as they are needed.
 constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
 constexpr std::int64_t kInPlaceBytes = 640 * 1024;
-constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near
-constexpr std::int64_t kNearResult = 192 * 1024;  // bytes of a result that need no prefetch
-constexpr std::int64_t kFewCols = 96;             // in a group, where not all columns fit
+constexpr std::int64_t kInPlaceRow = 2048;         // bytes of a row: a tile of them stays near
+constexpr std::int64_t kInPlaceTwice = 16 * 1024;  // of columns that a tile reads twice
+constexpr std::int64_t kRowsWorthPacking = 48;     // for such columns
+constexpr std::int64_t kNearResult = 192 * 1024;   // bytes of a result that need no prefetch
+constexpr std::int64_t kFewCols = 96;              // in a group, where not all columns fit
 constexpr std::int64_t kGatheredTiles = 4;  // of columns, for which rows side by side are gathered
 constexpr std::int64_t kConflict = 4096;    // bytes; lines that far apart displace one another
 
@@ -120,8 +122,12 @@ void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
   work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
                     (rows <= work.kernel.rows || cols <= 2 * work.width() || as_good);
   work.a_gathered = !work.a_in_place && gathers(work, cols);
+  // Of leaves that share registers, half a tile's rows come after the other, and lines of columns
+  // that are far apart displace one another between them: 1.05 to 1.4 times as fast.
+  const bool twice = work.chain.leaves > 1 && rows > kRowsWorthPacking;
   const bool near = is_spread(plan.b_inner.step, size) &&
-                    span_bytes(plan.b_col, plan.b_inner, size) <= in_second_level(kInPlaceBytes);
+                    span_bytes(plan.b_col, plan.b_inner, size) <=
+                        (twice ? kInPlaceTwice : in_second_level(kInPlaceBytes));
   work.b_in_place = plan.b_inner.even && (rows <= work.kernel.rows || near);
 }
 

@@ -135,7 +135,7 @@ void run_kernels(const Pass<T, S>& pass, const Tile& tile, TileRun<T>& run, cons
     next(0);
     return work.kernel.gathered[wide][at(tile.rows.extent - 1)](run);
   }
-  const auto& kernels = work.kernel.tiles[at(work.chain.leaves - 1)];
+  const auto& kernels = work.kernel.tiles[at(work.chain.leaves / 2)];
   const auto& by_rows = (run.a_row == 1 ? kernels.adjacent : kernels.apart)[wide];
   for (std::int64_t i = 0; i < tile.rows.extent; i += kernels.rows) {
     next(i);

@@ -164,19 +164,20 @@ template <typename T>
 void run_pairs_part(const PairsPiece<T>& piece, const Chain& chain, const ChainPanel& panel,
                     const ChainPart& part) {
   const std::int64_t sums_of_piece = std::max(piece.batch.extent, kTurnedPage);
-  for (int leaf = 0; leaf < chain.leaves; ++leaf) {
-    T* const sums = piece.places + (part.depth + leaf) * kPage;
+  int depth = part.depth;
+  for (int leaf = 0; leaf < chain.leaves; ++leaf, ++depth) {
+    T* const sums = piece.places + depth * kPage;
     if (!part.resumes) {
       std::fill_n(sums, sums_of_piece, T(0));
     }
     const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
     add_pairs(piece, from_to(begin, begin + part.length), sums);
-  }
-  for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
-    const T* right = piece.places + d * kPage;
-    T* left = piece.places + (d - 1) * kPage;
-    for (std::int64_t j = 0; j < piece.batch.extent; ++j) {
-      left[j] += right[j];
+    for (int m = merges_behind(chain, part, leaf); m > 0; --m, --depth) {
+      const T* right = piece.places + depth * kPage;
+      T* left = piece.places + (depth - 1) * kPage;
+      for (std::int64_t j = 0; j < piece.batch.extent; ++j) {
+        left[j] += right[j];
+      }
     }
   }
 }

@@ -15,7 +15,8 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares its registers
+constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares registers with another
+constexpr int kTogether = 4;             // short leaves in a part, at most
 
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;
@@ -86,14 +87,30 @@ Dims leaf_major(const Dims& inner) {
   return dims;
 }
 
-// Whether the tree adds the leaves in pairs first.
-bool adds_pairs(const std::vector<int>& merges) {
+// Of the tree over so many leaves: how many values it adds up behind the last one.
+int levels_of(int leaves) {
+  return std::countr_zero(static_cast<unsigned>(leaves));
+}
+
+// Whether the tree first adds so many leaves side by side, a power of two.
+bool adds_together(const std::vector<int>& merges, int leaves) {
+  const auto step = static_cast<std::size_t>(leaves);
   for (std::size_t i = 0; i < merges.size(); ++i) {
-    if (i % 2 == 0 ? merges[i] != 0 : merges[i] == 0) {
+    const int taken = static_cast<int>(i % step) + 1;
+    if (taken < leaves ? merges[i] != levels_of(taken) : merges[i] < levels_of(leaves)) {
       return false;
     }
   }
-  return merges.size() % 2 == 0;
+  return merges.size() % step == 0;
+}
+
+// How many leaves a part has.
+int leaves_together(const std::vector<int>& merges, std::int64_t leaf_length) {
+  int leaves = leaf_length <= kShortLeaf ? kTogether : 1;
+  while (!adds_together(merges, leaves)) {
+    leaves /= 2;
+  }
+  return leaves;
 }
 
 // Between the rows of each four, if they are the same distance apart in all of them; else 0.
@@ -108,7 +125,7 @@ std::int64_t step_in_fours(const Offsets& rows) {
   return step;
 }
 
-// Takes one chain after the other, or two leaves that share a part.
+// Takes one chain after the other, or leaves that share a part.
 class ChainCutter {
  public:
   struct Lengths {
@@ -172,6 +189,11 @@ class ChainCutter {
 
 }  // namespace
 
+int merges_behind(const Chain& chain, const ChainPart& part, int leaf) {
+  const int taken = leaf + 1;
+  return taken < chain.leaves ? levels_of(taken) : levels_of(chain.leaves) + part.merges;
+}
+
 GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
   const auto dims = [memory](const std::vector<GemmDim>& list) {
     return Dims(list.begin(), list.end(), memory);
@@ -218,7 +240,7 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
 Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memory_resource* memory,
                 std::int64_t together) {
   const std::int64_t leaf_length = ceil_div(plan.leaf_length, together);
-  const int leaves = leaf_length <= kShortLeaf && adds_pairs(plan.merges) ? 2 : 1;
+  const int leaves = leaves_together(plan.merges, leaf_length);
   const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / together);
   const std::int64_t chains = longest == 0 ? 1 : ceil_div(leaves * leaf_length, longest);
   const auto step = static_cast<std::size_t>(leaves);
@@ -229,7 +251,7 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memor
       cutter.add(longest, merges_after(c, chains));
     }
     cutter.add(leaves * leaf_length - (chains - 1) * longest,
-               merges_after(chains - 1, chains) + plan.merges[leaf] + 1 - leaves);
+               merges_after(chains - 1, chains) + plan.merges[leaf] - levels_of(leaves));
   }
   return cutter.take();
 }

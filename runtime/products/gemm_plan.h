@@ -18,8 +18,8 @@ namespace mtf {
 
 inline constexpr int kGatheredRows = 4;  // that share a pointer where a is gathered
 
-// A chain of the canonical order, a piece of a long one, or two short ones. Values wait on a stack;
-// `depth` of them lie below this part, whose value goes to place `depth - merges`.
+// A chain of the canonical order, a piece of a long one, or some short ones. Values wait on a
+// stack; `depth` of them lie below this part, whose value goes to place `depth - merges`.
 struct ChainPart {
   std::int64_t begin = 0;   // from the panel's first index
   std::int64_t length = 0;  // of one chain
@@ -39,10 +39,13 @@ struct ChainPanel {
 struct Chain {
   std::pmr::vector<ChainPart> parts;
   std::pmr::vector<ChainPanel> panels;
-  int leaves = 1;         // per part: 1 or 2
+  int leaves = 1;         // per part: 1, 2 or 4
   int max_depth = 0;      // values that wait at any time
   int carried_depth = 0;  // values that wait from one panel to the next
 };
+
+// How many values are added up behind leaf `leaf` of a part, where one leaf comes after the other.
+[[nodiscard]] int merges_behind(const Chain& chain, const ChainPart& part, int leaf);
 
 // Rows are broadcast and columns vectorised, so sides change roles where that suits the result.
 struct GemmPlan {
@@ -74,8 +77,8 @@ struct GemmPlan {
 [[nodiscard]] GemmPlan plan_gemm(const Gemm& product, std::int64_t lanes,
                                  std::pmr::memory_resource* memory);
 
-// Parts and panels of at most `panel_length` indices. Short leaves are taken two at a time.
-// `together`: so many indices of a leaf count as one, the last of them perhaps fewer.
+// Parts and panels of at most `panel_length` indices. Short leaves are taken four at a time, or
+// two. `together`: so many indices of a leaf count as one, the last of them perhaps fewer.
 [[nodiscard]] Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
                               std::pmr::memory_resource* memory, std::int64_t together = 1);
 

@@ -59,7 +59,7 @@ struct Piece {
 };
 
 template <typename T, typename S>
-void add_part(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+void add_by_rows(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length, T* sums) {
   const GemmPlan& plan = piece.plan;
   const S* b = piece.block.b + plan.b_col.at(piece.cols.begin);
   std::int64_t k = begin;
@@ -144,8 +144,7 @@ void add_columns(const T* a, std::int64_t step, const Columns<T>& columns, std::
 }
 
 template <typename T, typename S>
-void add_part_by_columns(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length,
-                         T* sums) {
+void add_by_columns(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length, T* sums) {
   const GemmPlan& plan = piece.plan;
   const Columns<T> columns = columns_of(piece, begin);
   for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
@@ -173,28 +172,33 @@ T* place_of(const Piece<T, S>& piece, int depth) {
 }
 
 template <typename T, typename S>
+void add_leaf(const Piece<T, S>& piece, std::int64_t begin, std::int64_t length, T* sums) {
+  if constexpr (std::is_same_v<T, S>) {
+    if (has_long_columns(piece.plan)) {
+      return add_by_columns(piece, begin, length, sums);
+    }
+  }
+  const Flushing<!std::is_same_v<T, S>> flushing;
+  add_by_rows(piece, begin, length, sums);
+}
+
+template <typename T, typename S>
 void run_part(const Piece<T, S>& piece, const Chain& chain, const ChainPanel& panel,
               const ChainPart& part) {
   const std::int64_t rows = piece.block.rows.extent;
-  for (int leaf = 0; leaf < chain.leaves; ++leaf) {
-    T* sums = place_of(piece, part.depth + leaf);
+  int depth = part.depth;
+  for (int leaf = 0; leaf < chain.leaves; ++leaf, ++depth) {
+    T* sums = place_of(piece, depth);
     for (std::int64_t r = 0; r < rows && !part.resumes; ++r) {
       std::fill_n(sums + r * kColumns, std::max(piece.cols.extent, kLongColumns), T(0));
     }
     const std::int64_t begin = panel.begin + part.begin + leaf * part.length;
-    if constexpr (std::is_same_v<T, S>) {
-      if (has_long_columns(piece.plan)) {
-        add_part_by_columns(piece, begin, part.length, sums);
-        continue;
+    add_leaf(piece, begin, part.length, sums);
+    for (int m = merges_behind(chain, part, leaf); m > 0; --m, --depth) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        add_sums(place_of(piece, depth) + r * kColumns, piece.cols.extent,
+                 place_of(piece, depth - 1) + r * kColumns);
       }
-    }
-    const Flushing<!std::is_same_v<T, S>> flushing;
-    add_part(piece, begin, part.length, sums);
-  }
-  for (int d = part.depth + chain.leaves - 1; d > part.depth - part.merges; --d) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      add_sums(place_of(piece, d) + r * kColumns, piece.cols.extent,
-               place_of(piece, d - 1) + r * kColumns);
     }
   }
 }

@@ -42,7 +42,7 @@ struct GemmKernel {
   using Run = void (*)(const TileRun<T>&);
   using ByRows = std::array<Run, kGemmMaxRows>;  // [rows - 1]
 
-  // For parts of one leaf, or of two side by side.
+  // For parts of one leaf, or of two or four side by side.
   struct Tiles {
     std::int64_t rows = 0;                           // of the tallest
     std::array<ByRows, kGemmVectors> adjacent = {};  // [vectors - 1]; a_row = 1
@@ -52,7 +52,7 @@ struct GemmKernel {
   std::int64_t rows = 0;            // of a packed tile
   std::int64_t lanes = 0;           // of one register
   std::int64_t together = 1;        // inner indices that are packed as one
-  std::array<Tiles, 2> tiles = {};  // one leaf or two
+  std::array<Tiles, 3> tiles = {};  // of one leaf, two and four
   std::array<ByRows, kGemmVectors> gathered = {};
 };
 
