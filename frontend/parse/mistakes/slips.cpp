@@ -305,6 +305,12 @@ std::string layout_slip(const Scene& scene) {
   if (std::string text = misspelt(scene.text(0), {"infer", "auto", "uneven"}); !text.empty()) {
     return text;
   }
+  if (scene.text(0) == "on" && scene.position() > 2) {
+    const std::string kind = std::string(scene.text(-1));
+    return "`on` stands before " + backticked(kind) + "; write `layout " +
+           std::string(scene.text(1 - static_cast<std::ptrdiff_t>(scene.position()))) + " on " +
+           std::string(scene.text(1)) + " " + kind + " {`";
+  }
   return backticked(scene.text(0)) + " means nothing here; " +
          (scene.position() == 2 ? "a layout is made `on` a mesh"
                                 : "a layout may be `infer`, `auto` or `uneven`");

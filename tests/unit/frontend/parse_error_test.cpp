@@ -160,6 +160,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"layout l on m unevn { }", "1:15 `unevn` means nothing here; did you mean `uneven`?"},
       {"layout l on m large { }",
        "1:15 `large` means nothing here; a layout may be `infer`, `auto` or `uneven`"},
+      {"layout l uneven on g { b -> x }",
+       "1:17 `on` stands before `uneven`; write `layout l on g uneven {`"},
       {"let x = a <> b", "1:12 `<>` means nothing here; write `!=`"},
       {"let x = (1, 2)", "1:11 parentheses hold one value; a list is written `[a, b]`"},
       {"print(\"a\", x)", "1:10 `print` takes no parentheses around its parts"},
