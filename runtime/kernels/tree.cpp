@@ -22,4 +22,17 @@ std::vector<int> combine_tree_blocks(std::span<const std::int64_t> blocks_per_di
   return merges;
 }
 
+bool are_subtrees(std::span<const int> merges, std::int64_t count) {
+  const auto leaves = static_cast<std::int64_t>(merges.size());
+  for (std::int64_t i = 0; i < leaves; ++i) {
+    const std::int64_t place = i % count;
+    const int inside = merges_after(place, count);
+    const int found = merges[static_cast<std::size_t>(i)];
+    if (place + 1 == count ? found < inside : found != inside) {
+      return false;
+    }
+  }
+  return leaves % count == 0;
+}
+
 }  // namespace mtf

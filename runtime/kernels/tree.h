@@ -30,4 +30,7 @@ namespace mtf {
 // order, and the tree of an outer dim is over the results of the trees of the inner ones.
 [[nodiscard]] std::vector<int> combine_tree_blocks(std::span<const std::int64_t> blocks_per_dim);
 
+// Whether each `count` leaves side by side, of a tree with such merges, are a tree of their own.
+[[nodiscard]] bool are_subtrees(std::span<const int> merges, std::int64_t count);
+
 }  // namespace mtf

@@ -87,27 +87,10 @@ Dims leaf_major(const Dims& inner) {
   return dims;
 }
 
-// Of the tree over so many leaves: how many values it adds up behind the last one.
-int levels_of(int leaves) {
-  return std::countr_zero(static_cast<unsigned>(leaves));
-}
-
-// Whether the tree first adds so many leaves side by side, a power of two.
-bool adds_together(const std::vector<int>& merges, int leaves) {
-  const auto step = static_cast<std::size_t>(leaves);
-  for (std::size_t i = 0; i < merges.size(); ++i) {
-    const int taken = static_cast<int>(i % step) + 1;
-    if (taken < leaves ? merges[i] != levels_of(taken) : merges[i] < levels_of(leaves)) {
-      return false;
-    }
-  }
-  return merges.size() % step == 0;
-}
-
 // How many leaves a part has.
 int leaves_together(const std::vector<int>& merges, std::int64_t leaf_length) {
   int leaves = leaf_length <= kShortLeaf ? kTogether : 1;
-  while (!adds_together(merges, leaves)) {
+  while (!are_subtrees(merges, leaves)) {
     leaves /= 2;
   }
   return leaves;
@@ -190,8 +173,7 @@ class ChainCutter {
 }  // namespace
 
 int merges_behind(const Chain& chain, const ChainPart& part, int leaf) {
-  const int taken = leaf + 1;
-  return taken < chain.leaves ? levels_of(taken) : levels_of(chain.leaves) + part.merges;
+  return merges_after(leaf, chain.leaves) + (leaf + 1 == chain.leaves ? part.merges : 0);
 }
 
 GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resource* memory) {
@@ -250,8 +232,9 @@ Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memor
     for (std::int64_t c = 0; c + 1 < chains; ++c) {
       cutter.add(longest, merges_after(c, chains));
     }
-    cutter.add(leaves * leaf_length - (chains - 1) * longest,
-               merges_after(chains - 1, chains) + plan.merges[leaf] - levels_of(leaves));
+    cutter.add(
+        leaves * leaf_length - (chains - 1) * longest,
+        merges_after(chains - 1, chains) + plan.merges[leaf] - merges_after(leaves - 1, leaves));
   }
   return cutter.take();
 }

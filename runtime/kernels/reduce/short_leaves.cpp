@@ -8,18 +8,6 @@
 namespace mtf {
 namespace {
 
-// Whether each `count` leaves are a tree of their own.
-bool are_subtrees(const std::vector<int>& merges, std::int64_t count) {
-  for (std::size_t i = 0; i < merges.size(); ++i) {
-    const auto place = static_cast<std::int64_t>(i) % count;
-    const int inside = merges_after(place, count);
-    if (place + 1 == count ? merges[i] < inside : merges[i] != inside) {
-      return false;
-    }
-  }
-  return true;
-}
-
 TreeLeaves groups_of(const TreeLeaves& leaves, std::int64_t count) {
   TreeLeaves groups{.loops = leaves.loops, .merges = {}};
   groups.loops.back().extent /= count;

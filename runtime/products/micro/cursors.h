@@ -22,7 +22,6 @@ void hide(const T*& pointer) {
 template <typename T, int kRows, bool kApart>
 class RowsOfA {
  public:
-  RowsOfA() = default;
   RowsOfA(const T* first, std::int64_t stride) {
 #pragma GCC unroll 4
     for (int i = 0; i < kPointers; ++i) {
