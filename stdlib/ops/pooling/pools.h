@@ -31,7 +31,7 @@ inline constexpr std::string_view kWindowDims =
     "the dims of x, those of the windows with an index for each window, under the same name or a "
     "new one behind `->`";
 
-// Of one rank's slices: for each place in a window, one pass over all windows.
+// Of one rank's slices.
 void max_pool_run(const KernelCall& call);
 void sum_pool_run(const KernelCall& call);
 void spread_pool_run(const KernelCall& call);

@@ -1,4 +1,4 @@
-#include "stdlib/ops/convolution/pools.h"
+#include "stdlib/ops/pooling/pools.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "stdlib/ops/convolution/pools.h"
 #include "stdlib/ops/ops.h"
+#include "stdlib/ops/pooling/pools.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {

@@ -8,8 +8,8 @@
 
 #include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
-#include "stdlib/ops/convolution/pools.h"
 #include "stdlib/ops/ops.h"
+#include "stdlib/ops/pooling/pools.h"
 #include "stdlib/ops/rules.h"
 
 namespace mtf::ops {
