@@ -68,13 +68,16 @@ bool is_product(const LocalCall& call) {
   return call.op().algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
 }
 
+// The places of a window are whole; where the result has them, they stand for elements of the left
+// operand.
 Sides sides_of(const LocalCall& call, const Mesh& mesh) {
   Sides sides;
-  for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
-    const bool left = runs_over(call.split->space->operands[0], i);
-    const bool right = runs_over(call.split->space->operands[1], i);
-    const bool kept = call.split->space->loops[i].role != DimRole::kReduced;
-    double& side = !kept ? sides.k : left && right ? sides.batch : left ? sides.m : sides.n;
+  const IterationSpace& space = *call.split->space;
+  for (std::size_t i = 0; i < space.loops.size(); ++i) {
+    const bool left = runs_over(space.operands[0], i);
+    const bool right = runs_over(space.operands[1], i);
+    const bool kept = runs_over(space.result, i);
+    double& side = !kept ? sides.k : left && right ? sides.batch : right ? sides.n : sides.m;
     side *= extent(call, i, mesh);
   }
   return sides;
@@ -92,6 +95,20 @@ double in_tiles(const Sides& sides, double tile) {
   return sides.batch * rounded(lengths[0]) * rounded(lengths[1]) * lengths[2];
 }
 
+double product_rate(const Sides& sides, const Hardware& hardware) {
+  const double shortest = std::min({sides.m, sides.n, sides.k});
+  const double side = std::sqrt(shortest * std::cbrt(sides.m * sides.n * sides.k));
+  return hardware.products.empty() ? hardware.flops : value_at(hardware.products, side);
+}
+
+// At which a call does the arithmetic that it is said to do. Where windows of one operand meet
+// another one, as in a convolution, that of a product of these sides; else the best there is.
+double arithmetic_rate(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
+  const bool multiplies_windows =
+      call.operands.size() == 2 && !call.split->space->windows.empty() && call.op().flops;
+  return multiplies_windows ? product_rate(sides_of(call, mesh), hardware) : hardware.flops;
+}
+
 double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
   Sides sides = sides_of(call, mesh);
   sides.k *= static_cast<double>(call.operands.size()) / 2;  // products that are added up
@@ -99,11 +116,7 @@ double product_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& 
   if (sides.m == 1 && sides.n == 1 && of_dot > 0) {
     return sides.batch * sides.k * of_dot;
   }
-  const double shortest = std::min({sides.m, sides.n, sides.k});
-  const double side = std::sqrt(shortest * std::cbrt(sides.m * sides.n * sides.k));
-  const double rate =
-      hardware.products.empty() ? hardware.flops : value_at(hardware.products, side);
-  return 2 * in_tiles(sides, hardware.tile) / rate;
+  return 2 * in_tiles(sides, hardware.tile) / product_rate(sides, hardware);
 }
 
 double call_seconds(const LocalCall& call, const Mesh& mesh, const Hardware& hardware) {
@@ -120,15 +133,17 @@ double kernel_seconds(const SpmdProgram& program, const Step& step, const Hardwa
   double products = 0;
   double elements = 0;
   bool is_measured = false;
+  double rate = hardware.flops;
   for (const LocalCall& call : step.calls) {
     (is_product(call) ? products : elements) += call_seconds(call, program.mesh, hardware);
     is_measured = is_measured || way_seconds(call, hardware) > 0;
+    rate = std::min(rate, arithmetic_rate(call, program.mesh, hardware));
   }
   const double memory = memory_seconds(bytes_touched(program, step), hardware);
   const auto parts = static_cast<double>(step.calls.front().stream->parts);
-  // What nobody has measured by elements, as most convolutions, goes at the best rate at most; a
-  // way of its own may do without some of the arithmetic.
-  const double arithmetic = is_measured ? 0 : step.flops / hardware.flops;
+  // What nobody has measured by elements, as most convolutions, goes at that rate at most; a way of
+  // its own may do without some of the arithmetic.
+  const double arithmetic = is_measured ? 0 : step.flops / rate;
   return parts * hardware.overhead + std::max({products, memory + elements, arithmetic});
 }
 
