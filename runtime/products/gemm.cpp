@@ -168,12 +168,16 @@ void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T
   }
 }
 
-template <typename T>
-void run_pairs_share(const GemmWork<T>& work, const Share& share, const Tensors<T, T>& tensors) {
+template <typename T, typename S>
+void run_pairs_share(const GemmWork<T>& work, const Share& share, const Tensors<T, S>& tensors) {
   const auto size = static_cast<std::int64_t>(sizeof(T));
-  T* scratch = reinterpret_cast<T*>(thread_scratch(pairs_scratch(work.chain) * size));
-  run_pairs(work.plan, work.chain,
-            PairsBlock<T>{.batch = share.batch, .a = tensors.a, .b = tensors.b, .out = tensors.out},
+  T* scratch = reinterpret_cast<T*>(thread_scratch(pairs_scratch(work.thin_chain) * size));
+  run_pairs(work.plan, work.thin_chain,
+            PairsBlock<T, S>{.batch = share.batch,
+                             .lines = work.plan.rows() == 1 ? share.cols : share.rows,
+                             .a = tensors.a,
+                             .b = tensors.b,
+                             .out = tensors.out},
             scratch);
 }
 
@@ -191,10 +195,8 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   if (share.rows.extent <= 0 || share.cols.extent <= 0) {
     return;
   }
-  if constexpr (kIsStored) {
-    if (is_pairs(plan)) {
-      return run_pairs_share(work, share, tensors);
-    }
+  if (!plan.a_words && is_pairs<S>(plan)) {
+    return run_pairs_share(work, share, tensors);
   }
   if (!plan.a_words && is_thin(plan, share.rows, share.cols) &&
       (kIsStored || has_long_rows(plan, share.cols))) {
@@ -268,7 +270,7 @@ struct Ready {
     const std::optional<Gemm> parts = std::is_same_v<T, S> ? by_leaves(product) : std::nullopt;
     if (parts && plan.inner() > 0) {
       leaves = std::make_unique<Ready>(*parts, on, memory);
-      leaves = is_pairs(leaves->plan) ? std::move(leaves) : nullptr;
+      leaves = is_pairs<S>(leaves->plan) ? std::move(leaves) : nullptr;
     }
   }
 
@@ -346,7 +348,8 @@ bool reads_words(const Gemm& product, Cpu cpu) {
   std::pmr::monotonic_buffer_resource memory;
   const GemmKernel<float>& kernel = gemm_kernel(cpu.isa, BFloat16());
   const GemmPlan plan = plan_gemm(product, kernel.lanes, &memory);
-  if (plan.swapped || plan.leaf_length % kernel.together != 0 || !plan.rows() || !plan.cols()) {
+  if (plan.swapped || plan.leaf_length % kernel.together != 0 || !plan.rows() || !plan.cols() ||
+      is_pairs<BFloat16>(plan)) {
     return false;
   }
   const Chain chain = cut_chain(plan, kPanelBytes, &memory, kernel.together);

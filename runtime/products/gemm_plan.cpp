@@ -15,7 +15,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kShortLeaf = 16;  // indices of a leaf that shares registers with another
+constexpr std::int64_t kShortLeaf = 24;  // indices of a leaf that shares registers with another
 constexpr int kTogether = 4;             // short leaves in a part, at most
 
 std::int64_t volume(const Dims& dims) {

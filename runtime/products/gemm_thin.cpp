@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kColumns = 1024;    // of a piece
 constexpr std::size_t kTogether = 8;       // rows of b per visit to the sums
+constexpr std::int64_t kShortRow = 8;      // columns side by side; fewer are not worth it
 constexpr std::int64_t kLongColumns = 16;  // of a piece
 constexpr std::int64_t kLine = 16;         // indices of a column before the next column
 
@@ -159,8 +160,13 @@ void write_piece(const Piece<T, S>& piece) {
   for (std::int64_t r = piece.block.rows.begin; r < piece.block.rows.end(); ++r) {
     T* row = piece.block.out + plan.out_row.at(r);
     const T* from = piece.places + (r - piece.block.rows.begin) * kColumns;
+    const std::int64_t first = piece.cols.begin;
+    if (!plan.accumulate && plan.out_col.run(first) >= piece.cols.extent) {
+      std::copy_n(from, piece.cols.extent, row + plan.out_col.at(first));
+      continue;
+    }
     for (std::int64_t j = 0; j < piece.cols.extent; ++j) {
-      T& to = row[plan.out_col.at(piece.cols.begin + j)];
+      T& to = row[plan.out_col.at(first + j)];
       to = plan.accumulate ? to + from[j] : from[j];
     }
   }
@@ -206,8 +212,8 @@ void run_part(const Piece<T, S>& piece, const Chain& chain, const ChainPanel& pa
 template <typename T, typename S>
 void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T, S>& block, T* scratch) {
   const bool by_columns = std::is_same_v<T, S> && has_long_columns(plan);
-  const std::int64_t width = by_columns ? kLongColumns : kColumns;
-  for (std::int64_t j = block.cols.begin; j < block.cols.end(); j += width) {
+  for (std::int64_t j = block.cols.begin, width = 0; j < block.cols.end(); j += width) {
+    width = by_columns ? kLongColumns : std::min(kColumns, plan.b_col.run(j));
     const Piece<T, S> piece = {.plan = plan,
                                .block = block,
                                .cols = from_to(j, std::min(j + width, block.cols.end())),
@@ -224,7 +230,7 @@ void run(const GemmPlan& plan, const Chain& chain, const GemmBlock<T, S>& block,
 }  // namespace
 
 bool has_long_rows(const GemmPlan& plan, Interval cols) {
-  return plan.b_col.run(cols.begin) >= cols.extent;
+  return plan.b_col.run(cols.begin) >= std::min(cols.extent, kShortRow);
 }
 
 bool is_thin(const GemmPlan& plan, Interval rows, Interval cols) {

@@ -14,44 +14,27 @@ constexpr std::int64_t kAddedPerCopied = 2;    // bytes of all steps' results fo
 constexpr std::int64_t kSideBySide = 8;        // elements of a dim worth copying for
 constexpr std::int64_t kBatchedPlaces = 512;   // windows that are a product of their own
 
-// Element strides of a loop in the three tensors; of positions and taps in the first operand those
-// that the axes give.
-struct LoopStrides {
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  std::int64_t out = 0;
-  bool in_a = false;
-  bool in_b = false;
-  bool in_out = false;
-};
-
-// One dim that windows are read of.
-struct AxisRun {
-  WindowAxis axis;
-  std::size_t view_dim = 0;        // of the first operand
-  std::vector<std::size_t> loops;  // that it runs over, major first
-  std::size_t taps = 0;            // the loop
-  std::int64_t first = 0;          // index of the rank's first position
-  std::int64_t count = 1;          // of positions
-};
-
 class ConvPlanner {
  public:
   ConvPlanner(const KernelCall& call, ConvKind kind)
-      : call_(call), kind_(kind), loops_(call.space.loops.size()) {
-    plan_.strides = call.in[0].strides.empty() ? strides_of(call.in[0].shape) : call.in[0].strides;
-    note_strides();
-    note_axes();
+      : call_(call), kind_(kind), of_(loops_of(call, kind)), loops_(of_.loops), axes_(of_.axes) {
+    plan_.strides = of_.strides;
   }
+  ConvPlanner(const ConvPlanner&) = delete;
+  ConvPlanner& operator=(const ConvPlanner&) = delete;
+  ConvPlanner(ConvPlanner&&) = delete;
+  ConvPlanner& operator=(ConvPlanner&&) = delete;
+  ~ConvPlanner() = default;
 
   ConvPlan run() {
-    for (const AxisRun& axis : axes_) {
+    for (const ConvAxis& axis : axes_) {
       phases_.push_back(
           phases_of(axis.axis, axis.first, axis.count, kind_ == ConvKind::kTransposed));
     }
     plan_padding();
     choose_side_by_side();
     choose_steps();
+    turn_second();
     std::vector<const Phase*> picked;
     add_parts(picked);
     return std::move(plan_);
@@ -61,60 +44,6 @@ class ConvPlanner {
   [[nodiscard]] const IterationSpace& space() const { return call_.space; }
   [[nodiscard]] const TensorView& view() const { return call_.in[0]; }
   [[nodiscard]] bool is_whole_number() const { return !is_float(call_.out.dtype); }
-
-  static std::vector<std::int64_t> dense(const TensorView& view) {
-    return view.strides.empty() ? strides_of(view.shape) : view.strides;
-  }
-
-  // Per dim of an operand's view, the loop that it is; of one that is read through windows none.
-  void note_strides() {
-    std::size_t v = 0;
-    for (std::size_t d = 0; d < space().operands[0].size(); ++d) {
-      const bool is_read = std::ranges::any_of(
-          space().windows, [d](const WindowDim& window) { return window.dim == d; });
-      if (is_read) {
-        view_dim_.push_back(v++);
-        continue;
-      }
-      view_dim_.push_back(v);
-      for (const std::size_t loop : space().operands[0][d]) {
-        batch_dims_.emplace_back(v, loop);
-        loops_[loop].a = plan_.strides[v++];
-        loops_[loop].in_a = true;
-      }
-    }
-    v = 0;
-    const std::vector<std::int64_t> of_b = dense(call_.in[1]);
-    for (const std::vector<std::size_t>& factors : space().operands[1]) {
-      for (const std::size_t loop : factors) {
-        loops_[loop].b = of_b[v++];
-        loops_[loop].in_b = true;
-      }
-    }
-    const std::vector<std::int64_t> of_out = dense(call_.out);
-    for (std::size_t d = 0; d < space().result.size(); ++d) {
-      loops_[space().result[d].front()].out = of_out[d];
-      loops_[space().result[d].front()].in_out = true;
-    }
-  }
-
-  void note_axes() {
-    const WindowAxes axes = axes_of(call_.call.args, kind_ == ConvKind::kTransposed);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      const std::size_t d = space().windows[i].dim;
-      AxisRun run{.axis = axes[i], .view_dim = view_dim_[d], .loops = space().operands[0][d]};
-      const auto taps = std::ranges::find(space().loops, axes[i].taps.name, &LoopDim::name);
-      run.taps = static_cast<std::size_t>(taps - space().loops.begin());
-      std::int64_t weight = 1;
-      for (std::size_t l = run.loops.size(); l-- > 0;) {
-        const LoopShare& share = call_.shares[run.loops[l]];
-        run.first += share.offset * weight;
-        run.count *= share.extent;
-        weight *= space().loops[run.loops[l]].size;
-      }
-      axes_.push_back(std::move(run));
-    }
-  }
 
   // The indices of the operand that an axis reads.
   static Interval read_by(const std::vector<Phase>& phases) {
@@ -160,24 +89,19 @@ class ConvPlanner {
 
   // For the gradient of a kernel, what is next to each other in the result should be so in what is
   // read: where the operand has windows last, it is copied with another dim last, and the result is
-  // put in order in the end.
+  // put in order in the end. So is the second operand if it has that dim, too.
   void choose_side_by_side() {
     const auto fastest = std::ranges::find(plan_.strides, 1);
     const auto last = static_cast<std::size_t>(fastest - plan_.strides.begin());
     const bool is_read =
-        std::ranges::any_of(axes_, [last](const AxisRun& run) { return run.view_dim == last; });
+        std::ranges::any_of(axes_, [last](const ConvAxis& run) { return run.view_dim == last; });
     const std::int64_t bytes =
         call_.out.shape.volume() * static_cast<std::int64_t>(bytes_of(call_.out.dtype));
     if (kind_ != ConvKind::kKernel || !is_read || is_whole_number() || bytes > kAddedBytes) {
       return;
     }
-    std::int64_t most = kSideBySide - 1;
-    for (const auto& [v, loop] : batch_dims_) {
-      if (loops_[loop].in_out && !loops_[loop].in_b && call_.shares[loop].extent > most) {
-        most = call_.shares[loop].extent;
-        last_ = {v, loop};
-      }
-    }
+    last_ = longest_result_dim(false);
+    last_ = last_ ? last_ : longest_result_dim(true);
     if (!last_) {
       return;
     }
@@ -186,21 +110,35 @@ class ConvPlanner {
       origin_[axes_[i].view_dim] = reads_[i].begin;
     }
     plan_.gathered.resize(space().result.size());
-    std::int64_t stride = most;
+    std::int64_t stride = call_.shares[last_->loop].extent;
     for (std::size_t d = plan_.gathered.size(); d-- > 0;) {
       const std::size_t loop = space().result[d].front();
-      const bool is_last = loop == last_->second;
+      const bool is_last = loop == last_->loop;
       plan_.gathered[d] = is_last ? 1 : stride;
       stride *= is_last ? 1 : call_.out.shape[d].size;
       loops_[loop].out = plan_.gathered[d];
     }
   }
 
+  // Of the first operand and the result, and of the second one or not.
+  [[nodiscard]] std::optional<ConvDim> longest_result_dim(bool in_b) const {
+    std::optional<ConvDim> longest;
+    std::int64_t most = kSideBySide - 1;
+    for (const ConvDim& dim : of_.batch) {
+      const ConvLoop& loop = loops_[dim.loop];
+      if (loop.in_out && loop.in_b == in_b && call_.shares[dim.loop].extent > most) {
+        most = call_.shares[dim.loop].extent;
+        longest = dim;
+      }
+    }
+    return longest;
+  }
+
   // The loop whose indices are worked on one after the other, so that what is copied stays near.
   void choose_steps() {
     const auto best = longest_batch_dim();
     if (plan_.copies && !is_whole_number() && best && copied_bytes() > most_to_copy()) {
-      step_along(best->first, best->second);
+      step_along(best->view_dim, best->loop);
     }
     restride();
   }
@@ -213,15 +151,17 @@ class ConvPlanner {
     return bytes;
   }
 
-  // Whose indices may be worked on one after the other: dim of the view, and loop.
-  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> longest_batch_dim() const {
-    std::optional<std::pair<std::size_t, std::size_t>> best;
+  // Whose indices may be worked on one after the other: dim of the view, and loop. Neighbours stay
+  // together, which products of single channels read side by side.
+  [[nodiscard]] std::optional<ConvDim> longest_batch_dim() const {
+    std::optional<ConvDim> best;
     std::int64_t most = 1;
-    for (const auto& [v, loop] : batch_dims_) {
-      const bool fits = kind_ == ConvKind::kKernel ? adds_up(loop) : loops_[loop].in_out;
+    for (const auto& [v, loop] : of_.batch) {
+      const bool fits =
+          kind_ == ConvKind::kKernel ? adds_up(loop) : loops_[loop].in_out && plan_.strides[v] != 1;
       if (fits && call_.shares[loop].extent > most) {
         most = call_.shares[loop].extent;
-        best = {v, loop};
+        best = {.view_dim = v, .loop = loop};
       }
     }
     return best;
@@ -273,18 +213,35 @@ class ConvPlanner {
   void restride() {
     std::vector<std::int64_t> strides = plan_.strides;
     if (plan_.copies) {
-      std::int64_t stride = last_ ? plan_.padded[last_->first].extent : 1;
+      std::int64_t stride = last_ ? plan_.padded[last_->view_dim].extent : 1;
       for (std::size_t v = plan_.padded.size(); v-- > 0;) {
-        const bool is_last = last_ && last_->first == v;
+        const bool is_last = last_ && last_->view_dim == v;
         strides[v] = is_last ? 1 : stride;
         stride *= is_last ? 1 : plan_.padded[v].extent;
       }
       plan_.copied = strides;
     }
-    for (const auto& [v, loop] : batch_dims_) {
+    for (const auto& [v, loop] : of_.batch) {
       loops_[loop].a = strides[v];
     }
     of_a_ = strides;
+  }
+
+  // With the dim last that the first operand's copy has so, one step's part at a time.
+  void turn_second() {
+    if (!last_ || !loops_[last_->loop].in_b) {
+      return;
+    }
+    std::int64_t stride = extent_of(last_->loop);
+    plan_.turned.resize(of_.second.size());
+    for (std::size_t d = plan_.turned.size(); d-- > 0;) {
+      const std::size_t loop = of_.second[d].loop;
+      const bool is_last = loop == last_->loop;
+      plan_.turned[d] = {
+          .extent = extent_of(loop), .from = loops_[loop].b, .to = is_last ? 1 : stride};
+      stride *= is_last ? 1 : extent_of(loop);
+      loops_[loop].b = plan_.turned[d].to;
+    }
   }
 
   void add_parts(std::vector<const Phase*>& picked) {
@@ -316,7 +273,7 @@ class ConvPlanner {
     }
     std::vector<char> in_a(loops_.size(), 0);
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-      const AxisRun& run = axes_[i];
+      const ConvAxis& run = axes_[i];
       const Phase& phase = *picked[i];
       const std::int64_t stride = of_a_[run.view_dim];
       std::int64_t weight = 1;
@@ -347,7 +304,7 @@ class ConvPlanner {
   // Places of a large image are a product of their own for each index of the batch.
   void sort_dims(std::vector<GemmDim>& dims, const std::vector<char>& in_a, Gemm& product) const {
     std::int64_t places = 1;
-    for (const AxisRun& run : axes_) {
+    for (const ConvAxis& run : axes_) {
       places *= run.count;
     }
     for (std::size_t l = 0; l < dims.size(); ++l) {
@@ -370,16 +327,15 @@ class ConvPlanner {
 
   const KernelCall& call_;
   ConvKind kind_;
-  std::vector<LoopStrides> loops_;
-  std::vector<std::size_t> view_dim_;  // per dim of the operand, the first of the view
-  std::vector<std::pair<std::size_t, std::size_t>> batch_dims_;  // of the view, and their loops
-  std::vector<AxisRun> axes_;
+  ConvLoops of_;
+  std::vector<ConvLoop>& loops_;
+  std::vector<ConvAxis>& axes_;
   std::vector<std::vector<Phase>> phases_;  // per axis
   std::vector<Interval> reads_;             // per axis
   std::vector<std::int64_t> origin_;        // per dim of the view, the index at the start of a
   std::vector<std::int64_t> of_a_;          // strides of what products read
   std::optional<std::size_t> stepped_;
-  std::optional<std::pair<std::size_t, std::size_t>> last_;  // dim of the view, loop: of the copy
+  std::optional<ConvDim> last_;  // of the copy
   ConvPlan plan_;
 };
 

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "runtime/kernels/strided.h"
 #include "runtime/products/gemm.h"
 #include "runtime/products/winograd/winograd.h"
-#include "stdlib/ops/convolution/windows_over.h"
+#include "stdlib/ops/convolution/conv_loops.h"
 
 namespace mtf {
-
-enum class ConvKind : std::uint8_t { kForward, kTransposed, kKernel };
 
 // The operand that windows are read of, copied with zeros around; elements, per dim of its view.
 struct PaddedDim {
@@ -44,6 +43,7 @@ struct ConvPlan {
   std::vector<PaddedDim> padded;       // if it copies; of one step
   std::vector<std::int64_t> strides;   // of the view
   std::vector<std::int64_t> copied;    // of the copy
+  std::vector<StridedDim> turned;      // a copy of the second operand, of one step; empty: itself
   std::vector<std::int64_t> gathered;  // of the result while it is summed; empty: its own
   std::vector<ConvPart> parts;
   ConvSteps steps;

@@ -119,6 +119,14 @@ std::int64_t padded_volume(const ConvPlan& plan) {
   return volume;
 }
 
+std::size_t turned_volume(const ConvPlan& plan) {
+  std::int64_t volume = plan.turned.empty() ? 0 : 1;
+  for (const StridedDim& dim : plan.turned) {
+    volume *= dim.extent;
+  }
+  return static_cast<std::size_t>(volume);
+}
+
 template <typename T, typename S>
 void multiply_parts(const PreparedConv<T, S>& conv, DType dtype, const S* a, const S* b, T* out) {
   for (std::size_t i = 0; i < conv.plan.parts.size(); ++i) {
@@ -181,6 +189,16 @@ const S* as_read(const PreparedConv<T, S>& conv, S* copy) {
   return copy;
 }
 
+// The second operand of a step as products read it: itself, or its copy.
+template <typename S>
+const S* second_of_step(const ConvPlan& plan, const S* b, std::byte* copy) {
+  if (plan.turned.empty()) {
+    return b;
+  }
+  copy_strided(plan.turned, sizeof(S), b, copy);
+  return reinterpret_cast<const S*>(copy);
+}
+
 template <typename T, typename S>
 void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   const ConvPlan& plan = conv.plan;
@@ -192,7 +210,8 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
     return multiply_parts(conv, dtype, a, b, out);
   }
   const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(S);
-  std::byte* const copy = copy_scratch(conv.word_step > 1 ? 3 * bytes : bytes);
+  const std::size_t room = conv.word_step > 1 ? 3 * bytes : bytes;
+  std::byte* const copy = copy_scratch(room + turned_volume(plan) * sizeof(S));
   std::memset(copy, 0, bytes);  // the places around stay so from step to step
   std::vector<T> gathered(
       plan.gathered.empty() ? 0 : static_cast<std::size_t>(call.out.shape.volume()));
@@ -202,8 +221,8 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
     copy_padded(plan, sizeof(S), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
                 copy);
     T* const to = plan.steps.adds ? sums.next() : whole + step * plan.steps.out;
-    multiply_parts(conv, dtype, as_read(conv, reinterpret_cast<S*>(copy)), b + step * plan.steps.b,
-                   to);
+    multiply_parts(conv, dtype, as_read(conv, reinterpret_cast<S*>(copy)),
+                   second_of_step(plan, b + step * plan.steps.b, copy + room), to);
     if (plan.steps.adds) {
       sums.done(step);
     }

@@ -181,6 +181,20 @@ TEST_CASE("windows over bf16 have these bits whatever channels a leaf has", "[ge
   }
 }
 
+TEST_CASE("windows over bf16 of channels with kernels of their own have these bits", "[gemm]") {
+  std::mt19937 random(6);
+  for (const Draw draw : {common, tiny, wild}) {
+    for (const std::int64_t channels : {3, 8, 20, 70}) {
+      for (const std::int64_t places : {1, 5, 20}) {
+        INFO(channels << " channels, " << places << " places");
+        check(own_windows(places, channels, true), draw, random);
+        check(own_windows(places, channels, false), draw, random);
+        check(of_own_kernels(4, places, channels), draw, random);
+      }
+    }
+  }
+}
+
 TEST_CASE("products of bf16 have the bits of one multiply-add after the other", "[gemm]") {
   std::mt19937 random(2);
   for (const Draw draw : {common, tiny, wild}) {

@@ -118,4 +118,18 @@ TEST_CASE("gradients of kernels over many places have the bits of their definiti
   }
 }
 
+TEMPLATE_TEST_CASE(
+    "windows of channels with kernels of their own have the bits of their definition", "[gemm]",
+    float, double) {
+  std::mt19937 random(15);
+  for (const std::int64_t channels : {1, 3, 8, 20, 64, 70, 1100}) {
+    for (const std::int64_t places : {1, 5, 16, 40}) {
+      INFO(channels << " channels, " << places << " places");
+      check<TestType>(own_windows(places, channels, true), random);
+      check<TestType>(own_windows(places, channels, false), random);
+      check<TestType>(of_own_kernels(4, places, channels), random);
+    }
+  }
+}
+
 }  // namespace mtf

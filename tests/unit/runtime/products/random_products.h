@@ -94,4 +94,35 @@ inline Sized random_product(std::mt19937& random) {
   return result;
 }
 
+// Windows of 3 over places that are `channels` apart or side by side, each channel with a kernel of
+// its own: y[channel, place] = sum over taps.
+inline Sized own_windows(std::int64_t places, std::int64_t channels, bool channels_last) {
+  const std::int64_t reach = places + 2;
+  const std::int64_t place = channels_last ? channels : 1;
+  return {.gemm = {.batch = {{.extent = channels,
+                              .a = channels_last ? 1 : reach,
+                              .b = channels_last ? 1 : 3,
+                              .out = channels_last ? 1 : places}},
+                   .rows = {{.extent = places, .a = place, .out = place}},
+                   .inner = {{.extent = 3, .a = place, .b = channels_last ? channels : 1}}},
+          .a = channels * reach,
+          .b = 3 * channels,
+          .out = channels * places};
+}
+
+// The gradient of these kernels: k[tap, channel] = sum over images and places, channels last.
+inline Sized of_own_kernels(std::int64_t images, std::int64_t places, std::int64_t channels) {
+  const std::int64_t reach = places + 2;
+  return {.gemm = {.batch = {{.extent = channels, .a = 1, .b = 1, .out = 1}},
+                   .rows = {{.extent = 3, .a = channels, .out = channels}},
+                   .inner = {{.extent = images,
+                              .a = reach * channels,
+                              .b = places * channels,
+                              .blocks = images},
+                             {.extent = places, .a = channels, .b = channels}}},
+          .a = images * reach * channels,
+          .b = images * places * channels,
+          .out = 3 * channels};
+}
+
 }  // namespace mtf
