@@ -26,6 +26,9 @@ class KernelHost {
   virtual void print(std::string_view line) = 0;           // on rank 0 only
   virtual void fail(DiagKind kind, std::string text) = 0;  // stops all ranks after the step
   virtual void warn(DiagKind kind, std::string text) = 0;
+  // Of a training, at this step or else the one in progress; on rank 0 only.
+  virtual void metric(std::string_view /*name*/, double /*value*/,
+                      std::optional<std::int64_t> /*step*/) {}
   [[nodiscard]] virtual std::uint64_t seed() const = 0;       // `--seed`
   [[nodiscard]] virtual std::uint64_t execution() const = 0;  // counts runs of units
   [[nodiscard]] virtual bool first_rank() const = 0;          // writes files

@@ -36,6 +36,12 @@ std::string write_at_end(int file, std::string_view text, off_t size) {
 
 }  // namespace
 
+bool is_in_place(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ||
+         std::filesystem::exists(path + std::string(kIndexSuffix), ignored);
+}
+
 std::string beside(const std::string& place) {
   return place + "." + std::to_string(getpid()) + ".tmp";
 }

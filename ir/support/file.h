@@ -28,6 +28,11 @@ using WriteText = std::function<void(std::ostream&)>;
 // Of a small file of our own; nullopt if it cannot be read.
 [[nodiscard]] std::optional<std::string> text_of(const std::string& path);
 
+// Behind the path of a checkpoint of several files: the file that names them.
+inline constexpr std::string_view kIndexSuffix = ".index.json";
+// Whether a file, a folder, or a checkpoint of several files is there.
+[[nodiscard]] bool is_in_place(const std::string& path);
+
 // mtf's own folder among the user's, by the rules of freedesktop.org: user_folder("XDG_CACHE_HOME",
 // "/.cache"); "": there is none.
 [[nodiscard]] std::string user_folder(const char* variable, std::string_view in_home);

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/place.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -10,6 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "ir/support/file.h"
 
 namespace mtf {
 namespace {
@@ -56,6 +59,16 @@ std::string place_of_temporary(const std::string& name) {
                            std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1,
                                        name.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
   return has_process ? name.substr(0, dot) : "";
+}
+
+// Whether a file is no checkpoint and was none: it begins with something else than the length of a
+// header and an object, and is not called one.
+bool is_something_else(const std::string& path) {
+  constexpr std::size_t kOpening = sizeof(std::uint64_t);
+  std::array<std::byte, kOpening + 1> begin{};
+  const PlainFile file(path);
+  return file.problem().empty() && file.size() > 0 && !path.ends_with(kDefaultSuffix) &&
+         !(file.read(0, begin) && begin[kOpening] == std::byte{'{'});
 }
 
 // Nobody holds it: its writer is no more.
@@ -115,6 +128,10 @@ std::string make_place(const std::string& path) {
   }
   if (name_of(path).empty()) {
     return "it names no file";
+  }
+  if (is_something_else(path)) {
+    return "another file is there, which is no checkpoint; remove it first, or save under another "
+           "name";
   }
   error = make_folders(folder_of(path));
   return error ? error.message() : "";

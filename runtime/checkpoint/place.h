@@ -10,13 +10,12 @@
 
 namespace mtf {
 
-inline constexpr std::string_view kIndexSuffix = ".index.json";
-
 // The file that a path names, behind symbolic links: a checkpoint is put in its place there,
 // perhaps on another disk, and the links stay.
 [[nodiscard]] std::string behind_links(std::string path);
 
-// "" or why a checkpoint cannot have that name. Makes the folder that it is in.
+// "" or why a checkpoint cannot have that name, as what is there is none. Makes the folder that it
+// is in.
 [[nodiscard]] std::string make_place(const std::string& path);
 
 // A new empty file beside the place, which this process holds until it is closed.

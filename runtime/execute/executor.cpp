@@ -31,6 +31,7 @@ struct Executor::State {
     reports.cpu.least_share =
         options.least_share > 0 ? options.least_share : reports.cpu.least_share;
     reports.print = std::move(given.print);
+    reports.metric = std::move(given.metric);
     for (const std::int64_t rank : communicator.local_ranks()) {
       hosts.emplace_back(reports, rank);
     }

@@ -31,6 +31,9 @@ struct RandomStream {
 // Takes the value of a scalar, and which it is of the program as it was lowered.
 using WatchedScalar = std::function<void(const Program&, ValueId, double)>;
 
+// Takes a metric's name, its number, and its step if that is not the one in progress.
+using NotedNumber = std::function<void(std::string_view, double, std::optional<std::int64_t>)>;
+
 struct ExecutorOptions {
   bool exact = true;
   bool nan_is_error = false;  // what a kernel warns of as not a number stops all ranks
@@ -40,6 +43,7 @@ struct ExecutorOptions {
   std::int64_t least_share = 0;  // elements that are worth a thread; 0: as Cpu says
   bool check_agreement = false;  // compare what ranks are about to do before each collective
   std::function<void(std::string_view)> print = {};  // lines of the program; on rank 0 only
+  NotedNumber metric = {};                           // numbers of it, likewise
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
   WatchedScalar watched = {};  // told of each scalar that is checked to be finite
   // Of a loop, of so many flops, whose condition is there; may throw, on all ranks alike.

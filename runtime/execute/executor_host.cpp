@@ -57,6 +57,12 @@ void RankHost::print(std::string_view line) {
   }
 }
 
+void RankHost::metric(std::string_view name, double value, std::optional<std::int64_t> step) {
+  if (rank_ == 0 && reports_.metric) {
+    reports_.metric(name, value, step);
+  }
+}
+
 void RankHost::fail(DiagKind kind, std::string text) {
   fail(reports_.diag(kind, Severity::kError, std::move(text)));
 }

@@ -23,6 +23,7 @@ struct Reports {
   Cpu cpu;                      // of a rank
   bool nan_is_error = false;
   std::function<void(std::string_view)> print;
+  std::function<void(std::string_view, double, std::optional<std::int64_t>)> metric;
   const SpmdProgram* program = nullptr;
   const LocalCall* call = nullptr;
   std::uint64_t moment = 0;    // counts steps; the same on all ranks
@@ -42,6 +43,7 @@ class RankHost final : public KernelHost {
   void fail(DiagKind kind, std::string text) override;  // the first one counts
   void fail(Diag diag);
   void warn(DiagKind kind, std::string text) override;
+  void metric(std::string_view name, double value, std::optional<std::int64_t> step) override;
   [[nodiscard]] std::uint64_t seed() const override { return reports_.seed; }
   [[nodiscard]] std::uint64_t execution() const override { return reports_.execution; }
   [[nodiscard]] bool first_rank() const override { return rank_ == 0; }

@@ -235,6 +235,7 @@ extern const OpDef kAppend;
 extern const OpDef kPrint;
 extern const OpDef kAssert;
 extern const OpDef kCheckFinite;
+extern const OpDef kMetric;
 // loop.cpp
 extern const OpDef kLoopCarry;
 extern const OpDef kLoopWhile;

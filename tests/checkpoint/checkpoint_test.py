@@ -226,6 +226,14 @@ def that_cannot_be_written(folder):
             fail(place, done.stderr)
 
 
+    pathlib.Path(folder, "notes.md").write_text("# Notes\n", encoding="utf-8")
+    done = program(folder, GROWS.replace("big.safetensors", "notes.md"), "--layout", "split", status=1)
+    if "another file is there, which is no checkpoint" not in done.stderr:
+        fail("over another file", done.stderr)
+    if pathlib.Path(folder, "notes.md").read_text(encoding="utf-8") != "# Notes\n":
+        fail("another file is gone")
+
+
 def each_call_that_fails(folder):
     """Every write, sync and rename of either rank in turn: one message, and the old file."""
     compiler = shutil.which("cc")
@@ -284,6 +292,9 @@ def in_parts(folder):
         arrays.update(read(pathlib.Path(folder, "run", name))[1])
     if len(parts) < 3 or arrays["step"] != 12:
         fail("parts", parts)
+    there = program(folder, 'print exists("run/step_12.safetensors"), exists("run/step_1.safetensors")\n')
+    if there.stdout != "true false\n":
+        fail("whether they are there", there.stdout)
     path = "run/step_9.safetensors"
     ends = program(folder, text.replace('setting("from", "")', f'"{path}"'), "--layout", "data")
     if len(ends.stdout.splitlines()) != 3:

@@ -15,6 +15,7 @@ import tempfile
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from event_files import crc32c, events, masked  # noqa: E402
 from terminal import on_terminal  # noqa: E402
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -72,74 +73,6 @@ def train(folder, *own, status=0, ranks=0):
     behind = ["--", *own] if own else []
     done = run(folder, "run", "train.mtf", "--layout", "split", *words, *behind, status=status, ranks=ranks)
     return [float(line) for line in done.stdout.splitlines()]
-
-
-# ---- the formats, read by their rules ----------------------------------------------------------------
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def masked(data):
-    crc = crc32c(data)
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def fields(message):
-    """(number, wire type, value) of a message of protocol buffers."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        kind = key & 7
-        if kind == 0:
-            value = varint()
-        else:
-            size = {1: 8, 5: 4}.get(kind) or varint()
-            value = message[at:at + size]
-            at += size
-        yield key >> 3, kind, value
-
-
-def events(path):
-    """[(step, tag, value)], and the version that the file begins with."""
-    data = pathlib.Path(path).read_bytes()
-    found, version = [], None
-    while data:
-        size, check = struct.unpack("<QI", data[:12])
-        message = data[12:12 + size]
-        if check != masked(data[:8]) or struct.unpack("<I", data[12 + size:16 + size])[0] != masked(message):
-            fail("a checksum is wrong")
-        data = data[16 + size:]
-        step = 0
-        for number, _, value in fields(message):
-            if number == 1 and struct.unpack("<d", value)[0] < 1.7e9:
-                fail("the wall time is none")
-            if number == 2:
-                step = value
-            if number == 3:
-                version = value.decode()
-            if number == 5:
-                for _, _, one in fields(value):
-                    parts = {n: v for n, _, v in fields(one)}
-                    found.append((step, parts[1].decode(), struct.unpack("<f", parts[2])[0]))
-    return found, version
 
 
 def series(folder):
@@ -204,6 +137,43 @@ def check_resumed(folder, ranks):
         fail("the resumed run", first, rest, unbroken)
     check_series("a resumed run", series(folder), unbroken)
     pathlib.Path(folder, "s.safetensors").unlink()
+
+
+IN_FUNCTIONS = """\
+import optim
+dim batch = 4
+mesh line = [r: 2]
+layout split on line { batch -> r }
+param w : f32[] = ones
+fn train(x: f32[batch]) {
+  let loss = mean(square(w * x))
+  metric("highest", max(x))
+  minimize loss with optim.sgd(lr = 0.1)
+  return loss
+}
+fn note(rate) { metric("rate", rate) }
+fn elsewhere(v: f32[], step: i32[]) { metric("elsewhere", v, step = step) }
+for i in 0..3 {
+  let loss = train(i * ones([batch]))
+  note(0.5)  # built once, called three times
+  elsewhere(1.5, 2 * i)
+}
+"""
+
+
+def check_functions(folder):
+    """Whenever the function is called, at the step that it is part of or that was taken last."""
+    pathlib.Path(folder, "f.mtf").write_text(IN_FUNCTIONS, encoding="utf-8")
+    for ranks in (0, 2):
+        run(folder, "run", "f.mtf", "--layout", "split", "--metrics", "f.jsonl", ranks=ranks)
+        found = {"highest": [], "rate": [], "elsewhere": []}
+        for line in pathlib.Path(folder, "f.jsonl").read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            for name, points in found.items():
+                points += [(record["step"], record[name])] if name in record else []
+        if found != {"highest": [(0, 0), (1, 1), (2, 2)], "rate": [(0, 0.5), (1, 0.5), (2, 0.5)],
+                     "elsewhere": [(0, 1.5), (2, 1.5), (4, 1.5)]}:
+            fail("metrics of functions", found)
 
 
 def check_wrong(folder):
@@ -367,6 +337,7 @@ with tempfile.TemporaryDirectory() as scratch:
         fail("the checksum of this test")
     check_resumed(scratch, 0)
     check_resumed(scratch, 2)
+    check_functions(scratch)
     check_wrong(scratch)
     check_watch(scratch)
     check_progress(scratch)

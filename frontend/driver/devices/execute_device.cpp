@@ -84,6 +84,9 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
   executor.watched = [this](const Program& program, ValueId loss, double value) {
     note_loss(program.at(loss).name, value);
   };
+  executor.metric = [this](std::string_view name, double value, std::optional<std::int64_t> step) {
+    noted_.push_back({.name = std::string(name), .value = value, .step = step});
+  };
   if (options_.timeline != nullptr) {
     options_.timeline->start(*communicator_);
     executor.timed = [this](const StepTime& time) { options_.timeline->step(time); };
@@ -297,6 +300,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   }
   DiagSink found;
   losses_.clear();
+  noted_.clear();
   const std::int64_t begin = nanoseconds_now();
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
@@ -319,6 +323,9 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   const bool trains = !entry.empty() && !losses_.empty() && !compiled.program.updates.empty();
   if (trains) {
     count_step(compiled.program, static_cast<double>(nanoseconds_now() - begin) * 1e-9);
+  }
+  for (const Noted& noted : noted_) {
+    metric(noted.name, noted.value, noted.step);
   }
   if (!step.empty() && (trains || !last_trains_)) {
     last_step_ = step;

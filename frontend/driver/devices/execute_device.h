@@ -244,7 +244,15 @@ class ExecuteDevice final : public HoldingDevice {
   bool last_trains_ = false;                   // then no call that trains nothing is the last step
   std::map<std::string, std::int64_t> steps_;  // taken by each entry that trains
   std::string trains_;                         // the entry that trained last
+  // What `metric` in a function says.
+  struct Noted {
+    std::string name;
+    double value = 0;
+    std::optional<std::int64_t> step;
+  };
+
   std::vector<std::pair<std::string, double>> losses_;  // of the run in progress
+  std::vector<Noted> noted_;                            // likewise
   std::uint64_t runs_ = 0;
   bool expects_save_ = false;  // soon
   std::optional<Undo> undo_;

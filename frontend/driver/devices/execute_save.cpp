@@ -64,10 +64,7 @@ std::string ExecuteDevice::place_of(const std::string& path) const {
 
 std::string ExecuteDevice::saved_place(const std::string& path) const {
   const std::string there = place_of(path);
-  std::error_code ignored;
-  const bool is_there = std::filesystem::exists(there, ignored) ||
-                        std::filesystem::exists(there + ".index.json", ignored);
-  return is_there ? there : path;
+  return is_in_place(there) ? there : path;
 }
 
 // A checkpoint is restored at once, and the variables that take it are declared later, by the first

@@ -167,7 +167,8 @@ let x = const([io], [1, 2, 3])
 print grad(sum(3 * clipped(x)), x)
 )"},
     {"metric", "metric(\"name\", x, step = n)",
-     "at top level a number, or scalar tensor, of the step that was taken last: for `--metrics`",
+     "a number, or scalar tensor, of the step in progress or, at top level, taken last: "
+     "`--metrics`",
      "metric(\"validation\", 1.5)\n"},
     {"byte_pairs", "byte_pairs(text, count)",
      "a vocabulary of so many pairs of bytes and pairs, learned from a text: a line for each",
@@ -181,7 +182,8 @@ print learn_pairs("learn_pairs_example.txt", 2)
      "print encode_pairs(\"the\", byte_pairs(\"the then there\", 2))\n"},
     {"decode_pairs", "decode_pairs(tokens, pairs)", "the text of a list of tokens",
      "print decode_pairs([257, 256], byte_pairs(\"the then there\", 2))\n"},
-    {"exists", "exists(\"path\")", "whether a file is there", "print exists(\"none.npy\")\n"},
+    {"exists", "exists(\"path\")", "whether a file, or a checkpoint, is there",
+     "print exists(\"none.npy\")\n"},
     {"save", R"(save "net.safetensors", keep = 3, part_bytes = n, note = "text")",
      "every param and state, and where the random stream is, at top level: the old file stays "
      "until "

@@ -41,6 +41,22 @@ bool has_name(Reporter& report, const Operand& name) {
   return is_name;
 }
 
+// In a function, a step of its program, which records the number whenever it runs.
+void record(Context& c, const Operand& name, std::vector<Operand> numbers, SourceSpan span) {
+  if (!has_name(c.report, name)) {
+    return;
+  }
+  for (const Operand& number : numbers) {
+    if (is_unknown(number.value)) {
+      return;
+    }
+  }
+  OpArgs args;
+  args.set("text", *name.value.get<std::string>());
+  static_cast<void>(
+      apply_op(c.units, *find_op(c.units.ops, "metric.record"), numbers, std::move(args), span));
+}
+
 std::optional<double> number_in(Context& c, const HostFn& self, const Operand& x) {
   if (const auto* tensor = x.value.get<Tensor>()) {
     return c.execution.checks_only() ? std::nullopt : c.execution.scalar(tensor->handle);
@@ -64,6 +80,15 @@ Value metric_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   }
   const ast::Expr& written = *(*bound)[0].front();
   const Operand name{.value = evaluate(c, written), .span = written.span};
+  if (!c.units.at_top_level()) {
+    std::vector<Operand> numbers;
+    for (std::size_t i = 1; i < bound->size() && !(*bound)[i].empty(); ++i) {
+      const ast::Expr& number = *(*bound)[i].front();
+      numbers.push_back({.value = evaluate(c, number), .span = number.span});
+    }
+    record(c, name, std::move(numbers), span);
+    return nothing();
+  }
   const Operand x = number_here(c, self, *(*bound)[1].front());
   std::optional<double> step;
   if (!(*bound)[2].empty()) {

@@ -2,9 +2,7 @@
 // there. All ranks of a run get the same answers as long as they see the same files.
 
 #include <charconv>
-#include <filesystem>
 #include <span>
-#include <system_error>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
@@ -32,8 +30,7 @@ Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   if (path == nullptr) {
     return unknown();
   }
-  std::error_code ignored;
-  return make(c.execution.written.contains(*path) || std::filesystem::exists(*path, ignored));
+  return make(c.execution.written.contains(*path) || is_in_place(*path));
 }
 
 namespace {

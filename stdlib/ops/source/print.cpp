@@ -1,4 +1,4 @@
-// print, assert and check_finite: what a program says about its tensors.
+// print, assert, check_finite and metric: what a program says about its tensors.
 //
 // Text is a template: `{}` stands for the next tensor, `{:.4f}` for its numbers in that format,
 // `{{` and `}}` for a brace.
@@ -7,6 +7,7 @@
 
 #include "ir/host_tensor.h"
 #include "ir/kernel.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
@@ -144,6 +145,50 @@ void check_finite_kernel(const KernelCall& call) {
   });
 }
 
+// ---- metric ----------------------------------------------------------------------------------
+
+std::optional<TensorType> metric_type(OpCall& call, DiagSink& diags) {
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    if (!check_operand(call, i, Accepts::kNumbers, diags)) {
+      return std::nullopt;
+    }
+    if (call.operands[i].shape.rank() > 0) {
+      diags.error(DiagKind::kBadArgument, call.span_of(i),
+                  "a metric is one number at one step; this is " + to_string(call.operands[i]));
+      return std::nullopt;
+    }
+  }
+  if (call.operands.empty() || call.operands.size() > 2) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "a metric is of a number, and of a step at most");
+    return std::nullopt;
+  }
+  return TensorType{};
+}
+
+double number_of(const TensorView& scalar) {
+  double number = 0;
+  with_number(scalar.dtype, [&](auto type) {
+    number = static_cast<double>(elements<const decltype(type)>(scalar)[0]);
+  });
+  return number;
+}
+
+void metric_kernel(const KernelCall& call) {
+  std::optional<std::int64_t> step;
+  if (call.in.size() > 1) {
+    const double number = number_of(call.in[1]);
+    if (!(number >= 0) || number != std::floor(number) || number >= 0x1p63) {
+      return call.host.fail(DiagKind::kBadArgument,
+                            "a step is a whole number from 0 on; this is " + shortest(number));
+    }
+    step = static_cast<std::int64_t>(number);
+  }
+  if (call.host.first_rank()) {
+    call.host.metric(text_arg(call.call.args, "text"), number_of(call.in[0]), step);
+  }
+}
+
 }  // namespace
 
 const OpDef kPrint{
@@ -209,5 +254,26 @@ print f(ones([io]))
     .kernel = check_finite_kernel,
     .effect = true,
     .primitive = Primitive::kCheckFinite};
+
+const OpDef kMetric{
+    .name = "metric.record",
+    .summary = "a number for who follows the training: what `metric` does in a function",
+    .family = "effects",
+    .params = {{.name = "text", .kind = ParamKind::kText, .help = "the metric's name"},
+               {.name = "x",
+                .kind = ParamKind::kTensors,
+                .help = "the number; and the step, if it is another than the one in progress"}},
+    .shape_rule = "nothing",
+    .example = R"(dim io = 3
+fn f(x: f32[io]) {
+  metric("sum", sum(x), step = 2)
+  return x
+}
+assert sum(f(ones([io]))) == 3, "metric.record"
+)",
+    .type = metric_type,
+    .space = effect_space,
+    .kernel = metric_kernel,
+    .effect = true};
 
 }  // namespace mtf::ops
