@@ -70,18 +70,48 @@ SplitCall unsplit_call(const Program& source, ValueId id) {
   return call;
 }
 
-double flops_of(const SpmdProgram& program, const LocalCall& call) {
+bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
+  return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
+}
+
+bool is_partly_held(const SpmdProgram& program) {
+  return std::ranges::any_of(program.values,
+                             [](const SpmdValue& value) { return !value.layout->where.empty(); });
+}
+
+namespace {
+
+// Of slices of the types that `local` says values have.
+template <typename F>
+double flops_of_slices(const LocalCall& call, const F& local) {
   if (call.op().flops == nullptr) {
     return 0;
   }
-  OpCall local = call.split->call;
+  OpCall slices = call.split->call;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    local.operands[i] = program.at(call.operands[i]).local;
+    slices.operands[i] = local(call.operands[i]);
   }
   if (call.result.valid()) {
-    local.result = program.at(call.result).local;
+    slices.result = local(call.result);
   }
-  return local.op->flops(local);
+  return slices.op->flops(slices);
+}
+
+}  // namespace
+
+double flops_of(const SpmdProgram& program, const LocalCall& call) {
+  return flops_of_slices(call, [&](SpmdId id) { return program.at(id).local; });
+}
+
+double flops_on(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
+  if (!is_busy(program, call, rank)) {
+    return 0;
+  }
+  return flops_of_slices(call, [&](SpmdId id) {
+    const SpmdValue& value = program.at(id);
+    const Slice slice = slice_of(value.type.shape, value.layout, program.mesh, rank);
+    return TensorType{.dtype = value.type.dtype, .shape = shape_of(value.type.shape, slice)};
+  });
 }
 
 bool is_sum_of_blocks(const SpmdProgram& program, SpmdId id) {

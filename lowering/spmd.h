@@ -278,8 +278,15 @@ struct SpmdProgram {
 // The operation of a value, yet without a split of its loops.
 [[nodiscard]] SplitCall unsplit_call(const Program& source, ValueId id);
 
+// Whether the rank takes part in the call: where only some hold the result, the others do nothing.
+[[nodiscard]] bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank);
+// Whether only some ranks hold some of the values.
+[[nodiscard]] bool is_partly_held(const SpmdProgram& program);
+
 // Of a call, on the slices of one rank that the kernel is given.
 [[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);
+// The same of a rank, whose slices may be shorter than the longest.
+[[nodiscard]] double flops_on(const SpmdProgram& program, const LocalCall& call, std::int64_t rank);
 
 // What a step reads, its own values of a chain included, one by one.
 template <typename F>

@@ -21,7 +21,8 @@ struct Cost {
   [[nodiscard]] std::vector<std::size_t> slowest(std::size_t count) const;
   [[nodiscard]] double ranks() const { return static_cast<double>(program.mesh.ranks()); }
   [[nodiscard]] std::int64_t received_bytes() const;
-  // The part of all ranks' flops that repeats what another rank does as well; 0 to 1.
+  // The part of all ranks' flops, as the busiest one has them, that repeats what another rank does
+  // as well or that shorter blocks lack; 0 to 1.
   [[nodiscard]] double replicated() const;
   // Useful flops over what the ranks' peak rate would do in the predicted time; 0 to 1. (What GSPMD
   // and Mesh-TensorFlow report: work repeated by the layout does not count.)

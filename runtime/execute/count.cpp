@@ -142,11 +142,6 @@ std::string difference_of_step(const SpmdProgram& program, std::size_t last, std
          " received";
 }
 
-bool is_partly_held(const SpmdProgram& program) {
-  return std::ranges::any_of(program.values,
-                             [](const SpmdValue& value) { return !value.layout->where.empty(); });
-}
-
 }  // namespace
 
 namespace {
@@ -179,9 +174,7 @@ Totals planned_of(const SpmdProgram& program, const std::vector<std::int64_t>& t
 std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {
   const Totals planned = planned_of(program, counted.times);
   const bool lower = program.mesh.uneven || is_partly_held(program);
-  const auto fits = [&](auto plan, auto count) {
-    return program.mesh.uneven ? count <= plan : count == plan;
-  };
+  const auto fits = [&](auto plan, auto count) { return lower ? count <= plan : count == plan; };
   const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
     return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls && a.messages == b.messages;
   };

@@ -26,8 +26,8 @@ struct Executor::State {
   State(Communicator& ranks, ExecutorOptions given) : communicator(ranks), options(given) {
     reports.seed = options.seed;
     reports.nan_is_error = options.nan_is_error;
-    reports.cpu = {.isa = host_isa(), .threads = communicator.cores().threads};
-    reports.cpu.threads = options.threads > 0 ? options.threads : reports.cpu.threads;
+    reports.cpu.isa = host_isa();
+    reports.cpu.threads = options.threads > 0 ? options.threads : communicator.cores().threads;
     reports.cpu.least_share =
         options.least_share > 0 ? options.least_share : reports.cpu.least_share;
     reports.print = std::move(given.print);
@@ -247,10 +247,7 @@ struct Executor::State {
 
   // False after an error.
   bool do_step(PreparedProgram& prepared, PreparedStep& step, DiagSink& diags) {
-    for (Counted& counted : prepared.counted) {
-      ++counted.times[step_number];
-      counted.totals.flops += step.flops;
-    }
+    step.count(step_number, prepared.counted);
     ++reports.moment;
     const bool is_mark = std::holds_alternative<LoopStep>(step.body);
     const std::size_t number = step_number;

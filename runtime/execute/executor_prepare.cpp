@@ -49,11 +49,6 @@ TensorView by_loops(const TensorView& view, std::size_t operand, const Iteration
   return parts;
 }
 
-// Whether the rank takes part in the call: where only some hold the result, the others do nothing.
-bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank) {
-  return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
-}
-
 }  // namespace
 
 LoopShare share_on(const Mesh& mesh, const LocalCall& call, std::size_t loop, std::int64_t rank) {
@@ -242,6 +237,22 @@ bool draws_from_stream(const OpCall& call) {
 
 }  // namespace
 
+namespace {
+
+std::vector<double> flops_on_ranks(const SpmdProgram& program, const Step& step,
+                                   const PrepareContext& context) {
+  std::vector<double> flops;
+  for (const std::int64_t rank : context.communicator.local_ranks()) {
+    double& here = flops.emplace_back(0);
+    for (const LocalCall& call : step.calls) {
+      here += flops_on(program, call, rank);
+    }
+  }
+  return flops;
+}
+
+}  // namespace
+
 std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
                                                  const PrepareContext& context) {
   auto prepared = std::make_unique<PreparedProgram>();
@@ -252,6 +263,9 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   Totals totals;
   for (std::size_t number = 0; number < program.steps.size(); ++number) {
     PreparedStep ready = prepare_step(program, number, totals, context);
+    if (program.mesh.uneven || is_partly_held(program)) {
+      ready.flops_on = flops_on_ranks(program, program.steps[number], context);
+    }
     for (const LocalCall& call : program.steps[number].calls) {
       ready.flops += flops_of(program, call);
       const bool is_loop = std::holds_alternative<LoopStep>(ready.body);

@@ -43,11 +43,20 @@ struct PassedStep {};  // a gather that the StreamStep behind it does; an all-re
 
 struct PreparedStep {
   std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
-  double flops = 0;                      // of one rank's slices
+  double flops = 0;                      // of one rank's slices, the longest
+  std::vector<double> flops_on = {};     // of each local rank, where they are not all as long
   bool effect = false;                   // ranks agree after it whether all is well
   bool draws = false;                    // from the program's stream of random numbers
   std::vector<std::size_t> lands = {};   // flights, before it
   std::vector<std::size_t> begins = {};  // behind those
+
+  // One more time on all local ranks.
+  void count(std::size_t number, std::vector<Counted>& counted) const {
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      ++counted[i].times[number];
+      counted[i].totals.flops += flops_on.empty() ? flops : flops_on[i];
+    }
+  }
 };
 
 struct PreparedProgram {

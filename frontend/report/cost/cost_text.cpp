@@ -14,11 +14,14 @@
 namespace mtf {
 namespace {
 
-std::string legend(bool overlaps) {
+std::string legend(bool overlaps, bool uneven) {
   const std::string overlap = overlaps ? "streamed gathers overlap" : "nothing overlaps";
-  return "repeated: of all ranks' compute, what others do as well; received: in collectives;\n"
-         "time: predicted, " +
-         overlap +
+  const std::string repeated =
+      uneven ? "repeated: of as much compute as the busiest rank's on all ranks, what others do as "
+               "well, or\nwhat shorter blocks leave undone; received: in collectives;\n"
+             : "repeated: of all ranks' compute, what others do as well; received: in "
+               "collectives;\n";
+  return repeated + "time: predicted, " + overlap +
          "; utilization: compute of one rank alone / (ranks x peak rate x time).\n"
          "Formulas keep the leading terms: flops, and elements of what is handed over or held.\n";
 }
@@ -176,6 +179,10 @@ std::string term_text(const Term& term) {
   return text;
 }
 
+bool is_uneven(const CostRow& row) {
+  return row.mesh.uneven;
+}
+
 }  // namespace
 
 void say_details(CostRow& row, const SourceMap& sources) {
@@ -199,7 +206,9 @@ std::string cost_text(const CostTable& table, const SourceMap& sources) {
       text += "\n" + row.details;
     }
   }
-  return text + "\n" + legend(std::ranges::any_of(table.layouts, &CostRow::overlaps));
+  return text + "\n" +
+         legend(std::ranges::any_of(table.layouts, &CostRow::overlaps),
+                std::ranges::any_of(table.layouts, is_uneven));
 }
 
 std::string formula_text(const Terms& terms) {
