@@ -25,6 +25,10 @@ struct Trace {
   std::vector<std::pair<std::string, HostTensor>> results;  // of which entry
   std::map<std::string, HostTensor> files;                  // by path
   std::map<std::string, HostTensor> variables;
+
+  [[nodiscard]] bool is_empty() const {
+    return lines.empty() && seen.empty() && results.empty() && files.empty() && variables.empty();
+  }
 };
 
 struct Difference {

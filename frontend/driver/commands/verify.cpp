@@ -183,6 +183,10 @@ Result attempt(Workspace& workspace, FileId file, const std::string& layout, boo
   return result;
 }
 
+constexpr const char* kNothingCompared =
+    "nothing was there to compare: the program computes nothing at top level; call an entry "
+    "there\n";
+
 class Verifier {
  public:
   Verifier(Workspace& workspace, FileId file, const Session& program)
@@ -213,7 +217,8 @@ class Verifier {
     if (workspace_.options.json) {
       workspace_.answers.push_back(verify_json(rows_));
     } else {
-      say(workspace_, verify_text(rows_, workspace_.options.fast));
+      say(workspace_, verify_text(rows_, workspace_.options.fast) +
+                          (one.trace->is_empty() ? kNothingCompared : ""));
     }
     return std::move(outcome_);
   }

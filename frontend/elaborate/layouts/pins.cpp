@@ -83,6 +83,37 @@ std::optional<NamedRule> pin_rule(Layouts& layouts, const Names& names, Units& u
   return pinned;
 }
 
+// All axes that the rules name, in order, each once.
+std::vector<std::string> axes_of(const Pin& pin) {
+  std::vector<std::string> axes;
+  const auto add = [&axes](const std::string& axis) {
+    if (std::ranges::find(axes, axis) == axes.end()) {
+      axes.push_back(axis);
+    }
+  };
+  for (const NamedRule& rule : pin.rules) {
+    std::ranges::for_each(rule.axes, add);
+  }
+  return axes;
+}
+
+// False after an error: each axis is of some mesh, but no mesh has them all, so the pin would never
+// apply.
+bool share_a_mesh(Reporter& report, const Layouts& layouts, const Pin& pin, SourceSpan span) {
+  const std::vector<std::string> axes = axes_of(pin);
+  const auto has_all = [&axes](const Mesh& mesh) {
+    return std::ranges::all_of(
+        axes, [&mesh](const std::string& axis) { return mesh.find(axis).has_value(); });
+  };
+  if (axes.size() < 2 || std::ranges::any_of(layouts.meshes, has_all)) {
+    return true;
+  }
+  report.error(
+      DiagKind::kUnknownAxis, span,
+      "no mesh has the axes " + quoted_list(axes) + " together, so nothing is laid out so");
+  return false;
+}
+
 }  // namespace
 
 Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceSpan span) {
@@ -108,6 +139,9 @@ Value pin_tensor(Context& c, const Operand& tensor, const ast::Pin& pin, SourceS
       return unknown();
     }
     layout.rules.push_back(*std::move(pinned));
+  }
+  if (!share_a_mesh(c.report, c.layouts, layout, span)) {
+    return unknown();
   }
   OpArgs args;
   args.set("layout", std::move(layout));
