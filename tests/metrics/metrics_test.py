@@ -231,6 +231,7 @@ def check_watch(folder):
     if [len(line.get("points").split()) for line in lines] != [STEPS, 3]:
         fail("the polylines of the SVG")
     check_odd_curves(folder)
+    check_not_finite(folder)
     check_event_curves(folder)
     follow(folder)
 
@@ -272,6 +273,20 @@ def foreign_event(step, **tags):
                   "text": lambda x: part(8, 2, bytes([1 << 3, 7]) + part(8, 2, x))}[form](value)
         summary += part(1, 2, part(1, 2, tag.replace("__", "/").encode()) + scalar)
     return framed(part(1, 1, struct.pack("<d", 1e9)) + part(20, 2, b"new") + bytes([2 << 3, step]) + part(5, 2, summary))
+
+
+def check_not_finite(folder):
+    """The last value is told as what it is, and not as the last one that could be drawn."""
+    for name, text in [("nan.jsonl", '{"step": 0, "loss": 9}\n{"step": 4, "loss": null}\n'),
+                       ("nan.csv", "step,loss\n0,9\n4,nan\n")]:
+        pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+        said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
+        if said != "step 4, loss not finite":
+            fail("a loss that is none", said)
+        pathlib.Path(folder, name).write_text(text.replace("null", "3").replace("nan", "3"), encoding="utf-8")
+        said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
+        if said != "step 4, loss 3":
+            fail("a loss", said)
 
 
 def check_event_curves(folder):

@@ -18,6 +18,10 @@ void CurveReader::add(const CurveOwner& owner, std::string_view name, std::int64
                       double value) {
   if (!std::isfinite(value)) {
     infinite_ = true;
+    const auto known = places_.find({owner.run, owner.entry, std::string(name)});
+    if (known != places_.end()) {
+      curves_[known->second].not_finite = step;
+    }
     return;
   }
   entries_[owner.run].insert(owner.entry);
@@ -28,6 +32,7 @@ void CurveReader::add(const CurveOwner& owner, std::string_view name, std::int64
     owners_.push_back(owner);
   }
   curves_[place->second].points.emplace_back(step, value);
+  curves_[place->second].not_finite.reset();
 }
 
 std::vector<Curve2d> CurveReader::take() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@ struct Curve2d {
   std::string name;  // "loss"; of several runs and entries "run/entry/loss"
   std::vector<std::pair<std::int64_t, double>> points;  // steps and values, as they were written
   bool is_rate = false;                                 // how fast it goes, not how well
+  // The step behind the last point whose value is infinite or NaN, if there is one.
+  std::optional<std::int64_t> not_finite = {};
 };
 
 // What its points span, and where in that a point is, 0 … 1; where they span nothing, 0.

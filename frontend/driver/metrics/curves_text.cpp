@@ -180,9 +180,10 @@ std::string curves_text(const Curves& curves, const CurveStyle& style) {
   std::int64_t step = 0;
   for (const Curve2d& curve : curves.curves) {
     text += curve.is_rate ? "" : curve_picture(curve, style);
-    step = std::max(step, curve.points.back().first);
+    const auto& [at, value] = curve.points.back();
+    step = std::max(step, curve.not_finite.value_or(at));
     last += ", " + shown_name(curve.name, style) + " " +
-            significant(curve.points.back().second, kTextDigits);
+            (curve.not_finite ? "not finite" : significant(value, kTextDigits));
   }
   return curves.curves.empty() ? "no metrics yet: " + curves.found +
                                      "\n`mtf run PROGRAM --metrics FILE` writes a line for each "

@@ -41,20 +41,14 @@ bool has_name(Reporter& report, const Operand& name) {
   return is_name;
 }
 
-// In a function, a step of its program, which records the number whenever it runs.
-void record(Context& c, const Operand& name, std::vector<Operand> numbers, SourceSpan span) {
-  if (!has_name(c.report, name)) {
-    return;
+// False after an error.
+bool is_step(Reporter& report, double step, SourceSpan span) {
+  const bool is_one = step >= 0 && step == static_cast<double>(static_cast<std::int64_t>(step));
+  if (!is_one) {
+    report.error(DiagKind::kBadArgument, span,
+                 "a step is a whole number from 0 on; this is " + to_text(step));
   }
-  for (const Operand& number : numbers) {
-    if (is_unknown(number.value)) {
-      return;
-    }
-  }
-  OpArgs args;
-  args.set("text", *name.value.get<std::string>());
-  static_cast<void>(
-      apply_op(c.units, *find_op(c.units.ops, "metric.record"), numbers, std::move(args), span));
+  return is_one;
 }
 
 std::optional<double> number_in(Context& c, const HostFn& self, const Operand& x) {
@@ -66,6 +60,31 @@ std::optional<double> number_in(Context& c, const HostFn& self, const Operand& x
     static_cast<void>(wrong_argument(c.report, self, x, "a number or a scalar tensor"));
   }
   return number;
+}
+
+// In a function, a step of its program, which records the number whenever it runs.
+void record(Context& c, const HostFn& self, const Operand& name, const Bound& bound,
+            SourceSpan span) {
+  std::vector<Operand> numbers;
+  bool is_right = has_name(c.report, name);
+  for (std::size_t i = 1; i < bound.size() && !bound[i].empty(); ++i) {
+    const ast::Expr& written = *bound[i].front();
+    const Operand x{.value = evaluate(c, written), .span = written.span};
+    const std::optional<double> number = as_real(x.value);
+    if (!number && !x.value.is<Tensor>()) {
+      static_cast<void>(wrong_argument(c.report, self, x, "a number or a scalar tensor"));
+      is_right = false;
+    } else if (number && i > 1) {
+      is_right = is_step(c.report, *number, x.span) && is_right;
+    }
+    numbers.push_back(x);
+  }
+  if (is_right) {
+    OpArgs args;
+    args.set("text", *name.value.get<std::string>());
+    static_cast<void>(
+        apply_op(c.units, *find_op(c.units.ops, "metric.record"), numbers, std::move(args), span));
+  }
 }
 
 }  // namespace
@@ -80,13 +99,8 @@ Value metric_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   }
   const ast::Expr& written = *(*bound)[0].front();
   const Operand name{.value = evaluate(c, written), .span = written.span};
-  if (!c.units.at_top_level()) {
-    std::vector<Operand> numbers;
-    for (std::size_t i = 1; i < bound->size() && !(*bound)[i].empty(); ++i) {
-      const ast::Expr& number = *(*bound)[i].front();
-      numbers.push_back({.value = evaluate(c, number), .span = number.span});
-    }
-    record(c, name, std::move(numbers), span);
+  if (!c.units.calls_are_units() && !c.units.recording().of_top_level) {
+    record(c, self, name, *bound, span);
     return nothing();
   }
   const Operand x = number_here(c, self, *(*bound)[1].front());
@@ -94,9 +108,7 @@ Value metric_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   if (!(*bound)[2].empty()) {
     const Operand given = number_here(c, self, *(*bound)[2].front());
     step = number_in(c, self, given);
-    if (step && (*step < 0 || *step != static_cast<double>(static_cast<std::int64_t>(*step)))) {
-      c.report.error(DiagKind::kBadArgument, given.span,
-                     "a step is a whole number from 0 on; this is " + to_text(*step));
+    if (step && !is_step(c.report, *step, given.span)) {
       return unknown();
     }
   }

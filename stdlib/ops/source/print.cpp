@@ -154,7 +154,8 @@ std::optional<TensorType> metric_type(OpCall& call, DiagSink& diags) {
     }
     if (call.operands[i].shape.rank() > 0) {
       diags.error(DiagKind::kBadArgument, call.span_of(i),
-                  "a metric is one number at one step; this is " + to_string(call.operands[i]));
+                  "a metric is one number; this is " + to_string(call.operands[i]) +
+                      ", of which `mean` or `max` makes one");
       return std::nullopt;
     }
   }
