@@ -50,7 +50,7 @@ struct DeclaredType {
   TensorType type;
   bool open = false;  // ends in `..`
 };
-// requires: the type's name is a dtype.
+// types.cpp; requires: the type's name is a dtype.
 [[nodiscard]] std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type);
 // A dim written where it is used: known from here on, unless its name is taken.
 void declare_inline(Names& names, const Dim& dim, SourceSpan span);

@@ -48,13 +48,15 @@ void unknown_dim(Reporter& report, const Names& names, std::string_view name, So
                suggestion.fix);
 }
 
-// A dim of an operand, a dim that is declared, or a new one; nullopt: the name has another value.
+// A dim of an operand, a dim that is declared, or a new one; nullopt: the name has another value,
+// as that of a dtype has, which is an argument at the wrong place rather than the name of a new
+// dim.
 std::optional<Dim> dim_or_new(Context& c, std::string_view name, std::span<const Shape> operands) {
   std::optional<Dim> known = find_dim(c.names, c.units, name);
   if (std::optional<Dim> dim = dim_of(operands, known ? known->name : name)) {
     return dim;
   }
-  const bool is_new = !known && c.names.scope->find(name).binding == nullptr;
+  const bool is_new = !known && c.names.scope->find(name).binding == nullptr && !find_dtype(name);
   return is_new ? Dim{.name = std::string(name), .size = 0} : known;
 }
 
@@ -77,7 +79,7 @@ Value element_value(Context& c, const ast::Expr& expr, std::span<const Shape> op
   if (const std::optional<Dim> dim = dim_of(operands, name->text)) {
     return make(*dim);
   }
-  if (binding != nullptr) {
+  if (binding != nullptr || find_dtype(name->text)) {
     return evaluate(c, expr);
   }
   unknown_dim(c.report, c.names, name->text, expr.span, operands);
@@ -134,25 +136,6 @@ std::optional<Shape> shape_of_dims(Reporter& report, const Values& dims,
       }
       shape = shape.with(dim);
     }
-  }
-  return shape;
-}
-
-// A dim, or a shape to splice, of a type.
-std::optional<Shape> type_part(Context& c, const ast::Element& element) {
-  if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
-    const std::optional<Dim> dim = inline_dim(c, *sized);
-    return dim ? std::optional(Shape({*dim})) : std::nullopt;
-  }
-  const auto& expr = std::get<ast::Expr>(element.node);
-  const Value value = evaluate(c, expr);
-  if (is_unknown(value)) {
-    return std::nullopt;
-  }
-  std::optional<Shape> shape = as_shape(value);
-  if (!shape) {
-    c.report.error(DiagKind::kWrongType, expr.span,
-                   "a type is made of dims; this is " + kind_of(value));
   }
   return shape;
 }
@@ -230,16 +213,23 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
 
 namespace {
 
-// What is wrong with a list that should be a shape: of numbers, as other libraries write shapes.
-std::string sizes_without_names(const Value& value) {
+// What is wrong with a list that should be a shape: of numbers, as other libraries write shapes, or
+// with a dtype among the dims.
+std::string what_is_no_dim(const Value& value) {
   const auto* list = value.get<List>();
   if (list == nullptr) {
     return "";
   }
-  const auto size = std::ranges::find_if(*list->items, &Value::is<std::int64_t>);
-  return size == list->items->end() ? ""
-                                    : ", in which " + to_string(*size) +
-                                          " has no name, as in [rows: " + to_string(*size) + "]";
+  for (const Value& item : *list->items) {
+    if (item.is<std::int64_t>()) {
+      const std::string size = to_string(item);
+      return ", in which " + size + " has no name, as in [rows: " + size + "]";
+    }
+    if (item.is<DType>()) {
+      return ", in which `" + to_string(item) + "` is a dtype";
+    }
+  }
+  return "";
 }
 
 std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
@@ -256,7 +246,7 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    std::string(wanted) + ", is needed; this is " + kind_of(value) +
-                       sizes_without_names(value) + std::string(value.is<List>() ? "" : otherwise));
+                       what_is_no_dim(value) + std::string(value.is<List>() ? "" : otherwise));
   }
   return shape;
 }
@@ -307,11 +297,12 @@ std::optional<Dim> named_dim(Context& c, const ast::NameRef& name, SourceSpan sp
     return operand;  // of the operand's size, as after x[batch: 0..8]
   }
   const Scope::Found found = c.names.scope->find(name.text);
-  const bool is_free = found.binding == nullptr || !found.binding->value.is<Unknown>();
+  const bool is_free =
+      found.binding == nullptr ? !find_dtype(name.text) : !found.binding->value.is<Unknown>();
   if (!known && may_be_new && is_free) {
     return Dim{.name = name.text, .size = 0};
   }
-  if (!known && found.binding == nullptr) {
+  if (!known && found.binding == nullptr && (is_free || !may_be_new)) {
     unknown_dim(c.report, c.names, name.text, span, operands);
   }
   return known;
@@ -326,7 +317,8 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
     if (const std::optional<Dim> dim = named_dim(c, *name, expr.span, operands, may_be_new)) {
       return std::vector{*dim};
     }
-    if (c.names.scope->find(name->text).binding == nullptr) {
+    const bool is_dtype = may_be_new && find_dtype(name->text);  // which has a value
+    if (c.names.scope->find(name->text).binding == nullptr && !is_dtype) {
       return std::nullopt;
     }
   }
@@ -343,58 +335,6 @@ std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
     dim = may_be_new ? dim : dim_of(operands, dim.name).value_or(dim);
   }
   return dims;
-}
-
-namespace {
-
-// The shape with the dims of one more part of a type; nullopt: it has one of them.
-std::optional<Shape> joined(Context& c, Shape shape, const Shape& part, SourceSpan span) {
-  for (const Dim& dim : part.dims()) {
-    if (shape.has(dim.name)) {
-      c.report.error(DiagKind::kRepeatedDim, span, "`" + dim.name + "` is in this shape twice");
-      return std::nullopt;
-    }
-    shape = shape.with(dim);
-  }
-  return shape;
-}
-
-}  // namespace
-
-std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type) {
-  DeclaredType declared{.type = {.dtype = find_dtype(type.name.text).value(), .shape = {}}};
-  bool known = true;
-  for (std::size_t i = 0; type.dims && i < type.dims->elements.size(); ++i) {
-    const ast::Element& element = type.dims->elements[i];
-    if (std::holds_alternative<ast::Rest>(element.node)) {
-      declared.open = true;
-      continue;
-    }
-    const std::optional<Shape> part = type_part(c, element);
-    known = known && part.has_value();
-    std::optional<Shape> shape =
-        joined(c, declared.type.shape, part.value_or(Shape()), element.span);
-    if (!shape) {
-      return std::nullopt;
-    }
-    declared.type.shape = *std::move(shape);
-  }
-  if (!known) {
-    return std::nullopt;
-  }
-  constexpr std::size_t kMostDims = 256;  // as of a result: stdlib/ops/rules.cpp
-  if (declared.type.shape.dims().size() > kMostDims) {
-    c.report.error(DiagKind::kOverflow, type.span,
-                   std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
-                       std::to_string(kMostDims) + " at most");
-    return std::nullopt;
-  }
-  if (!declared.type.shape.checked_volume()) {
-    c.report.error(DiagKind::kOverflow, type.span,
-                   mtf::to_string(declared.type.shape) + " has more than 2^62 elements");
-    return std::nullopt;
-  }
-  return declared;
 }
 
 }  // namespace mtf::host

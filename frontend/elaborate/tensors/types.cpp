@@ -1,9 +1,84 @@
-// Values against the types that are written for them.
+// Types as they are written, and values against them.
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
+namespace {
+
+// A dim, or a shape to splice, of a type.
+std::optional<Shape> type_part(Context& c, const ast::Element& element) {
+  if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
+    const std::optional<Dim> dim = evaluate_sized(c, *sized);
+    if (!dim) {
+      return std::nullopt;
+    }
+    declare_inline(c.names, *dim, sized->name.span);
+    return Shape({*dim});
+  }
+  const auto& expr = std::get<ast::Expr>(element.node);
+  const Value value = evaluate(c, expr);
+  if (is_unknown(value)) {
+    return std::nullopt;
+  }
+  std::optional<Shape> shape = as_shape(value);
+  if (!shape) {
+    c.report.error(DiagKind::kWrongType, expr.span,
+                   "a type is made of dims; this is " + kind_of(value));
+  }
+  return shape;
+}
+
+// The shape with the dims of one more part of a type; nullopt: it has one of them.
+std::optional<Shape> joined(Context& c, Shape shape, const Shape& part, SourceSpan span) {
+  for (const Dim& dim : part.dims()) {
+    if (shape.has(dim.name)) {
+      c.report.error(DiagKind::kRepeatedDim, span, "`" + dim.name + "` is in this shape twice");
+      return std::nullopt;
+    }
+    shape = shape.with(dim);
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::optional<DeclaredType> evaluate_type(Context& c, const ast::TypeExpr& type) {
+  DeclaredType declared{.type = {.dtype = find_dtype(type.name.text).value(), .shape = {}}};
+  bool known = true;
+  for (std::size_t i = 0; type.dims && i < type.dims->elements.size(); ++i) {
+    const ast::Element& element = type.dims->elements[i];
+    if (std::holds_alternative<ast::Rest>(element.node)) {
+      declared.open = true;
+      continue;
+    }
+    const std::optional<Shape> part = type_part(c, element);
+    known = known && part.has_value();
+    std::optional<Shape> shape =
+        joined(c, declared.type.shape, part.value_or(Shape()), element.span);
+    if (!shape) {
+      return std::nullopt;
+    }
+    declared.type.shape = *std::move(shape);
+  }
+  if (!known) {
+    return std::nullopt;
+  }
+  constexpr std::size_t kMostDims = 256;  // as of a result: stdlib/ops/rules.cpp
+  if (declared.type.shape.dims().size() > kMostDims) {
+    c.report.error(DiagKind::kOverflow, type.span,
+                   std::to_string(declared.type.shape.dims().size()) + " dims; a tensor has " +
+                       std::to_string(kMostDims) + " at most");
+    return std::nullopt;
+  }
+  if (!declared.type.shape.checked_volume()) {
+    c.report.error(DiagKind::kOverflow, type.span,
+                   mtf::to_string(declared.type.shape) + " has more than 2^62 elements");
+    return std::nullopt;
+  }
+  return declared;
+}
+
 namespace {
 
 struct Checked {

@@ -21,11 +21,22 @@ std::string of_two(const OpCallSite& site) {
              : ", and `" + std::string((*found)->name) + "(a, b)` takes two";
 }
 
+// read_bytes("corpus.txt", u8)
+std::string of_dtype(const OpCallSite& site, const ast::Expr& expr) {
+  const ast::NameRef* name = ast::as_name(expr);
+  const auto dtype = std::ranges::find(site.op.params, ParamKind::kDType, &OpParam::kind);
+  return name == nullptr || dtype == site.op.params.end() || !find_dtype(name->text)
+             ? ""
+             : "; write `" + std::string(dtype->name) + " = " + name->text + "`";
+}
+
 std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
                                       const ast::Expr& expr) {
   const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
-  std::optional<std::vector<Dim>> dims = evaluate_dims(
-      site.c, expr, site.operands, may_be_new, param.kind == ParamKind::kDims ? of_two(site) : "");
+  const std::string otherwise =
+      param.kind == ParamKind::kDims ? of_two(site) : of_dtype(site, expr);
+  std::optional<std::vector<Dim>> dims =
+      evaluate_dims(site.c, expr, site.operands, may_be_new, otherwise);
   if (!dims) {
     return std::nullopt;
   }
