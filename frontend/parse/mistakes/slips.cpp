@@ -7,37 +7,12 @@
 
 #include <antlr4-runtime.h>
 
-#include "frontend/parse/grammar.h"
 #include "frontend/parse/keywords.h"
+#include "frontend/parse/mistakes/scene.h"
 #include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
 namespace {
-
-struct Scene {
-  const Source& source;
-  std::span<const Token> tokens;
-  const Mistake& mistake;
-
-  [[nodiscard]] const Token& token(std::ptrdiff_t offset) const {
-    const auto at = static_cast<std::ptrdiff_t>(mistake.at) + offset;
-    return tokens[at < 0 ? 0 : std::min(static_cast<std::size_t>(at), tokens.size() - 1)];
-  }
-  [[nodiscard]] std::size_t type(std::ptrdiff_t offset) const { return token(offset).type; }
-  [[nodiscard]] std::string_view text(std::ptrdiff_t offset) const {
-    return source.at(token(offset));
-  }
-  // The first word of the statement, and its distance from the mistake.
-  [[nodiscard]] const Token& head() const {
-    return tokens[std::min<std::size_t>(token(0).statement + 1, tokens.size() - 1)];
-  }
-  [[nodiscard]] std::size_t position() const { return mistake.at - token(0).statement - 1; }
-  [[nodiscard]] bool expects(std::size_t type) const { return mistake.expected.contains(type); }
-  [[nodiscard]] bool at_line_end() const {
-    return type(0) == MtfParser::SEP || type(0) == MtfParser::EOF ||
-           type(0) == MtfParser::CLOSE_BRACE;
-  }
-};
 
 struct Word {
   std::string_view word;
@@ -152,27 +127,6 @@ std::string head_slip(const Scene& scene) {
   return {};
 }
 
-// with precison bf16 { }   use lay both
-std::string region_slip(const Scene& scene) {
-  const std::string_view head = scene.source.at(scene.head());
-  const bool is_region = head == "with" || head == "use";
-  const std::ptrdiff_t word = 1 - static_cast<std::ptrdiff_t>(scene.position());
-  if (!is_region || scene.position() > 1 || scene.type(word) != MtfParser::NAME) {
-    return {};
-  }
-  const std::vector<std::string> words = head == "with"
-                                             ? std::vector<std::string>{"layout", "precision"}
-                                             : std::vector<std::string>{"layout"};
-  const std::string_view meant = closest(scene.text(word), words);
-  if (meant.empty() && head == "use") {
-    return {};  // the name of a layout, perhaps
-  }
-  return backticked(head) + " goes on with " + backticked(words.front()) +
-         (words.size() > 1 ? " or " + backticked(words.back()) : "") + ", not " +
-         backticked(scene.text(word)) +
-         (meant.empty() ? "" : "; did you mean " + backticked(meant) + "?");
-}
-
 // f"a is {a}"
 std::string string_slip(const Scene& scene) {
   const bool touches = scene.type(0) == MtfParser::STRING_BEGIN &&
@@ -277,8 +231,7 @@ std::string sign_slip(const Scene& scene) {
   }
   if (scene.type(0) == MtfParser::COMMA && scene.mistake.rule == MtfParser::RuleOperand &&
       scene.expects(MtfParser::CLOSE_PAREN)) {
-    return head == MtfParser::PRINT ? "`print` takes no parentheses around its parts"
-                                    : "parentheses hold one value; a list is written `[a, b]`";
+    return "parentheses hold one value; a list is written `[a, b]`";
   }
   if (scene.type(0) == MtfParser::RANGE && ends_operand(scene.type(-1))) {
     return scene.head().type == MtfParser::FOR
@@ -333,21 +286,6 @@ std::string function_slip(const Scene& scene) {
              : "";
 }
 
-// option steps = 40, "how many"   save net to "x.safetensors"
-std::string statement_slip(const Scene& scene) {
-  const std::size_t head = scene.head().type;
-  if (head == MtfParser::OPTION && scene.type(0) == MtfParser::COMMA) {
-    return "an `option` has one value; what it is for stands in a comment behind it";
-  }
-  const bool is_saved = head == MtfParser::SAVE || head == MtfParser::RESTORE;
-  const bool is_other = scene.type(0) == MtfParser::NAME || scene.type(0) == MtfParser::IN;
-  return is_saved && is_other && ends_operand(scene.type(-1))
-             ? backticked(scene.source.at(scene.head())) + " takes a path alone and " +
-                   (head == MtfParser::SAVE ? "writes all variables: `save \"net.safetensors\"`"
-                                            : "reads all variables: `restore \"net.safetensors\"`")
-             : "";
-}
-
 std::string structure_slip(const Scene& scene) {
   const std::string head = backticked(scene.source.at(scene.head()));
   const bool binds = scene.head().type == MtfParser::LET || scene.head().type == MtfParser::VAR;
@@ -376,8 +314,8 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
-       {import_slip, region_slip, head_slip, string_slip, word_slip, number_slip, comparison_slip,
-        sign_slip, layout_slip, function_slip, statement_slip, structure_slip}) {
+       {import_slip, statement_slip, head_slip, string_slip, word_slip, number_slip,
+        comparison_slip, sign_slip, layout_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }
