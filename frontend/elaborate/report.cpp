@@ -39,7 +39,7 @@ void Reporter::warning(DiagKind kind, SourceSpan span, std::string text, std::ve
 }
 
 void Reporter::leave_out_name(SourceSpan span) {
-  seen_.insert({DiagKind::kUnknownName, span.file.index, span.begin, span.end});
+  seen_.insert({DiagKind::kUnknownName, span.file.index, span.begin, span.end, ""});
 }
 
 void Reporter::forward(const DiagSink& from, bool with_calls) {
@@ -56,8 +56,9 @@ void Reporter::add(Diag diag) {
   failures_ += diag.severity == Severity::kError ? 1 : 0;
   // A name that the resolver did not know is no dim and has no value either.
   const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
+  const std::string text = diag.span.file.valid() ? "" : diag.text;
   const bool is_new =
-      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end}).second;
+      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end, text}).second;
   if (is_new) {
     sink_.add(std::move(diag));
   }
