@@ -45,6 +45,11 @@ using Bound = std::vector<std::vector<const ast::Expr*>>;
 void report_missing(Reporter& report, std::string_view callee, std::span<const Formal> formals,
                     std::size_t missing, SourceSpan span);
 
+// The arguments of a function of the user as the names of the scope of its body, each checked
+// against its type; false after errors (parameters.cpp).
+[[nodiscard]] bool declare_parameters(Context& c, const ast::Fn& fn,
+                                      std::span<const std::optional<Operand>> arguments);
+
 // ---- functions of the user (function.cpp) ---------------------------------------------------
 
 struct CallSite {
@@ -92,8 +97,15 @@ using Arguments = std::vector<std::optional<Operand>>;
 // ---- types (types.cpp) ----------------------------------------------------------------------
 
 // Checks an argument or result against what is written; converts an int to a float.
+// Where `misfits` is given, what is wrong is added there rather than reported.
+struct Misfit {
+  DiagKind kind{};
+  SourceSpan span;
+  std::string text;
+  SourceSpan declared;
+};
 [[nodiscard]] Value checked_value(Context& c, const Operand& operand, const ast::TypeExpr& type,
-                                  std::string_view what);
+                                  std::string_view what, std::vector<Misfit>* misfits = nullptr);
 // A number for a parameter that is a scalar tensor.
 [[nodiscard]] bool wants_scalar(const ast::TypeExpr& type, const Value& value);
 

@@ -32,29 +32,6 @@ bool may_go_deeper(Reporter& report, const ast::Fn& fn, SourceSpan span) {
   return false;
 }
 
-// The arguments as the names of a new scope; false after an error.
-bool declare_parameters(Context& c, const ast::Fn& fn, const Arguments& arguments) {
-  for (std::size_t i = 0; i < fn.parameters.size(); ++i) {
-    const ast::Parameter& parameter = fn.parameters[i];
-    Operand operand = arguments[i] ? *arguments[i]
-                                   : Operand{.value = evaluate(c, *parameter.initial),
-                                             .span = parameter.initial->span};
-    if (parameter.type) {
-      operand.value = checked_value(c, operand, *parameter.type, "`" + parameter.name.text + "`");
-    }
-    if (is_unknown(operand.value)) {
-      return false;
-    }
-    if (const auto* dim = operand.value.get<Dim>()) {
-      c.names.dims.insert(dim->name);
-    }
-    c.names.scope->declare(parameter.name.text, {.value = std::move(operand.value),
-                                                 .kind = NameKind::kParameter,
-                                                 .span = parameter.name.span});
-  }
-  return true;
-}
-
 Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan span) {
   if (fn.results.empty() || is_unknown(result)) {
     return result;

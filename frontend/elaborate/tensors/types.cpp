@@ -86,13 +86,28 @@ struct Checked {
   const Operand& operand;
   const ast::TypeExpr& type;
   std::string_view what;
+  std::vector<Misfit>* misfits = nullptr;
 
   [[nodiscard]] Value wrong(DiagKind kind, std::string text) const {
-    c.report.error(kind, operand.span, std::string(what) + " " + std::move(text),
-                   {{.span = type.span, .text = "declared here"}});
+    text = std::string(what) + " " + std::move(text);
+    if (misfits != nullptr) {
+      misfits->push_back(
+          {.kind = kind, .span = operand.span, .text = std::move(text), .declared = type.span});
+    } else {
+      c.report.error(kind, operand.span, std::move(text),
+                     {{.span = type.span, .text = "declared here"}});
+    }
     return unknown();
   }
 };
+
+Checked with_operand(const Checked& checked, const Operand& operand) {
+  return {.c = checked.c,
+          .operand = operand,
+          .type = checked.type,
+          .what = checked.what,
+          .misfits = checked.misfits};
+}
 
 bool is_callable(const Value& value) {
   return value.is<Function>() || value.is<const OpDef*>() || value.is<const HostFn*>();
@@ -174,8 +189,7 @@ Value checked_tensor(const Checked& checked) {
     }
     const Operand cast{.value = recorded(c.units, as_dtype(c.units, *id, declared->type.dtype)),
                        .span = checked.operand.span};
-    return checked_dims({.c = c, .operand = cast, .type = checked.type, .what = checked.what},
-                        *cast.value.get<Tensor>(), *declared);
+    return checked_dims(with_operand(checked, cast), *cast.value.get<Tensor>(), *declared);
   }
   const Operand settled{.value = as_declared(c.units, checked.operand.value, declared->type.dtype,
                                              checked.operand.span),
@@ -187,8 +201,7 @@ Value checked_tensor(const Checked& checked) {
                              std::string(mtf::to_string(declared->type.dtype)) +
                              " is declared, which `cast` can make of it");
   }
-  return checked_dims({.c = c, .operand = settled, .type = checked.type, .what = checked.what},
-                      *tensor, *declared);
+  return checked_dims(with_operand(checked, settled), *tensor, *declared);
 }
 
 }  // namespace
@@ -198,11 +211,11 @@ bool wants_scalar(const ast::TypeExpr& type, const Value& value) {
 }
 
 Value checked_value(Context& c, const Operand& operand, const ast::TypeExpr& type,
-                    std::string_view what) {
+                    std::string_view what, std::vector<Misfit>* misfits) {
   if (is_unknown(operand.value)) {
     return unknown();
   }
-  const Checked checked{.c = c, .operand = operand, .type = type, .what = what};
+  const Checked checked{.c = c, .operand = operand, .type = type, .what = what, .misfits = misfits};
   return type.dims ? checked_tensor(checked) : checked_word(checked, type.name.text);
 }
 
