@@ -108,7 +108,7 @@ void run_option(Context& c, const ast::Binding& option) {
   const ast::Name& name = option.names.front();
   const Operand otherwise{.value = compute(c, option.value), .span = option.value.span};
   c.names.scope->declare(name.text, {.value = option_value(c.report, c.settings, name, otherwise),
-                                     .kind = NameKind::kLet,
+                                     .kind = NameKind::kOption,
                                      .span = name.span});
 }
 

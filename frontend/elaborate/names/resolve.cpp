@@ -124,11 +124,13 @@ void Resolver::assign(const ast::Name& name) {
   if (kind == NameKind::kVar && !found.is_outside) {
     return;
   }
-  const std::string hint = kind == NameKind::kVar
-                               ? "; a function returns new values instead of assigning outside"
-                           : kind == NameKind::kVariable ? "; `<-` assigns to it"
-                           : kind == NameKind::kLet      ? "; declare it with `var` to assign to it"
-                                                         : "";
+  const std::string hint =
+      kind == NameKind::kVar        ? "; a function returns new values instead of assigning outside"
+      : kind == NameKind::kVariable ? "; `<-` assigns to it"
+      : kind == NameKind::kLet      ? "; declare it with `var` to assign to it"
+      : kind == NameKind::kOption
+          ? ", which stays as it is given; `var current = " + name.text + "` copies it"
+          : "";
   c_.report.error(DiagKind::kReassignedLet, name.span,
                   "`" + name.text + "` is " + std::string(to_string(kind)) +
                       (kind == NameKind::kVar ? " outside of this function" : "") + hint,

@@ -54,8 +54,11 @@ void Resolver::visit(const ast::Binding& binding, SourceSpan span) {
     }
   }
   expr(binding.value);
+  const NameKind kind = binding.is_option    ? NameKind::kOption
+                        : binding.rebindable ? NameKind::kVar
+                                             : NameKind::kLet;
   for (const ast::Name& name : binding.names) {
-    declare(name, binding.rebindable ? NameKind::kVar : NameKind::kLet);
+    declare(name, kind);
   }
 }
 

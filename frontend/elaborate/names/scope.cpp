@@ -10,6 +10,8 @@ std::string_view to_string(NameKind kind) {
       return "a `let`";
     case NameKind::kVar:
       return "a `var`";
+    case NameKind::kOption:
+      return "an option";
     case NameKind::kParameter:
       return "a parameter";
     case NameKind::kLoop:

@@ -18,6 +18,7 @@ namespace mtf::host {
 enum class NameKind : std::uint8_t {
   kLet,
   kVar,
+  kOption,
   kParameter,
   kLoop,  // the variable of a `for`
   kDim,
