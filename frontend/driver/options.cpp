@@ -325,10 +325,17 @@ Answer usage_error(const std::string& text, std::span<const std::string> words) 
   return {.text = "mtf: " + text + "\n", .status = kUsageError};
 }
 
-// `mtf FILE --help` and `mtf run FILE --help`.
-std::optional<std::string> page_of_program(const CommandDef& command, const std::string& word) {
-  return command.command == Command::kRun && word.ends_with(".mtf") ? program_page(word)
-                                                                    : std::nullopt;
+// `mtf FILE --help` is about the program; run without the question, one that has no page tells why.
+std::variant<Options, Answer> help_wanted(const CommandDef& command,
+                                          std::span<const std::string> words) {
+  const auto program =
+      std::ranges::find_if(words, [](const std::string& word) { return word.ends_with(".mtf"); });
+  const bool is_about = command.command == Command::kRun && program != words.end();
+  const std::optional<std::string> page = is_about ? program_page(*program) : command_page(command);
+  if (page) {
+    return Answer{.text = *page};
+  }
+  return parsed(command, std::span(program, 1));
 }
 
 std::variant<Options, Answer> parse_command(const CommandDef& command,
@@ -336,12 +343,7 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
   try {
     return parsed(command, words);
   } catch (const HelpWanted&) {
-    for (const std::string& word : words) {
-      if (const std::optional<std::string> page = page_of_program(command, word)) {
-        return Answer{.text = *page};
-      }
-    }
-    return Answer{.text = command_page(command)};
+    return help_wanted(command, words);
   } catch (const Misuse& misuse) {
     return usage_error(std::string(command.name) + ": " + misuse.text, words);
   }
