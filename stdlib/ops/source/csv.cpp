@@ -1,8 +1,10 @@
 #include "stdlib/ops/source/csv.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "ir/support/diag.h"
@@ -78,6 +80,82 @@ std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
   return wrong.empty() ? "" : shown + wrong;
 }
 
+// The cells of a line, one after the other. Blanks between columns are as many as make them stand
+// below each other.
+class CsvCells {
+ public:
+  CsvCells(std::string_view line, char separator)
+      : line_(separator == ' ' ? trimmed(line) : line), separator_(separator) {}
+
+  // Nullopt: there is none left.
+  std::optional<std::string_view> next() {
+    if (is_done_) {
+      return std::nullopt;
+    }
+    const std::size_t end = std::min(line_.find(separator_), line_.size());
+    const std::string_view cell = line_.substr(0, end);
+    is_done_ = end == line_.size();
+    line_.remove_prefix(std::min(end + 1, line_.size()));
+    if (separator_ == ' ') {
+      line_.remove_prefix(std::min(line_.find_first_not_of(' '), line_.size()));
+    }
+    return cell;
+  }
+
+ private:
+  std::string_view line_;
+  char separator_;
+  bool is_done_ = false;
+};
+
+bool is_number(std::string_view cell) {
+  CsvNumber number;
+  return number_in(cell, DType::kF64, number).empty();
+}
+
+bool is_word(std::string_view cell) {
+  CsvNumber number;
+  return number_in(cell, DType::kF64, number).ends_with("is not a number");
+}
+
+template <typename Predicate>
+bool all_cells(std::string_view line, char separator, Predicate holds_of) {
+  CsvCells cells(line, separator);
+  for (auto cell = cells.next(); cell; cell = cells.next()) {
+    if (!holds_of(*cell)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_row(std::string_view line, char separator) {
+  return all_cells(line, separator, is_number);
+}
+
+std::string separator_text(char separator) {
+  return "`separator = \"" + (separator == '\t' ? "\\t" : std::string(1, separator)) + "\"`";
+}
+
+// "" or what a file is that is no table of lines.
+std::string other_file(std::string_view text) {
+  constexpr std::size_t kLookedAt = 4096;
+  const std::string_view begin = text.substr(0, kLookedAt);
+  if (begin.starts_with("\x93NUMPY")) {
+    return "is a .npy file, which `load` reads";
+  }
+  if (begin.starts_with("\xFF\xFE") || begin.starts_with("\xFE\xFF")) {
+    return "is text in UTF-16; a table is read from one in UTF-8";
+  }
+  if (const std::size_t zero = begin.find('\0'); zero != std::string_view::npos) {
+    return "is no text: byte " + std::to_string(zero) + " is 0";
+  }
+  const std::size_t ends = trimmed(text).find('\r');
+  return ends != std::string_view::npos && text.find('\n') == std::string_view::npos
+             ? "ends its lines in carriage returns alone; a line ends in a line feed, `\\n`"
+             : "";
+}
+
 class CsvReader {
  public:
   CsvReader(std::string_view text, const CsvForm& form, CsvRows rows, const TakeRow& take)
@@ -88,7 +166,8 @@ class CsvReader {
     if (rest_.starts_with(kMark)) {
       rest_.remove_prefix(kMark.size());
     }
-    if (form_.header) {
+    table_.problem = other_file(rest_);
+    if (form_.header && table_.problem.empty()) {
       skip_header();
     }
     while (!rest_.empty() && table_.problem.empty() && table_.rows < rows_.end) {
@@ -134,67 +213,79 @@ class CsvReader {
   }
 
   void take_line(std::string_view line) {
-    const std::string_view whole_line = line;
     if (table_.rows < rows_.first) {
       ++table_.rows;
       return;
     }
     numbers_.clear();
     whole_.clear();
-    while (true) {
-      const std::size_t end = std::min(line.find(form_.separator), line.size());
+    CsvCells cells(line, form_.separator);
+    for (auto cell = cells.next(); cell; cell = cells.next()) {
       CsvNumber read;
-      const std::string wrong = number_in(line.substr(0, end), form_.dtype, read);
+      const std::string wrong = number_in(*cell, form_.dtype, read);
       numbers_.push_back(read.number);
       if (form_.dtype == DType::kI64) {
         whole_.push_back(read.whole);
       }
       if (!wrong.empty()) {
-        table_.problem = ": " + place() + ": " + wrong + way_out(line.substr(0, end), whole_line);
+        table_.problem = ": " + place() + ": " + wrong + way_out(*cell, line);
         return;
       }
-      if (end == line.size()) {
-        break;
-      }
-      line.remove_prefix(end + 1);
     }
     end_row();
   }
 
-  static bool is_word(std::string_view cell) {
-    CsvNumber number;
-    return number_in(cell, DType::kF64, number).ends_with("is not a number");
+  // The line below one that names columns, which may go on to others in quotes.
+  [[nodiscard]] std::string_view line_below(std::string_view names) const {
+    std::string_view rest = rest_;
+    bool is_quoted = std::ranges::count(names, '"') % 2 == 1;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size()));
+      if (!is_quoted && !trimmed(line).empty()) {
+        return line;
+      }
+      is_quoted = is_quoted != (std::ranges::count(line, '"') % 2 == 1);
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    }
+    return {};
   }
 
-  [[nodiscard]] bool has_words(std::string_view line) const {
-    while (true) {
-      const std::size_t end = std::min(line.find(form_.separator), line.size());
-      if (is_word(line.substr(0, end))) {
-        return true;
-      }
-      if (end == line.size()) {
-        return false;
-      }
-      line.remove_prefix(end + 1);
+  // For a first line with words in it: that it is a header, if the one below has numbers.
+  [[nodiscard]] std::string as_header(std::string_view line) const {
+    const auto is_no_word = [](std::string_view cell) { return !is_word(cell); };
+    const std::string_view below = line_below(line);
+    if (form_.header || table_.rows > 0 || below.empty() ||
+        all_cells(line, form_.separator, is_no_word)) {
+      return "";
     }
+    const std::string hint = "; if the line names the columns, say `header = true`";
+    if (is_row(below, form_.separator)) {
+      return hint;
+    }
+    const auto* other = std::ranges::find_if(
+        kSeparators, [below](char separator) { return is_row(below, separator); });
+    if (other == kSeparators.end() && !is_row(below, ',')) {
+      return "";
+    }
+    return hint + " and " + separator_text(other == kSeparators.end() ? ',' : *other);
   }
 
   // For a cell that is no number: what the form of the table may be instead, or what may stand
   // there.
   [[nodiscard]] std::string way_out(std::string_view cell, std::string_view line) const {
-    CsvNumber number;
-    if (number_in(cell, DType::kF64, number).empty()) {
+    if (is_number(cell)) {
       return "";
     }
-    for (const char separator : {';', '\t', '|'}) {
+    for (const char separator : kSeparators) {
       const std::string_view first = cell.substr(0, std::min(cell.find(separator), cell.size()));
-      if (first.size() < cell.size() && number_in(first, DType::kF64, number).empty()) {
-        return std::string("; if the columns stand apart so, say `separator = \"") +
-               (separator == '\t' ? "\\t" : std::string(1, separator)) + "\"`";
+      const bool is_apart = separator == ' ' ? is_row(line, ' ')  // blanks stand beside others, too
+                                             : first.size() < cell.size() && is_number(first);
+      if (is_apart) {
+        return "; if the columns stand apart so, say " + separator_text(separator);
       }
     }
-    if (table_.rows == 0 && !form_.header && has_words(line)) {
-      return "; if the line names the columns, say `header = true`";
+    if (std::string hint = as_header(line); !hint.empty()) {
+      return hint;
     }
     if (is_word(cell)) {
       return "; names have to be numbers here, as 0, 1 and 2 of three classes";
@@ -224,6 +315,8 @@ class CsvReader {
     return "line " + std::to_string(line_) + " (row " + std::to_string(table_.rows) + "), column " +
            std::to_string(numbers_.size());
   }
+
+  static constexpr std::array<char, 4> kSeparators{';', '\t', '|', ' '};  // besides the comma
 
   std::string_view rest_;
   CsvForm form_;

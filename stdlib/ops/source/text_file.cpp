@@ -254,7 +254,7 @@ const OpDef kReadCsv{
                {.name = "separator",
                 .kind = ParamKind::kText,
                 .required = false,
-                .help = "the character between columns (\",\")"},
+                .help = "the character between columns; blanks count as one (\",\")"},
                {.name = "dtype",
                 .kind = ParamKind::kDType,
                 .required = false,
