@@ -108,6 +108,29 @@ void hand_over(Problems& problems, DiagSink& diags) {
   }
 }
 
+// Of the signs alone, whatever is wrong between them.
+bool ends_in_block(const Source& source) {
+  Problems problems;
+  if (!parsing::check_text(source, problems)) {
+    return false;
+  }
+  int blocks = 0;
+  int strings = 0;  // `"{x}"` has braces of its own
+  for (const Token& token : parsing::lex(source, problems)) {
+    if (token.type == MtfParser::STRING_BEGIN) {
+      ++strings;
+    } else if (token.type == MtfParser::STRING_END) {
+      const bool is_put_in = token.begin == token.end;  // at the end of a line, for all of them
+      strings = is_put_in ? 0 : strings - 1;
+    } else if (token.type == MtfParser::OPEN_BRACE && strings == 0) {
+      ++blocks;
+    } else if (token.type == MtfParser::CLOSE_BRACE && strings == 0) {
+      blocks = std::max(blocks - 1, 0);
+    }
+  }
+  return blocks > 0;
+}
+
 static_assert(MtfParser::RuleName == static_cast<std::size_t>(Form::kName));
 static_assert(MtfParser::RuleLayoutBody == static_cast<std::size_t>(Form::kLayoutBody));
 static_assert(MtfParser::RuleFunction == static_cast<std::size_t>(Form::kFunction));
@@ -164,11 +187,22 @@ std::optional<Written> parse_written(FileId file, const SourceMap& sources, Diag
 }
 
 bool needs_more(std::string_view text) {
+  const Source source{.file = {}, .text = text};
+  if (ends_in_block(source)) {
+    return true;
+  }
   Problems problems;
-  static_cast<void>(run({.file = {}, .text = text}, problems));
+  static_cast<void>(run(source, problems));
   sort_by_place(problems);
   const auto first = std::ranges::find(problems.diags, Severity::kError, &Diag::severity);
   return problems.at_end.has_value() && first->span.begin == *problems.at_end;
+}
+
+bool may_have_else(std::string_view text) {
+  const std::string longer = std::string(text) + "\nelse { }";
+  Problems problems;
+  static_cast<void>(run({.file = {}, .text = longer}, problems));
+  return problems.ok();
 }
 
 }  // namespace mtf

@@ -25,8 +25,11 @@ constexpr std::size_t kMaxTokens = 2'000'000;  // about half a gigabyte while pa
                                              DiagSink& diags);
 
 // Whether more lines could complete the text: it ends inside a bracket or after an operator, and
-// nothing is wrong before that.
+// nothing is wrong before that; or it ends inside a block, whatever is wrong in it.
 [[nodiscard]] bool needs_more(std::string_view text);
+
+// Whether `else` may stand on its next line. requires: it does not need more
+[[nodiscard]] bool may_have_else(std::string_view text);
 
 [[nodiscard]] std::string antlr_version();  // of the runtime
 

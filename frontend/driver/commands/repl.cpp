@@ -104,6 +104,14 @@ void read_settings(Repl& repl) {
   }
 }
 
+void take_typed(Repl& repl, std::vector<Chunk> chunks) {
+  for (Chunk& chunk : chunks) {
+    if (!repl.is_over()) {
+      static_cast<void>(repl.take("session", chunk.line, std::move(chunk.text)));
+    }
+  }
+}
+
 void talk(Repl& repl) {
   const std::string folder = user_folder("XDG_STATE_HOME", "/.local/state");
   Terminal terminal(folder.empty() ? "" : folder + "/history",
@@ -113,18 +121,14 @@ void talk(Repl& repl) {
     const std::optional<TypedLine> line = terminal.read(reader.is_inside() ? kMorePrompt : kPrompt);
     if (!line) {
       std::fputs("\n", stdout);
+      take_typed(repl, reader.whole());
       return;
     }
     if (line->interrupted) {
       reader.forget();
       continue;
     }
-    for (Chunk& chunk : reader.add(line->text, /*typed=*/!line->was_waiting)) {
-      static_cast<void>(repl.take("session", chunk.line, std::move(chunk.text)));
-      if (repl.is_over()) {
-        return;
-      }
-    }
+    take_typed(repl, reader.add(line->text, /*typed=*/!line->was_waiting));
   }
 }
 

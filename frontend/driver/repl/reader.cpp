@@ -40,6 +40,16 @@ bool Reader::is_whole() {
   return !needs_more(*text_);
 }
 
+// Whether it is whole, and the next line cannot go on with it.
+bool Reader::is_over() {
+  if (!is_whole()) {
+    return false;
+  }
+  const bool is_answered = by_hand_ && own_ == 1;
+  may_have_else_ = !is_answered && text_->find("if") != std::string::npos && may_have_else(*text_);
+  return !may_have_else_;
+}
+
 Chunk Reader::release() {
   Chunk chunk{.line = begin_, .text = *std::move(text_)};
   text_.reset();
@@ -47,22 +57,27 @@ Chunk Reader::release() {
   return chunk;
 }
 
+// Of a line of a transcript what was typed; false: nothing.
+bool Reader::take_prompt(std::string_view& line, bool typed, std::vector<Chunk>& whole) {
+  constexpr std::string_view kBare = kPrompt.substr(0, kPrompt.size() - 1);
+  if (!line.starts_with(kPrompt) && !line.starts_with(kMorePrompt) && line != kBare) {
+    return typed || !is_transcript_;
+  }
+  is_transcript_ = true;
+  if (line.starts_with(kBare) && text_) {  // what stood before it was whole to those who answered
+    whole.push_back(release());
+  }
+  line.remove_prefix(std::min(line.size(), kPrompt.size()));
+  return true;
+}
+
 std::vector<Chunk> Reader::add(std::string_view line, bool typed) {
   ++lines_;
   if (line.ends_with('\r')) {
     line.remove_suffix(1);
   }
-  const bool is_prompted = line.starts_with(kPrompt) || line.starts_with(kMorePrompt) ||
-                           line == kPrompt.substr(0, kPrompt.size() - 1);
   std::vector<Chunk> whole;
-  if (is_prompted) {
-    is_transcript_ = true;
-    const bool is_next = line.starts_with(kPrompt.substr(0, kPrompt.size() - 1));
-    if (is_next && text_) {  // what stood before it was whole to those who answered
-      whole.push_back(release());
-    }
-    line.remove_prefix(std::min(line.size(), kPrompt.size()));
-  } else if (is_transcript_ && !typed) {
+  if (!take_prompt(line, typed, whole)) {
     return whole;
   }
   if (text_ && line.starts_with(':')) {  // no line of a statement begins so
@@ -86,13 +101,19 @@ std::vector<Chunk> Reader::add(std::string_view line, bool typed) {
   }
   *text_ += (own_ == 0 ? "" : "\n") + std::string(line);
   ++own_;
-  if (is_whole()) {
-    may_have_else_ = first_word(*text_) == "if" && !(by_hand_ && own_ == 1);
-    if (!may_have_else_) {
-      whole.push_back(release());
-    }
+  if (is_over()) {
+    whole.push_back(release());
   }
   return whole;
+}
+
+void Reader::forget() {
+  text_.reset();
+  may_have_else_ = false;
+}
+
+std::vector<Chunk> Reader::whole() {
+  return may_have_else_ ? std::vector{release()} : std::vector<Chunk>();
 }
 
 std::optional<Chunk> Reader::rest() {

@@ -30,13 +30,17 @@ class Reader {
   std::vector<Chunk> add(std::string_view line, bool typed = false);
   // What is left at the end of the text.
   std::optional<Chunk> rest();
+  // The same, if it is whole and only might go on; else none.
+  std::vector<Chunk> whole();
   // Ctrl-C at a prompt.
-  void forget() { text_.reset(); }
+  void forget();
   // Whether a statement has begun and is not whole.
   [[nodiscard]] bool is_inside() const { return text_.has_value(); }
 
  private:
   [[nodiscard]] bool is_whole();
+  [[nodiscard]] bool is_over();
+  bool take_prompt(std::string_view& line, bool typed, std::vector<Chunk>& whole);
   Chunk release();
 
   bool by_hand_;

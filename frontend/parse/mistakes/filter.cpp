@@ -4,6 +4,8 @@
 // loop over the tokens: whatever comes out nests at most kMaxNesting deep and has its brackets
 // matched, a missing one being reported once and put in.
 
+#include <algorithm>
+
 #include <antlr4-runtime.h>
 
 #include "frontend/parse/keywords.h"
@@ -81,7 +83,7 @@ class Filter {
       close(token);
     } else if (token.type == MtfParser::STRING_END && token.begin == token.end) {
       emit(token);  // of a string that has none: its text may hold what closes the brackets
-      while (in_brackets()) {
+      while (in_brackets() || in_string()) {
         pop(token.end, token.end);
       }
     } else {
@@ -316,6 +318,10 @@ class Filter {
 
   [[nodiscard]] bool in_brackets() const {
     return levels_.size() > 1 && levels_.back().opener != MtfParser::OPEN_BRACE;
+  }
+
+  [[nodiscard]] bool in_string() const {
+    return std::ranges::find(levels_, MtfParser::EXPR_BEGIN, &Level::opener) != levels_.end();
   }
 
   [[nodiscard]] std::size_t previous() const {

@@ -147,15 +147,38 @@ TEST_CASE("a minimize is taken apart into its rule and the options") {
 TEST_CASE("text that lacks its end asks for more") {
   for (const char* text :
        {"fn f() {", "fn f() {\n  let x = 3\n", "let x = f(a,", "let x =", "a +", "let x = [1,\n 2",
-        "layout l on m {\n a -> b", "w <-", "print a,", "if a { b } else {", "f(", "{"}) {
+        "layout l on m {\n a -> b", "w <-", "print a,", "if a { b } else {", "f(", "{",
+        "fn f() {\n let x = * 2\n", "fn f(x {\n return x", "if a b {\n print )",
+        "fn f() {\n print \"a {x{\n"}) {
     INFO(text);
     CHECK(needs_more(text));
   }
-  for (const char* text : {"", "# comment", "a", "fn f() { }", "let x", "let 3 = 4", "f(a b)", "a)",
-                           "if a", "let x = \"abc", "let x = 3\n", "a b\nlet x ="}) {
+  for (const char* text :
+       {"", "# comment", "a", "fn f() { }", "let x", "let 3 = 4", "f(a b)", "a)", "if a",
+        "let x = \"abc", "let x = 3\n", "a b\nlet x =", "fn f() {\n let x = * 2\n}",
+        "fn f() {\n print \"a {x{\n}", "fn f(x {\n return x\n}"}) {
     INFO(text);
     CHECK_FALSE(needs_more(text));
   }
+}
+
+TEST_CASE("else may follow the block of an if, and nothing else") {
+  for (const char* text : {"if a { b }", "if a { b } else if c { d }", "let x = 1; if a { b }",
+                           "if a {\n b\n} # so far"}) {
+    INFO(text);
+    CHECK(may_have_else(text));
+  }
+  for (const char* text : {"if a { b } else { c }", "if a {\n b\n}\nelse { c }", "if a { b }; c",
+                           "if a { * }", "while a { if b { c } }", "let if_so = 1"}) {
+    INFO(text);
+    CHECK_FALSE(may_have_else(text));
+  }
+}
+
+TEST_CASE("a string that is not closed ends with its line, and so do the brackets in it") {
+  const Parsed parsed = parse_text("fn f(x) {\n  print \"a {x{\n}\n");
+  REQUIRE(parsed.diags.diags().size() == 1);
+  CHECK(parsed.diags.diags().front().text == "this string has no closing `\"` on its line");
 }
 
 }  // namespace
