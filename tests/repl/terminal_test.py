@@ -48,6 +48,19 @@ def interrupted(line, first=""):
     return step
 
 
+def dropped(text):
+    """Ctrl-C: the line stays on the screen, and the next begins below it, as clean as the first."""
+    def step(term):
+        shown = term.keys(text + "\x03")
+        if not shown.endswith("^C\r\n"):
+            raise Failed(f"no end of the line in {shown!r}")
+        shown = term.keys("40 + 2\r", "\r\n")
+        if shown != "40 + 2":
+            raise Failed(f"not clean: {shown!r}")
+        term.wait("42\r\n" + PROMPT)
+    return step
+
+
 def pasted(text, *wanted):
     """All at once, and what comes in this order."""
     def step(term):
@@ -217,6 +230,8 @@ SCENARIOS = {
         keys("return y }\r", "big : fn"), interrupted("let z = big(ones([n]))"),
         ask("z", "nothing is called `z`"), ask("i", "5\r\n")],
     "Ctrl-C drops a line": [keys("1 +\x03", "^C"), ask("1 + 1", "2\r\n")],
+    "Ctrl-C in a line": [dropped("let half = 1"), dropped("in the middle\x1b[D\x1b[D"), dropped(""),
+                         keys("fn f(x) {\r", until="...> "), dropped("  return x")],
     "Ctrl-C drops half a function": [keys("fn f(x) {\r", until="...> "), keys("\x03", "^C"),
                                      ask("1 + 1", "2\r\n")],
     "Ctrl-D": [ends()],

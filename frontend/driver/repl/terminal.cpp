@@ -36,10 +36,14 @@ char* prompt_of(EditLine* editor) {
   return state_of(editor).prompt.data();
 }
 
+// The editor itself writes what ends the line, as only it knows where on the screen that is.
 unsigned char drop_line(EditLine* editor, int /*key*/) {
   state_of(editor).interrupted = true;
-  std::fputs("^C", stdout);
-  return CC_NEWLINE;
+  const LineInfo* line = el_line(editor);
+  el_cursor(editor, static_cast<int>(line->lastchar - line->cursor));
+  el_insertstr(editor, "^C");
+  el_push(editor, "\n");
+  return CC_REFRESH;
 }
 
 // As many bytes as fit into so many columns, and no part of a character.
