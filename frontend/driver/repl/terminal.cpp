@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <histedit.h>
 #include <poll.h>
@@ -19,11 +20,18 @@ struct Terminal::State {
   std::string prompt;
   std::function<Candidates(std::string_view)> complete;
   bool interrupted = false;
+  bool is_pasting = false;   // the terminal says so: between its marks
+  bool was_pasted = false;   // of the line in question some
+  bool was_waiting = false;  // the line was there before the prompt
+  bool knows_marks = false;
 };
 
 namespace {
 
 constexpr int kHistory = 10'000;
+// A terminal that knows them puts marks around what is pasted.
+constexpr const char* kMarksOn = "\x1b[?2004h";
+constexpr const char* kMarksOff = "\x1b[?2004l";
 constexpr std::size_t kMostShown = 60;
 
 Terminal::State& state_of(EditLine* editor) {
@@ -78,7 +86,31 @@ void list(const std::vector<Candidate>& found) {
   std::fflush(stdout);
 }
 
+unsigned char begin_paste(EditLine* editor, int /*key*/) {
+  state_of(editor).is_pasting = true;
+  state_of(editor).was_pasted = true;
+  return CC_NORM;
+}
+
+unsigned char end_paste(EditLine* editor, int /*key*/) {
+  Terminal::State& state = state_of(editor);
+  const LineInfo* line = el_line(editor);
+  state.is_pasting = false;
+  state.was_waiting = false;
+  state.was_pasted = state.was_pasted && line->lastchar != line->buffer;
+  return CC_NORM;
+}
+
+unsigned char do_nothing(EditLine* /*editor*/, int /*key*/) {
+  return CC_NORM;
+}
+
 unsigned char complete_word(EditLine* editor, int /*key*/) {
+  const Terminal::State& state = state_of(editor);
+  if (state.is_pasting || state.was_waiting) {  // nobody would see what it becomes
+    el_insertstr(editor, "\t");
+    return CC_REFRESH;
+  }
   const LineInfo* line = el_line(editor);
   const std::string_view before(line->buffer,
                                 static_cast<std::size_t>(line->cursor - line->buffer));
@@ -111,6 +143,32 @@ void bind(EditLine* editor, const char* key, const char* command) {
   el_set(editor, EL_BIND, key, command, nullptr);
 }
 
+void bind_keys(EditLine* editor) {
+  el_set(editor, EL_ADDFN, "mtf-complete", "complete the word", complete_word);
+  el_set(editor, EL_ADDFN, "mtf-drop", "drop the line", drop_line);
+  el_set(editor, EL_ADDFN, "mtf-paste", "what follows is pasted", begin_paste);
+  el_set(editor, EL_ADDFN, "mtf-pasted", "what follows is typed", end_paste);
+  el_set(editor, EL_ADDFN, "mtf-nothing", "do nothing", do_nothing);
+  bind(editor, "^I", "mtf-complete");
+  bind(editor, "^C", "mtf-drop");
+  bind(editor, "^R", "em-inc-search-prev");
+  bind(editor, "\\e[200~", "mtf-paste");
+  bind(editor, "\\e[201~", "mtf-pasted");
+  for (const char* control_or_alt_left : {"\\e[1;5D", "\\e[1;3D", "\\e[5D", "\\eOd"}) {
+    bind(editor, control_or_alt_left, "ed-prev-word");
+  }
+  for (const char* control_or_alt_right : {"\\e[1;5C", "\\e[1;3C", "\\e[5C", "\\eOc"}) {
+    bind(editor, control_or_alt_right, "em-next-word");
+  }
+  // Insert, the pages, F1 to F12 of several kinds of terminals, Shift-Tab.
+  for (const char* other :
+       {"\\e[2~",  "\\e[5~",  "\\e[6~",  "\\eOP",   "\\eOQ",   "\\eOR",   "\\eOS",
+        "\\e[11~", "\\e[12~", "\\e[13~", "\\e[14~", "\\e[15~", "\\e[17~", "\\e[18~",
+        "\\e[19~", "\\e[20~", "\\e[21~", "\\e[23~", "\\e[24~", "\\e[Z"}) {
+    bind(editor, other, "mtf-nothing");
+  }
+}
+
 bool is_waiting() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   return poll(&input, 1, 0) == 1;
@@ -127,6 +185,8 @@ Terminal::Terminal(std::string history, std::function<Candidates(std::string_vie
   }
   s.file = std::move(history);
   s.complete = std::move(complete);
+  const char* kind = std::getenv("TERM");
+  s.knows_marks = kind != nullptr && std::string_view(kind) != "dumb";
   s.editor = el_init("mtf", stdin, stdout, stderr);
   s.history = history_init();
   HistEvent event;
@@ -142,12 +202,8 @@ Terminal::Terminal(std::string history, std::function<Candidates(std::string_vie
   el_set(s.editor, EL_PROMPT, prompt_of);
   el_set(s.editor, EL_HIST, ::history, s.history);
   el_set(s.editor, EL_SIGNAL, 1);
-  el_set(s.editor, EL_ADDFN, "mtf-complete", "complete the word", complete_word);
-  el_set(s.editor, EL_ADDFN, "mtf-drop", "drop the line", drop_line);
   el_set(s.editor, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C at the prompt is a key
-  bind(s.editor, "^I", "mtf-complete");
-  bind(s.editor, "^C", "mtf-drop");
-  bind(s.editor, "^R", "em-inc-search-prev");
+  bind_keys(s.editor);
   el_source(s.editor, nullptr);  // ~/.editrc
 }
 
@@ -160,9 +216,15 @@ std::optional<TypedLine> Terminal::read(std::string_view prompt) {
   State& s = *state_;
   s.prompt = prompt;
   s.interrupted = false;
-  TypedLine line{.text = "", .was_waiting = is_waiting()};
+  s.was_waiting = is_waiting();
+  s.was_pasted = s.is_pasting;
   int count = 0;
+  std::fputs(s.knows_marks ? kMarksOn : "", stdout);
   const char* text = el_gets(s.editor, &count);
+  std::fputs(s.knows_marks ? kMarksOff : "", stdout);
+  std::fflush(stdout);
+  TypedLine line{.text = "", .was_waiting = s.was_waiting || s.was_pasted};
+  s.is_pasting = s.is_pasting && !s.interrupted;
   line.interrupted = s.interrupted;
   if (line.interrupted) {
     return line;
