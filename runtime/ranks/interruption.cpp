@@ -21,6 +21,7 @@ constexpr double kMostGrowth = 4;  // of the work between two questions
 constexpr int kSignalled = 128;
 
 volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t a_session = 0;  // would end, too
 volatile std::sig_atomic_t others_run = 0;
 volatile std::sig_atomic_t others_end = 0;
 
@@ -61,12 +62,16 @@ Numbers largest(Communicator& communicator, const Numbers& mine) {
 
 void say_what_follows(int signal) {
   if (signal == SIGINT && isatty(STDERR_FILENO) == 1) {
-    constexpr std::string_view kText = "\nmtf: stops after this step; Ctrl-C again: at once\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+    constexpr std::string_view kRun = "\nmtf: stops after this step; Ctrl-C again: at once\n";
+    constexpr std::string_view kSession =
+        "\nmtf: stops after this step; Ctrl-C again ends the session at once\n";
+    const std::string_view text = a_session != 0 && others_run == 0 ? kSession : kRun;
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   }
 }
 
-void note_interruptions() {
+void note_interruptions(bool in_session) {
+  a_session = in_session ? 1 : 0;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {

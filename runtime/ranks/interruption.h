@@ -16,8 +16,8 @@ namespace mtf {
 // one ends it, unless it is SIGUSR1. What the process was started to ignore stays ignored.
 // (SIGUSR1: mpirun hands it on to its ranks, which may have it already where a batch system sends
 // it to all processes, and leaves them all the time they need. Itself interrupted, it gives them a
-// second.)
-void note_interruptions();
+// second.) `in_session`: it ends more than the step, and a terminal is told so.
+void note_interruptions(bool in_session = false);
 
 // For a signal handler: tells a terminal what Ctrl-C does now, and once more.
 void say_what_follows(int signal);

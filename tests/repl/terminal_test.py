@@ -213,6 +213,10 @@ SCENARIOS = {
     "Ctrl-C in a loop of tensors": [
         *COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ print sum(ones([n])) }}", "4\r\n"),
         ask("i", "5\r\n")],
+    "Ctrl-C again": [
+        *COUNTER, lambda term: (term.edited(), term.send("let big = sum(sort(normal([m: 20_000_000], seed = 3), over = m))\r"),
+                                term.edited(), term.send("big\r"), term.wait("big\r\n"), term.runs(),
+                                term.send("\x03"), term.wait("Ctrl-C again ends the session at once\r\n"))],
     "progress of a loop": [
         *COUNTER, interrupted(f"for k in 0..{ENDLESS} {{ i = i + 1 }}",
                               f" of {ENDLESS.replace('_', ',')}  [-"), ask("i", "5\r\n")],

@@ -161,7 +161,7 @@ int repl_command(const Options& options) {
         "mpirun\n",
         kUsageError);
   }
-  note_interruptions();
+  note_interruptions(/*in_session=*/true);
   ask_at_stop_points([](std::int64_t done, std::int64_t of) {
     throw_if_interrupted();
     planning_at(done, of);

@@ -143,7 +143,8 @@ std::string repl_help() {
   }
   return text +
          "\nA command may be shortened, as `:p` for `:plan`, and takes the options of `mtf "
-         "plan`, `cost`, `why`, `diff`, `search`.\n";
+         "plan`, `cost`, `why`, `diff`, `search`.\nCtrl-C takes back what runs, after the step in "
+         "progress; a second one ends the session, or its `:ranks`, at once.\n";
 }
 
 bool run_repl_command(Repl& repl, const std::string& text) {

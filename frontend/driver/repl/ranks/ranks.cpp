@@ -81,9 +81,16 @@ void Repl::lose_ranks(const RanksLost& lost) {
   }
   begin_anew();
   workers_.reset();
-  refuse(DiagKind::kMeshSize,
-         lost.why + "; the session is as it was before, and runs in this process" +
-             (names.empty() ? "" : ". Lost, and computed again when it is needed: " + names));
+  const std::string said =
+      lost.why + "; the session is as it was before, and runs in this process" +
+      (names.empty() ? "" : ". Lost, and computed again when it is needed: " + names);
+  if (lost.by_hand && json_) {
+    tell("", {{"interrupted", std::int64_t{kCtrlC}}, {"says", said}});
+  } else if (lost.by_hand) {
+    mistake(said + "\n");
+  } else {
+    refuse(DiagKind::kMeshSize, said);
+  }
 }
 
 }  // namespace mtf

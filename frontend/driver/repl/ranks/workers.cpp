@@ -172,10 +172,10 @@ void Workers::stop() {
   mpirun_ = 0;
 }
 
-void Workers::lose(const std::string& why) {
+void Workers::lose(const std::string& why, bool by_hand) {
   channels_.clear();  // so that nobody is asked to go: some could not
   stop();
-  throw RanksLost{.why = why};
+  throw RanksLost{.why = why, .by_hand = by_hand};
 }
 
 void Workers::post(const wire::Request& request) {
@@ -223,7 +223,7 @@ std::vector<wire::Reply> Workers::ask(const wire::Request& request,
   while (waiting.missing > 0) {
     hear(waiting, print);
     if (others.are_to_end()) {
-      lose("interrupted");
+      lose("interrupted", /*by_hand=*/true);
     }
     const bool is_alone = waiting.thrown != nullptr && waiting.missing > 0;
     until = is_alone ? std::min(until, Clock::now() + kToFollow) : until;

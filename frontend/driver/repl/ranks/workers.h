@@ -19,7 +19,8 @@ namespace mtf {
 
 // Thrown when a rank ends, or when some cannot go on with the others: none is left then.
 struct RanksLost {
-  std::string why;  // "rank 1 was killed by signal 9"
+  std::string why;       // "rank 1 was killed by signal 9"
+  bool by_hand = false;  // Ctrl-C again
 };
 
 class Workers {
@@ -50,7 +51,7 @@ class Workers {
   struct Waiting;
   void hear(Waiting& waiting, const std::function<void(std::string_view)>& print);
   [[noreturn]] void lose_rank(std::size_t rank);
-  [[noreturn]] void lose(const std::string& why);
+  [[noreturn]] void lose(const std::string& why, bool by_hand = false);
   void stop();
 
   pid_t mpirun_ = 0;  // 0: gone
