@@ -103,6 +103,15 @@ def again(*words):
     return step
 
 
+def beside(line):
+    """A line in another session of the same user, while this one goes on."""
+    def step(term):
+        other = Terminal(MTF, term.folder)
+        other.ask(line)
+        other.close()
+    return step
+
+
 def ends(text="\x04", status=0):
     return lambda term: term.ends(text, status)
 
@@ -195,6 +204,9 @@ SCENARIOS = {
     "up and down": [ask("20 + 1"), ask("20 + 2"), keys("\x1b[A\x1b[A\x1b[B\r", "20 + 2", "22\r\n")],
     "search": [ask("20 + 1"), ask("1"), keys("\x1220 +\r", until="21\r\n")],
     "history of another session": [ask("20 + 1"), again(), keys("\x1220 +\r", until="21\r\n")],
+    "history of two sessions": [ask("20 + 1"), beside("\"größe, \\\\t\" == \"{2 + 3}\""), ask("20 + 2"), again(),
+                                keys("\x1b[A\r", "20 + 2", "22\r\n"), keys("\x12größe\r", until="false\r\n"),
+                                keys("\x1220 + 1\r", until="21\r\n")],
     # Completion.
     "a name": [*NAMED, ask("sum(weig\t)", "32\r\n")],
     "a dim": [*NAMED, ask("sum(weights, over = hid\t)", "f32[batch 8]\r\n")],

@@ -1,11 +1,15 @@
 #include "frontend/driver/repl/terminal.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <histedit.h>
+#include <iterator>
 #include <poll.h>
 #include <unistd.h>
 
@@ -17,6 +21,7 @@ struct Terminal::State {
   EditLine* editor = nullptr;
   History* history = nullptr;
   std::string file;
+  std::string last;  // the line that was entered
   std::string prompt;
   std::function<Candidates(std::string_view)> complete;
   bool interrupted = false;
@@ -28,7 +33,8 @@ struct Terminal::State {
 
 namespace {
 
-constexpr int kHistory = 10'000;
+constexpr int kHistory = 10'000;  // lines; the file may have twice as many
+constexpr std::string_view kHistoryHead = "_HiStOrY_V2_\n";  // by which libedit knows its files
 // A terminal that knows them puts marks around what is pasted.
 constexpr const char* kMarksOn = "\x1b[?2004h";
 constexpr const char* kMarksOff = "\x1b[?2004l";
@@ -139,6 +145,43 @@ unsigned char complete_word(EditLine* editor, int /*key*/) {
   return CC_REFRESH;
 }
 
+// Whatever is no letter or digit in the way that libedit's own files have it, too.
+std::string history_entry(std::string_view line) {
+  std::string text;
+  for (const char letter : line) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < 0x80 && std::isalnum(byte) != 0) {
+      text += letter;
+    } else {
+      std::array<char, 5> octal{};
+      std::snprintf(octal.data(), octal.size(), "\\%03o", static_cast<unsigned>(byte));
+      text += octal.data();
+    }
+  }
+  return text + "\n";
+}
+
+// At its end, in one piece: other sessions write there, too.
+void append_to_history(const std::string& path, std::string_view line) {
+  std::error_code problem;
+  const bool is_new = std::filesystem::file_size(path, problem) == 0 || problem;
+  std::ofstream(path, std::ios::app | std::ios::binary)
+      << (is_new ? std::string(kHistoryHead) : "") + history_entry(line);
+}
+
+// Begins with what sessions have left there, of which the last lines stay.
+void load_history(History* history, const std::string& path) {
+  HistEvent event;
+  std::error_code problem;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  ::history(history, &event, H_LOAD, path.c_str());
+  std::ifstream stream(path, std::ios::binary);
+  const auto lines = std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
+  if (lines / 2 > kHistory) {
+    ::history(history, &event, H_SAVE, path.c_str());
+  }
+}
+
 void bind(EditLine* editor, const char* key, const char* command) {
   el_set(editor, EL_BIND, key, command, nullptr);
 }
@@ -193,9 +236,7 @@ Terminal::Terminal(std::string history, std::function<Candidates(std::string_vie
   ::history(s.history, &event, H_SETSIZE, kHistory);
   ::history(s.history, &event, H_SETUNIQUE, 1);
   if (!s.file.empty()) {
-    std::error_code problem;
-    std::filesystem::create_directories(std::filesystem::path(s.file).parent_path(), problem);
-    ::history(s.history, &event, H_LOAD, s.file.c_str());
+    load_history(s.history, s.file);
   }
   el_set(s.editor, EL_CLIENTDATA, &s);
   el_set(s.editor, EL_EDITOR, "emacs");
@@ -239,9 +280,10 @@ std::optional<TypedLine> Terminal::read(std::string_view prompt) {
   if (line.text.find_first_not_of(" \t") != std::string::npos) {
     HistEvent event;
     ::history(s.history, &event, H_ENTER, line.text.c_str());
-    if (!s.file.empty()) {
-      ::history(s.history, &event, H_SAVE, s.file.c_str());
+    if (!s.file.empty() && line.text != s.last) {
+      append_to_history(s.file, line.text);
     }
+    s.last = line.text;
   }
   return line;
 }
