@@ -42,7 +42,9 @@ bool knows_layouts(Workspace& workspace, const Session& session) {
       workspace.diags.error(
           DiagKind::kUnknownLayout, {},
           "no layout `" + wanted + "`" +
-              did_you_mean(wanted, names, "; there are " + all + "and `none`, one rank"));
+              did_you_mean(wanted, names,
+                           all.empty() ? "; there is only `none`, one rank"
+                                       : "; there are " + all + "and `none`, one rank"));
     }
   }
   return workspace.diags.ok();

@@ -11,7 +11,7 @@ namespace {
 
 bool help(Repl& repl, const std::string& rest) {
   for (const ReplCommand& command : repl_commands()) {
-    if (!rest.empty() && command.name == rest) {
+    if (command.name == rest || ":" + std::string(command.name) == rest) {
       repl.tell(":" + std::string(command.name) + " " + std::string(command.takes) + "   " +
                     std::string(command.says) + "\n",
                 {{"command", std::string(command.name)},
@@ -19,6 +19,9 @@ bool help(Repl& repl, const std::string& rest) {
                  {"says", std::string(command.says)}});
       return true;
     }
+  }
+  if (!rest.empty()) {
+    return repl.refuse(DiagKind::kUnknownName, "no command `:" + rest + "`; `:help` lists them");
   }
   repl.tell(repl_help(), {{"commands", names_of(repl_commands())}, {"help", repl_help()}});
   return true;
@@ -163,9 +166,14 @@ bool run_repl_command(Repl& repl, const std::string& text) {
     return repl.refuse(DiagKind::kUnknownName,
                        "`:" + word + "` is short for several" + which + "`");
   }
-  return repl.refuse(DiagKind::kUnknownName,
-                     "no command `:" + word + "`" +
-                         did_you_mean(word, names_of(kReplCommands), "; `:help` lists them"));
+  std::vector<std::string> names;
+  names.reserve(kReplCommands.size());
+  for (const ReplCommand& command : kReplCommands) {
+    names.push_back(":" + std::string(command.name));
+  }
+  return repl.refuse(
+      DiagKind::kUnknownName,
+      "no command `:" + word + "`" + did_you_mean(":" + word, names, "; `:help` lists them"));
 }
 
 std::string word_without_colon(std::string_view text) {

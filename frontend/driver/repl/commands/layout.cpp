@@ -86,7 +86,21 @@ std::optional<Declared> declared_in_use(Repl& repl) {
   return found;
 }
 
-// Rules as they are typed, of dims that the session has; nullopt after an error.
+// An axis of the rule that the mesh does not have; null for none.
+const ast::Name* missing_axis(const ast::Rule& rule, const Mesh& mesh) {
+  const auto found = std::ranges::find_if(rule.targets, [&mesh](const ast::Target& target) {
+    return target.kind == ast::TargetKind::kAxis && !mesh.find(target.axis.text);
+  });
+  return found == rule.targets.end() ? nullptr : &found->axis;
+}
+
+bool refuse_axis(Repl& repl, const Mesh& mesh, const std::string& axis) {
+  return repl.refuse(DiagKind::kUnknownAxis, "the mesh " + to_string(mesh) + " has no axis `" +
+                                                 axis + "`" +
+                                                 did_you_mean(axis, names_of(mesh.axes)));
+}
+
+// Rules as they are typed, of dims and axes that the session has; nullopt after an error.
 std::optional<Declared> typed_rules(Repl& repl, const Mesh& mesh, const std::string& rules) {
   const auto typed =
       repl.read_aside("layout " + std::string(kWhatIf) + " on " + mesh.name + " { " + rules + " }");
@@ -97,6 +111,10 @@ std::optional<Declared> typed_rules(Repl& repl, const Mesh& mesh, const std::str
     if (!known.contains(rule.dim.text)) {
       repl.refuse(DiagKind::kUnknownDim, "no tensor has a dim `" + rule.dim.text + "`" +
                                              did_you_mean(rule.dim.text, names));
+      return std::nullopt;
+    }
+    if (const ast::Name* axis = missing_axis(rule, mesh)) {
+      refuse_axis(repl, mesh, axis->text);
       return std::nullopt;
     }
   }
@@ -281,9 +299,7 @@ bool repl_mesh(Repl& repl, const std::string& rest) {
   for (const MeshAxis& axis : sizes.axes) {
     const std::optional<AxisId> found = resized.find(axis.name);
     if (!found) {
-      return repl.refuse(DiagKind::kUnknownAxis, "the mesh " + to_string(*mesh) + " has no axis `" +
-                                                     axis.name + "`" +
-                                                     did_you_mean(axis.name, names_of(mesh->axes)));
+      return refuse_axis(repl, *mesh, axis.name);
     }
     resized.axes[*found].size = axis.size;
   }

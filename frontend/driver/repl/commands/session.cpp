@@ -155,7 +155,10 @@ bool repl_show(Repl& repl, const std::string& rest) {
   });
 }
 
-bool repl_vars(Repl& repl, const std::string& /*rest*/) {
+bool repl_vars(Repl& repl, const std::string& rest) {
+  if (!rest.empty()) {
+    return repl.refuse(DiagKind::kBadArgument, "`:vars` takes nothing; `:type` is about one value");
+  }
   PlannedSession& planned = repl.planned();
   const host::Context& context = planned.context();
   const auto answer = [&](const std::string& name, const host::Value& value) {
@@ -220,7 +223,10 @@ bool repl_load(Repl& repl, const std::string& rest) {
   return repl.load(words.front());
 }
 
-bool repl_reload(Repl& repl, const std::string& /*rest*/) {
+bool repl_reload(Repl& repl, const std::string& rest) {
+  if (!rest.empty()) {
+    return repl.refuse(DiagKind::kBadArgument, "`:reload` takes nothing: it is about all files");
+  }
   return repl.reload();
 }
 
