@@ -169,6 +169,21 @@ Totals planned_of(const SpmdProgram& program, const std::vector<std::int64_t>& t
   return planned;
 }
 
+// "" or the first collective in which a rank handed over or received otherwise.
+std::string difference_of_steps(const SpmdProgram& program, const Counted& counted) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    const bool is_sent = is_collective(step.kind) && !step.with_next;
+    if (is_sent && (program.totals.loops == 0 || counted.times[i] > 0)) {
+      std::string found = difference_of_step(program, i, counted.rank, counted.steps);
+      if (!found.empty()) {
+        return found;
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {
@@ -184,21 +199,10 @@ std::string difference_from_plan(const SpmdProgram& program, const Counted& coun
   if (!std::ranges::is_permutation(planned.collectives, counted.totals.collectives, same)) {
     return "calls or messages of collectives";
   }
-  if (counted.totals.peak_bytes > planned.peak_bytes ||
-      (!lower && counted.totals.peak_bytes != planned.peak_bytes)) {
+  if (!fits(planned.peak_bytes, counted.totals.peak_bytes)) {
     return "peak of memory";
   }
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
-    const bool is_sent = is_collective(step.kind) && !step.with_next;
-    if (is_sent && (planned.loops == 0 || counted.times[i] > 0)) {
-      const std::string found = difference_of_step(program, i, counted.rank, counted.steps);
-      if (!found.empty()) {
-        return found;
-      }
-    }
-  }
-  return "";
+  return difference_of_steps(program, counted);
 }
 
 void clear(Counted& counted) {

@@ -251,6 +251,17 @@ std::vector<double> flops_on_ranks(const SpmdProgram& program, const Step& step,
   return flops;
 }
 
+void note_call(const SpmdProgram& program, const LocalCall& call, PreparedStep& step,
+               PreparedProgram& prepared) {
+  const bool is_loop = std::holds_alternative<LoopStep>(step.body);
+  step.flops += flops_of(program, call);
+  step.effect = step.effect || (call.op().effect && !is_loop);
+  step.draws = step.draws || draws_from_stream(call.split->call);
+  prepared.draws = prepared.draws || step.draws;
+  prepared.may_fail = prepared.may_fail || (call.op().tile == nullptr && !is_loop &&
+                                            call.op().primitive != Primitive::kCarry);
+}
+
 }  // namespace
 
 std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
@@ -261,20 +272,15 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   prepared->may_fail = context.watched;
   prepared->in_files.assign(program.outputs.size(), false);
   Totals totals;
+  const bool unequal = program.mesh.uneven || is_partly_held(program);
   for (std::size_t number = 0; number < program.steps.size(); ++number) {
     PreparedStep ready = prepare_step(program, number, totals, context);
-    if (program.mesh.uneven || is_partly_held(program)) {
+    if (unequal) {
       ready.flops_on = flops_on_ranks(program, program.steps[number], context);
     }
     for (const LocalCall& call : program.steps[number].calls) {
-      ready.flops += flops_of(program, call);
-      const bool is_loop = std::holds_alternative<LoopStep>(ready.body);
-      ready.effect = ready.effect || (call.op().effect && !is_loop);
-      prepared->may_fail = prepared->may_fail || (call.op().tile == nullptr && !is_loop &&
-                                                  call.op().primitive != Primitive::kCarry);
-      ready.draws = ready.draws || draws_from_stream(call.split->call);
+      note_call(program, call, ready, *prepared);
     }
-    prepared->draws = prepared->draws || ready.draws;
     const auto* kernel = std::get_if<KernelStep>(&ready.body);
     if (kernel != nullptr && kernel->in_file) {
       prepared->in_files[kernel->in_file->output] = true;

@@ -109,6 +109,26 @@ void Resolver::declare_inline(const ast::Name& name) {
   }
 }
 
+namespace {
+
+// What to do instead of assigning to a name that stands for this.
+std::string instead_of_assigning(NameKind kind, const std::string& name) {
+  switch (kind) {
+    case NameKind::kVar:
+      return "; a function returns new values instead of assigning outside";
+    case NameKind::kVariable:
+      return "; `<-` assigns to it";
+    case NameKind::kLet:
+      return "; declare it with `var` to assign to it";
+    case NameKind::kOption:
+      return ", which stays as it is given; `var current = " + name + "` copies it";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
 void Resolver::assign(const ast::Name& name) {
   const Found found = find(name.text);
   if (found.known == nullptr) {
@@ -124,16 +144,10 @@ void Resolver::assign(const ast::Name& name) {
   if (kind == NameKind::kVar && !found.is_outside) {
     return;
   }
-  const std::string hint =
-      kind == NameKind::kVar        ? "; a function returns new values instead of assigning outside"
-      : kind == NameKind::kVariable ? "; `<-` assigns to it"
-      : kind == NameKind::kLet      ? "; declare it with `var` to assign to it"
-      : kind == NameKind::kOption
-          ? ", which stays as it is given; `var current = " + name.text + "` copies it"
-          : "";
   c_.report.error(DiagKind::kReassignedLet, name.span,
                   "`" + name.text + "` is " + std::string(to_string(kind)) +
-                      (kind == NameKind::kVar ? " outside of this function" : "") + hint,
+                      (kind == NameKind::kVar ? " outside of this function" : "") +
+                      instead_of_assigning(kind, name.text),
                   {{.span = found.known->span, .text = "declared here"}});
 }
 

@@ -102,32 +102,47 @@ std::size_t row_of(std::span<const PoolDim> dims) {
                                          : static_cast<std::size_t>(longest - dims.begin());
 }
 
+std::int64_t stride_along(const KernelCall& call, std::size_t operand, std::size_t loop) {
+  const std::size_t dim = dim_of(call.space.operands[operand], loop).value();
+  return strides_of(call.in[operand].shape)[dim];
+}
+
+PoolDim dim_of_result(const KernelCall& call, const WindowAxes& axes, bool up, std::size_t d) {
+  const std::size_t at = dim_of(call.space.operands[0], d).value();
+  PoolDim dim{.extent = call.out.shape[d].size,
+              .offset = call.out.offset[d],
+              .read_offset = call.in[0].offset[at],
+              .to = strides_of(call.out.shape)[d],
+              .from = stride_along(call, 0, d)};
+  if (call.in.size() == 3) {
+    dim.match = stride_along(call, up ? 2 : 1, d);
+    dim.compare = stride_along(call, up ? 1 : 2, d);
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    dim.axis = call.space.windows[i].dim == at ? i : dim.axis;
+  }
+  for (std::int64_t tap = 0; dim.axis && tap < axes[*dim.axis].taps.size; ++tap) {
+    dim.runs.push_back(run_of(dim, axes[*dim.axis], up, tap));
+  }
+  return dim;
+}
+
+// Index by index what the runs of a dim say.
+void list_places(PoolDim& dim) {
+  dim.at.resize(static_cast<std::size_t>(dim.axis ? dim.extent : 0));
+  for (const PlaceRun& run : dim.runs) {
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const auto index = static_cast<std::size_t>(run.to + i * run.to_step);
+      dim.at[index].push_back(run.from + i * run.from_step);
+    }
+  }
+}
+
 Pooling pooling_of(const KernelCall& call, bool up) {
   const WindowAxes axes = axes_of(call.call.args, up);
-  const auto stride_along = [&call](std::size_t operand, std::size_t loop) {
-    const std::size_t dim = dim_of(call.space.operands[operand], loop).value();
-    return strides_of(call.in[operand].shape)[dim];
-  };
-  const std::vector<std::int64_t> to = strides_of(call.out.shape);
   Pooling pooling{.axes = axes.size()};
   for (std::size_t d = 0; d < call.out.shape.rank(); ++d) {
-    const std::size_t at = dim_of(call.space.operands[0], d).value();
-    PoolDim dim{.extent = call.out.shape[d].size,
-                .offset = call.out.offset[d],
-                .read_offset = call.in[0].offset[at],
-                .to = to[d],
-                .from = stride_along(0, d)};
-    if (call.in.size() == 3) {
-      dim.match = stride_along(up ? 2 : 1, d);
-      dim.compare = stride_along(up ? 1 : 2, d);
-    }
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      dim.axis = call.space.windows[i].dim == at ? i : dim.axis;
-    }
-    for (std::int64_t tap = 0; dim.axis && tap < axes[*dim.axis].taps.size; ++tap) {
-      dim.runs.push_back(run_of(dim, axes[*dim.axis], up, tap));
-    }
-    pooling.outer.push_back(std::move(dim));
+    pooling.outer.push_back(dim_of_result(call, axes, up, d));
   }
   const auto take = [&outer = pooling.outer](std::size_t d) {
     PoolDim dim = std::move(outer[d]);
@@ -138,15 +153,7 @@ Pooling pooling_of(const KernelCall& call, bool up) {
   if (!pooling.outer.empty()) {
     pooling.block[0] = take(pooling.outer.size() - 1);
   }
-  for (PoolDim& dim : pooling.outer) {
-    dim.at.resize(static_cast<std::size_t>(dim.axis ? dim.extent : 0));
-    for (const PlaceRun& run : dim.runs) {
-      for (std::int64_t i = 0; i < run.count; ++i) {
-        dim.at[static_cast<std::size_t>(run.to + i * run.to_step)].push_back(run.from +
-                                                                             i * run.from_step);
-      }
-    }
-  }
+  std::ranges::for_each(pooling.outer, list_places);
   return pooling;
 }
 

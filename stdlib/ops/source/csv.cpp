@@ -258,7 +258,7 @@ class CsvReader {
         all_cells(line, form_.separator, is_no_word)) {
       return "";
     }
-    const std::string hint = "; if the line names the columns, say `header = true`";
+    std::string hint = "; if the line names the columns, say `header = true`";
     if (is_row(below, form_.separator)) {
       return hint;
     }

@@ -132,7 +132,7 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
       continue;
     }
     std::optional<ArgValue> value =
-        i == to ? std::move(target) : argument(site, param, *bound[i].front(), args);
+        i == to ? target : argument(site, param, *bound[i].front(), args);
     is_known = is_known && value.has_value();
     if (value) {
       args.set(param.name, *std::move(value));
