@@ -188,18 +188,20 @@ std::string difference_of_steps(const SpmdProgram& program, const Counted& count
 
 std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {
   const Totals planned = planned_of(program, counted.times);
-  const bool lower = program.mesh.uneven || is_partly_held(program);
-  const auto fits = [&](auto plan, auto count) { return lower ? count <= plan : count == plan; };
+  const bool is_uneven = program.mesh.uneven;
+  const auto fits = [](auto plan, auto count, bool lower) {
+    return lower ? count <= plan : count == plan;
+  };
   const auto same = [](const CollectiveTotal& a, const CollectiveTotal& b) {
     return a.kind == b.kind && a.axes == b.axes && a.calls == b.calls && a.messages == b.messages;
   };
-  if (!fits(planned.flops, counted.totals.flops)) {
+  if (!fits(planned.flops, counted.totals.flops, is_uneven)) {
     return "flops";
   }
   if (!std::ranges::is_permutation(planned.collectives, counted.totals.collectives, same)) {
     return "calls or messages of collectives";
   }
-  if (!fits(planned.peak_bytes, counted.totals.peak_bytes)) {
+  if (!fits(planned.peak_bytes, counted.totals.peak_bytes, is_uneven || is_partly_held(program))) {
     return "peak of memory";
   }
   return difference_of_steps(program, counted);

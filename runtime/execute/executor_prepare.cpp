@@ -272,10 +272,9 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   prepared->may_fail = context.watched;
   prepared->in_files.assign(program.outputs.size(), false);
   Totals totals;
-  const bool unequal = program.mesh.uneven || is_partly_held(program);
   for (std::size_t number = 0; number < program.steps.size(); ++number) {
     PreparedStep ready = prepare_step(program, number, totals, context);
-    if (unequal) {
+    if (program.mesh.uneven) {
       ready.flops_on = flops_on_ranks(program, program.steps[number], context);
     }
     for (const LocalCall& call : program.steps[number].calls) {
