@@ -13,6 +13,11 @@ namespace {
 constexpr std::size_t kShownCalls = 6;
 constexpr std::string_view kCalled = "`, called here";
 
+// A place in the call itself, as an argument: the call says no more of it.
+bool is_within(SourceSpan place, SourceSpan call) {
+  return place.file == call.file && place.begin >= call.begin && place.end <= call.end;
+}
+
 }  // namespace
 
 void Reporter::error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes,
@@ -79,7 +84,7 @@ void Reporter::add_calls(Diag& diag) const {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const CallFrame& frame = *frames[i];
     const std::size_t count = times[{frame.function, frame.call.file.index, frame.call.begin}];
-    if (frame.call == diag.span && count == 1) {
+    if (is_within(diag.span, frame.call) && count == 1) {
       continue;
     }
     std::string text = "in `" + frame.function + std::string(kCalled);

@@ -12,8 +12,8 @@
 namespace mtf::host {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWords{"dim",    "int", "float",  "bool",
-                                                 "string", "fn",  "tensor", "list"};
+constexpr std::array<std::string_view, 9> kWords{"dim",    "dims", "int",    "float", "bool",
+                                                 "string", "fn",   "tensor", "list"};
 
 bool takes_new_dims(ParamKind kind) {
   return kind == ParamKind::kNewDim || kind == ParamKind::kNewDims;
@@ -187,7 +187,13 @@ void Resolver::call(const ast::Call& call, const OpDef* op, bool free_names) {
     const bool is_dims =
         param == nullptr ? has_operands
                          : takes_dims(param->kind) && (has_operands || takes_new_dims(param->kind));
-    argument(call.arguments[i].value, free_names || is_dims);
+    const ast::Expr& value = call.arguments[i].value;
+    const auto* list = std::get_if<ast::Bracket>(&value.node);
+    if (list != nullptr && !free_names && !is_dims && param != nullptr && takes_dims(param->kind)) {
+      type_dims(*list);
+    } else {
+      argument(value, free_names || is_dims);
+    }
   }
   if (call.target) {
     argument(*call.target, has_operands);
@@ -274,20 +280,29 @@ void Resolver::type_dims(const ast::Bracket& dims) {
       declare_inline(sized->name);
       continue;
     }
-    const auto* value = std::get_if<ast::Expr>(&element.node);
-    const ast::NameRef* name = value == nullptr ? nullptr : ast::as_name(*value);
-    if (name != nullptr && find(name->text).known == nullptr &&
-        later_.find(name->text) == later_.end()) {
-      const Suggestion suggestion = suggest(name->text, visible());
-      c_.report.error(DiagKind::kUnknownDim, value->span,
-                      "no dim `" + name->text + "` is declared" +
-                          (suggestion.text.empty() ? "; `" + name->text + ": 128` declares it here"
-                                                   : suggestion.text),
-                      {}, suggestion.fix);
-    } else if (value != nullptr) {
-      expr(*value);
+    if (const auto* value = std::get_if<ast::Expr>(&element.node)) {
+      dim_or_shape(*value);
     }
   }
+}
+
+// A part of a shape: where nothing has its name, that should be a dim's.
+void Resolver::dim_or_shape(const ast::Expr& part) {
+  const ast::NameRef* name = ast::as_name(part);
+  if (name == nullptr || is_known(name->text) || later_.find(name->text) != later_.end()) {
+    expr(part);
+    return;
+  }
+  if (is_reported(name->text)) {
+    c_.report.leave_out_name(part.span);
+    return;
+  }
+  const Suggestion suggestion = suggest(name->text, visible());
+  c_.report.error(DiagKind::kUnknownDim, part.span,
+                  "no dim `" + name->text + "` is declared" +
+                      (suggestion.text.empty() ? "; `" + name->text + ": 128` declares it here"
+                                               : suggestion.text),
+                  {}, suggestion.fix);
 }
 
 }  // namespace mtf::host

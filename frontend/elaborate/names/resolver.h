@@ -96,6 +96,7 @@ class Resolver {
   void member(const ast::Postfix& postfix, const ast::Member& member);
   void type(const ast::TypeExpr& type);
   void type_dims(const ast::Bracket& dims);
+  void dim_or_shape(const ast::Expr& part);
 
   Context& c_;
   const Module& module_;

@@ -1,5 +1,7 @@
 // Types as they are written, and values against them.
 
+#include <algorithm>
+
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/precision/precision.h"
 
@@ -113,13 +115,37 @@ bool is_callable(const Value& value) {
   return value.is<Function>() || value.is<const OpDef*>() || value.is<const HostFn*>();
 }
 
+// A dim, or a shape or a list of them, as the dims to reduce over are given.
+bool are_dims(const Value& value) {
+  const auto* list = value.get<List>();
+  return value.is<Dim>() || value.is<Shape>() ||
+         (list != nullptr && std::ranges::all_of(*list->items, are_dims));
+}
+
+// What makes the value fit a word, as far as one can tell.
+std::string way_out(const Value& value, const std::string& word, std::string_view what) {
+  if (word != "dim" && word != "dims") {
+    return "";
+  }
+  if (const auto* size = value.get<std::int64_t>(); size != nullptr && *size > 0) {
+    const std::string name =
+        what.starts_with('`') ? std::string(what.substr(1, what.size() - 2)) : "rows";
+    return "; `dim " + name + " = " + std::to_string(*size) + "` makes one";
+  }
+  const auto* shape = value.get<Shape>();
+  return shape != nullptr && shape->dims().size() == 1
+             ? "; its only one is `" + shape->dims().front().name + "`"
+             : "";
+}
+
 Value checked_word(const Checked& checked, const std::string& word) {
   const Value& value = checked.operand.value;
   const bool fits =
       (word == "dim" && value.is<Dim>()) || (word == "bool" && value.is<bool>()) ||
       (word == "int" && value.is<std::int64_t>()) || (word == "float" && value.is<double>()) ||
       (word == "string" && value.is<std::string>()) || (word == "fn" && is_callable(value)) ||
-      (word == "tensor" && value.is<Tensor>()) || (word == "list" && value.is<List>());
+      (word == "tensor" && value.is<Tensor>()) || (word == "list" && value.is<List>()) ||
+      (word == "dims" && are_dims(value));
   if (fits) {
     return value;
   }
@@ -129,8 +155,9 @@ Value checked_word(const Checked& checked, const std::string& word) {
   if (word == "float" && as_real(value)) {
     return make(*as_real(value));
   }
-  return checked.wrong(DiagKind::kWrongType,
-                       "is " + kind_of(value) + "; `" + word + "` is declared");
+  return checked.wrong(
+      DiagKind::kWrongType,
+      "is " + kind_of(value) + "; `" + word + "` is declared" + way_out(value, word, checked.what));
 }
 
 Value checked_dims(const Checked& checked, const Tensor& tensor, const DeclaredType& declared) {

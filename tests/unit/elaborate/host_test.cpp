@@ -106,7 +106,17 @@ TEST_CASE("calls that do not fit say what does") {
   CHECK(printed("fn f(a) { return a }\nprint f(1, 2)") ==
         Lines{"2:12 unknown-argument: one argument too many for `f`"});
   CHECK(printed("fn f(a: dim) { return a }\nprint f(1)") ==
-        Lines{"2:9 wrong-type: `a` is an int; `dim` is declared"});
+        Lines{"2:9 wrong-type: `a` is an int; `dim` is declared; `dim a = 1` makes one"});
+}
+
+TEST_CASE("dims are a dim, or a shape or list of them") {
+  const std::string program = "dim a = 2, b = 3\nfn f(over: dims) { return size(over) }\n";
+  CHECK(printed(program + "print f(a), f([a, b]), f([]), f([a] + [b]), f([[a], b])") ==
+        Lines{"2 6 1 6 6"});
+  CHECK(printed(program + "print f(4)") ==
+        Lines{"3:9 wrong-type: `over` is an int; `dims` is declared; `dim over = 4` makes one"});
+  CHECK(printed("dim a = 2\nfn f(d: dim) { return d }\nprint f([a])") ==
+        Lines{"3:9 wrong-type: `d` is the shape [a 2]; `dim` is declared; its only one is `a`"});
 }
 
 TEST_CASE("recursion ends in an error, not in a crash") {
