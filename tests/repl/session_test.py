@@ -138,6 +138,10 @@ def kept():
         check("nothing beside it", [path.name for path in pathlib.Path(folder).iterdir()], ["mine.mtf"])
         check("saved", repl(long + ":save mine.mtf\n", folder=folder)[0], 0)
         check("whole", place.read_text(encoding="utf-8"), long)
+        check("what was there", pathlib.Path(folder, "mine.mtf~").read_text(encoding="utf-8"), "print 1\n")
+        again = repl("let one = 1\n:save twice.mtf\nlet two = 2\n:save twice.mtf\n", folder=folder)
+        check("its own", (again[0], sorted(path.name for path in pathlib.Path(folder).iterdir())),
+              (0, ["mine.mtf", "mine.mtf~", "twice.mtf"]))
 
 
 def declared_below():

@@ -4,9 +4,11 @@
 #include <array>
 #include <filesystem>
 
+#include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
+#include "frontend/driver/stdlib_modules.h"
 #include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
 
@@ -98,7 +100,13 @@ class Collector {
   }
 
   void command_words(std::string_view command) {
-    if (command == "layout" || command == "diff" || command == "what-if") {
+    const std::size_t dashes = line_.rfind(" --");
+    if (!command.empty() && dashes != std::string_view::npos &&
+        line_.find(' ', dashes + 1) == std::string_view::npos) {
+      options(command);
+    } else if (line_.starts_with("import ")) {
+      modules();
+    } else if (command == "layout" || command == "diff" || command == "what-if") {
       layouts();
       dims_and_axes();
     } else if (command == "plan" || command == "cost" || command == "search") {
@@ -109,6 +117,23 @@ class Collector {
       operations();
     } else {
       everything();
+    }
+  }
+
+  // Of the command of the command line that has the same name.
+  void options(std::string_view command) {
+    const CommandDef* def = find_command(command);
+    result_.word = line_.size() - line_.rfind(' ') - 1;
+    for (const OptionDef& option : all_options()) {
+      if (def != nullptr && takes(*def, option)) {
+        add(std::string(option.name) + (option.value.empty() ? "" : " "), std::string(option.help));
+      }
+    }
+  }
+
+  void modules() {
+    for (const std::string_view name : stdlib_module_names()) {
+      add(std::string(name), "a module of the library");
     }
   }
 

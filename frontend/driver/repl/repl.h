@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,8 @@ class Repl {
     found_ = {std::move(name), std::move(text)};
   }
   [[nodiscard]] const std::pair<std::string, std::string>& found() const { return found_; }
+  // Files that `:save` has written.
+  [[nodiscard]] std::set<std::string>& saved() { return saved_; }
   // What was priced since the statements changed last.
   [[nodiscard]] KnownCosts& known_costs() { return known_costs_; }
   [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
@@ -139,6 +142,7 @@ class Repl {
   std::vector<Statement> replayed_;  // what `running_` starts with
   std::vector<Together> waiting_;    // and what it has not run yet
   KnownCosts known_costs_;
+  std::set<std::string> saved_;
   std::pair<std::string, std::string> found_;  // a layout's name, and its text
   ColorMode color_ = ColorMode::kPlain;
   bool quiet_ = false;

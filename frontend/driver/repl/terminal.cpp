@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "frontend/driver/commands.h"
+#include "ir/support/utf8.h"
 
 namespace mtf {
 
@@ -60,30 +61,17 @@ unsigned char drop_line(EditLine* editor, int /*key*/) {
   return CC_REFRESH;
 }
 
-// As many bytes as fit into so many columns, and no part of a character.
-std::string fitted(std::string text, std::size_t width) {
-  if (text.size() > width) {
-    text.resize(width);
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) {
-      text.pop_back();
-    }
-    if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) {
-      text.pop_back();
-    }
-  }
-  return text;
-}
-
 void list(const std::vector<Candidate>& found) {
   std::size_t width = 0;
   for (const Candidate& candidate : found) {
-    width = std::max(width, candidate.text.size());
+    width = std::max(width, display_width(candidate.text));
   }
   std::string text = "\n";
   for (std::size_t i = 0; i < std::min(found.size(), kMostShown); ++i) {
-    const std::string line =
-        "  " + found[i].text + std::string(width + 2 - found[i].text.size(), ' ') + found[i].says;
-    text += fitted(line, output_columns() - 1) + "\n";
+    const std::string line = "  " + found[i].text +
+                             std::string(width + 2 - display_width(found[i].text), ' ') +
+                             found[i].says;
+    text += shortened(line, output_columns() - 1) + "\n";
   }
   if (found.size() > kMostShown) {
     text += "  … and " + std::to_string(found.size() - kMostShown) + " more\n";

@@ -266,11 +266,15 @@ bool repl_layout(Repl& repl, const std::string& rest) {
       return use_found(repl);
     }
     if (std::ranges::find(names, rest) == names.end()) {
+      const std::string compared = rest != "none" || names.empty()
+                                       ? ""
+                                       : "; `:diff none " + names.front() + "` is about one rank";
       return repl.refuse(DiagKind::kUnknownLayout,
                          "no layout `" + rest + "`" +
                              did_you_mean(rest, names,
                                           names.empty() ? "; none is declared"
-                                                        : "; there is " + joined(names, ", ")));
+                                                        : "; there is " + joined(names, ", ")) +
+                             compared);
     }
     return use(repl, "use layout " + rest);
   }

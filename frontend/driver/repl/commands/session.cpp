@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 #include <variant>
 
@@ -60,6 +62,21 @@ std::string written(const std::string& path, const std::string& text) {
   return std::filesystem::is_regular_file(path, error)
              ? replace_file(path, text)
              : replace_file(path, [&text](std::ostream& out) { out << text; });
+}
+
+// Whether there is a file that holds something else than the text.
+bool holds_other(const std::string& path, const std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return false;
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (size != text.size()) {
+    return size > 0;
+  }
+  std::ostringstream held;
+  held << std::ifstream(path, std::ios::binary).rdbuf();
+  return held.str() != text;
 }
 
 }  // namespace
@@ -204,14 +221,28 @@ bool repl_save(Repl& repl, const std::string& rest) {
   if (words.size() != 1) {
     return repl.refuse(DiagKind::kBadArgument, "`:save FILE` takes the file to write");
   }
-  const std::string why = written(words.front(), repl.script().text(repl.sources()));
-  if (!why.empty()) {
-    return repl.refuse(DiagKind::kFile, "`" + words.front() + "` cannot be written: " + why);
+  const std::string& path = words.front();
+  const std::string text = repl.script().text(repl.sources());
+  const bool keeps = !repl.saved().contains(path) && holds_other(path, text);
+  const std::string kept = keeps ? path + "~" : "";
+  std::error_code error;
+  if (keeps && !std::filesystem::copy_file(
+                   path, kept, std::filesystem::copy_options::overwrite_existing, error)) {
+    return repl.refuse(DiagKind::kFile, "`" + path + "` is there already and cannot be kept as `" +
+                                            kept + "`: " + error.message());
   }
+  const std::string why = written(path, text);
+  if (!why.empty()) {
+    if (keeps) {
+      std::filesystem::remove(kept, error);
+    }
+    return repl.refuse(DiagKind::kFile, "`" + path + "` cannot be written: " + why);
+  }
+  repl.saved().insert(path);
   const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
-  repl.tell(words.front() + ": " + count_text(count, "statement") + "; `mtf run " + words.front() +
-                "` runs them\n",
-            {{"saved", words.front()}, {"statements", count}});
+  repl.tell(path + ": " + count_text(count, "statement") + "; `mtf run " + path + "` runs them" +
+                (kept.empty() ? "" : "; what was there is kept as " + kept) + "\n",
+            {{"saved", path}, {"statements", count}, {"kept", kept}});
   return true;
 }
 
