@@ -39,7 +39,8 @@ struct ElaborateOptions {
   OpTable ops;
   std::string layout;  // `--layout`; wins over `use layout`
   std::string mesh;    // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
-  std::string rules;   // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
+  bool is_one_of_all = false;  // that layout, which may be on a mesh without the axes of `--mesh`
+  std::string rules;  // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
   // A line each: of `--set`, "data=folder", which `setting("data", …)` returns and `option data`
   // is; behind `--`, "--data=folder", for options alone.
   std::string settings;

@@ -193,14 +193,7 @@ void check_words(const CommandDef& command, const CLI::App& app) {
 void check_together(const CommandDef& command, const CLI::App& app, const Options& options) {
   check_left_over(command, app, options);
   check_words(command, app);
-  if (options.trace.empty() && options.steps_end != Options().steps_end) {
-    throw Misuse{"`--steps` says what a trace has; `--trace FILE` writes one"};
-  }
-  if (options.fast && options.exact) {
-    throw Misuse{"`--exact` and `--fast` exclude each other"};
-  }
-  for (const std::string& text :
-       {misuse_of(options.search, !options.mesh.empty()), misuse_of_environment()}) {
+  for (const std::string& text : {misuse_of(options), misuse_of_environment()}) {
     if (!text.empty()) {
       throw Misuse{text};
     }

@@ -20,6 +20,7 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
   }
   layouts.asked = {.layout = options.layout,
                    .mesh = options.mesh,
+                   .is_one_of_all = options.is_one_of_all,
                    .rules = options.rules,
                    .one_rank = options.one_rank,
                    .given = options.given,

@@ -67,8 +67,8 @@ struct OptionDef {
 
 // "mtf plan FILE [ENTRY]"
 [[nodiscard]] std::string usage_of(const CommandDef& command);
-// Why options of `search` do not go together; "" if they do.
-[[nodiscard]] std::string misuse_of(const SearchOptions& asked, bool has_sizes);
+// Why options do not go together; "" if they do.
+[[nodiscard]] std::string misuse_of(const Options& options);
 // "-v, --verbose", "--rank N"
 [[nodiscard]] std::string form_of(const OptionDef& option);
 

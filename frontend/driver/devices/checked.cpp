@@ -74,6 +74,7 @@ std::unique_ptr<CheckedProgram> checked(Workspace& workspace, FileId file, Elabo
 ElaborateOptions choosing(const Options& options, std::string_view layout) {
   ElaborateOptions result = elaborate_options(options);
   result.layout = layout;
+  result.is_one_of_all = layout != options.layout;
   result.one_rank = layout.empty();
   return result;
 }

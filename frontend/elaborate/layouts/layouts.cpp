@@ -206,10 +206,7 @@ void resize_mesh(const Layouts& layouts, Mesh& mesh) {
     return;
   }
   const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
-  const bool has_all =
-      sizes.problem.empty() && std::ranges::all_of(sizes.axes, [&](const MeshAxis& axis) {
-        return mesh.find(axis.name).has_value();
-      });
+  const bool has_all = sizes.problem.empty() && axes_missing(sizes, mesh).empty();
   for (const MeshAxis& axis : has_all ? sizes.axes : std::vector<MeshAxis>()) {
     mesh.axes[*mesh.find(axis.name)].size = axis.size;
   }
@@ -373,6 +370,7 @@ bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {
   if (const Layout* chosen = choose_layout(report, layouts)) {
     layouts.in_use = *chosen;
     layouts.chosen = &*layouts.in_use;
+    check_sizes_taken(report, layouts, *chosen);
   }
   const bool usable =
       report.sink().errors() == before && execution.use(layouts.chosen, layouts.layouts);

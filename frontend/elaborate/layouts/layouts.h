@@ -27,6 +27,7 @@ struct Value;
 struct LayoutsAsked {
   std::string layout;
   std::string mesh;
+  bool is_one_of_all = false;  // that layout, which may be on a mesh without the axes of `mesh`
   std::string rules;
   bool one_rank = false;             // no layout is used, whatever the file says
   std::optional<Layout> given = {};  // in use whatever else is said

@@ -68,6 +68,16 @@ void check_mesh_option(Reporter& report, Layouts& layouts) {
       return;
     }
   }
+  const bool is_of_one = std::ranges::any_of(
+      layouts.meshes, [&](const Mesh& mesh) { return axes_missing(sizes, mesh).empty(); });
+  if (!is_of_one) {
+    std::vector<std::string> meshes;
+    std::ranges::transform(layouts.meshes, std::back_inserter(meshes),
+                           [](const Mesh& mesh) { return to_string(mesh); });
+    option_error(
+        report, DiagKind::kUnknownAxis,
+        "`--mesh` gives axes sizes that no mesh has together; there are " + quoted_list(meshes));
+  }
 }
 
 // The first mesh that has every axis.
@@ -172,12 +182,36 @@ AxisSizes parse_axis_sizes(std::string_view text) {
   return result;
 }
 
+std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh) {
+  std::vector<std::string> missing;
+  for (const MeshAxis& axis : sizes.axes) {
+    if (!mesh.find(axis.name)) {
+      missing.push_back(axis.name);
+    }
+  }
+  return missing;
+}
+
 void declare_from_options(Reporter& report, Layouts& layouts) {
   if (!layouts.asked.mesh.empty()) {
     check_mesh_option(report, layouts);
   }
   if (!layouts.asked.rules.empty()) {
     declare_rules(report, layouts);
+  }
+}
+
+void check_sizes_taken(Reporter& report, const Layouts& layouts, const Layout& chosen) {
+  if (layouts.asked.mesh.empty() || layouts.asked.is_one_of_all || layouts.asked.given) {
+    return;
+  }
+  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
+  const std::vector<std::string> missing =
+      sizes.problem.empty() ? axes_missing(sizes, chosen.mesh) : std::vector<std::string>();
+  if (!missing.empty() && report.sink().ok()) {
+    option_error(report, DiagKind::kUnknownAxis,
+                 "`--mesh` gives a size to " + quoted_list(missing) + ", and the layout `" +
+                     chosen.name + "` is on " + to_string(chosen.mesh));
   }
 }
 

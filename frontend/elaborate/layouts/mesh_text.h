@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/layout/mesh.h"
+#include "ir/layout/layout.h"
 
 namespace mtf::host {
 
@@ -27,8 +27,13 @@ struct AxisSizes {
   std::string problem;
 };
 [[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
+// Of those that are given sizes.
+[[nodiscard]] std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh);
 
 // Checks `--mesh` against the meshes, and declares the layout of `--rules`.
 void declare_from_options(Reporter& report, Layouts& layouts);
+
+// That the mesh of the layout in use has the axes that `--mesh` gives sizes.
+void check_sizes_taken(Reporter& report, const Layouts& layouts, const Layout& chosen);
 
 }  // namespace mtf::host

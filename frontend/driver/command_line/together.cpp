@@ -1,4 +1,4 @@
-// Options of `mtf search` that exclude each other.
+// Options that exclude each other.
 
 #include "frontend/driver/command_line/tables.h"
 
@@ -14,9 +14,7 @@ std::string about_one(const SearchOptions& asked) {
                                       : "";
 }
 
-}  // namespace
-
-std::string misuse_of(const SearchOptions& asked, bool has_sizes) {
+std::string misuse_of_search(const SearchOptions& asked, bool has_sizes) {
   const bool scales = !asked.scale.empty();
   if (asked.ranks.size() > 1 && !scales && !asked.fit) {
     return "several numbers of `--ranks` are for `--scale` and `--fit`";
@@ -35,6 +33,22 @@ std::string misuse_of(const SearchOptions& asked, bool has_sizes) {
              ? ""
              : "`--sensitivity` is about time; `--objective " + asked.objective +
                    "` does not depend on the hardware";
+}
+
+}  // namespace
+
+std::string misuse_of(const Options& options) {
+  if (options.trace.empty() && options.steps_end != Options().steps_end) {
+    return "`--steps` says what a trace has; `--trace FILE` writes one";
+  }
+  if (options.fast && options.exact) {
+    return "`--exact` and `--fast` exclude each other";
+  }
+  if (!options.layout.empty() && options.layout != "rules" && !options.rules.empty()) {
+    return "`--rules` make a layout of their own, and `--layout` names another; it is one of the "
+           "two";
+  }
+  return misuse_of_search(options.search, !options.mesh.empty());
 }
 
 }  // namespace mtf
