@@ -34,7 +34,7 @@ Value shape_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
 Value size_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const Operand x = one_argument(c, self, call, span);
   const auto* tensor = x.value.get<Tensor>();
-  const std::optional<Shape> shape = tensor != nullptr ? tensor->type.shape : as_shape(x.value);
+  const std::optional<Shape> shape = tensor != nullptr ? tensor->type.shape : dims_in(x.value);
   if (!shape) {
     return wrong_argument(c.report, self, x, "a tensor, a shape or a dim");
   }

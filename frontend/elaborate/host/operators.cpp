@@ -216,7 +216,7 @@ Value too_long(const Site& site, std::string_view what, std::string_view of, std
 std::optional<Value> joined_shapes(const Site& site) {
   const bool with_shape = site.a.value.is<Shape>() || site.b.value.is<Shape>();
   const std::optional<Shape> left = with_shape ? as_shape(site.a.value) : std::nullopt;
-  const std::optional<Shape> right = with_shape ? as_shape(site.b.value) : std::nullopt;
+  const std::optional<Shape> right = left ? dims_in(site.b.value) : std::nullopt;
   if (!left || !right) {
     return std::nullopt;
   }
@@ -284,6 +284,27 @@ std::optional<Shape> as_shape(const Value& value) {
   }
   const auto* list = value.get<List>();
   return list != nullptr && list->items->empty() ? std::optional(Shape()) : std::nullopt;
+}
+
+std::optional<Shape> dims_in(const Value& value) {
+  const auto* list = value.get<List>();
+  if (list == nullptr) {
+    return as_shape(value);
+  }
+  Shape all;
+  for (const Value& item : *list->items) {
+    const std::optional<Shape> part = dims_in(item);
+    const bool is_apart = part && std::ranges::none_of(part->dims(), [&all](const Dim& dim) {
+                            return all.has(dim.name);
+                          });
+    if (!is_apart) {
+      return std::nullopt;
+    }
+    for (const Dim& dim : part->dims()) {
+      all = all.with(dim);
+    }
+  }
+  return all;
 }
 
 Value host_binary(Reporter& report, OpTable ops, BinaryOp op, const Operand& a, const Operand& b,

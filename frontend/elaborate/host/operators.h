@@ -26,5 +26,7 @@ struct Operand {
 [[nodiscard]] std::optional<double> as_real(const Value& value);  // ints too
 // A shape, or what can stand for one: a dim, an empty list.
 [[nodiscard]] std::optional<Shape> as_shape(const Value& value);
+// And those of a list of these, each once: of `[from, to]`, where both may be several dims.
+[[nodiscard]] std::optional<Shape> dims_in(const Value& value);
 
 }  // namespace mtf::host

@@ -242,7 +242,7 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
   if (is_unknown(value)) {
     return std::nullopt;
   }
-  std::optional<Shape> shape = as_shape(value);
+  std::optional<Shape> shape = dims_in(value);
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    std::string(wanted) + ", is needed; this is " + kind_of(value) +

@@ -1,7 +1,5 @@
 // Types as they are written, and values against them.
 
-#include <algorithm>
-
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/precision/precision.h"
 
@@ -23,7 +21,7 @@ std::optional<Shape> type_part(Context& c, const ast::Element& element) {
   if (is_unknown(value)) {
     return std::nullopt;
   }
-  std::optional<Shape> shape = as_shape(value);
+  std::optional<Shape> shape = dims_in(value);
   if (!shape) {
     c.report.error(DiagKind::kWrongType, expr.span,
                    "a type is made of dims; this is " + kind_of(value));
@@ -115,13 +113,6 @@ bool is_callable(const Value& value) {
   return value.is<Function>() || value.is<const OpDef*>() || value.is<const HostFn*>();
 }
 
-// A dim, or a shape or a list of them, as the dims to reduce over are given.
-bool are_dims(const Value& value) {
-  const auto* list = value.get<List>();
-  return value.is<Dim>() || value.is<Shape>() ||
-         (list != nullptr && std::ranges::all_of(*list->items, are_dims));
-}
-
 // What makes the value fit a word, as far as one can tell.
 std::string way_out(const Value& value, const std::string& word, std::string_view what) {
   if (word != "dim" && word != "dims") {
@@ -145,7 +136,7 @@ Value checked_word(const Checked& checked, const std::string& word) {
       (word == "int" && value.is<std::int64_t>()) || (word == "float" && value.is<double>()) ||
       (word == "string" && value.is<std::string>()) || (word == "fn" && is_callable(value)) ||
       (word == "tensor" && value.is<Tensor>()) || (word == "list" && value.is<List>()) ||
-      (word == "dims" && are_dims(value));
+      (word == "dims" && dims_in(value));
   if (fits) {
     return value;
   }

@@ -113,6 +113,9 @@ TEST_CASE("dims are a dim, or a shape or list of them") {
   const std::string program = "dim a = 2, b = 3\nfn f(over: dims) { return size(over) }\n";
   CHECK(printed(program + "print f(a), f([a, b]), f([]), f([a] + [b]), f([[a], b])") ==
         Lines{"2 6 1 6 6"});
+  CHECK(printed("dim a = 2, b = 3, c = 4\nlet x = [a, b]\n"
+                "print [a, b, c] - [x], [a, b, c] - [[b], [a]], [a] + [[b], c]") ==
+        Lines{"[c 4] [c 4] [a 2, b 3, c 4]"});
   CHECK(printed(program + "print f(4)") ==
         Lines{"3:9 wrong-type: `over` is an int; `dims` is declared; `dim over = 4` makes one"});
   CHECK(printed("dim a = 2\nfn f(d: dim) { return d }\nprint f([a])") ==
