@@ -34,8 +34,9 @@ OpCall call_of(const Program& program, ValueId id) {
 }
 
 std::uint64_t draw_place(const Program& program, ValueId id) {
-  const ValueId of = id.valid() ? program.at(id).recompute.of : ValueId{};
-  return static_cast<std::uint64_t>(of.valid() ? of.index : id.index);
+  const Recomputation known = id.valid() ? program.at(id).recompute : Recomputation{};
+  const std::int32_t place = known.of.valid() ? known.of.index : id.index;
+  return static_cast<std::uint64_t>(known.drawn_at >= 0 ? known.drawn_at : place);
 }
 
 std::vector<int> count_uses(const Program& program) {

@@ -35,6 +35,8 @@ struct Recomputation {
   std::int32_t block = -1;  // that the value was made in, in the order of the program, or none
   std::int32_t again = 0;   // made anew for a gradient: equal only to values of the same number
   ValueId of = {};          // of a copy: what it is a copy of
+  // Of a draw in a program without its copies: its place in the one with them. None: its own.
+  std::int32_t drawn_at = -1;
 };
 
 struct Value {

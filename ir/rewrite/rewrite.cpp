@@ -310,8 +310,9 @@ void keep_recomputed(Program& simplified) {
   for (std::size_t i = 0, count = simplified.values.size(); i < count; ++i) {
     Value& value = compaction.next();
     const ValueId original = std::exchange(value.recompute, {}).of;
-    const bool draws = original.valid() && value.op->random;
-    draws ? compaction.replace(original) : compaction.keep();
+    const bool draws = value.op != nullptr && value.op->random;
+    value.recompute.drawn_at = draws ? static_cast<std::int32_t>(i) : -1;
+    draws&& original.valid() ? compaction.replace(original) : compaction.keep();
   }
   compaction.finish();
   merge_equal(simplified);

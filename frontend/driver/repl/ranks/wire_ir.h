@@ -52,7 +52,7 @@ inline constexpr int kMembers<ValueId> = 1;
 template <>
 inline constexpr int kMembers<Frame> = 3;
 template <>
-inline constexpr int kMembers<Recomputation> = 3;
+inline constexpr int kMembers<Recomputation> = 4;
 template <>
 inline constexpr int kMembers<Value> = 13;
 template <>
