@@ -43,7 +43,7 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
     std::vector<ValueId> factors;
     std::ranges::transform(value.operands, std::back_inserter(factors),
                            [&state](ValueId operand) { return state.transfer.at(operand); });
-    look_through_views(state.transfer.to, factors);
+    look_through_views(state.transfer.to, factors, value.type.shape);
     keep_small_numbers(state, value, factors);
     return normal_form(state, value, factors);
   }

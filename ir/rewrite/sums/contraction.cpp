@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace mtf {
 namespace {
@@ -78,7 +79,42 @@ Algebra kind_of(const Program& program, ValueId id) {
   return op == nullptr ? Algebra::kNone : op->algebra;
 }
 
-void look_through_views(const Program& to, std::vector<ValueId>& factors) {
+namespace {
+
+// The dims that are summed, in the order of the sums: as the factors name them one after the other.
+std::vector<std::string_view> summed_dims(const Program& to, const std::vector<ValueId>& factors,
+                                          const Shape& kept) {
+  std::vector<std::string_view> dims;
+  for (const ValueId factor : factors) {
+    for (const Dim& dim : to.at(factor).type.shape.dims()) {
+      if (!kept.has(dim.name) && std::ranges::find(dims, dim.name) == dims.end()) {
+        dims.emplace_back(dim.name);
+      }
+    }
+  }
+  return dims;
+}
+
+// Puts the factor first that names the summed dims in the order of those that were written.
+void keep_order(const Program& to, std::vector<ValueId>& factors,
+                const std::vector<ValueId>& written, const Shape& kept) {
+  const std::vector<std::string_view> order = summed_dims(to, written, kept);
+  std::vector<ValueId> moved = factors;
+  for (std::size_t i = 0; i < factors.size() && order.size() > 1; ++i) {
+    moved = factors;
+    const auto first = moved.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(moved.begin(), first, first + 1);
+    if (summed_dims(to, moved, kept) == order) {
+      factors = std::move(moved);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void look_through_views(const Program& to, std::vector<ValueId>& factors, const Shape& kept) {
+  const std::vector<ValueId> written = factors;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     while (kind_of(to, factors[i]) == Algebra::kTranspose ||
            kind_of(to, factors[i]) == Algebra::kBroadcast) {
@@ -88,6 +124,9 @@ void look_through_views(const Program& to, std::vector<ValueId>& factors) {
       }
       factors[i] = source;
     }
+  }
+  if (factors != written) {
+    keep_order(to, factors, written, kept);
   }
 }
 
@@ -199,7 +238,7 @@ std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum, bo
       return std::nullopt;
     }
   }
-  look_through_views(state.transfer.to, found.factors);
+  look_through_views(state.transfer.to, found.factors, sum.type.shape);
   keep_small_numbers(state, sum, found.factors);
   return found;
 }

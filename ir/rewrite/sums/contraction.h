@@ -30,8 +30,9 @@ struct Contraction {
 [[nodiscard]] Algebra kind_of(const Program& program, ValueId id);
 
 // An einsum matches dims by name, so it can read what a transpose reads, and what a broadcast reads
-// if another factor has the new dims.
-void look_through_views(const Program& to, std::vector<ValueId>& factors);
+// if another factor has the new dims. The sums stay in the order in which they were written, if a
+// factor still has their dims so: ranks that split the first of them add up what one rank does.
+void look_through_views(const Program& to, std::vector<ValueId>& factors, const Shape& kept);
 
 // A call in the new program, or nothing if its type is not the wanted one; what was appended in
 // vain is dead code.
