@@ -32,7 +32,12 @@ void prod_grad(GradBuilder& b) {
   const ValueId others = b.emit("prod", {safe}, to);
   const ValueId zeros = b.emit("prod", {b.emit("where", {is_zero, x, one})}, to);
   const ValueId count = b.emit("sum", {b.emit("cast", {is_zero}, as_number)}, to);
-  const ValueId single = b.emit("where", {b.emit("equal", {count, one}), others, zero});
+  // Of two zeros each has the other one as a factor: 0, but not its derivative.
+  const ValueId of_zeros = b.emit("where", {is_zero, x, zero});
+  const ValueId other_zero = b.emit("sub", {b.emit("sum", {of_zeros}, to), of_zeros});
+  const ValueId pair = b.emit(
+      "where", {b.emit("equal", {count, b.scalar(2)}), b.emit("mul", {others, other_zero}), zero});
+  const ValueId single = b.emit("where", {b.emit("equal", {count, one}), others, pair});
 
   const ValueId at_zero = b.emit("mul", {b.upstream(), single});
   const ValueId elsewhere = b.emit("mul", {b.upstream(), b.emit("mul", {others, zeros})});
