@@ -74,11 +74,6 @@ bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t ran
   return !call.result.valid() || holds(program.at(call.result).layout, program.mesh, rank);
 }
 
-bool is_partly_held(const SpmdProgram& program) {
-  return std::ranges::any_of(program.values,
-                             [](const SpmdValue& value) { return !value.layout->where.empty(); });
-}
-
 namespace {
 
 // Of slices of the types that `local` says values have.

@@ -280,8 +280,6 @@ struct SpmdProgram {
 
 // Whether the rank takes part in the call: where only some hold the result, the others do nothing.
 [[nodiscard]] bool is_busy(const SpmdProgram& program, const LocalCall& call, std::int64_t rank);
-// Whether only some ranks hold some of the values.
-[[nodiscard]] bool is_partly_held(const SpmdProgram& program);
 
 // Of a call, on the slices of one rank that the kernel is given.
 [[nodiscard]] double flops_of(const SpmdProgram& program, const LocalCall& call);

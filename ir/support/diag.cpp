@@ -101,6 +101,8 @@ std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
       return "gathered-twice";
     case DiagKind::kSlicedReduction:
       return "sliced-reduction";
+    case DiagKind::kOtherBits:
+      return "other-bits";
     case DiagKind::kRepeatedReshard:
       return "repeated-reshard";
   }

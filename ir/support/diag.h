@@ -62,6 +62,7 @@ enum class DiagKind : std::uint8_t {
   kGatheredTwice,
   kSlicedReduction,
   kRepeatedReshard,
+  kOtherBits,
 };
 
 enum class Severity : std::uint8_t { kError, kWarning };

@@ -184,6 +184,12 @@ std::string difference_of_steps(const SpmdProgram& program, const Counted& count
   return "";
 }
 
+// Whether only some ranks hold some of the values.
+bool is_partly_held(const SpmdProgram& program) {
+  return std::ranges::any_of(program.values,
+                             [](const SpmdValue& value) { return !value.layout->where.empty(); });
+}
+
 }  // namespace
 
 std::string difference_from_plan(const SpmdProgram& program, const Counted& counted) {

@@ -13,12 +13,12 @@
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/commands/compare.h"
-#include "frontend/driver/commands/verify_promise.h"
 #include "frontend/driver/commands/verify_rows.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
 #include "frontend/driver/progress.h"
 #include "frontend/parse/parse.h"
+#include "frontend/report/lint/promise.h"
 #include "ir/support/file.h"
 #include "runtime/ranks/interruption.h"
 #include "stdlib/ops/source/npy.h"

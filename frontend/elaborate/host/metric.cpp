@@ -43,7 +43,7 @@ bool has_name(Reporter& report, const Operand& name) {
 
 // False after an error.
 bool is_step(Reporter& report, double step, SourceSpan span) {
-  const bool is_one = step >= 0 && step == static_cast<double>(static_cast<std::int64_t>(step));
+  const bool is_one = step >= 0 && holds(DType::kI64, step);
   if (!is_one) {
     report.error(DiagKind::kBadArgument, span,
                  "a step is a whole number from 0 on; this is " + to_text(step));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "frontend/report/lint/lint.h"
+#include "frontend/report/lint/promise.h"
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/why/reason.h"
@@ -27,6 +28,7 @@ class ProgramLint {
     gathered_twice();
     sliced_reductions();
     carried_sums();
+    other_bits();
   }
 
  private:
@@ -231,6 +233,18 @@ class ProgramLint {
                      {{.span = {},
                        .text = to_text(program_, step, step.reasons.front()) + ", and " +
                                carried_text(*carried)}});
+    }
+  }
+
+  // Axes that are no powers of two and uneven blocks have no other order to offer.
+  void other_bits() {
+    for (const Ending& ending : endings_of(program_)) {
+      if (!ending.split.empty()) {
+        found_.warning(DiagKind::kOtherBits, ending.span,
+                       ending.text + where() + ", so its last bits are not those of one rank; " +
+                           "tensors that name " + in_backticks(ending.split) + " before " +
+                           in_backticks(ending.outer) + " keep them");
+      }
     }
   }
 

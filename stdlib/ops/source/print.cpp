@@ -179,7 +179,7 @@ void metric_kernel(const KernelCall& call) {
   std::optional<std::int64_t> step;
   if (call.in.size() > 1) {
     const double number = number_of(call.in[1]);
-    if (!(number >= 0) || number != std::floor(number) || number >= 0x1p63) {
+    if (!holds(DType::kI64, number) || number < 0) {
       return call.host.fail(DiagKind::kBadArgument,
                             "a step is a whole number from 0 on; this is " + shortest(number));
     }

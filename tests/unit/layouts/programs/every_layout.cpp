@@ -9,8 +9,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "frontend/driver/commands/verify_promise.h"
 #include "frontend/driver/devices/mover.h"
+#include "frontend/report/lint/promise.h"
 #include "lowering/lower.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor.h"

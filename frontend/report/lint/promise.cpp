@@ -1,4 +1,4 @@
-#include "frontend/driver/commands/verify_promise.h"
+#include "frontend/report/lint/promise.h"
 
 #include <bit>
 #include <cstdint>
@@ -63,10 +63,14 @@ std::optional<Ending> ending_of(const SpmdProgram& program, const LocalCall& cal
   // The partition finishes such sums in stages, unless that moves more than is summed.
   const std::vector<std::size_t> carrying =
       carrying_loops(call.split->space, call.split->loops, mesh);
-  return carrying.empty()
-             ? std::nullopt
-             : std::optional(ending(innermost, ", inside the sum over " +
-                                                   call.split->space->loops[carrying.back()].name));
+  if (carrying.empty()) {
+    return std::nullopt;
+  }
+  const std::string& outer = call.split->space->loops[carrying.back()].name;
+  Ending found = ending(innermost, ", inside the sum over " + outer);
+  found.split = call.split->space->loops[innermost].name;
+  found.outer = outer;
+  return found;
 }
 
 }  // namespace

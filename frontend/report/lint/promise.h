@@ -13,6 +13,9 @@ namespace mtf {
 struct Ending {
   std::string text;  // "batch is summed and split 3 ways over rows, not a power of two"
   SourceSpan span;   // the operation that sums
+  // If another order of the dims would keep it: the one that is split, and the one before it.
+  std::string split = {};
+  std::string outer = {};
 };
 
 // In the order of the program; empty where the promise holds.
