@@ -100,6 +100,11 @@ const Priced& Pricer::price_whole(const LayoutCandidate& candidate) {
   return whole_.emplace(candidate, priced(candidate, entries)).first->second;
 }
 
+const Priced& Pricer::closest(const Priced& priced) const {
+  const auto found = whole_.find(priced.candidate);
+  return found != whole_.end() ? found->second : priced;
+}
+
 Priced Pricer::least_whole(const Priced& priced) {
   if (samples(priced.candidate).owned.empty()) {
     return priced;

@@ -68,6 +68,8 @@ class Pricer {
   // that; of the peak memory it is near, mostly: all gradients that a norm is taken of are held at
   // once where they are few.
   const Priced& price_whole(const LayoutCandidate& candidate);
+  // By the plan of the whole, where there is one.
+  [[nodiscard]] const Priced& closest(const Priced& priced) const;
   // What a plan of the whole may say at best: that, where there is one.
   [[nodiscard]] Priced least_whole(const Priced& priced);
   // Every candidate so far.

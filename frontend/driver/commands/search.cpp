@@ -60,12 +60,10 @@ void take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
 void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
             const TakeLayout& take, std::vector<TriedRanks> tried = {}) {
   const SearchOptions& asked = workspace.options.search;
-  std::optional<ExplainedRule> explained;
-  if (!asked.explain.empty()) {
-    explained = searching.explained(asked.explain, workspace.diags);
-  }
   SearchReport report = searching.report();
-  report.explained = std::move(explained);
+  if (!asked.explain.empty()) {
+    report.explained = searching.explained(asked.explain, workspace.diags);
+  }
   report.tried = std::move(tried);
   if (!asked.sensitivity.empty()) {
     add_sensitivity(workspace, program, searching, report);

@@ -124,6 +124,25 @@ void Searching::add_front(SearchReport& report) {
   }
 }
 
+// What is next best by few layers, as the plan of the whole has it; null: there is none.
+const Priced* Searching::whole_runner_up(std::size_t dim) {
+  const Priced* next = runner_up(dim);
+  const Priced* whole = next != nullptr ? &pricer_.price_whole(next->candidate) : nullptr;
+  return whole != nullptr && whole->is_legal ? whole : nullptr;
+}
+
+// … and it takes the place of the answer where it is better.
+void Searching::take_runners_up() {
+  const auto merit = [this](const Priced& priced) {
+    const Merit all = merit_of(priced, goal_);
+    return std::pair(all.excess, all.value);
+  };
+  for (std::size_t d = 0; d < space_.dims().size(); ++d) {
+    const Priced* next = whole_runner_up(d);
+    answer_ = next != nullptr && merit(*next) < merit(whole()) ? next->candidate : answer_;
+  }
+}
+
 void Searching::add_dims(SearchReport& report) {
   report.is_indivisible = space_.is_indivisible();
   for (std::size_t d = 0; d < space_.dims().size(); ++d) {
@@ -131,7 +150,7 @@ void Searching::add_dims(SearchReport& report) {
                      .here = place_text(answer_, d),
                      .is_fixed = space_.is_fixed(d),
                      .there = {}};
-    if (const Priced* next = runner_up(d)) {
+    if (const Priced* next = whole_runner_up(d)) {
       choice.there = place_text(next->candidate, d);
       choice.value = value_of(*next, goal_.objective);
       choice.bytes = static_cast<double>(next->peak_bytes);
@@ -184,19 +203,30 @@ SearchReport Searching::report() {
                       .is_declared_mesh = !program_.makes_mesh(),
                       .meshes = space_.meshes().size(),
                       .front = {}};
+  std::vector<const Priced*> legal;
   for (const auto& [candidate, priced] : pricer_.known()) {
-    report.legal += priced.is_legal ? 1 : 0;
     if (priced.is_legal) {
-      report.points.push_back({.seconds = priced.seconds,
-                               .peak_bytes = priced.peak_bytes,
-                               .fits = merit_of(priced, goal_).fits()});
+      legal.push_back(&priced);
     }
   }
+  report.legal = legal.size();
   report.priced = pricer_.known().size();
   all_work_ = pricer_.work() + goal_.work / 3;  // for what is said beside the answer
-  add_front(report);
+  // What turns out to be better is the answer, beside which others stand.
+  for (std::optional<LayoutCandidate> before; before != answer_;) {
+    before = answer_;
+    report.front.clear();
+    add_front(report);
+    take_runners_up();
+  }
   add_dims(report);
   add_moved(report);
+  for (const Priced* one : legal) {
+    const Priced& priced = pricer_.closest(*one);
+    report.points.push_back({.seconds = priced.seconds,
+                             .peak_bytes = priced.peak_bytes,
+                             .fits = merit_of(priced, goal_).fits()});
+  }
   const FoundLayout& best = report.front[report.best];
   report.fits = merit_of(best.priced, goal_).fits();
   report.proof = proof(best.priced);

@@ -97,6 +97,8 @@ class Searching {
   // Of a dim that has no other place: what an `expect` says of the one that comes nearest; "" if
   // none is in the way.
   [[nodiscard]] std::string refusal_elsewhere(std::size_t dim);
+  [[nodiscard]] const Priced* whole_runner_up(std::size_t dim);
+  void take_runners_up();
   void add_moved(SearchReport& report);
   [[nodiscard]] std::string place_text(const LayoutCandidate& candidate, std::size_t dim) const;
 
