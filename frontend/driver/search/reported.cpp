@@ -196,12 +196,25 @@ void Searching::add_moved(SearchReport& report) {
   std::ranges::stable_sort(report.moved, std::greater<>(), &MovedFor::seconds);
 }
 
+// Of the file: where nobody said which, the first was taken.
+std::vector<std::string> Searching::other_meshes() const {
+  const Options& asked = workspace_.options;
+  std::vector<std::string> others;
+  if (asked.layout.empty() && asked.rules.empty() && asked.search.mesh.empty() &&
+      !program_.makes_mesh()) {
+    others = names_of(program_.meshes());
+    std::erase(others, program_.declared_mesh().name);
+  }
+  return others;
+}
+
 SearchReport Searching::report() {
   SearchReport report{.entries = program_.entries(),
                       .hardware = pricer_.hardware(answer_.mesh).name,
                       .goal = goal_,
                       .is_declared_mesh = !program_.makes_mesh(),
                       .meshes = space_.meshes().size(),
+                      .other_meshes = other_meshes(),
                       .front = {}};
   std::vector<const Priced*> legal;
   for (const auto& [candidate, priced] : pricer_.known()) {

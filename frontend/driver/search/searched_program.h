@@ -39,6 +39,8 @@ class SearchedProgram {
                                                           DiagSink& diags) const;
   // The mesh of the file; without axes if it declares none.
   [[nodiscard]] const Mesh& declared_mesh() const { return declared_; }
+  // All that the file declares.
+  [[nodiscard]] std::span<const Mesh> meshes() const { return unsplit_->session.meshes(); }
   // By name, what every size of the dim is a multiple of; without those that are to stay whole.
   [[nodiscard]] DimSizes common_sizes();
   // The entries on a mesh of the limits, simplified. Empty where they cannot be built on it.

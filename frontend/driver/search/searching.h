@@ -63,6 +63,7 @@ class Searching {
   [[nodiscard]] static std::optional<Place> place_named(std::string_view text, const Mesh& mesh,
                                                         DiagSink& diags);
   [[nodiscard]] std::string not_open(const std::string& dim, const Mesh& mesh) const;
+  [[nodiscard]] std::vector<std::string> other_meshes() const;
   [[nodiscard]] std::vector<const Priced*> some_of_front() const;
   void add_front(SearchReport& report);
   void add_dims(SearchReport& report);

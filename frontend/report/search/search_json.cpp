@@ -147,6 +147,7 @@ std::string search_json(const SearchReport& report) {
                {"priced", report.priced},
                {"legal", report.legal},
                {"meshes", report.meshes},
+               {"other_meshes", report.other_meshes},
                {"dims", std::move(dims)},
                {"moved", std::move(moved)},
                {"recompute", recomputed_json(report)},

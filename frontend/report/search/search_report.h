@@ -111,11 +111,12 @@ struct SearchReport {
   std::vector<std::string> entries;
   std::string hardware;
   SearchGoal goal;
-  bool is_declared_mesh = true;    // not one of many shapes
-  std::size_t meshes = 1;          // shapes that were looked at
-  std::vector<FoundLayout> front;  // the fastest first
-  std::size_t best = 0;            // of the front
-  bool fits = true;                // the best has no more than the memory
+  bool is_declared_mesh = true;                // not one of many shapes
+  std::size_t meshes = 1;                      // shapes that were looked at
+  std::vector<std::string> other_meshes = {};  // of the file, where nobody has chosen one
+  std::vector<FoundLayout> front;              // the fastest first
+  std::size_t best = 0;                        // of the front
+  bool fits = true;                            // the best has no more than the memory
   SearchProof proof;
   std::size_t priced = 0;
   std::size_t legal = 0;

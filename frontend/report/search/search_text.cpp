@@ -26,6 +26,29 @@ std::string title(const SearchReport& report) {
   return text + "\n";
 }
 
+// What was not searched, which may be better.
+std::string other_meshes_text(const SearchReport& report) {
+  constexpr std::size_t kNamed = 4;
+  const std::vector<std::string>& others = report.other_meshes;
+  if (others.empty()) {
+    return "";
+  }
+  const Mesh& mesh = report.front[report.best].layout.mesh;
+  std::string options;
+  for (std::size_t i = 0; i < others.size() && others.size() <= kNamed; ++i) {
+    options += (i == 0                   ? "`--on "
+                : i + 1 == others.size() ? " and `--on "
+                                         : ", `--on ") +
+               others[i] + "`";
+  }
+  const std::string on = options.empty() ? "`--on NAME` searches one of the " +
+                                               count_text(std::ssize(others)) + " others"
+                         : others.size() == 1 ? options + " searches the other"
+                                              : options + " search the others";
+  return "on the mesh " + mesh.name + ", the first of the file; " + on + ", `--ranks " +
+         std::to_string(mesh.ranks()) + "` other shapes of so many ranks\n";
+}
+
 std::string indented(const std::string& text) {
   std::string result = "  ";
   for (const char c : text) {
@@ -282,7 +305,7 @@ std::string value_text(double value, Objective objective) {
 
 std::string search_text(const SearchReport& report) {
   const FoundLayout& best = report.front[report.best];
-  std::string text = fit_text(report) + title(report) + "\n";
+  std::string text = fit_text(report) + title(report) + other_meshes_text(report) + "\n";
   if (!report.is_declared_mesh) {
     text += indented(mesh_source(best.written));
   }
