@@ -148,9 +148,11 @@ class Collector {
         .add();
   }
 
-  // Of a name whose size is not the user's (a range of the dim, a dim that a rewrite made) only the
+  // A dim beside the one of the user's that it goes through as well ("batch~") counts as that. Of a
+  // name whose size is not the user's (a range of the dim, a dim that a rewrite made) only the
   // number is known.
-  void take_dim(Term& term, const std::string& name, std::int64_t size) const {
+  void take_dim(Term& term, std::string name, std::int64_t size) const {
+    name.erase(name.find_last_not_of('~') + 1);
     const auto known = sizes_.find(name);
     const bool is_word = !name.empty() && name.find_first_of("+*%. ") == std::string::npos;
     if (known != sizes_.end() && known->second == size && is_word && size > 1) {
@@ -216,15 +218,45 @@ class Collector {
     }
   }
 
-  // The flops of a call are a number of them at each point of its loops.
+  // Of each value that has it, as often as it has.
+  static void take_twice(OpCall& call, const IterationSpace& space, std::size_t loop) {
+    const auto twice = [loop](TensorType& type, const DimMap& map) {
+      std::vector<Dim> dims(type.shape.dims().begin(), type.shape.dims().end());
+      if (const std::optional<std::size_t> dim = dim_of(map, loop)) {
+        dims[*dim].size *= 2;
+      }
+      type.shape = Shape(std::move(dims));
+    };
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      twice(call.operands[i], space.operands[i]);
+    }
+    twice(call.result, space.result);
+  }
+
+  // Whether a call does as much however large that is, as rows that are added up somewhere in it.
+  static bool is_free(const SplitCall& split, std::size_t loop, double flops) {
+    OpCall larger = split.call;
+    take_twice(larger, *split.space, loop);
+    return larger.op->flops(larger) == flops;
+  }
+
+  // The flops of a call are a number of them at each point of its loops, but for those that they do
+  // not grow with.
   Share share_of_call(Sum& sum, const LocalCall& call) const {
     const double flops = call.op().flops(call.split->call);
     if (flops == 0) {
       return {};
     }
     Term term{.coefficient = 1, .dims = {}, .axes = {}};
+    double all_points = 1;
+    for (const LoopDim& loop : call.split->space->loops) {
+      all_points *= static_cast<double>(loop.size);
+    }
     double points = 1;
     for (std::size_t i = 0; i < call.split->space->loops.size(); ++i) {
+      if (flops < all_points && is_free(*call.split, i, flops)) {
+        continue;
+      }
       take_dim(term, call.split->space->loops[i].name, call.split->space->loops[i].size);
       take_axes(term, call.split->loops[i]);
       points *= static_cast<double>(call.split->space->loops[i].size);
