@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
@@ -22,9 +21,13 @@ struct Field {
   bool (*set)(Hardware&, const Value&);
 };
 
+// What times stay finite with, of whatever program.
+constexpr double kLeast = 1e-30;
+constexpr double kMost = 1e30;
+
 std::optional<double> positive(const Value& value) {
   const std::optional<double> number = as_real(value);
-  return number && *number > 0 && std::isfinite(*number) ? number : std::nullopt;
+  return number && *number >= kLeast && *number <= kMost ? number : std::nullopt;
 }
 
 std::optional<std::int64_t> whole(const Value& value) {
@@ -128,15 +131,25 @@ bool set_link(Hardware& hardware, const Value& value) {
   return number.has_value();
 }
 
-constexpr std::string_view kNumber = "a number above 0";
+// An ideal network has none.
+template <auto link>
+bool set_latency(Hardware& hardware, const Value& value) {
+  const std::optional<double> number = as_real(value);
+  hardware.*link.*(&Link::latency) = number.value_or(0);
+  return number && *number >= 0 && *number <= kMost;
+}
+
+constexpr std::string_view kNumber = "a number from 1e-30 to 1e30";
+constexpr std::string_view kSeconds = "seconds, from 0 to 1e30";
 constexpr std::string_view kWhole = "a positive integer";
-constexpr std::string_view kCurve = "a number above 0, or pairs [[size, number], …] by rising size";
+constexpr std::string_view kCurve =
+    "a number from 1e-30 to 1e30, or pairs [[size, number], …] of such by rising size";
 
 constexpr std::array kFields = std::to_array<Field>({
     {"flops", true, kNumber, set_number<&Hardware::flops>},
     {"memory_bandwidth", true, kCurve,
      [](Hardware& hardware, const Value& value) { return set_curve(hardware.memory, value); }},
-    {"latency", true, kNumber, set_link<&Hardware::link, &Link::latency>},
+    {"latency", true, kSeconds, set_latency<&Hardware::link>},
     {"bandwidth", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
     {"bandwidth_per_rank", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
     {"bandwidth_per_machine", false, kNumber, set_link<&Hardware::link, &Link::bandwidth>},
@@ -147,7 +160,7 @@ constexpr std::array kFields = std::to_array<Field>({
     {"overhead", false, kNumber, set_number<&Hardware::overhead>},
     {"overlap", false, "a share, above 0 and up to 1", set_share<&Hardware::overlap>},
     {"near_ranks", false, kWhole, set_whole<&Hardware::near_ranks>},
-    {"near_latency", false, kNumber, set_link<&Hardware::near, &Link::latency>},
+    {"near_latency", false, kSeconds, set_latency<&Hardware::near>},
     {"near_bandwidth", false, kNumber, set_link<&Hardware::near, &Link::bandwidth>},
     {"elements", false, "pairs [[operation, seconds of an element], …]", set_elements},
     {"collectives", false, "rows [[kind, ranks, [[bytes, seconds], …]], …] by rising size",
@@ -166,12 +179,16 @@ constexpr std::array kBandwidths = std::to_array<Bandwidth>({
     {"bandwidth"},  // per rank; the short form
 });
 
+const std::vector<const ast::Expr*>& arguments_for(const Bound& bound, std::string_view name) {
+  const auto* field = std::ranges::find(kFields, name, &Field::name);
+  return bound[static_cast<std::size_t>(field - kFields.begin())];
+}
+
 // Which one is given; null: an error.
 const Bandwidth* bandwidth_given(Reporter& report, const Bound& bound, SourceSpan span) {
   const Bandwidth* given = nullptr;
   for (const Bandwidth& one : kBandwidths) {
-    const auto* field = std::ranges::find(kFields, one.name, &Field::name);
-    const auto& arguments = bound[static_cast<std::size_t>(field - kFields.begin())];
+    const auto& arguments = arguments_for(bound, one.name);
     if (!arguments.empty() && given != nullptr) {
       report.error(DiagKind::kBadArgument, arguments.front()->span,
                    "`" + std::string(given->name) + "` says it already; give one of them");
@@ -246,7 +263,7 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   }
   if (hardware.near.bandwidth == 0) {
     hardware.near = hardware.link;
-  } else if (hardware.near.latency == 0) {
+  } else if (arguments_for(*bound, "near_latency").empty()) {
     hardware.near.latency = hardware.link.latency;
   }
   return fits ? make(HardwareRef(std::make_shared<const Hardware>(std::move(hardware))))
