@@ -157,6 +157,9 @@ def check_steps(folder, ranks):
     lanes = check_trace(what, path, grid(2, 2))
     check(f"{what}: the first step has what comes before it",
           sum(bar["cat"] == "initialise" for bar in lanes[0]) == 3)
+    late = run(folder, TWO_LAYER, ranks, "--layout", "both", "--trace", "out.json", "--steps", "100..200")
+    check(f"{what}: says nothing of steps that were not run: {late.stderr}",
+          "`out.json` has no steps: none was run from step 100 on; the last one was step" in late.stderr)
 
 
 def check_refused(folder, ranks, name, words):

@@ -17,6 +17,10 @@ void keep_every_second(Stopwatch& watch) {
   watch.sampled = std::move(kept);
 }
 
+bool counts_steps(const TimedUnit& unit) {
+  return unit.kind == RunKind::kEntry || unit.kind == RunKind::kStatement;
+}
+
 }  // namespace
 
 void Stopwatch::add(TimeSpan time, bool sample) {
@@ -66,6 +70,14 @@ std::size_t Timeline::add(RunKind kind, std::string name, const SpmdProgram& pro
   return units_.size() - 1;
 }
 
+std::int64_t Timeline::most_runs() const {
+  std::int64_t most = 0;
+  for (const TimedUnit& unit : units_) {
+    most = counts_steps(unit) ? std::max(most, unit.whole.calls) : most;
+  }
+  return most;
+}
+
 void Timeline::begin_run(std::size_t unit) {
   running_ = &units_[unit];
   running_number_ = static_cast<std::int64_t>(unit);
@@ -77,7 +89,7 @@ void Timeline::begin_run(std::size_t unit) {
     }
   }
   sampling_ = running_->whole.calls % running_->stride == 0;
-  if (running_->kind == RunKind::kEntry || running_->kind == RunKind::kStatement) {
+  if (counts_steps(*running_)) {
     const std::int64_t step = running_->whole.calls;
     is_kept_ = steps_.begin <= step && step < steps_.end;
   }

@@ -99,6 +99,8 @@ class Timeline {
   [[nodiscard]] TimeSpan whole() const { return whole_; }
   [[nodiscard]] const std::vector<TimedEvent>& events() const { return events_; }
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }  // events
+  [[nodiscard]] TimeSpan steps() const { return steps_; }
+  [[nodiscard]] std::int64_t most_runs() const;  // of one entry or statement
   // The first rank alone knows: the time on its clock when that of another shows `own`.
   [[nodiscard]] std::int64_t on_first_clock(std::size_t rank, std::int64_t own) const;
 

@@ -286,8 +286,16 @@ void write_trace(const std::string& path, const Timeline& timeline, const Layout
   const std::vector<std::string> all = communicator.share(local);
   const auto write = [&](std::ostream& out) { write_ranks(out, all, timeline, layout, sources); };
   const std::string why = communicator.has_first_rank() ? replace_file(place_of(path), write) : "";
+  const TimeSpan steps = timeline.steps();
   if (communicator.any(!why.empty())) {
     diags.add(trace_error(path, why.empty() ? "rank 0 cannot" : why));
+  } else if (communicator.has_first_rank() && steps.begin > 0 &&
+             timeline.most_runs() <= steps.begin) {
+    const std::int64_t last = timeline.most_runs() - 1;
+    const std::string there =
+        last < 0 ? "nothing was" : "the last one was step " + std::to_string(last);
+    std::fprintf(stderr, "mtf: `%s` has no steps: none was run from step %lld on; %s\n",
+                 path.c_str(), static_cast<long long>(steps.begin), there.c_str());
   } else if (communicator.has_first_rank() && timeline.dropped() > 0) {
     std::fprintf(stderr,
                  "mtf: `%s` has the first %zu events of this process; %lld are left out; "
