@@ -8,6 +8,7 @@
 #include "frontend/driver/commands.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/entry_names.h"
+#include "frontend/report/quantity.h"
 #include "frontend/report/why/why_find.h"
 #include "frontend/report/why/why_json.h"
 #include "frontend/report/why/why_text.h"
@@ -131,13 +132,33 @@ class Question {
     return asked.empty() ? text + "\n  there is none\n" : text;
   }
 
+  // Of which what was asked for is the last part: "wq" of "net/layer_0/wq".
+  [[nodiscard]] std::vector<std::string> names_ending() const {
+    std::vector<std::string> names = names_;
+    std::erase_if(names, [ending = "/" + workspace_.options.value](const std::string& name) {
+      return !name.ends_with(ending);
+    });
+    return names;
+  }
+
+  [[nodiscard]] static std::string shown(const std::vector<std::string>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < names.size() && i < kShownNames; ++i) {
+      list += (list.empty() ? "" : ", ") + names[i];
+    }
+    return list + (names.size() > kShownNames ? ", …" : "");
+  }
+
   void unknown(const std::vector<std::string>& entries) {
     const std::string& question = workspace_.options.value;
-    std::string list;
-    for (std::size_t i = 0; i < names_.size() && i < kShownNames; ++i) {
-      list += (list.empty() ? "" : ", ") + names_[i];
-    }
-    list += names_.size() > kShownNames ? ", …" : "";
+    const std::vector<std::string> ending = names_ending();
+    const std::string list = shown(ending.empty() ? names_ : ending);
+    const std::string meant = ending.empty() ? did_you_mean(question, names_)
+                              : ending.size() == 1
+                                  ? "; did you mean `" + ending.front() + "`?"
+                                  : "; did you mean one of the " + count_text(std::ssize(ending)) +
+                                        " that end in it, or `*/" + question +
+                                        "`, which is all of them?";
     const bool line = question.find(':') != std::string::npos;
     std::string where;
     for (const std::string& entry : entries) {
@@ -150,8 +171,7 @@ class Question {
     workspace_.diags.error(
         DiagKind::kUnknownName, {},
         line ? "nothing of " + where + " is computed at `" + question + "`"
-             : "no value of " + where + " is called `" + question + "`" +
-                   did_you_mean(question, names_),
+             : "no value of " + where + " is called `" + question + "`" + meant,
         {{.span = {}, .text = "there is " + (list.empty() ? "no named value" : list)},
          {.span = {},
           .text =
