@@ -87,6 +87,11 @@ enum class StepKind : std::uint8_t {
 struct PricedLoops {
   std::vector<Axes> loops;  // as many as there are loops
   std::int64_t bytes = 0;
+  // Beside the split that was chosen: so many times what a rank computes, and so many more
+  // collectives.
+  double work = 1;
+  std::int64_t collectives = 0;
+  Axes idle = {};  // of those that had to split something, as an operand or `@` does
 };
 
 // A call that is done part by part of one of its loops, so that operands may pass in pieces

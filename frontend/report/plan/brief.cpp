@@ -240,9 +240,12 @@ class Items {
       add_text(loop.name);
     }
     add(static_cast<std::uint64_t>(call.split->bytes));
-    add(static_cast<std::uint64_t>(call.split->otherwise.front().bytes));
-    for (const std::vector<Axes>* loops :
-         {&call.split->loops, &call.split->otherwise.front().loops}) {
+    const PricedLoops& next = call.split->otherwise.front();
+    add(static_cast<std::uint64_t>(next.bytes));
+    add(static_cast<std::uint64_t>(next.collectives));
+    add(std::bit_cast<std::uint64_t>(next.work));
+    add_axes(next.idle);
+    for (const std::vector<Axes>* loops : {&call.split->loops, &next.loops}) {
       for (const Axes& axes : *loops) {
         add_axes(axes);
       }

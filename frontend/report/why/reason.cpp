@@ -1,10 +1,12 @@
 #include "frontend/report/why/reason.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/why/why.h"
+#include "ir/support/number.h"
 
 namespace mtf {
 namespace {
@@ -92,7 +94,8 @@ std::string choice_text(const SpmdProgram& program, const LocalCall& call) {
   const PricedLoops& next = call.split->otherwise.front();
   return "splits " + loops_text(program, call.split->space, call.split->loops) + ", moving " +
          bytes_text(call.split->bytes) + "; next best " +
-         loops_text(program, call.split->space, next.loops) + ", moving " + bytes_text(next.bytes);
+         loops_text(program, call.split->space, next.loops) + ", moving " + bytes_text(next.bytes) +
+         besides_text(program, next, call.split->bytes);
 }
 
 std::string parts_text(const LocalCall& call, StreamLimit limit) {
@@ -130,6 +133,25 @@ std::string unstreamed_text(const SpmdProgram& program, const Reason& reason) {
 }
 
 }  // namespace
+
+std::string besides_text(const SpmdProgram& program, const PricedLoops& other,
+                         std::int64_t chosen) {
+  constexpr double kRounding = 1e-6;
+  if (other.bytes > chosen) {
+    return "";
+  }
+  if (other.work > 1 + kRounding) {
+    const std::string times =
+        std::abs(other.work - 2) < kRounding ? "twice" : significant(other.work, 3) + " times";
+    return ", with " + times + " the arithmetic" +
+           (other.idle.empty() ? ""
+                               : ": " + to_string(program.mesh, other.idle) +
+                                     ", which an operand is split over, would be idle");
+  }
+  return other.collectives > 0 ? ", in " + std::to_string(other.collectives) + " more collective" +
+                                     (other.collectives == 1 ? "" : "s")
+                               : ", which is no better";
+}
 
 const LocalCall& call_meant(const Step& step, const Reason& reason) {
   const auto found = std::ranges::find(step.calls, reason.call, &LocalCall::origin);

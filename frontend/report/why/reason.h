@@ -48,5 +48,9 @@ class Reasons {
 // "batch over x, ff over y"; "nothing".
 [[nodiscard]] std::string loops_text(const SpmdProgram& program, const IterationSpace& space,
                                      const std::vector<Axes>& loops);
+// Of a split that moves no more than the chosen one's bytes, what it takes more of: ", with twice
+// the arithmetic"; else "".
+[[nodiscard]] std::string besides_text(const SpmdProgram& program, const PricedLoops& other,
+                                       std::int64_t chosen);
 
 }  // namespace mtf

@@ -326,7 +326,8 @@ class CollectiveQuestion {
       const Alternative next{.text = op_in_backticks(call) + " splitting " +
                                      loops_text(program_, call.split->space, other.loops),
                              .bytes = other.bytes,
-                             .instead_of = call.split->bytes};
+                             .instead_of = call.split->bytes,
+                             .besides = besides_text(program_, other, call.split->bytes)};
       const bool known = std::ranges::any_of(
           why_.otherwise, [&](const Alternative& had) { return had.text == next.text; });
       if (!known) {

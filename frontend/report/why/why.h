@@ -24,6 +24,7 @@ struct Alternative {
   std::string text;
   std::int64_t bytes = 0;
   std::int64_t instead_of = 0;
+  std::string besides = {};  // what it takes more of, where that is not bytes
 };
 
 struct CollectiveWhy {

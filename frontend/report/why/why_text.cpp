@@ -111,7 +111,7 @@ std::string why_text(const SpmdProgram& program, const SourceMap& sources, const
   add_sides(answer, "wanted", why.wanted, program, sources);
   for (const Alternative& other : why.otherwise) {
     answer.add("otherwise", other.text + ": " + bytes_text(other.bytes) + " received instead of " +
-                                bytes_text(other.instead_of));
+                                bytes_text(other.instead_of) + other.besides);
   }
   return answer.text();
 }

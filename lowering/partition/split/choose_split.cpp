@@ -263,7 +263,10 @@ class Chooser {
     if (!split) {
       return;
     }
-    considered_.push_back({.loops = split->loops, .bytes = split->bytes});
+    considered_.push_back({.loops = split->loops,
+                           .bytes = split->bytes,
+                           .work = split->volume,
+                           .collectives = split->collectives});
     next_bytes_ = std::min(next_bytes_, std::max(least_bytes_, split->bytes));
     least_bytes_ = std::min(least_bytes_, split->bytes);
     if (!best_ || price_of(*split) < price_of(*best_)) {
@@ -291,6 +294,11 @@ class Chooser {
     }
     std::ranges::stable_sort(considered_, {}, &PricedLoops::bytes);
     std::erase_if(considered_, [this](const PricedLoops& c) { return c.loops == best_->loops; });
+    for (PricedLoops& other : considered_) {
+      other.work /= best_->volume;
+      other.collectives -= best_->collectives;
+      other.idle = left_idle(other.loops);
+    }
     if (claimed_.is_contested && !considered_.empty()) {
       best_->otherwise.push_back(considered_.front());
     }
@@ -331,6 +339,19 @@ class Chooser {
     }
   }
 
+  // Axes of the best split that no other one may do without.
+  [[nodiscard]] Axes left_idle(const std::vector<Axes>& loops) const {
+    Axes idle;
+    for (std::size_t i = 0; i < claimed_.axes.size(); ++i) {
+      const std::vector<LoopOf>& may = claimed_.may[i];
+      if (uses(loops, claimed_.axes[i]) == loops.size() &&
+          std::ranges::find(may, LoopOf()) == may.end()) {
+        idle.push_back(claimed_.axes[i]);
+      }
+    }
+    return idle;
+  }
+
   // The loop that an axis splits, or none.
   static std::size_t uses(const std::vector<Axes>& loops, AxisId axis) {
     const auto split = [axis](const Axes& axes) { return has(axes, axis); };
@@ -348,7 +369,7 @@ class Chooser {
   int left_ = 0;                             // of these
   std::int64_t looks_ = 0;                   // decisions, and what prices take
   std::vector<LoopOf> picked_;               // of the first axes, on the way
-  std::vector<PricedLoops> considered_;
+  std::vector<PricedLoops> considered_;      // with their own work and collectives, at first
   std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // of those
   std::int64_t next_bytes_ = std::numeric_limits<std::int64_t>::max();   // of all but that one
   std::optional<LoopSplit> best_;
