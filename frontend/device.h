@@ -59,7 +59,7 @@ struct Unit {
 // save PATH, keep = N, part_bytes = N, note = TEXT
 struct SaveRequest {
   std::string path;
-  std::int64_t keep = 0;        // of those whose names differ in numbers only; 0: all
+  std::int64_t keep = 0;        // of those whose names differ in the last number only; 0: all
   std::int64_t part_bytes = 0;  // of tensors in one file; 0: as much as is usual
   std::string note = {};        // kept beside the tensors
   SourceSpan span;

@@ -61,6 +61,13 @@ std::string place_of_temporary(const std::string& name) {
   return has_process ? name.substr(0, dot) : "";
 }
 
+// "step_7.safetensors" of "step_7.safetensors.1", a part of it.
+std::string_view without_number(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789");
+  const bool has_number = end != std::string_view::npos && end + 1 < name.size();
+  return has_number && name[end] == '.' ? name.substr(0, end) : name;
+}
+
 // Whether a file is no checkpoint and was none: it begins with something else than the length of a
 // header and an object, and is not called one.
 bool is_something_else(const std::string& path) {
@@ -154,7 +161,7 @@ void remove_abandoned(const std::string& place) {
   const std::string own = name_of(place);
   for (const std::string& name : names_beside(place)) {
     const std::string of = place_of_temporary(name);
-    const bool is_like_ours = is_sibling(of, own) || is_sibling(of, own + ".1");
+    const bool is_like_ours = is_sibling(of, own) || is_sibling(without_number(of), own);
     if (!of.empty() && is_like_ours && is_abandoned(beside_file(place, name))) {
       ::unlink(beside_file(place, name).c_str());
     }
@@ -173,26 +180,15 @@ std::string sync_folder_of(const std::string& path) {
 }
 
 bool is_sibling(std::string_view name, std::string_view other) {
-  const auto skip_digits = [](std::string_view& text) {
-    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(end);
-    return end > 0;
+  static constexpr std::string_view kDigits = "0123456789";
+  // What stands before the last number, and behind it; a name without one is a sibling of none.
+  const auto around = [](std::string_view text) {
+    const std::size_t end = text.find_last_of(kDigits) + 1;
+    const std::size_t begin = end == 0 ? 0 : text.find_last_not_of(kDigits, end - 1) + 1;
+    return std::pair(text.substr(0, begin), text.substr(end));
   };
-  while (!name.empty() && !other.empty()) {
-    const bool is_number = skip_digits(name);
-    if (is_number != skip_digits(other)) {
-      return false;
-    }
-    if (is_number) {
-      continue;
-    }
-    if (name.front() != other.front()) {
-      return false;
-    }
-    name.remove_prefix(1);
-    other.remove_prefix(1);
-  }
-  return name.empty() && other.empty();
+  return name == other || (std::ranges::any_of(name, is_digit) &&
+                           std::ranges::any_of(other, is_digit) && around(name) == around(other));
 }
 
 bool has_number(const std::string& path) {

@@ -1,5 +1,6 @@
 // The names of checkpoints: where one is written until it is whole, its parts, those that it takes
-// the place of, and its siblings, whose file names differ in numbers only ("step_100", "step_200").
+// the place of, and its siblings, whose file names differ in their last number only
+// ("seed1_step100", "seed1_step200").
 
 #pragma once
 
@@ -31,7 +32,7 @@ void remove_abandoned(const std::string& place);
 // "" or why what is in a folder may not survive a crash.
 [[nodiscard]] std::string sync_folder_of(const std::string& path);
 
-// Whether names differ in numbers only.
+// Whether names differ in their last number only.
 [[nodiscard]] bool is_sibling(std::string_view name, std::string_view other);
 [[nodiscard]] bool has_number(const std::string& path);  // the file's name
 // Checkpoints beside this one that have such names, this one too, the newest first.

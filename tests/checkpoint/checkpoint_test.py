@@ -306,6 +306,21 @@ def in_parts(folder):
         fail("a part is gone", done.stderr)
 
 
+def of_another_experiment(folder):
+    """`keep` counts the checkpoints of this one, whose names differ in their last number."""
+    text = """option run = 1
+option last = 4
+state n : i32[] = zeros
+for i in 1..last + 1 { save "sweep/seed{run}_step{i}.safetensors", keep = 2 }
+"""
+    for seed, last in [(1, 4), (2, 10), (3, 1)]:
+        program(folder, text, "--set", f"run={seed}", "--set", f"last={last}")
+    names = sorted(path.name for path in pathlib.Path(folder, "sweep").iterdir())
+    steps = [(1, 3), (1, 4), (2, 10), (2, 9), (3, 1)]
+    if names != [f"seed{seed}_step{step}.safetensors" for seed, step in steps]:
+        fail("keep = 2 of each seed leaves", names)
+
+
 STREAM = """dim batch = 4, io = 4
 mesh grid = [x: 2, y: 2]
 layout split on grid { batch -> x; to -> y }
@@ -384,6 +399,7 @@ with tempfile.TemporaryDirectory() as scratch:
     that_cannot_be_written(scratch)
     each_call_that_fails(scratch)
     in_parts(scratch)
+    of_another_experiment(scratch)
     by_an_index_that_comes(scratch)
     part_and_stream(scratch)
     in_a_session(scratch)

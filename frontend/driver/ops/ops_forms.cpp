@@ -187,7 +187,7 @@ print learn_pairs("learn_pairs_example.txt", 2)
     {"save", R"(save "net.safetensors", keep = 3, part_bytes = n, note = "text")",
      "every param and state, and where the random stream is, at top level: the old file stays "
      "until "
-     "the new one is whole; `keep`: of files whose names differ in numbers, the newest; "
+     "the new one is whole; `keep`: of files whose names differ in their last number, the newest; "
      "`part_bytes`: "
      "of tensors in one file",
      R"(state step : i32[] = zeros

@@ -159,7 +159,7 @@ void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
   });
   if (request.keep > 0 && !path->empty() && !has_number) {
     c.report.error(DiagKind::kBadArgument, checkpoint.path.span,
-                   "`keep` counts files whose names differ in numbers, and `" + *path +
+                   "`keep` counts files whose names differ in their last number, and `" + *path +
                        "` has none; `\"step_{n}.safetensors\"` has one");
     return;
   }

@@ -274,11 +274,15 @@ TEST_CASE("hostile files are refused without harm") {
   CHECK(CheckpointFile(folder.path.string()).problem() == "is not a file");
 }
 
-TEST_CASE("siblings differ in numbers only, the newest first") {
+TEST_CASE("siblings differ in their last number only, the newest first") {
   CHECK(is_sibling("step_7.safetensors", "step_100.safetensors"));
   CHECK_FALSE(is_sibling("step_7.safetensors", "step_.safetensors"));
   CHECK_FALSE(is_sibling("step_7.safetensors", "step_7.safetensors.1.tmp"));
   CHECK_FALSE(is_sibling("a7", "b7"));
+  CHECK_FALSE(is_sibling("seed1_step7.safetensors", "seed2_step7.safetensors"));
+  CHECK(is_sibling("seed1_step7.safetensors", "seed1_step10.safetensors"));
+  CHECK_FALSE(is_sibling("a", "b"));
+  CHECK_FALSE(is_sibling("a7", "a"));
   CHECK(part_name("run/m.safetensors", "0123abcd", 2, 12) ==
         "m-0123abcd-00002-of-00012.safetensors");
   const Folder folder;
