@@ -1,5 +1,7 @@
 #include "ir/support/file.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +44,13 @@ bool is_in_place(const std::string& path) {
          std::filesystem::exists(path + std::string(kIndexSuffix), ignored);
 }
 
+bool is_device(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status there = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+         !std::filesystem::is_directory(there);
+}
+
 std::string beside(const std::string& place) {
   return place + "." + std::to_string(getpid()) + ".tmp";
 }
@@ -57,10 +66,7 @@ std::string write_file(const std::string& path, const WriteText& write) {
 }
 
 std::string replace_file(const std::string& place, const WriteText& write) {
-  std::error_code ignored;
-  const std::filesystem::file_status there = std::filesystem::status(place, ignored);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
-      !std::filesystem::is_directory(there)) {
+  if (is_device(place)) {
     return write_file(place, write);  // renaming would put a file in the place of a device
   }
   const std::string temporary = beside(place);
@@ -74,11 +80,33 @@ std::string replace_file(const std::string& place, const WriteText& write) {
   return problem;
 }
 
+std::string another_there(const std::string& place, std::span<const std::string_view> openings,
+                          std::string_view kind) {
+  const PlainFile file(place);
+  if (!file.problem().empty() || file.size() == 0) {
+    return "";  // nothing is there, a device, or who writes finds out why not
+  }
+  const auto is_begun_by = [&](std::string_view opening) {
+    std::string begin(opening.size(), ' ');
+    return file.read(0, std::as_writable_bytes(std::span(begin))) && begin == opening;
+  };
+  return std::ranges::any_of(openings, is_begun_by)
+             ? ""
+             : "another file is there, which is no " + std::string(kind) +
+                   "; remove it first, or take another name";
+}
+
 std::string put_file(const std::string& place, std::string_view text) {
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(place).parent_path(), problem);
   return problem ? problem.message()
                  : replace_file(place, [text](std::ostream& out) { out << text; });
+}
+
+std::string put_picture(const std::string& place, std::string_view svg) {
+  constexpr std::array<std::string_view, 2> kOpenings = {"<svg", "<?xml"};
+  std::string other = another_there(place, kOpenings, "picture");
+  return other.empty() ? replace_file(place, [svg](std::ostream& out) { out << svg; }) : other;
 }
 
 std::optional<std::string> text_of(const std::string& path) {

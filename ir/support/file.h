@@ -17,14 +17,23 @@ namespace mtf {
 
 using WriteText = std::function<void(std::ostream&)>;
 
+// Whether it is there and neither a file nor a folder: a device, a pipe that may wait for a reader.
+[[nodiscard]] bool is_device(const std::string& path);
 // Where a file is written until it is whole.
 [[nodiscard]] std::string beside(const std::string& place);
 // "" or why it failed.
 [[nodiscard]] std::string write_file(const std::string& path, const WriteText& write);
 // Whole or not at all; a pipe or /dev/null is written as it is.
 [[nodiscard]] std::string replace_file(const std::string& place, const WriteText& write);
+// "" or why a file of ours is not put there: one is that begins with none of these and is not
+// empty.
+[[nodiscard]] std::string another_there(const std::string& place,
+                                        std::span<const std::string_view> openings,
+                                        std::string_view kind);
 // The same in a folder that is made if it is not there.
 [[nodiscard]] std::string put_file(const std::string& place, std::string_view text);
+// An SVG, where nothing else is.
+[[nodiscard]] std::string put_picture(const std::string& place, std::string_view svg);
 // Of a small file of our own; nullopt if it cannot be read.
 [[nodiscard]] std::optional<std::string> text_of(const std::string& path);
 

@@ -20,7 +20,7 @@ using TakeLayout = std::function<void(const std::string& name, const std::string
 // What was found is shown even where it cannot be written, which is said beside it.
 void write_picture(Workspace& workspace, const std::string& picture) {
   const std::string& path = workspace.options.search.svg;
-  const std::string problem = replace_file(path, [&picture](std::ostream& out) { out << picture; });
+  const std::string problem = put_picture(path, picture);
   if (!problem.empty()) {
     workspace.diags.error(DiagKind::kFile, {},
                           "the picture `" + path + "` cannot be written: " + problem);

@@ -1,6 +1,7 @@
 #include "frontend/driver/doc/site.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/report/html.h"
 #include "frontend/report/json_parts.h"
+#include "ir/support/file.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -25,6 +27,11 @@ std::string code_block(std::string_view text) {
 std::string linked(const std::string& where, const std::string& text) {
   return "<a href=\"" + escaped_html(where) + "\">" + escaped_html(text) + "</a>";
 }
+
+constexpr std::string_view kPageOpening =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"generator\" content=\"mtf doc\">\n";
+constexpr std::string_view kIndexOpening = "const INDEX = ";
 
 class Site {
  public:
@@ -45,7 +52,8 @@ class Site {
     }
     start();
     put("style.css", site_style());
-    put("search.js", "const INDEX = " + dump(index_) + ";\n" + std::string(site_script()));
+    put("search.js",
+        std::string(kIndexOpening) + dump(index_) + ";\n" + std::string(site_script()));
   }
 
  private:
@@ -58,6 +66,15 @@ class Site {
 
   void put(const std::string& name, std::string_view text) {
     const std::string path = (std::filesystem::path(folder_) / name).string();
+    const std::array openings = {kPageOpening, kIndexOpening,
+                                 site_style().substr(0, site_style().find('\n'))};
+    if (const std::string other = another_there(path, openings, "page of `mtf doc`");
+        !other.empty()) {
+      fail(path, other);
+    }
+    if (!workspace_.diags.ok()) {
+      return;
+    }
     std::ofstream file(path, std::ios::binary);
     file << text;
     file.close();
@@ -68,7 +85,7 @@ class Site {
 
   void page(const std::string& name, const std::string& title, const std::string& body) {
     std::string text =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        std::string(kPageOpening) +
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
         escaped_html(title) +
         " · mtf</title>\n"

@@ -23,8 +23,7 @@ bool draw_once(Workspace& workspace, bool follows) {
     return false;
   }
   if (!options.plot.empty()) {
-    const std::string problem = replace_file(
-        options.plot, [&](std::ostream& out) { out << curves_svg(curves, options.file); });
+    const std::string problem = put_picture(options.plot, curves_svg(curves, options.file));
     if (!problem.empty()) {
       workspace.diags.error(DiagKind::kFile, {},
                             in_backticks(options.plot) + " cannot be written: " + problem);

@@ -43,6 +43,8 @@ fs::path place_of(const std::string& path) {
 
 // ---- what the bars say ----
 
+constexpr std::string_view kOpening = R"({"displayTimeUnit":"ns","otherData":)";
+
 // A bar but for its place and time: "name", "cat" and "args".
 class Labels {
  public:
@@ -243,8 +245,7 @@ void write_ranks(std::ostream& out, const std::vector<std::string>& all, const T
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     ranks.push_back(aligned(decoded(all[rank]), timeline, rank));
   }
-  out << R"({"displayTimeUnit":"ns","otherData":)" << dump(other_data(timeline, layout))
-      << ",\"traceEvents\":[";
+  out << kOpening << dump(other_data(timeline, layout)) << ",\"traceEvents\":[";
   write_events(out, ranks, Labels(timeline, sources), layout.mesh);
   out << "\n]}\n";
 }
@@ -260,6 +261,10 @@ std::optional<Diag> trace_obstacle(const std::string& path) {
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     return trace_error(path, "it is not a regular file");
+  }
+  if (const std::string other = another_there(place, std::array{kOpening}, "trace");
+      !other.empty()) {
+    return trace_error(path, other);
   }
   if (fs::exists(status) && access(place.c_str(), W_OK) != 0) {
     return trace_error(path, std::strerror(errno));

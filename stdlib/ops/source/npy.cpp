@@ -308,6 +308,11 @@ std::string NpyFile::read(std::int64_t first, std::span<std::byte> out) const {
 
 std::string write_npy(const std::string& path, const TensorType& type,
                       std::span<const std::byte> data) {
+  std::string other =
+      is_device(path) ? "it is not a file" : another_there(path, std::array{kMagic}, ".npy file");
+  if (!other.empty()) {
+    return other;
+  }
   const auto write = [&](std::ostream& out) {
     out << header_text(type);
     out.write(reinterpret_cast<const char*>(data.data()),

@@ -56,8 +56,8 @@ class NpyFile {
 
 [[nodiscard]] std::string to_string(const std::vector<std::int64_t>& sizes);  // "[60000, 28]"
 
-// Writes to a temporary name beside it and renames, so that a crash leaves the old file. Returns ""
-// or what went wrong.
+// Writes to a temporary name beside it and renames, so that a crash leaves the old file, and so
+// does this where that is none of NumPy's. Returns "" or what went wrong.
 [[nodiscard]] std::string write_npy(const std::string& path, const TensorType& type,
                                     std::span<const std::byte> data);
 // The same of numbers in a row that come piece by piece: `produce` hands each piece on.

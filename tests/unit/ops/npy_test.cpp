@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/kernel.h"
+#include "ir/support/file.h"
 #include "tests/unit/ops/evaluate.h"
 
 namespace mtf::tests {
@@ -201,6 +202,20 @@ TEST_CASE("files that cannot be read say why") {
   const std::string pipe = folder.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(problem_of(pipe) == "is not a file");
+}
+
+TEST_CASE("no other file is written over, and nobody waits for a reader") {
+  const Folder folder;
+  const std::vector<std::byte> data(12);
+  const std::string notes = folder.with("notes.npy", "a year of notes");
+  CHECK(write_npy(notes, f32({{"a", 3}}), data) ==
+        "another file is there, which is no .npy file; remove it first, or take another name");
+  CHECK(text_of(notes) == "a year of notes");
+  CHECK(write_npy(folder.with("empty.npy", ""), f32({{"a", 3}}), data).empty());
+  CHECK(write_npy(folder.file("empty.npy"), f32({{"a", 3}}), data).empty());
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(write_npy(pipe, f32({{"a", 3}}), data) == "it is not a file");
 }
 
 TEST_CASE("no header can crash the reader") {

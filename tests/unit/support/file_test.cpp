@@ -54,6 +54,26 @@ TEST_CASE("what cannot be written whole leaves the file as it was") {
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("what begins otherwise is another file, what is empty or not there is none") {
+  const Folder folder;
+  const std::string place = folder.path / "a.svg";
+  const std::string_view opening = "<svg";
+  const auto there = [&] { return another_there(place, std::span(&opening, 1), "picture"); };
+  CHECK(there().empty());
+  CHECK(put_file(place, "").empty());
+  CHECK(there().empty());
+  CHECK(put_picture(place, "<svg></svg>").empty());
+  CHECK(put_picture(place, "<svg/>").empty());
+  CHECK(text_of(place) == "<svg/>");
+  for (const std::string_view text : {"<sv", "# notes, perhaps a year's"}) {
+    CHECK(put_file(place, text).empty());
+    CHECK(there() ==
+          "another file is there, which is no picture; remove it first, or take another name");
+    CHECK(put_picture(place, "<svg/>") == there());
+    CHECK(text_of(place) == text);
+  }
+}
+
 TEST_CASE("a place that is none is said with the system's reason") {
   const Folder folder;
   const auto write = [](std::ostream& out) { out << "one"; };
