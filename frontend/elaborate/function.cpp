@@ -205,6 +205,7 @@ std::string region_name(const Layouts& layouts) {
 // `is_called`: not only looked at.
 Built build(Context& c, const Function& function, const Arguments& arguments, const CallSite& site,
             bool is_called) {
+  make_room(c.units, *function.fn);
   constexpr std::size_t kBuiltPerStatement = 8;  // each was compared with the call before this
   c.limits.statements += c.units.built[function.fn].size() / kBuiltPerStatement;
   Recording& unit = c.units.open(UnitKind::kFunction, function.fn->name.text);
@@ -275,6 +276,14 @@ std::optional<Built> find_built(Context& c, const Function& function, const Argu
     }
   }
   return std::nullopt;
+}
+
+std::vector<SourceSpan> spans_of(const Arguments& arguments) {
+  std::vector<SourceSpan> spans;
+  for (const std::optional<Operand>& argument : arguments) {
+    spans.push_back(argument ? argument->span : SourceSpan());
+  }
+  return spans;
 }
 
 Value result_of(const BuiltFunction& built, const std::vector<TensorHandle>& slots,
@@ -348,7 +357,9 @@ Value call_unit(Context& c, const Function& function, const Arguments& given,
   std::optional<Built> built = find_built(c, function, arguments, site);
   if (!built) {
     built = build(c, function, arguments, site, /*is_called=*/true);
+    warn_of_rebuilt(c.units, *function.fn, spans_of(arguments));
   }
+  built->function->used = ++c.units.statements;
   if (built->function->failed) {
     return unknown();
   }

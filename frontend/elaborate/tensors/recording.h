@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -124,7 +125,8 @@ struct BuiltFunction {
   bool failed = false;
   bool runs = false;
   std::unique_ptr<Unit> unit;
-  Value result;  // tensors are outputs or slots
+  Value result;            // tensors are outputs or slots
+  std::uint64_t used = 0;  // when it was called last: as much was run before it
 };
 
 // What a call made inside the unit of another function.
@@ -155,10 +157,11 @@ class Units {
   std::optional<Precision> precision;                  // of `with precision`, or `--precision`
   std::map<const ast::Fn*, std::vector<std::unique_ptr<BuiltFunction>>> built;
   std::unordered_map<std::string, StatementUnit> of_statements;
+  std::set<const ast::Fn*> told_rebuilt;  // that they are, for each value of a number
   // The first call of this function is looked at, and what it made, if it ran as it would alone.
   const ast::Fn* looked_for = nullptr;
   std::optional<RanInside> inside;
-  std::uint64_t statements = 0;         // that were run
+  std::uint64_t statements = 0;         // that were run, and calls of functions
   std::size_t most_statements = 4'096;  // that are kept, if the device can forget any
 
   [[nodiscard]] bool at_top_level() const { return recordings.empty(); }

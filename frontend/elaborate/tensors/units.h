@@ -41,4 +41,12 @@ namespace mtf::host {
 [[nodiscard]] std::optional<TensorHandle> device_number(Context& c, const Operand& number,
                                                         DType dtype);
 
+// ---- functions that are built anew for each value of a number (rebuilt.cpp) -----------------
+
+// Before another one is built: of many, the one that was not called for longest goes.
+void make_room(Units& units, const ast::Fn& fn);
+// Tells, once, of a parameter whose values differ between programs that are the same but for them.
+// `calls`: where the arguments of the newest stand, one per parameter.
+void warn_of_rebuilt(Units& units, const ast::Fn& fn, std::span<const SourceSpan> calls);
+
 }  // namespace mtf::host
