@@ -53,6 +53,19 @@ def without_such_a_place(folder):
         code, output, messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)
         if code != 130 or checkpoints(folder):
             fail(f"status {code}", output[-300:], messages, text)
+        if not messages.endswith("`train`); nothing was saved\n"):
+            fail("nothing was saved", messages, text)
+    saved = TRAIN.replace("while step", 'let first = train(x)\nsave "run/step_0.safetensors"\nwhile step')
+    pathlib.Path(folder, "train.mtf").write_text(
+        saved.replace("== 0 { save", '== 0 { step <- step + 1; save'), encoding="utf-8")
+    messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)[2]
+    if not messages.endswith("`train`); nothing was saved since step 0 (call 1 of `train`)\n"):
+        fail("nothing was saved since", messages)
+    pathlib.Path(folder, "train.mtf").write_text(
+        "\n".join(one for one in TRAIN.splitlines() if "save " not in one), encoding="utf-8")
+    messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)[2]
+    if not messages.endswith("`train`)\n"):
+        fail("without a save", messages)
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,28 @@ std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tre
   return std::nullopt;
 }
 
+// Whether it has a `save`, as far as its lines show, one statement each.
+bool saves(const ast::File& tree) {
+  std::istringstream lines(ast::to_string(tree));
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    if (line.starts_with("save ") && !line.starts_with("save =") && !line.starts_with("save <-")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What an interrupted run has done, and what of it is lost.
+std::string done_by(const ExecuteDevice& device, bool saves) {
+  const std::string& last = device.last_step();
+  const std::string& saved = device.saved_step();
+  if (!saves || last.empty() || last == saved) {
+    return last;
+  }
+  return last + "; nothing was saved" + (saved.empty() ? "" : " since " + saved);
+}
+
 void warn_of_run(Workspace& workspace, const DiagSink& diags, const Communicator* world) {
   const bool first_rank = world == nullptr || world->has_first_rank();
   if (first_rank && diags.ok() && !diags.diags().empty()) {
@@ -180,6 +203,7 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
       report_times(workspace, timeline, device, session, diags);
     }
   };
+  const bool has_save = tree && saves(*tree);
   const std::optional<Interrupted> interrupted =
       run_until_interrupted(session, *std::move(tree), failed);
   metrics.report(diags);
@@ -191,7 +215,9 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   }
   Outcome outcome = outcome_of(workspace, diags);
   if (interrupted && outcome.status == kDone) {
-    say_interrupted(workspace, *interrupted, device.last_step(), outcome);
+    say_interrupted(workspace, *interrupted,
+                    interrupted->saved.empty() ? done_by(device, has_save) : device.last_step(),
+                    outcome);
   }
   return outcome;
 }

@@ -134,10 +134,13 @@ bool ExecuteDevice::save(const SaveRequest& request, DiagSink& diags) {
     diags.error(DiagKind::kFile, request.span,
                 in_backticks(request.path) + " cannot be saved: " + problem +
                     "; what was there is as it was");
-  } else if (wants_save()) {
+    return false;
+  }
+  saved_step_ = last_step_;
+  if (wants_save()) {
     throw Interrupted{.status = 0, .saved = request.path};
   }
-  return problem.empty();
+  return true;
 }
 
 // Collective: the same on all ranks.
