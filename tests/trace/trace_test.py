@@ -180,7 +180,7 @@ def check_others(folder):
     names = [f"rank {r} (x {r // 4}, y {r // 2 % 2}, z {r % 2})" for r in range(8)]
     check_collectives("cube", check_trace("cube", path, names))
     target = pathlib.Path(folder, "target.json")
-    target.write_text("old")
+    target.write_bytes(path.read_bytes())  # an older trace, which gives way
     pathlib.Path(folder, "link.json").symlink_to("target.json")
     run(folder, TWO_LAYER, 0, "--layout", "both", "--trace", "link.json")
     check("a link stays a link", pathlib.Path(folder, "link.json").is_symlink())
@@ -195,6 +195,7 @@ with tempfile.TemporaryDirectory() as scratch:
         check_failing(scratch, world)
         check_steps(scratch, world)
         check_refused(scratch, world, ".", "it is a folder")
+        check_refused(scratch, world, "case.mtf", "another file is there, which is no trace")
         check_refused(scratch, world, "missing/out.json", "there is no folder")
         check_refused(scratch, world, "/dev/null", "it is not a regular file")
     check_others(scratch)
