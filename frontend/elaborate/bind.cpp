@@ -157,7 +157,7 @@ void report_missing(Reporter& report, std::string_view callee, std::span<const F
   const bool is_written = formals[missing].declared.file.valid();
   report.error(DiagKind::kMissingArgument, span,
                "`" + std::string(callee) + "` needs `" + name + "`" +
-                   (name == "to" && !is_written ? ", written after `->`" : ""),
+                   (name == "to" && !is_written ? ", as `to = name` or after `->`" : ""),
                {takes(callee, formals)});
 }
 

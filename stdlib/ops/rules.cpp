@@ -252,7 +252,8 @@ bool fit_dim(const OpCall& call, Dim& dim, std::int64_t size, DiagSink& diags) {
   }
   diags.error(DiagKind::kDimSize, call.span,
               spelled(call) + " would give " + in_backticks(dim.name) + " size " +
-                  std::to_string(size) + ", but it is declared with " + std::to_string(dim.size));
+                  std::to_string(size) + ", but it is declared with " + std::to_string(dim.size) +
+                  "; a name that is not declared takes any size, and can be renamed once it fits");
   return false;
 }
 

@@ -219,12 +219,12 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
   const auto here = static_cast<std::int64_t>(communicator_->local_ranks().size()) * processes;
   const auto limit = static_cast<std::int64_t>(options_.max_memory) << 20;
-  const std::optional<std::int64_t> left = limit > 0 ? limit * 10 / 9 : available_memory();
+  const std::optional<std::int64_t> left = limit > 0 ? limit : available_memory();
   std::optional<Diag> shortage;
   if (left) {
     const std::int64_t ours = limit > 0 ? 0 : executor_->pool().live_bytes() * processes;
     const std::int64_t in_files = file_bytes(program, arguments) * here;
-    shortage = memory_shortage(program, what, here, *left + ours, in_files);
+    shortage = memory_shortage(program, what, here, *left + ours, in_files, limit > 0);
   }
   if (!communicator_->any(shortage.has_value())) {
     return true;

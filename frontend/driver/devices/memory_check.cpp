@@ -60,10 +60,10 @@ std::optional<std::int64_t> available_memory() {
 
 std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
                                     std::int64_t ranks, std::int64_t available,
-                                    std::int64_t in_files) {
+                                    std::int64_t in_files, bool is_asked) {
   const std::int64_t peak = program.totals.peak_bytes;
   const std::int64_t needed = saturating_product(peak, ranks) - in_files;
-  if (needed <= available / 10 * 9) {
+  if (needed <= (is_asked ? available : available / 10 * 9)) {
     return std::nullopt;
   }
   const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
@@ -73,7 +73,8 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view
   text += ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(ranks) +
                           " ranks on this machine"
                     : "";
-  text += ", and " + bytes_text(std::max(available, std::int64_t{0})) + " are available";
+  const std::string most = bytes_text(std::max(available, std::int64_t{0}));
+  text += is_asked ? ", and `--max-memory` allows " + most : ", and " + most + " are available";
   Diag diag{.kind = DiagKind::kMemory, .text = std::move(text)};
   if (largest != program.values.end()) {
     diag.span = program.source.at(largest->origin).span;

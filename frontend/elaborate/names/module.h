@@ -19,6 +19,7 @@ struct Module {
   ast::File file;
   std::shared_ptr<Scope> scope;
   std::vector<std::string> members;  // what its top level declares
+  std::vector<std::string> shown;    // of these, what is for who imports it
   bool is_standard = false;
   bool is_main = false;  // given to the session, not imported
   bool ran = false;

@@ -109,6 +109,24 @@ void import_cycle(const Modules& modules, Reporter& report, const ast::Import& i
                "this closes a cycle: " + chain + fs::path(key).filename().string());
 }
 
+// But for functions without a comment above them, which only help others.
+std::vector<std::string> documented_names(const Module& module, std::string_view text) {
+  std::vector<std::string> names = module.members;
+  for (const ast::Stmt& statement : module.file.statements) {
+    const auto* fn = std::get_if<ast::Fn>(&statement.node);
+    const std::string_view before = text.substr(0, statement.span.begin);
+    const std::size_t end = before.find_last_of('\n');  // of the line above
+    const std::size_t begin = end == std::string_view::npos || end == 0
+                                  ? std::string_view::npos
+                                  : before.find_last_of('\n', end - 1);
+    const std::string_view above = before.substr(begin == std::string_view::npos ? 0 : begin + 1);
+    if (fn != nullptr && !above.starts_with('#')) {
+      std::erase(names, fn->name.text);
+    }
+  }
+  return names;
+}
+
 // Null after an error.
 std::shared_ptr<Module> load(Modules& modules, Reporter& report, const Module& from,
                              const ast::Import& import) {
@@ -144,6 +162,9 @@ std::shared_ptr<Module> load(Modules& modules, Reporter& report, const Module& f
   module->path = import.is_file ? source->key : "";
   module->folder = source->folder;
   module->members = declared_names(module->file);
+  module->shown = module->is_standard
+                      ? documented_names(*module, modules.sources.file(module->file.id).text)
+                      : module->members;
   modules.by_key[source->key] = module;
   modules.loading.push_back(source->key);
   load_imports(modules, report, *module);
@@ -208,8 +229,7 @@ void no_member(Reporter& report, OpTable ops, const Module& module, std::string_
       DiagKind::kUnknownName, member.span,
       "the module `" + std::string(called) + "` has no `" + member.text + "`" + suggestion.text,
       {{.span = {},
-        .text =
-            module.members.empty() ? "it has nothing" : "it has " + quoted_list(module.members)}},
+        .text = module.shown.empty() ? "it has nothing" : "it has " + quoted_list(module.shown)}},
       suggestion.fix);
 }
 

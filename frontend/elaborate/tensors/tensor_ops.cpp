@@ -245,7 +245,9 @@ std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan spa
   if (unit.kind == UnitKind::kInitial) {
     units.report.error(DiagKind::kBadArgument, span,
                        "an initial value is computed before anything else; it cannot use " +
-                           (tensor.name.empty() ? "a tensor" : "the tensor `" + tensor.name + "`"));
+                           (tensor.name.empty() ? "a tensor" : "the tensor `" + tensor.name + "`") +
+                           "; begin with `zeros(shape(x), dtype(x))` and a count, `state seen = "
+                           "zeros([], i32)`, and assign `where(seen == 0, x, …)`");
     return std::nullopt;
   }
   switch (tensor.where) {

@@ -195,6 +195,14 @@ std::string colon_slip(const Scene& scene) {
     default:
       break;
   }
+  const bool is_sized = scene.type(-1) == MtfParser::NAME && scene.type(1) == MtfParser::INT;
+  const bool in_call =
+      scene.type(-2) == MtfParser::COMMA || scene.type(-2) == MtfParser::OPEN_PAREN;
+  if (is_sized && in_call && scene.expects(MtfParser::CLOSE_PAREN)) {
+    const std::string name(scene.text(-1));
+    return "an argument declares no dim; `dim " + name + " = " + std::string(scene.text(1)) +
+           "` does, then write `" + name + "`";
+  }
   const bool in_pin = scene.type(-2) == MtfParser::OPEN_BRACKET && scene.type(-3) == MtfParser::PIN;
   if (in_pin || scene.mistake.rule == MtfParser::RuleLayoutBody) {
     return "a rule is written `dim -> axis`, found `:`";

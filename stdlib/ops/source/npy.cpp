@@ -165,7 +165,12 @@ NpyInfo read_header(int file, std::int64_t file_size) {
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
   if (!read_bytes(file, 0, bytes.first(10)) ||
       std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-    return {.problem = kUnknown};
+    constexpr std::string_view kArchive = "PK\x03\x04";
+    const bool is_archive = std::memcmp(start.data(), kArchive.data(), kArchive.size()) == 0;
+    return {.problem = is_archive
+                           ? "is an archive of several arrays (.npz); `numpy.save(\"x.npy\", "
+                             "numpy.load(\"x.npz\")[\"NAME\"])` takes one out"
+                           : kUnknown};
   }
   const bool small = start[6] == 1;
   if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {
