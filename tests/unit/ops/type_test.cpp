@@ -79,7 +79,8 @@ TEST_CASE_METHOD(Fixture, "dims that do not fit") {
   CHECK(s.error_of("reshape", {x}, args("to", shape({{"n", 25}}))) ==
         "`reshape` of [batch 8, io 3] to [n 25]; 24 elements against 25 [bad-reshape]");
   CHECK(s.error_of("rename", {x}, args("dim", dim("io"), "to", dim("batch", 8))) ==
-        "`rename` would give `batch` size 3, but it is declared with 8 [dim-size]");
+        "`rename` would give `batch` size 3, but it is declared with 8; a name that is not "
+        "declared takes any size, and can be renamed once it fits [dim-size]");
   CHECK(s.error_of("rename", {x}, args("dim", dim("io"), "to", dim("batch", 3))) ==
         "`rename` of `io` to `batch`, which is in [batch 8, io 3] already [repeated-dim]");
   CHECK(s.error_of("one_hot", {i}, args("dim", dim("batch", 8))) ==
@@ -113,7 +114,8 @@ TEST_CASE_METHOD(Fixture, "positions and ranges that do not fit") {
   OpArgs as = range(0, 4);
   as.set("to", dim("half", 5));
   CHECK(s.error_of("slice", {x}, as) ==
-        "`slice` would give `half` size 4, but it is declared with 5 [dim-size]");
+        "`slice` would give `half` size 4, but it is declared with 5; a name that is not declared "
+        "takes any size, and can be renamed once it fits [dim-size]");
   as.set("to", dim("io", 4));
   CHECK(s.error_of("slice", {x}, as) ==
         "the result of `slice` would have `io` twice [repeated-dim]");
@@ -132,7 +134,8 @@ TEST_CASE_METHOD(Fixture, "tensors that cannot be joined or looked up") {
   CHECK(s.error_of("concat", {x, other}, args("over", dim("io"))) ==
         "`concat` of [batch 8, io 3] and [io 4], which differ in more than `io` [dim-size]");
   CHECK(s.error_of("stack", {x, x}, args("dim", dim("layer", 3))) ==
-        "`stack` would give `layer` size 2, but it is declared with 3 [dim-size]");
+        "`stack` would give `layer` size 2, but it is declared with 3; a name that is not declared "
+        "takes any size, and can be renamed once it fits [dim-size]");
   CHECK(s.error_of("stack", {x, x}, args("dim", dim("io"))) ==
         "the result of `stack` would have `io` twice [repeated-dim]");
   CHECK(s.error_of("gather", {x, i}, args("over", dim("batch"))) ==
