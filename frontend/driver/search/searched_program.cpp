@@ -10,6 +10,7 @@
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/elaborate/context.h"
+#include "frontend/elaborate/layouts/mesh_text.h"
 #include "ir/support/number.h"
 #include "stdlib/ops/table.h"
 
@@ -140,7 +141,7 @@ bool SearchedProgram::choose_fixed(const std::optional<Layout>& fixed, DiagSink&
                                                : "; there is " + host::quoted_list(names)));
     return false;
   } else if (!session.meshes().empty()) {
-    limits_.fixed.mesh = session.meshes().front();
+    limits_.fixed.mesh = host::first_mesh(session.meshes(), options.mesh);
   } else if (asked.ranks.empty() && !asked.fit && asked.scale.empty()) {
     diags.error(DiagKind::kMissingArgument, {},
                 "the file declares no mesh; `mesh grid = [x: 4, y: 2]` is one, and `--ranks 8` "

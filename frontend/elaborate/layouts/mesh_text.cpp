@@ -192,6 +192,13 @@ std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh) 
   return missing;
 }
 
+const Mesh& first_mesh(std::span<const Mesh> meshes, std::string_view sizes) {
+  const AxisSizes asked = parse_axis_sizes(sizes);
+  const auto found = std::ranges::find_if(
+      meshes, [&](const Mesh& mesh) { return axes_missing(asked, mesh).empty(); });
+  return found == meshes.end() ? meshes.front() : *found;
+}
+
 void declare_from_options(Reporter& report, Layouts& layouts) {
   if (!layouts.asked.mesh.empty()) {
     check_mesh_option(report, layouts);

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ struct AxisSizes {
 [[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
 // Of those that are given sizes.
 [[nodiscard]] std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh);
+
+// The first that has the axes of `--mesh`. requires: there is one
+[[nodiscard]] const Mesh& first_mesh(std::span<const Mesh> meshes, std::string_view sizes);
 
 // Checks `--mesh` against the meshes, and declares the layout of `--rules`.
 void declare_from_options(Reporter& report, Layouts& layouts);
