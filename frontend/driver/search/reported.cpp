@@ -277,9 +277,8 @@ SearchProof Searching::proof(const Priced& whole) {
   // A search that closes at once has no bound of its own.
   const double bound = std::max(is_searched ? result_.bound : 0, roles_.least_of_all(goal_.memory));
   const bool is_known = bound > 0 && (value > bound || !is_beyond);
-  return {.gap = is_whole || (value <= bound && !is_beyond) ? 0
-                 : !is_known ? std::numeric_limits<double>::infinity()
-                             : value / bound - 1,
+  const double beyond = is_known ? value / bound - 1 : std::numeric_limits<double>::infinity();
+  return {.gap = is_whole || (value <= bound && !is_beyond) ? 0 : beyond,
           .is_whole = is_whole,
           .reaches = reaches,
           .leaves_groups = is_searched && !space_.groups().empty(),

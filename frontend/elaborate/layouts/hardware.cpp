@@ -205,6 +205,15 @@ const Bandwidth* bandwidth_given(Reporter& report, const Bound& bound, SourceSpa
   return given;
 }
 
+// Nearby ranks are linked as all are where nothing else is said.
+void complete_near(Hardware& hardware, const Bound& bound) {
+  if (hardware.near.bandwidth == 0) {
+    hardware.near = hardware.link;
+  } else if (arguments_for(bound, "near_latency").empty()) {
+    hardware.near.latency = hardware.link.latency;
+  }
+}
+
 std::optional<HardwareChoice> as_hardware(const Value* value) {
   HardwareChoice choice;
   const auto add = [&choice](const Value& item) {
@@ -261,11 +270,7 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
   if (bandwidth->is_shared) {
     hardware.link.bandwidth /= static_cast<double>(hardware.near_ranks);
   }
-  if (hardware.near.bandwidth == 0) {
-    hardware.near = hardware.link;
-  } else if (arguments_for(*bound, "near_latency").empty()) {
-    hardware.near.latency = hardware.link.latency;
-  }
+  complete_near(hardware, *bound);
   return fits ? make(HardwareRef(std::make_shared<const Hardware>(std::move(hardware))))
               : unknown();
 }

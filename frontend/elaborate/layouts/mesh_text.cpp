@@ -38,6 +38,28 @@ void option_error(Reporter& report, DiagKind kind, std::string text) {
   report.error(kind, SourceSpan(), std::move(text));
 }
 
+// Each once.
+std::vector<std::string> axis_names(const Layouts& layouts) {
+  std::vector<std::string> names;
+  for (const Mesh& mesh : layouts.meshes) {
+    for (const MeshAxis& axis : mesh.axes) {
+      if (std::ranges::find(names, axis.name) == names.end()) {
+        names.push_back(axis.name);
+      }
+    }
+  }
+  return names;
+}
+
+// That no mesh has; null for none.
+const MeshAxis* unknown_axis(const AxisSizes& sizes, const Layouts& layouts) {
+  const std::vector<std::string> names = axis_names(layouts);
+  const auto found = std::ranges::find_if(sizes.axes, [&names](const MeshAxis& axis) {
+    return std::ranges::find(names, axis.name) == names.end();
+  });
+  return found == sizes.axes.end() ? nullptr : &*found;
+}
+
 void check_mesh_option(Reporter& report, Layouts& layouts) {
   const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
   if (!sizes.problem.empty()) {
@@ -50,23 +72,11 @@ void check_mesh_option(Reporter& report, Layouts& layouts) {
     layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
     return;
   }
-  for (const MeshAxis& axis : sizes.axes) {
-    const bool is_known = std::ranges::any_of(
-        layouts.meshes, [&](const Mesh& mesh) { return mesh.find(axis.name).has_value(); });
-    if (!is_known) {
-      std::vector<std::string> names;
-      for (const Mesh& mesh : layouts.meshes) {
-        for (const MeshAxis& known : mesh.axes) {
-          if (std::ranges::find(names, known.name) == names.end()) {
-            names.push_back(known.name);
-          }
-        }
-      }
-      option_error(report, DiagKind::kUnknownAxis,
-                   "`--mesh` gives the axis `" + axis.name + "` a size; the meshes have " +
-                       quoted_list(names));
-      return;
-    }
+  if (const MeshAxis* axis = unknown_axis(sizes, layouts)) {
+    option_error(report, DiagKind::kUnknownAxis,
+                 "`--mesh` gives the axis `" + axis->name + "` a size; the meshes have " +
+                     quoted_list(axis_names(layouts)));
+    return;
   }
   const bool is_of_one = std::ranges::any_of(
       layouts.meshes, [&](const Mesh& mesh) { return axes_missing(sizes, mesh).empty(); });

@@ -102,13 +102,7 @@ Json sensitivity_json(const SearchReport& report) {
   return list;
 }
 
-}  // namespace
-
-std::string search_json(const SearchReport& report) {
-  Json front = Json::array();
-  for (const FoundLayout& found : report.front) {
-    front.push_back(found_json(found));
-  }
+Json dims_json(const SearchReport& report) {
   Json dims = Json::array();
   for (const DimChoice& choice : report.dims) {
     Json next;
@@ -120,6 +114,16 @@ std::string search_json(const SearchReport& report) {
                     {"runner_up", std::move(next)},
                     {"left_out", choice.is_left_out},
                     {"refused", choice.refused.empty() ? Json() : Json(choice.refused)}});
+  }
+  return dims;
+}
+
+}  // namespace
+
+std::string search_json(const SearchReport& report) {
+  Json front = Json::array();
+  for (const FoundLayout& found : report.front) {
+    front.push_back(found_json(found));
   }
   Json moved = Json::array();
   for (const MovedFor& one : report.moved) {
@@ -148,7 +152,7 @@ std::string search_json(const SearchReport& report) {
                {"legal", report.legal},
                {"meshes", report.meshes},
                {"other_meshes", report.other_meshes},
-               {"dims", std::move(dims)},
+               {"dims", dims_json(report)},
                {"moved", std::move(moved)},
                {"recompute", recomputed_json(report)},
                {"candidates", std::move(points)},

@@ -45,8 +45,8 @@ std::string other_meshes_text(const SearchReport& report) {
                                                count_text(std::ssize(others)) + " others"
                          : others.size() == 1 ? options + " searches the other"
                                               : options + " search the others";
-  return "on the mesh " + mesh.name + ", the first of the file; " + on + ", `--ranks " +
-         std::to_string(mesh.ranks()) + "` other shapes of so many ranks\n";
+  return "on the mesh " + mesh.name + "; " + on + ", `--ranks " + std::to_string(mesh.ranks()) +
+         "` other shapes of so many ranks\n";
 }
 
 std::string indented(const std::string& text) {
@@ -106,24 +106,32 @@ std::string no_dims_text(const SearchReport& report) {
              : "";
 }
 
+// What stands beside where a dim is.
+std::string next_best_text(const DimChoice& choice, const SearchReport& report) {
+  if (choice.is_fixed) {
+    return "as the layout says";
+  }
+  if (choice.is_left_out) {
+    return "what is next best was not looked at: the budget is used up";
+  }
+  if (choice.there.empty()) {
+    return "nothing else is possible" + (choice.refused.empty() ? "" : ": " + choice.refused);
+  }
+  const Objective objective = report.goal.objective;
+  const double best = value_of(report.front[report.best].priced, objective);
+  return "next best " + choice.there + ": " + value_text(choice.value, objective) + " (" +
+         change_text(best, choice.value) + ")";
+}
+
 std::string dims_text(const SearchReport& report) {
+  const double limit = report.goal.objective == Objective::kMemory ? 0 : report.goal.memory;
   std::vector<Row> rows;
-  const Priced& best = report.front[report.best].priced;
-  const double value = value_of(best, report.goal.objective);
   for (const DimChoice& choice : report.dims) {
-    const std::string next =
-        choice.is_fixed      ? "as the layout says"
-        : choice.is_left_out ? "what is next best was not looked at: the budget is used up"
-        : choice.there.empty()
-            ? "nothing else is possible" + (choice.refused.empty() ? "" : ": " + choice.refused)
-            : "next best " + choice.there + ": " + value_text(choice.value, report.goal.objective) +
-                  " (" + change_text(value, choice.value) + ")";
-    const bool more = report.goal.objective != Objective::kMemory && report.goal.memory > 0 &&
-                      choice.bytes > report.goal.memory;
-    rows.push_back(
-        {choice.dim, choice.here,
-         next +
-             (more ? ", which takes " + bytes_text(static_cast<std::int64_t>(choice.bytes)) : "")});
+    std::string next = next_best_text(choice, report);
+    if (limit > 0 && choice.bytes > limit) {
+      next += ", which takes " + bytes_text(static_cast<std::int64_t>(choice.bytes));
+    }
+    rows.push_back({choice.dim, choice.here, std::move(next)});
   }
   return rows.empty() ? no_dims_text(report) : "\ndims\n" + in_columns(rows, {.gap = 3});
 }

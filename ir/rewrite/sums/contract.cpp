@@ -106,6 +106,18 @@ bool may_be_opened(const Value& value) {
          value.op->primitive == Primitive::kNegate;
 }
 
+// A value that is no contraction: as it is, but for what it reads.
+void take(Contraction& state, ValueId id) {
+  const Value& value = state.transfer.from.at(id);
+  const bool stays = value.op != nullptr && may_be_opened(value);
+  const ValueId now = stays ? append_moved(state.transfer, id) : append_taken(state.transfer, id);
+  state.transfer.map(id, now);
+  Value& taken = state.transfer.to.at(now);
+  if (taken.op != nullptr) {
+    skip_views(state.transfer.to, taken);
+  }
+}
+
 void contract_all(Contraction& state) {
   const Program& program = state.transfer.from;
   for (std::size_t i = 0; i < program.values.size(); ++i) {
@@ -114,13 +126,7 @@ void contract_all(Contraction& state) {
     const std::optional<ValueId> sum =
         value.op == nullptr ? std::nullopt : as_contraction(state, value);
     if (!sum) {
-      const bool stays = value.op != nullptr && may_be_opened(value);
-      const ValueId now =
-          stays ? append_moved(state.transfer, id) : append_taken(state.transfer, id);
-      state.transfer.map(id, now);
-      if (value.op != nullptr) {
-        skip_views(state.transfer.to, state.transfer.to.at(now));
-      }
+      take(state, id);
       continue;
     }
     state.transfer.map(id, *sum);

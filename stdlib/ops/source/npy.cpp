@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ir/support/diag.h"
 #include "ir/support/file.h"
 #include "runtime/vector_math/unsigned.h"
 

@@ -249,15 +249,33 @@ bool use_found(Repl& repl) {
   return use(repl, text + "\nuse layout " + name);
 }
 
+namespace {
+
+bool tell_layouts(Repl& repl) {
+  for (const std::string& name : layout_names(repl)) {
+    const std::string text =
+        value_text(*repl.planned().value(name), repl.planned().device(), repl.planned().context());
+    repl.tell(name + " : " + text + "\n", {{"name", name}, {"value", text}});
+  }
+  repl.tell("in use: " + repl.in_use() + "\n", {{"in_use", repl.in_use()}});
+  return true;
+}
+
+bool refuse_layout(Repl& repl, const std::string& name, const std::vector<std::string>& names) {
+  const std::string known =
+      names.empty() ? "; none is declared" : "; there is " + joined(names, ", ");
+  const bool is_one_rank = name == "none" && !names.empty();
+  return repl.refuse(
+      DiagKind::kUnknownLayout,
+      "no layout `" + name + "`" + did_you_mean(name, names, known) +
+          (is_one_rank ? "; `:diff none " + names.front() + "` is about one rank" : ""));
+}
+
+}  // namespace
+
 bool repl_layout(Repl& repl, const std::string& rest) {
   if (rest.empty()) {
-    for (const std::string& name : layout_names(repl)) {
-      const std::string text = value_text(*repl.planned().value(name), repl.planned().device(),
-                                          repl.planned().context());
-      repl.tell(name + " : " + text + "\n", {{"name", name}, {"value", text}});
-    }
-    repl.tell("in use: " + repl.in_use() + "\n", {{"in_use", repl.in_use()}});
-    return true;
+    return tell_layouts(repl);
   }
   const std::vector<std::string> names = layout_names(repl);
   if (rest.find("->") == std::string::npos) {
@@ -266,15 +284,7 @@ bool repl_layout(Repl& repl, const std::string& rest) {
       return use_found(repl);
     }
     if (std::ranges::find(names, rest) == names.end()) {
-      const std::string compared = rest != "none" || names.empty()
-                                       ? ""
-                                       : "; `:diff none " + names.front() + "` is about one rank";
-      return repl.refuse(DiagKind::kUnknownLayout,
-                         "no layout `" + rest + "`" +
-                             did_you_mean(rest, names,
-                                          names.empty() ? "; none is declared"
-                                                        : "; there is " + joined(names, ", ")) +
-                             compared);
+      return refuse_layout(repl, rest, names);
     }
     return use(repl, "use layout " + rest);
   }
