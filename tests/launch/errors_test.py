@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 UNKNOWN_NAME = """\
-wrong.mtf:1:15: error: nothing is called `b` here [unknown-name]
+wrong.mtf:1:15: error: no dim `b` is declared; `b: 128` declares it here [unknown-dim]
   let x = ones([b])
                 ^
 """
