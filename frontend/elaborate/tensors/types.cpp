@@ -113,20 +113,15 @@ bool is_callable(const Value& value) {
   return value.is<Function>() || value.is<const OpDef*>() || value.is<const HostFn*>();
 }
 
-// What makes the value fit a word, as far as one can tell.
+// What makes a number fit where dims are declared.
 std::string way_out(const Value& value, const std::string& word, std::string_view what) {
-  if (word != "dim" && word != "dims") {
+  const auto* size = value.get<std::int64_t>();
+  if ((word != "dim" && word != "dims") || size == nullptr || *size <= 0) {
     return "";
   }
-  if (const auto* size = value.get<std::int64_t>(); size != nullptr && *size > 0) {
-    const std::string name =
-        what.starts_with('`') ? std::string(what.substr(1, what.size() - 2)) : "rows";
-    return "; `dim " + name + " = " + std::to_string(*size) + "` makes one";
-  }
-  const auto* shape = value.get<Shape>();
-  return shape != nullptr && shape->dims().size() == 1
-             ? "; its only one is `" + shape->dims().front().name + "`"
-             : "";
+  const std::string name =
+      what.starts_with('`') ? std::string(what.substr(1, what.size() - 2)) : "rows";
+  return "; `dim " + name + " = " + std::to_string(*size) + "` makes one";
 }
 
 Value checked_word(const Checked& checked, const std::string& word) {
@@ -139,6 +134,10 @@ Value checked_word(const Checked& checked, const std::string& word) {
       (word == "dims" && dims_in(value));
   if (fits) {
     return value;
+  }
+  const auto* shape = value.get<Shape>();
+  if (word == "dim" && shape != nullptr && shape->rank() == 1) {  // [found: 10], which declares it
+    return make(shape->dims().front());
   }
   if (word == "int" && value.is<Dim>()) {
     return make(value.get<Dim>()->size);

@@ -118,8 +118,10 @@ TEST_CASE("dims are a dim, or a shape or list of them") {
         Lines{"[c 4] [c 4] [a 2, b 3, c 4]"});
   CHECK(printed(program + "print f(4)") ==
         Lines{"3:9 wrong-type: `over` is an int; `dims` is declared; `dim over = 4` makes one"});
-  CHECK(printed("dim a = 2\nfn f(d: dim) { return d }\nprint f([a])") ==
-        Lines{"3:9 wrong-type: `d` is the shape [a 2]; `dim` is declared; its only one is `a`"});
+  CHECK(printed("dim a = 2, b = 3\nfn f(d: dim) { return [d] }\nprint f([a]), f([c: 4])") ==
+        Lines{"[a 2] [c 4]"});
+  CHECK(printed("dim a = 2, b = 3\nfn f(d: dim) { return [d] }\nprint f([a, b])") ==
+        Lines{"3:9 wrong-type: `d` is the shape [a 2, b 3]; `dim` is declared"});
 }
 
 TEST_CASE("recursion ends in an error, not in a crash") {
