@@ -124,6 +124,19 @@ std::string way_out(const Value& value, const std::string& word, std::string_vie
   return "; `dim " + name + " = " + std::to_string(*size) + "` makes one";
 }
 
+// What a value of another kind stands for where the word is declared.
+std::optional<Value> standing_for(const Value& value, const std::string& word) {
+  const auto* shape = value.get<Shape>();
+  if (word == "dim" && shape != nullptr && shape->rank() == 1) {  // [found: 10], which declares it
+    return make(shape->dims().front());
+  }
+  if (word == "int" && value.is<Dim>()) {
+    return make(value.get<Dim>()->size);
+  }
+  const std::optional<double> number = word == "float" ? as_real(value) : std::nullopt;
+  return number ? std::optional(make(*number)) : std::nullopt;
+}
+
 Value checked_word(const Checked& checked, const std::string& word) {
   const Value& value = checked.operand.value;
   const bool fits =
@@ -135,15 +148,8 @@ Value checked_word(const Checked& checked, const std::string& word) {
   if (fits) {
     return value;
   }
-  const auto* shape = value.get<Shape>();
-  if (word == "dim" && shape != nullptr && shape->rank() == 1) {  // [found: 10], which declares it
-    return make(shape->dims().front());
-  }
-  if (word == "int" && value.is<Dim>()) {
-    return make(value.get<Dim>()->size);
-  }
-  if (word == "float" && as_real(value)) {
-    return make(*as_real(value));
+  if (const std::optional<Value> other = standing_for(value, word)) {
+    return *other;
   }
   return checked.wrong(
       DiagKind::kWrongType,
