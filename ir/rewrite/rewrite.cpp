@@ -312,7 +312,8 @@ void keep_recomputed(Program& simplified) {
     const ValueId original = std::exchange(value.recompute, {}).of;
     const bool draws = value.op != nullptr && value.op->random;
     value.recompute.drawn_at = draws ? static_cast<std::int32_t>(i) : -1;
-    draws&& original.valid() ? compaction.replace(original) : compaction.keep();
+    const bool is_copy = draws && original.valid();
+    is_copy ? compaction.replace(original) : compaction.keep();
   }
   compaction.finish();
   merge_equal(simplified);

@@ -134,10 +134,10 @@ bool saves(const ast::File& tree) {
 }
 
 // What an interrupted run has done, and what of it is lost.
-std::string done_by(const ExecuteDevice& device, bool saves) {
+std::string done_by(const ExecuteDevice& device, const ast::File& program) {
   const std::string& last = device.last_step();
   const std::string& saved = device.saved_step();
-  if (!saves || last.empty() || last == saved) {
+  if (last.empty() || last == saved || !saves(program)) {
     return last;
   }
   return last + "; nothing was saved" + (saved.empty() ? "" : " since " + saved);
@@ -203,7 +203,6 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
       report_times(workspace, timeline, device, session, diags);
     }
   };
-  const bool has_save = tree && saves(*tree);
   const std::optional<Interrupted> interrupted =
       run_until_interrupted(session, *std::move(tree), failed);
   metrics.report(diags);
@@ -215,9 +214,9 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   }
   Outcome outcome = outcome_of(workspace, diags);
   if (interrupted && outcome.status == kDone) {
-    say_interrupted(workspace, *interrupted,
-                    interrupted->saved.empty() ? done_by(device, has_save) : device.last_step(),
-                    outcome);
+    say_interrupted(
+        workspace, *interrupted,
+        interrupted->saved.empty() ? done_by(device, session.file()) : device.last_step(), outcome);
   }
   return outcome;
 }

@@ -104,10 +104,7 @@ std::string why_no_mesh(const Layouts& layouts, const Pairs& rules) {
   if (layouts.meshes.empty()) {
     return "there is no mesh; `--mesh \"rows=2,cols=2\"` makes one";
   }
-  std::vector<std::string> names;
-  for (const Mesh& mesh : layouts.meshes) {
-    std::ranges::transform(mesh.axes, std::back_inserter(names), &MeshAxis::name);
-  }
+  const std::vector<std::string> names = axis_names(layouts);
   for (const auto& [dim, axis] : rules) {
     if (std::ranges::find(names, axis) == names.end()) {
       return "no mesh has an axis " + in_backticks(axis) + did_you_mean(axis, names);

@@ -99,9 +99,8 @@ std::vector<std::string_view> summed_dims(const Program& to, const std::vector<V
 void keep_order(const Program& to, std::vector<ValueId>& factors,
                 const std::vector<ValueId>& written, const Shape& kept) {
   const std::vector<std::string_view> order = summed_dims(to, written, kept);
-  std::vector<ValueId> moved = factors;
   for (std::size_t i = 0; i < factors.size() && order.size() > 1; ++i) {
-    moved = factors;
+    std::vector<ValueId> moved = factors;
     const auto first = moved.begin() + static_cast<std::ptrdiff_t>(i);
     std::rotate(moved.begin(), first, first + 1);
     if (summed_dims(to, moved, kept) == order) {

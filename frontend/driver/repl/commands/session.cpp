@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <variant>
 
@@ -71,12 +69,7 @@ bool holds_other(const std::string& path, const std::string& text) {
     return false;
   }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (size != text.size()) {
-    return size > 0;
-  }
-  std::ostringstream held;
-  held << std::ifstream(path, std::ios::binary).rdbuf();
-  return held.str() != text;
+  return size > 0 && (size != text.size() || text_of(path) != text);
 }
 
 }  // namespace
