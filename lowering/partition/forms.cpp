@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/partition/split/split.h"
 #include "lowering/reshard/halo.h"
 
 namespace mtf {
@@ -150,6 +151,8 @@ Number Forms::target_number(ValueId id) {
 void Forms::add_problem(ValueId id, std::vector<std::uint64_t>& problem) {
   const Value& value = out_.source.at(id);
   problem.push_back(target_number(id));
+  const std::vector<std::size_t> same = first_same(value.operands);
+  problem.insert(problem.end(), same.begin(), same.end());
   for (const ValueId operand : value.operands) {
     const OpDef* op = out_.source.at(operand).op;
     problem.push_back(target_number(operand));

@@ -152,6 +152,7 @@ LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& fo
                        .result = forms.target(id),
                        .firm = firm_layouts(program, id),
                        .copies = forms.copies_of(value),
+                       .same = first_same(value.operands),
                        .pinned = pinned_operands(program.source, value),
                        .adds = adds,
                        .price_only = plans.plan_for.price_only},

@@ -91,6 +91,9 @@ class Chooser {
     }
     double bytes = 0;
     for (std::size_t i = 0; i < bounds_.size(); ++i) {
+      if (i < problem_.same.size() && problem_.same[i] != i) {
+        continue;  // it may be had already
+      }
       bytes += i < problem_.operands.size() ? bounds_[i].operand(claimed_.axes, picked_)
                                             : bounds_[i].result(claimed_.axes, picked_);
     }

@@ -29,6 +29,7 @@ class JoinedProblem {
                         .result = result,
                         .firm = joined_all(problem_.firm),
                         .copies = {},
+                        .same = problem_.same,
                         .pinned = problem_.pinned,
                         .adds = problem_.adds,
                         .price_only = true};

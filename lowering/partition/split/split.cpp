@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace mtf {
+
+std::vector<std::size_t> first_same(std::span<const ValueId> operands) {
+  std::vector<std::size_t> same;
+  for (const ValueId operand : operands) {
+    same.push_back(
+        static_cast<std::size_t>(std::ranges::find(operands, operand) - operands.begin()));
+  }
+  return same;
+}
+
 std::vector<bool> pinned_operands(const Program& program, const Value& value) {
   std::vector<bool> pinned;
   for (const ValueId operand : value.operands) {

@@ -49,6 +49,8 @@ struct SplitProblem {
   std::vector<ValueLayout> firm = {};
   // For each operand, layouts that it is in already beside that of the rules. Empty: none.
   std::vector<std::vector<ValueLayout>> copies = {};
+  // For each operand, the first one that is the same value: what is received for both counts once.
+  std::vector<std::size_t> same = {};  // Empty: all differ
   std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
   // The operation that adds up what a sum was finished for in stages; null: bits do not count.
   const OpDef* adds = nullptr;
@@ -67,6 +69,9 @@ struct SplitProblem {
 
 [[nodiscard]] LoopSplit choose_split(const SplitProblem& problem, Resharder& resharder,
                                      const Mesh& mesh);
+
+// For each operand, the first one that is the same value.
+[[nodiscard]] std::vector<std::size_t> first_same(std::span<const ValueId> operands);
 
 // For each operand, whether it is what `@` says.
 [[nodiscard]] std::vector<bool> pinned_operands(const Program& program, const Value& value);

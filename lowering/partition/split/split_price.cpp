@@ -49,7 +49,9 @@ std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
     if (!needed || !confine(*needed, problem_.operands[i], where)) {
       return std::nullopt;
     }
-    add_operand(i, *needed, split);
+    if (!is_had(i, *needed, split.operands)) {
+      add_operand(i, *needed, split);
+    }
     split.operands.push_back(*std::move(needed));
   }
   if (!problem_.call.op->effect && !price_result(loops, where, most, split)) {
@@ -64,6 +66,17 @@ std::optional<LoopSplit> SplitPricer::priced(std::vector<Axes> loops,
   }
   split.loops = std::move(loops);
   return split;
+}
+
+// Whether an operand before this one is the same value, needed in the same layout.
+bool SplitPricer::is_had(std::size_t operand, const ValueLayout& needed,
+                         std::span<const ValueLayout> before) const {
+  for (std::size_t i = 0; i < operand && !problem_.same.empty(); ++i) {
+    if (problem_.same[i] == problem_.same[operand] && before[i] == needed) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // From where it is nearest.
@@ -176,12 +189,14 @@ double SplitPricer::volume_of(const std::vector<Axes>& loops) const {
 std::optional<double> SplitPricer::least_bytes(const std::vector<Axes>& loops) const {
   const IterationSpace& space = problem_.space;
   std::int64_t bytes = 0;
+  std::vector<ValueLayout> operands;
   for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
-    const std::optional<ValueLayout> needed = operand_from_loops(i, loops, space, mesh_);
+    std::optional<ValueLayout> needed = operand_from_loops(i, loops, space, mesh_);
     if (!needed) {
       return std::nullopt;
     }
-    bytes += least_to_operand(i, *needed);
+    bytes += is_had(i, *needed, operands) ? 0 : least_to_operand(i, *needed);
+    operands.push_back(*std::move(needed));
   }
   if (!problem_.call.op->effect && problem_.result.where.empty()) {
     std::optional<ValueLayout> result = layout_from_loops(space.result, loops, space, mesh_);

@@ -27,6 +27,8 @@ class SplitPricer {
  private:
   std::optional<LoopSplit> priced(std::vector<Axes> loops, std::span<const Condition> where,
                                   double most);
+  [[nodiscard]] bool is_had(std::size_t operand, const ValueLayout& needed,
+                            std::span<const ValueLayout> before) const;
   void add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split);
   bool price_result(const std::vector<Axes>& loops, std::span<const Condition> where, double most,
                     LoopSplit& split);

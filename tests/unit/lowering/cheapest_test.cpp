@@ -33,6 +33,7 @@ struct Cases {
   std::uint64_t seed = 1;
   int count = 0;
   std::int64_t scale = 1;  // of the sizes of dims
+  bool of_itself = false;  // products: of a tensor and itself
 
   [[nodiscard]] Exhaustive::Along along() const {
     return scale == 1 ? Exhaustive::Along::kNamed : Exhaustive::Along::kAll;
@@ -40,12 +41,12 @@ struct Cases {
 };
 
 // A product of two tensors: dims of both, of each alone, and summed ones.
-OpCall random_product(Random& random, std::int64_t scale) {
+OpCall random_product(Random& random, const Cases& cases) {
   std::vector<Dim> left;
   std::vector<Dim> right;
   std::vector<Dim> made;
   const auto add = [&](const char* name, bool in_left, bool in_right, bool kept) {
-    const Dim dim{name, scale * random.size()};
+    const Dim dim{name, cases.scale * random.size()};
     if (in_left) {
       left.insert(left.begin() + static_cast<std::ptrdiff_t>(random.below(left.size() + 1)), dim);
     }
@@ -57,8 +58,8 @@ OpCall random_product(Random& random, std::int64_t scale) {
       made.insert(made.begin() + static_cast<std::ptrdiff_t>(random.below(made.size() + 1)), dim);
     }
   };
-  add("m", true, false, true);
-  add("n", false, true, true);
+  add("m", true, cases.of_itself, true);
+  add("n", false, !cases.of_itself, !cases.of_itself);
   add("k", true, true, false);
   if (random.below(3) == 0) {
     add("b", true, true, true);
@@ -67,7 +68,8 @@ OpCall random_product(Random& random, std::int64_t scale) {
   }
   OpCall call;
   call.op = find_op(op_table(), "einsum");
-  call.operands = {{DType::kF32, Shape(left)}, {DType::kF32, Shape(right)}};
+  call.operands = {{DType::kF32, Shape(left)},
+                   {DType::kF32, Shape(cases.of_itself ? left : right)}};
   call.result = {DType::kF32, Shape(made)};
   call.args.set("to", Shape(made));
   return call;
@@ -90,13 +92,16 @@ Axes axes_of(const std::vector<ValueLayout>& layouts, const Mesh& mesh) {
 }
 
 void compare_product(Random& random, const Cases& cases, Compared& compared) {
-  const OpCall call = random_product(random, cases.scale);
+  const OpCall call = random_product(random, cases);
   const IterationSpace space = call.op->space(call);
   const Mesh mesh = mesh_with(cases.meshes[random.below(cases.meshes.size())]);
-  const std::vector<ValueLayout> operands = {random.layout(call.operands[0].shape, mesh),
-                                             random.layout(call.operands[1].shape, mesh)};
+  std::vector<ValueLayout> operands = {random.layout(call.operands[0].shape, mesh)};
+  operands.push_back(cases.of_itself ? operands[0] : random.layout(call.operands[1].shape, mesh));
   const ValueLayout result = random.layout(call.result.shape, mesh);
-  const SplitProblem problem{.call = call, .space = space, .operands = operands, .result = result};
+  SplitProblem problem{.call = call, .space = space, .operands = operands, .result = result};
+  if (cases.of_itself) {
+    problem.same = {0, 0};
+  }
   Resharder resharder(mesh);
   const LoopSplit split = choose_split(problem, resharder, mesh);
   std::vector<Exhaustive> tensors;
@@ -243,6 +248,12 @@ TEST_CASE("no product moves more than the cheapest of all loop splits and finish
   INFO(compared.worst);
   CHECK(compared.dominated == 0);
   compared = compare_products({.count = 60, .scale = 1 << 12});
+  INFO(compared.worst);
+  CHECK(compared.dominated == 0);
+}
+
+TEST_CASE("a tensor that is multiplied by itself is received once") {
+  const Compared compared = compare_products({.count = 200, .of_itself = true});
   INFO(compared.worst);
   CHECK(compared.dominated == 0);
 }

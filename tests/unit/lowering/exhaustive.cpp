@@ -264,9 +264,13 @@ class Splits {
       }
     }
     std::int64_t bytes = 0;
+    std::vector<ValueLayout> had;
     for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
       const ValueLayout needed = *layout_from_loops(space.operands[i], loops_, space, mesh_);
-      bytes += 4 * tensors_[i].received(problem_.operands[i], needed);
+      const bool is_again = !problem_.same.empty() && problem_.same[i] != i &&
+                            std::ranges::find(had, needed) != had.end();  // of one value
+      bytes += is_again ? 0 : 4 * tensors_[i].received(problem_.operands[i], needed);
+      had.push_back(needed);
     }
     bytes += 4 * tensors_.back().received(made, problem_.result);
     const double price =
