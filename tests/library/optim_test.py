@@ -19,6 +19,7 @@ except ImportError:
     torch = None
 
 STEPS = 20
+LIMIT = 0.2  # of the gradients' norm, where it is clipped
 PROGRAM = """\
 import optim
 dim row = 6, col = 4, batch = 8
@@ -29,7 +30,7 @@ fn step(x: f64[batch, row], target: f64[batch, col], rate: f64[]) {
   param w : f64[row, col] = load("w.npy", [row, col])
   BIAS
   let loss = mean(square(einsum(x, w -> [batch, col]) PLUS - target))
-  minimize loss with optim.RULE
+  STEP
   return loss, w
 }
 let x = load("x.npy", [batch, row])
@@ -137,6 +138,11 @@ RULES = {
     "muon()": (muon, None),
 }
 
+# What stands in the program, what does the same, and where the norm of gradients is clipped.
+WAYS = [(f"minimize loss with optim.{rule}", *same, math.inf) for rule, same in RULES.items()]
+WAYS.append((f'optim.minimize_clipped(loss, params("*"), optim.sgd, {LIMIT})',
+                 *RULES["sgd(lr = 0.1)"], LIMIT))
+
 
 def gradients(params, x, target):
     y = x @ params[0] + (params[1] if len(params) > 1 else 0)
@@ -144,28 +150,31 @@ def gradients(params, x, target):
     return [x.T @ dy, dy.sum(0)][:len(params)]
 
 
-def by_numpy(update, params, x, target):
+def by_numpy(update, params, x, target, limit=math.inf):
     states = [{} for _ in params]
     for t in range(1, STEPS + 1):
         grads = gradients(params, x, target)
+        norm = math.sqrt(sum(np.square(g).sum() for g in grads))
+        grads = [g * min(1, limit / norm) for g in grads]
         params = [update(p, g, s, t) for p, g, s in zip(params, grads, states)]
     return params[0]
 
 
-def by_torch(make, params, x, target):
+def by_torch(make, params, x, target, limit=math.inf):
     params = [torch.tensor(p, requires_grad=True) for p in params]
     optimizer = make(params)
     for _ in range(STEPS):
         grads = gradients([p.detach().numpy() for p in params], x, target)
         for p, g in zip(params, grads):
             p.grad = torch.tensor(g)
+        torch.nn.utils.clip_grad_norm_(params, limit)
         optimizer.step()
     return params[0].detach().numpy()
 
 
-def by_mtf(mtf, folder, rule, bias):
+def by_mtf(mtf, folder, step, bias):
     text = PROGRAM.replace("STEPS", str(STEPS)).replace("LAST", str(STEPS - 1))
-    text = text.replace("RULE", rule).replace("PLUS", "+ b" if bias else "")
+    text = text.replace("STEP", step).replace("PLUS", "+ b" if bias else "")
     text = text.replace("BIAS", "param b : f64[col] = zeros" if bias else "")
     with open(os.path.join(folder, "step.mtf"), "w", encoding="utf-8") as file:
         file.write(text)
@@ -180,17 +189,17 @@ def main(mtf):
     with tempfile.TemporaryDirectory() as folder:
         for name, array in (("x", x), ("target", target), ("w", w)):
             np.save(os.path.join(folder, name + ".npy"), array)
-        for rule, (update, make) in RULES.items():
+        for step, update, make, limit in WAYS:
             bias = update is not muon  # which is for matrices
             params = [w, np.zeros(4)] if bias else [w]
-            found = by_mtf(mtf, folder, rule, bias)
-            wanted = [by_numpy(update, params, x, target)]
+            found = by_mtf(mtf, folder, step, bias)
+            wanted = [by_numpy(update, params, x, target, limit)]
             if torch is not None and make is not None:
-                wanted.append(by_torch(make, params, x, target))
+                wanted.append(by_torch(make, params, x, target, limit))
             for other in wanted:
                 error = np.abs(found - other).max()
                 if not error < 1e-6:
-                    print(f"{rule}: {error} off")
+                    print(f"{step}: {error} off")
                     failed = True
     return 1 if failed else 0
 

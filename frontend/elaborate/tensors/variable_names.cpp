@@ -81,12 +81,21 @@ std::vector<std::string> spellings(const Variables& variables, bool trained_only
   return texts;
 }
 
+// A glob of the params whose paths end in what was taken for a path, or one in its spelling.
+Suggestion suggest_glob(const std::string& glob, std::span<const std::string> known) {
+  const std::string ending = "*/" + glob;
+  if (!glob.empty() && std::ranges::find(known, ending) != known.end()) {
+    return {.text = "; did you mean `" + ending + "`?", .fix = ending};
+  }
+  return suggest(glob, known);
+}
+
 void report_no_param(Context& c, const std::string& glob, SourceSpan span) {
   const bool is_state = std::ranges::any_of(c.variables.by_path, [&](const auto& entry) {
     return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(entry.first);
   });
   const std::vector<std::string> known = spellings(c.variables, /*trained_only=*/true);
-  const Suggestion suggestion = suggest(glob, known);
+  const Suggestion suggestion = suggest_glob(glob, known);
   std::string text = suggestion.text;
   if (is_state) {
     text = "; what it names is `state`, which is not trained";
