@@ -4,6 +4,8 @@
 #include "frontend/report/plan/fold.h"
 
 #include <algorithm>
+#include <charconv>
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -81,6 +83,16 @@ std::string_view label_of(std::string_view name, std::string_view other) {
   return end > 0 && is_digit(name[end - 1]) ? name.substr(0, end) : std::string_view();
 }
 
+// What comes before the position of an element that is taken out, as of each turn of a loop that is
+// written out: it may count on from one repetition to the next.
+constexpr std::string_view kPosition = "at = ";
+
+std::int64_t position_of(std::string_view name) {
+  std::int64_t position = 0;
+  std::from_chars(name.data() + kPosition.size(), name.data() + name.size(), position);
+  return position;
+}
+
 class Folder {
  public:
   Folder(std::span<const PlanLine> lines, std::span<const PlanName> names,
@@ -105,7 +117,7 @@ class Folder {
   std::vector<PlanPart> parts(std::size_t begin, std::size_t end) {
     std::vector<PlanPart> result;
     while (begin < end) {
-      const Repeat repeat = repeats_.at(begin, end);
+      const Repeat repeat = evenly(begin, repeats_.at(begin, end));
       if (repeat.times == 1) {
         result.push_back({.begin = begin, .end = begin + 1, .times = 1, .names = {}, .parts = {}});
         ++begin;
@@ -123,6 +135,26 @@ class Folder {
   }
 
  private:
+  // As often as positions go on by the same number.
+  [[nodiscard]] Repeat evenly(std::size_t begin, Repeat repeat) const {
+    for (std::size_t i = 0; i < repeat.length; ++i) {
+      const std::size_t item = begin + i;
+      for (std::size_t n = 0; n < repeats_.names_in(item).size(); ++n) {
+        const auto at = [&](std::int64_t time) {
+          return names_[repeats_.names_in(item + repeat.length * static_cast<std::size_t>(time))[n]]
+              .text;
+        };
+        std::int64_t time = at(0).starts_with(kPosition) ? 2 : repeat.times;
+        while (time < repeat.times && position_of(at(time)) - position_of(at(time - 1)) ==
+                                          position_of(at(1)) - position_of(at(0))) {
+          ++time;
+        }
+        repeat.times = std::min(repeat.times, time);
+      }
+    }
+    return repeat;
+  }
+
   // Reads as if nothing were cut out before the line.
   void join_cuts(std::size_t line, std::span<const PlanCut> cuts) {
     for (; next_cut_ < cuts.size() && cuts[next_cut_].at <= line; ++next_cut_) {
@@ -169,7 +201,10 @@ class Folder {
     for_each_word(line.op, [&](std::string_view word) {
       const bool may_be_name = word.size() > 1 || is_of_word(word.front());
       const auto name = may_be_name ? numbers_.find(word) : numbers_.end();
-      if (name == numbers_.end()) {
+      if (text.ends_with(kPosition) && std::ranges::all_of(word, is_digit)) {
+        text += '\1';
+        names_of_line_.push_back(number_of_position(word));
+      } else if (name == numbers_.end()) {
         text += word;
       } else {
         text += '\1';
@@ -181,7 +216,19 @@ class Folder {
     return text;
   }
 
-  // Of the variables and arguments that the block names, and its repetitions have others for.
+  std::size_t number_of_position(std::string_view digits) {
+    std::string text = std::string(kPosition) + std::string(digits);
+    if (const auto found = numbers_.find(text); found != numbers_.end()) {
+      return found->second;
+    }
+    positions_.push_back(std::move(text));
+    numbers_.emplace(positions_.back(), names_.size());
+    names_.push_back({.text = positions_.back(), .is_input = true});
+    return names_.size() - 1;
+  }
+
+  // Of the variables, arguments and positions that the block names, and its repetitions have others
+  // for.
   [[nodiscard]] std::string labels(std::size_t begin, const Repeat& repeat) const {
     const std::size_t last = begin + repeat.hidden();
     std::vector<std::string> texts;
@@ -212,6 +259,7 @@ class Folder {
 
   std::unordered_map<std::string_view, std::size_t> numbers_;
   std::vector<PlanName> names_;
+  std::deque<std::string> positions_;       // that are names
   std::vector<std::size_t> names_of_line_;  // its own, then those it reads
   Repeats repeats_;                         // of lines
   std::size_t next_cut_ = 0;

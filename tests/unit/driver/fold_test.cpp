@@ -72,6 +72,22 @@ TEST_CASE("a block in a block is folded, too") {
   CHECK(parts[0].parts[0].times == 6);
 }
 
+TEST_CASE("turns of a loop are folded as far as positions go on evenly") {
+  std::vector<PlanLine> lines = {step("x", "first()")};
+  const std::vector<int> positions = {2, 5, 8, 11, 12, 13};
+  for (const int at : positions) {
+    const std::string turn = std::to_string(at);
+    lines.push_back(step("%" + turn, "index(x, dim = tick, at = " + turn + ")"));
+    lines.push_back(step("y." + turn, "%" + turn + " + 1"));
+    lines.push_back(step("z." + turn, "exp(y." + turn + ")"));
+  }
+  const std::vector<PlanPart> parts = whole(lines);
+  REQUIRE(parts.size() >= 2);
+  CHECK(parts[1].times == 4);
+  CHECK(parts[1].end - parts[1].begin == 3);
+  CHECK(parts[1].names == "at = 5 … at = 11 as at = 2");
+}
+
 TEST_CASE("what is wired otherwise, or does another thing, is no repetition") {
   std::vector<PlanLine> lines = network("layer_", 3);
   std::vector<PlanPart> parts = whole(lines);
