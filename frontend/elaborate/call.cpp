@@ -54,6 +54,14 @@ std::optional<Arguments> known_arguments(Context& c, const Function& function, c
   return arguments;
 }
 
+// "/net/w": under that path, wherever the call stands. A model has its variables under its own.
+void place_from_root(const Function& function, CallSite& site) {
+  if (site.name.starts_with('/') && !owns_variables(*function.fn)) {
+    site.name.erase(0, 1);
+    site.owned_path = site.name;
+  }
+}
+
 Value call_function(Context& c, const Function& function, const ast::Call& call, SourceSpan span) {
   c.variables.called.insert(function.fn);
   CallSite site = bound_site(c, span);
@@ -71,6 +79,7 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
   if (!name_site(c, call, site)) {
     return unknown();
   }
+  place_from_root(function, site);
   const std::optional<Arguments> arguments = known_arguments(c, function, *bound, values, is_unit);
   if (!arguments) {
     return unknown();
@@ -84,10 +93,11 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
 std::optional<std::string> name_part(Context& c, const ast::Expr& name) {
   const Value value = evaluate(c, name);
   const auto* text = value.get<std::string>();
-  if (text != nullptr && text->empty()) {
+  const bool is_empty = text != nullptr && (text->empty() || *text == "/");
+  if (is_empty) {
     c.report.error(DiagKind::kBadArgument, name.span, "the name of a call is empty");
   }
-  return text == nullptr || text->empty() ? std::nullopt : std::optional(*text);
+  return text == nullptr || is_empty ? std::nullopt : std::optional(*text);
 }
 
 CallSite bound_site(const Context& c, SourceSpan span) {

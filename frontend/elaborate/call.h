@@ -56,7 +56,8 @@ struct CallSite {
   SourceSpan span;
   std::string name;  // the part of the path, or empty
   SourceSpan named;  // where `as` gave it
-  // Variables belong to the function, under this path: an optimizer's, below the param.
+  // Variables belong to the function, under this path: an optimizer's, below the param, and those
+  // of a call that `as` names from the root, "/net/w".
   std::optional<std::string> owned_path;
 };
 

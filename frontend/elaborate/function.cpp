@@ -322,7 +322,8 @@ Value call_inline(Context& c, const Function& function, const Arguments& argumen
   const Restore frame(c.units.frame, static_cast<std::int32_t>(program.frames.size()) - 1);
   const Entered entered(c.report, *function.fn, site.span, arguments);
   if (site.owned_path) {
-    return run_as_root(c, function, arguments, {.owner = function.fn}, *site.owned_path);
+    return run_as_root(c, function, arguments, {.owner = function.fn, .is_placed = true},
+                       *site.owned_path);
   }
   if (function.fn == c.units.looked_for) {
     const bool is_alone = runs_as_alone(c, function, arguments);

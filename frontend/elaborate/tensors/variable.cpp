@@ -58,9 +58,9 @@ std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bo
   }
   const std::shared_ptr<VariableRecord>& record = found->second;
   const bool same_declaration = record->variable.span == declaration.variable.name.span;
-  const bool same_root =
-      record->owner == c.variables.root->owner &&
-      (c.variables.root->owner != nullptr || record->root == c.variables.root->call);
+  const Root& root = *c.variables.root;
+  const bool same_root = root.is_placed || (record->owner == root.owner &&
+                                            (root.owner != nullptr || record->root == root.call));
   if (!same_root || !same_declaration) {
     fits = false;
     declared_twice(declaration, record->call);

@@ -18,6 +18,7 @@ namespace mtf::host {
 // top level. Within one run of its body each path is declared once.
 struct Root {
   const ast::Fn* owner = nullptr;              // null for a call at top level
+  bool is_placed = false;                      // below a path that is given, whoever calls
   SourceSpan call;                             // at top level
   bool is_named = true;                        // false: a call at top level without `as`
   SourceSpan as;                               // a name given to a call of what owns its variables
