@@ -19,6 +19,13 @@ Forms::Forms(SpmdProgram& out, Resharder& resharder, KnownPlans& known, bool gat
     roots_[i] = {static_cast<std::int32_t>(i)};
   }
   holders_ = roots_;
+  is_kept_.resize(roots_.size(), false);
+  for (const ValueId output : out.source.outputs) {
+    is_kept_[at(output)] = true;
+  }
+  for (const Update& update : out.source.updates) {
+    is_kept_[at(update.value)] = true;
+  }
   for (const Input& input : out.source.inputs) {
     if (!input.is_variable()) {
       arguments_.emplace(input.value.index, &input);
@@ -151,6 +158,7 @@ Number Forms::target_number(ValueId id) {
 void Forms::add_problem(ValueId id, std::vector<std::uint64_t>& problem) {
   const Value& value = out_.source.at(id);
   problem.push_back(target_number(id));
+  problem.push_back(is_kept(id) ? 1 : 0);
   const std::vector<std::size_t> same = first_same(value.operands);
   problem.insert(problem.end(), same.begin(), same.end());
   for (const ValueId operand : value.operands) {

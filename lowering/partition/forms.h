@@ -51,6 +51,8 @@ class Forms {
   // The layouts that each operand is whole in.
   [[nodiscard]] std::vector<std::vector<ValueLayout>> copies_of(const Value& value) const;
   // All of the operation's operands and result that its split depends on.
+  // Whether it is what a variable becomes, or an output.
+  [[nodiscard]] bool is_kept(ValueId id) const { return is_kept_[at(id)]; }
   void add_problem(ValueId id, std::vector<std::uint64_t>& problem);
   // The form from which `to` is reached with the fewest elements received. Invalid: they are gone.
   [[nodiscard]] SpmdId nearest(ValueId id, const ValueLayout& to) const;
@@ -78,6 +80,7 @@ class Forms {
   bool backward_ = false;
   std::vector<std::vector<SpmdId>> forms_;                    // per value that holds its own
   std::vector<ValueId> roots_;                                // per value
+  std::vector<bool> is_kept_;                                 // per value
   std::vector<ValueId> holders_;                              // per value, whose forms are its own
   std::vector<bool> made_backward_;                           // per form
   std::vector<Number> layouts_;                               // per form

@@ -153,6 +153,7 @@ LoopSplit searched(MeshPlans& plans, const SpmdProgram& program, const Forms& fo
                        .firm = firm_layouts(program, id),
                        .copies = forms.copies_of(value),
                        .same = first_same(value.operands),
+                       .is_kept = forms.is_kept(id),
                        .pinned = pinned_operands(program.source, value),
                        .adds = adds,
                        .price_only = plans.plan_for.price_only},

@@ -18,8 +18,9 @@
 namespace mtf {
 namespace {
 
-// What is compared: bytes and priced arithmetic, collectives, volume.
-using Price = std::tuple<double, std::int64_t, double>;
+// What is compared: bytes and priced arithmetic, collectives, axes that split it only because an
+// operand was made so, volume.
+using Price = std::tuple<double, std::int64_t, std::int64_t, double>;
 
 class Chooser {
  public:
@@ -63,14 +64,9 @@ class Chooser {
 
   void find_bounds() {
     for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
-      std::vector<const ValueLayout*> forms = {&problem_.operands[i]};
-      if (!problem_.copies.empty()) {
-        for (const ValueLayout& copy : problem_.copies[i]) {
-          forms.push_back(&copy);
-        }
-      }
-      bounds_.emplace_back(problem_.call.operands[i], problem_.space.operands[i], forms,
-                           problem_.space, mesh_, !windows_of(problem_.space, i).empty());
+      bounds_.emplace_back(problem_.call.operands[i], problem_.space.operands[i],
+                           forms_of(problem_, i), problem_.space, mesh_,
+                           !windows_of(problem_.space, i).empty());
     }
     if (!problem_.call.op->effect) {
       const std::vector<const ValueLayout*> wanted = {&problem_.result};
@@ -99,7 +95,7 @@ class Chooser {
     }
     constexpr double kRounding = 1e-9;  // products of fractions
     const double arithmetic = priced_arithmetic(problem_.call, problem_.space, volume);
-    return {(bytes + arithmetic) * (1 - kRounding), bytes > kRounding ? 1 : 0,
+    return {(bytes + arithmetic) * (1 - kRounding), bytes > kRounding ? 1 : 0, 0,
             volume * (1 - kRounding)};
   }
 
@@ -280,7 +276,17 @@ class Chooser {
   [[nodiscard]] Price price_of(const LoopSplit& split) const {
     return {static_cast<double>(split.bytes) +
                 priced_arithmetic(problem_.call, problem_.space, split.volume),
-            split.collectives, split.volume};
+            split.collectives, made_so(split.loops), split.volume};
+  }
+
+  // What is kept has to move to where it rests; what is not may go on as it is.
+  [[nodiscard]] std::int64_t made_so(const std::vector<Axes>& loops) const {
+    if (!problem_.is_kept) {
+      return 0;
+    }
+    return std::count_if(claimed_.axes.begin() + static_cast<std::ptrdiff_t>(claimed_.resting),
+                         claimed_.axes.end(),
+                         [&loops](AxisId axis) { return uses(loops, axis) < loops.size(); });
   }
 
   // ---- what else it could have been -----------------------------------------------------------

@@ -30,6 +30,7 @@ class JoinedProblem {
                         .firm = joined_all(problem_.firm),
                         .copies = {},
                         .same = problem_.same,
+                        .is_kept = problem_.is_kept,
                         .pinned = problem_.pinned,
                         .adds = problem_.adds,
                         .price_only = true};

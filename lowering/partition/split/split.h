@@ -5,7 +5,8 @@
 // gathered over them, or the result scattered (the 3-D algorithm, FSDP). Otherwise every assignment
 // of axes to loops, or to none, counts, and every order of the axes of one loop that some tensor
 // has: fewest bytes moved, a product's arithmetic priced in bytes, then fewest collectives, then
-// least compute, then a fixed order (lowering/SHARDING.md).
+// least compute, then a fixed order (lowering/SHARDING.md). What an operand was made split over is
+// a way to read it, too, where no layout says another use of the axis.
 //
 // Where only some ranks hold the operands and are to hold the result, they alone may do the work:
 // the update of a vector on a diagonal.
@@ -51,6 +52,7 @@ struct SplitProblem {
   std::vector<std::vector<ValueLayout>> copies = {};
   // For each operand, the first one that is the same value: what is received for both counts once.
   std::vector<std::size_t> same = {};  // Empty: all differ
+  bool is_kept = false;  // the result: by a variable or as an output, so it moves to its layout
   std::vector<bool> pinned = {};  // for each operand, whether `@` says how it is read. Empty: none
   // The operation that adds up what a sum was finished for in stages; null: bits do not count.
   const OpDef* adds = nullptr;

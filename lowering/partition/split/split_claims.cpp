@@ -3,6 +3,7 @@
 #include "lowering/partition/split/split_claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ir/kernel.h"
@@ -22,6 +23,8 @@ class Claimer {
     }
     firm_ = found_.axes.size();
     claim_all(problem_.operands, problem_.result);
+    found_.resting = found_.axes.size();
+    claim_as_made();
     found_.is_contested = std::ranges::any_of(
         found_.claims, [](const std::vector<LoopOf>& loops) { return loops.size() > 1; });
     found_.may = found_.claims;
@@ -72,6 +75,39 @@ class Claimer {
     }
   }
 
+  // An operand that was made in parts over an axis that nothing here rests over may be read so: the
+  // sum of what was computed on parts of params.
+  void claim_as_made() {
+    if (mesh_.uneven) {
+      return;
+    }
+    for (std::size_t i = 0; i < problem_.copies.size(); ++i) {
+      for (const ValueLayout& made : problem_.copies[i]) {
+        std::vector<Axes> loops = project(problem_.space.operands[i], made, problem_.space, mesh_);
+        for (std::size_t l = 0; l < loops.size(); ++l) {
+          Axes others;
+          std::ranges::copy_if(loops[l], std::back_inserter(others),
+                               [&](AxisId axis) { return found_.number(axis) >= found_.resting; });
+          const bool may_split = made.where.empty() && may_split_unasked(l, others);
+          loops[l] = may_split ? std::move(others) : Axes();
+        }
+        claim(std::move(loops));
+      }
+    }
+  }
+
+  // A sum that no tensor asks for must be one in blocks of the canonical order.
+  [[nodiscard]] bool may_split_unasked(std::size_t loop, const Axes& axes) const {
+    const std::vector<LoopDim>& loops = problem_.space.loops;
+    const std::int64_t ways = mesh_.size_of(axes);
+    if (loops[loop].role == DimRole::kKept) {
+      return loops[loop].size % ways == 0;
+    }
+    return loops[loop].role == DimRole::kReduced &&
+           std::ranges::count(loops, DimRole::kReduced, &LoopDim::role) == 1 &&
+           canonical_blocks(problem_.space)[loop] % ways == 0;
+  }
+
   // Whether all tensors that have the dim of a loop split it over the axis, and nothing else claims
   // it: then it splits this loop, as in Mesh-TensorFlow, whatever else might move less.
   [[nodiscard]] bool agree_on(std::size_t axis) const {
@@ -93,21 +129,14 @@ class Claimer {
            std::ranges::all_of(space.operands, splits);
   }
 
-  // Two operands that hold an axis along different dims may both be moved to a third. A sum that no
-  // tensor asks for must be one in blocks of the canonical order.
+  // Two operands that hold an axis along different dims may both be moved to a third.
   void add_unclaimed(std::size_t axis) {
     if (mesh_.uneven || priced_arithmetic(problem_.call, problem_.space, 1) == 0) {
       return;
     }
-    const std::vector<LoopDim>& loops = problem_.space.loops;
-    const std::vector<std::int64_t> blocks = canonical_blocks(problem_.space);
-    const auto sums = std::ranges::count(loops, DimRole::kReduced, &LoopDim::role);
-    for (std::size_t l = 0; l < loops.size(); ++l) {
-      const std::int64_t size = mesh_.axes[found_.axes[axis]].size;
-      const bool fits = loops[l].role == DimRole::kKept ? loops[l].size % size == 0
-                                                        : loops[l].role == DimRole::kReduced &&
-                                                              sums == 1 && blocks[l] % size == 0;
-      if (fits && std::ranges::find(found_.may[axis], LoopOf(l)) == found_.may[axis].end()) {
+    for (std::size_t l = 0; l < problem_.space.loops.size(); ++l) {
+      if (may_split_unasked(l, {found_.axes[axis]}) &&
+          std::ranges::find(found_.may[axis], LoopOf(l)) == found_.may[axis].end()) {
         found_.may[axis].emplace_back(l);
       }
     }

@@ -27,6 +27,18 @@ std::int64_t bytes_of_digest(const DigestMove& digest) {
 
 }  // namespace
 
+std::vector<const ValueLayout*> forms_of(const SplitProblem& problem, std::size_t operand) {
+  std::vector<const ValueLayout*> forms;
+  if (problem.copies.empty() || problem.copies[operand].empty()) {
+    forms.push_back(&problem.operands[operand]);
+    return forms;
+  }
+  for (const ValueLayout& copy : problem.copies[operand]) {
+    forms.push_back(&copy);
+  }
+  return forms;
+}
+
 std::optional<LoopSplit> SplitPricer::priced(const std::vector<Axes>& loops, double most) {
   const std::vector<Condition>& where = problem_.result.where;
   std::optional<LoopSplit> split =
@@ -82,15 +94,13 @@ bool SplitPricer::is_had(std::size_t operand, const ValueLayout& needed,
 // From where it is nearest.
 void SplitPricer::add_operand(std::size_t operand, const ValueLayout& needed, LoopSplit& split) {
   const TensorType& type = problem_.call.operands[operand];
-  const ValueLayout* nearest = &problem_.operands[operand];
-  std::int64_t least = resharder_.received(type.shape, *nearest, needed);
-  if (!problem_.copies.empty()) {
-    for (const ValueLayout& copy : problem_.copies[operand]) {
-      const std::int64_t received = resharder_.received(type.shape, copy, needed);
-      if (received < least) {
-        least = received;
-        nearest = &copy;
-      }
+  const ValueLayout* nearest = nullptr;
+  std::int64_t least = 0;
+  for (const ValueLayout* form : forms_of(problem_, operand)) {
+    const std::int64_t received = resharder_.received(type.shape, *form, needed);
+    if (nearest == nullptr || received < least) {
+      least = received;
+      nearest = form;
     }
   }
   split.bytes += least * static_cast<std::int64_t>(bytes_of(type.dtype));
@@ -134,11 +144,9 @@ bool SplitPricer::price_result(const std::vector<Axes>& loops, std::span<const C
 // In bytes.
 std::int64_t SplitPricer::least_to_operand(std::size_t operand, const ValueLayout& needed) const {
   const TensorType& type = problem_.call.operands[operand];
-  std::int64_t least = least_received(type.shape, mesh_, problem_.operands[operand], needed);
-  if (!problem_.copies.empty()) {
-    for (const ValueLayout& copy : problem_.copies[operand]) {
-      least = std::min(least, least_received(type.shape, mesh_, copy, needed));
-    }
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const ValueLayout* form : forms_of(problem_, operand)) {
+    least = std::min(least, least_received(type.shape, mesh_, *form, needed));
   }
   return least * static_cast<std::int64_t>(bytes_of(type.dtype));
 }

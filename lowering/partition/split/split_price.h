@@ -11,6 +11,11 @@
 
 namespace mtf {
 
+// The layouts that an operand may be read from: those that it is in, or if there are none without a
+// sum to finish, that in which it rests.
+[[nodiscard]] std::vector<const ValueLayout*> forms_of(const SplitProblem& problem,
+                                                       std::size_t operand);
+
 class SplitPricer {
  public:
   SplitPricer(const SplitProblem& problem, Resharder& resharder, const Mesh& mesh)

@@ -26,6 +26,7 @@ struct Model {
       "  return loss, norm\n";
   double off = 2e-2;  // as a share of the time: of short sums, some are done together
   double peak_off = 0.2;
+  std::int64_t bytes_off = 100;  // received
 };
 
 // With two variables that lie in one order, or each in the order in which it is multiplied.
@@ -95,7 +96,9 @@ const std::vector<Model> kModels = {
               "  let y = einsum(relu(einsum(x, w -> [batch, hidden])), shared -> shape(x))\n"
               "  return x + y * rsqrt(mean(square(y), over = io) + 1e-6)\n}\n",
      .stack = "  param shared : f32[hidden, io] = normal(stddev = 0.1)\n"
-              "  for i in 0..25 { h = layer(h, shared) as \"layer_{i}\" }\n"},
+              "  for i in 0..25 { h = layer(h, shared) as \"layer_{i}\" }\n",
+     .off = 5e-2,
+     .bytes_off = 60'000},  // of a few layers terms of its gradient move, of many their sum
     {.name = "recomputed",
      .layer =
          "fn layer(x) {\n"
@@ -180,7 +183,7 @@ void check(const Program& program, const Model& model) {
     if (few.is_legal) {
       ++compared;
       CHECK(few.seconds == Approx(all.seconds).epsilon(model.off));
-      CHECK(std::abs(few.received_bytes - all.received_bytes) <= 100);
+      CHECK(std::abs(few.received_bytes - all.received_bytes) <= model.bytes_off);
       CHECK(few.peak_bytes ==
             Approx(all.peak_bytes).epsilon(model.peak_off));  // gaps are in one of them
       CHECK(few.least_bytes <= all.peak_bytes);
