@@ -83,7 +83,7 @@ struct Entry {
   std::string name;
   bool is_model = false;
   SourceSpan span;
-  std::vector<std::string> calls;  // other entries that its body names
+  std::vector<std::string> calls;  // other entries that it names
 };
 
 // One program's evaluation. Statements may arrive in several files (a REPL sends one at a time).

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ struct Module {
   std::vector<std::pair<const ast::Import*, std::shared_ptr<Module>>> imports;
 };
 
+// What stands in a function that the top level of a file declares.
+struct FunctionUses {
+  std::set<std::string, std::less<>> functions;  // of the top level, by name
+  bool expects = false;                          // an `expect` is in it
+};
+
 // Those of a session.
 struct Modules {
   SourceMap& sources;
@@ -39,6 +46,7 @@ struct Modules {
   std::vector<std::unique_ptr<Module>> files;             // what the session was given, in order
   std::map<std::string, std::shared_ptr<Module>> by_key;  // by name or canonical path
   std::vector<std::string> loading;                       // chain of imports
+  std::map<const ast::Fn*, FunctionUses> uses;            // as names were resolved
 };
 
 }  // namespace mtf::host

@@ -40,7 +40,9 @@ void Resolver::run() {
   statements(module_.file.statements);
   for (const ast::Stmt& stmt : module_.file.statements) {  // with all that the file declares
     if (const auto* fn = std::get_if<ast::Fn>(&stmt.node)) {
+      uses_ = &c_.modules.uses.insert_or_assign(fn, FunctionUses()).first->second;
       function(*fn);
+      uses_ = nullptr;
     }
   }
 }
@@ -55,6 +57,7 @@ Resolver::Found Resolver::find(std::string_view name) const {
     const auto known = levels_[i].names.find(name);
     if (known != levels_[i].names.end()) {
       found.known = &known->second;
+      found.is_top_level = i <= 1;
       return found;
     }
     found.is_outside = found.is_outside || levels_[i].is_function;

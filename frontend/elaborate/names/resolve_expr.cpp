@@ -89,7 +89,15 @@ bool Resolver::is_reported(std::string_view name) {
   return !level.unknown.emplace(name).second;
 }
 
+void Resolver::note_use(std::string_view name) {
+  const Found found = find(name);
+  if (uses_ != nullptr && found.is_top_level && found.known->kind == NameKind::kFunction) {
+    uses_->functions.emplace(name);
+  }
+}
+
 void Resolver::name_ref(std::string_view name, SourceSpan span) {
+  note_use(name);
   if (is_known(name)) {
     return;
   }

@@ -157,6 +157,9 @@ void Resolver::visit(const ast::Gradient& own, SourceSpan span) {
 }
 
 void Resolver::visit(const ast::Expect& expect, SourceSpan /*span*/) {
+  if (uses_ != nullptr) {
+    uses_->expects = true;
+  }
   std::ranges::for_each(expect.clauses, [this](const ast::Clause& clause) { expr(clause.bound); });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/elaborate/context.h"
+#include "frontend/elaborate/names/module.h"
 
 namespace mtf::host {
 
@@ -34,7 +35,8 @@ class Resolver {
   };
   struct Found {
     const Known* known = nullptr;
-    bool is_outside = false;  // of the function that asks
+    bool is_outside = false;    // of the function that asks
+    bool is_top_level = false;  // declared there
   };
 
   // resolve.cpp: statements and names
@@ -87,6 +89,7 @@ class Resolver {
   void expr(const ast::Expr& expr);
   [[nodiscard]] std::string in_module(std::string_view name) const;
   [[nodiscard]] std::string alike_in_module(std::string_view name) const;
+  void note_use(std::string_view name);
   void name_ref(std::string_view name, SourceSpan span);
   [[nodiscard]] bool is_reported(std::string_view name);
   void bracket(const ast::Bracket& list, bool may_be_operands);
@@ -102,6 +105,7 @@ class Resolver {
   const Module& module_;
   std::vector<Level> levels_;
   std::map<std::string, SourceSpan, std::less<>> later_;  // all that the top level declares
+  FunctionUses* uses_ = nullptr;  // of the function of the top level that this is in
 };
 
 }  // namespace mtf::host

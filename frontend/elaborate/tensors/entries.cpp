@@ -3,7 +3,6 @@
 #include "frontend/elaborate/tensors/entries.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <utility>
 
@@ -42,20 +41,6 @@ const ast::Fn* entry_called(const Modules& modules, std::string_view name) {
   const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
   const bool found = function != nullptr && function->fn->name.text == name;
   return found && is_entry(*function->fn) ? function->fn : nullptr;
-}
-
-// Every word of a body, names among them.
-std::set<std::string, std::less<>> words_of(const ast::Block& body) {
-  std::set<std::string, std::less<>> words;
-  std::string word;
-  for (const char letter : ast::to_string(body) + " ") {
-    if (std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_') {
-      word += letter;
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, std::string()));
-    }
-  }
-  return words;
 }
 
 // The tensors an entry takes, by their declared types; nullopt after an error.
@@ -119,12 +104,11 @@ std::vector<Entry> entries_of(const Modules& modules) {
   }
   std::vector<Entry> entries;
   for (const ast::Fn* fn : functions) {
-    const std::set<std::string, std::less<>> words = words_of(fn->body);
     Entry entry{
         .name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
-    for (const std::string& word : words) {
-      if (word != fn->name.text && names.contains(word)) {
-        entry.calls.push_back(word);
+    for (const std::string& used : modules.uses.at(fn).functions) {
+      if (used != fn->name.text && names.contains(used)) {
+        entry.calls.push_back(used);
       }
     }
     entries.push_back(std::move(entry));
@@ -223,11 +207,11 @@ bool is_built(const Units& units, const ast::Fn& fn) {
 // where all has to be built after all.
 bool may_leave_out(const Context& c, std::span<const ast::Fn* const> entries) {
   return entries.size() > 1 && !is_built(c.units, *entries.front()) && c.contracts.empty() &&
-         !words_of(entries.front()->body).contains("expect") && c.variables.by_path.empty() &&
+         !c.modules.uses.at(entries.front()).expects && c.variables.by_path.empty() &&
          !c.units.precision && std::ranges::none_of(c.layouts.layouts, &Layout::automatic) &&
          std::ranges::any_of(entries.subspan(1), [&](const ast::Fn* other) {
            return !is_built(c.units, *other) &&
-                  words_of(other->body).contains(entries.front()->name.text);
+                  c.modules.uses.at(other).functions.contains(entries.front()->name.text);
          });
 }
 

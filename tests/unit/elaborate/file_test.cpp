@@ -178,6 +178,27 @@ fn open(x: f32[batch, ..]) { return x }
   CHECK(bench.errors() == Lines{"unknown-entry: no entry `stap`; did you mean `step`?"});
 }
 
+TEST_CASE("an entry calls those that its names stand for") {
+  Bench bench({.check = true});
+  bench.run(R"(dim n = 2
+fn a(x: f32[n]) { return x }
+fn größe(x: f32[n]) { return x }
+fn local(x: f32[n]) { let a = x; return a }
+fn later(x: f32[n]) { let y = a(x); let a = y; return a }
+fn nested(x: f32[n]) { fn inner(a) { return größe(a) }; return inner(x) }
+fn own(x: f32[n]) { fn a(y) { return y }; print "a"; return a(x) }
+fn given(x: f32[n], f: fn = a) { return f(x) }
+)");
+  CHECK(bench.errors() == Lines{});
+  const auto calls = [&](std::size_t entry) { return bench.session->entries()[entry].calls; };
+  REQUIRE(bench.session->entries().size() == 7);
+  CHECK(calls(2).empty());
+  CHECK(calls(3) == Lines{"a"});
+  CHECK(calls(4) == Lines{"größe"});
+  CHECK(calls(5).empty());
+  CHECK(calls(6) == Lines{"a"});
+}
+
 TEST_CASE("an entry that the program calls is what the program runs") {
   Bench bench({.check = true});
   bench.run(R"(dim n = 3
