@@ -182,10 +182,14 @@ def check_wrong(folder):
             (["--metrics", "train.mtf/"], 1, "cannot take metrics: Not a directory"),
             (["--metrics", "other.csv"], 1, "`other.csv` cannot take metrics: it is no file of metrics"),
             (["--metrics", "other.jsonl"], 1, "it is no file of metrics"),
-            (["--metrics", "folder.csv"], 1, "`folder.csv` cannot take metrics: Is a directory")]:
+            (["--metrics", "folder.csv"], 1, "`folder.csv` cannot take metrics: Is a directory"),
+            (["--metrics", "ring/m.csv"], 1, "`ring/m.csv` cannot take metrics: Too many levels of symbolic links"),
+            (["--metrics", "l" * 300 + "/m.csv"], 1, "/m.csv` cannot take metrics: File name too long")]:
         pathlib.Path(folder, "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
         pathlib.Path(folder, "other.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
         pathlib.Path(folder, "folder.csv").mkdir(exist_ok=True)
+        if not pathlib.Path(folder, "ring").is_symlink():
+            pathlib.Path(folder, "ring").symlink_to("ring")
         for ranks in (0, 2):
             done = run(folder, "run", "train.mtf", "--layout", "split", *words, status=status, ranks=ranks)
             if wanted not in done.stderr or done.stdout:

@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 
 // Lines that `mtf watch` draws, too.
 std::string other_metrics(const std::string& folder) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".jsonl") {
-      return "; `mtf watch " + entry.path().string() + "` draws the file in it";
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".jsonl") {
+      return "; `mtf watch " + at->path().string() + "` draws the file in it";
     }
   }
   return "; `--metrics " + folder + (folder.ends_with('/') ? "" : "/") + "` writes one";

@@ -178,7 +178,7 @@ MetricsFile::MetricsFile(std::string path)
 std::string MetricsFile::obstacle() const {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+  if (!folder.empty()) {
     std::filesystem::create_directories(folder, error);
   }
   if (error) {

@@ -207,11 +207,12 @@ class Collector {
     result_.word = path.size();
     const fs::path typed(path);
     std::error_code problem;
+    std::error_code ignored;
     const fs::path folder = typed.parent_path();
-    for (const fs::directory_entry& entry :
-         fs::directory_iterator(folder.empty() ? "." : folder, problem)) {
-      const bool is_folder = entry.is_directory(problem);
-      add((folder / entry.path().filename()).string() + (is_folder ? "/" : ""), "");
+    for (fs::directory_iterator at(folder.empty() ? "." : folder, problem), end;
+         !problem && at != end; at.increment(problem)) {
+      const bool is_folder = at->is_directory(ignored);
+      add((folder / at->path().filename()).string() + (is_folder ? "/" : ""), "");
     }
   }
 

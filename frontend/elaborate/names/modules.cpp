@@ -38,7 +38,8 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 
 std::optional<std::string> read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream || !fs::is_regular_file(path)) {
+  std::error_code error;
+  if (!stream || !fs::is_regular_file(path, error)) {
     return std::nullopt;
   }
   return std::string(std::istreambuf_iterator<char>(stream), {});

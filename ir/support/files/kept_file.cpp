@@ -73,11 +73,13 @@ void remove_old(const std::string& folder) {
   constexpr std::time_t kLong = std::time_t{30} * 24 * 3600;
   const std::time_t now = std::time(nullptr);
   std::error_code wrong;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, wrong)) {
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator at(folder, wrong), end; !wrong && at != end;
+       at.increment(wrong)) {
     struct stat status {};
-    const bool is_known = ::stat(entry.path().c_str(), &status) == 0;
+    const bool is_known = ::stat(at->path().c_str(), &status) == 0;
     if (is_known && now - std::max(status.st_atime, status.st_mtime) > kLong) {
-      std::filesystem::remove(entry.path(), wrong);
+      std::filesystem::remove(at->path(), ignored);
     }
   }
 }
