@@ -22,6 +22,7 @@
 
 #include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
+#include "ir/support/file.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
@@ -194,18 +195,6 @@ std::FILE* kept_input(const std::string& text) {
   return file;
 }
 
-// Errno, if not all of it could be written.
-int write_all(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = write(STDOUT_FILENO, text.data(), text.size());
-    if (put < 0 && errno != EINTR) {
-      return errno;
-    }
-    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
-  }
-  return 0;
-}
-
 // What the ranks printed: its last line, and why it could not be written; 0 if it could.
 struct Printed {
   std::string last_line;
@@ -221,7 +210,7 @@ Printed handed_on(int from) {
   for (ssize_t got = 0; (got = read(from, chunk.data(), chunk.size())) > 0;) {
     const std::string_view text(chunk.data(), static_cast<std::size_t>(got));
     if (printed.problem == 0) {
-      printed.problem = write_all(text);
+      printed.problem = write_all(STDOUT_FILENO, std::as_bytes(std::span(text)));
       if (printed.problem == EPIPE) {
         kill(mpirun, SIGTERM);
       }

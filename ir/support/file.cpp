@@ -12,6 +12,7 @@
 #include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace mtf {
 namespace {
@@ -20,21 +21,89 @@ std::string why() {
   return std::strerror(errno);
 }
 
-// Writes all of it; what is written of it in vain is taken back.
-std::string write_at_end(int file, std::string_view text, off_t size) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
+// `put`: as ::write, of what is left.
+template <typename F>
+int put_all(std::span<const std::byte> bytes, const F& put) {
+  while (!bytes.empty()) {
+    const ssize_t written = put(bytes);
     if (written < 0 && errno == EINTR) {
       continue;
     }
     if (written <= 0) {
-      const std::string cause = why();
-      return ::ftruncate(file, size) == 0 ? cause : cause + ", and part of the line stays there";
+      return written == 0 ? EIO : errno;
     }
-    text.remove_prefix(static_cast<std::size_t>(written));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  return "";
+  return 0;
 }
+
+// What is written in vain is taken back.
+std::string write_at_end(int file, std::string_view text, off_t size) {
+  const int error = write_all(file, std::as_bytes(std::span(text)));
+  if (error == 0) {
+    return "";
+  }
+  const std::string cause = std::strerror(error);
+  return ::ftruncate(file, size) == 0 ? cause : cause + ", and part of the line stays there";
+}
+
+std::string write_file(const std::string& path, const WriteText& write) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary);
+  if (out) {
+    write(out);
+    out.close();
+  }
+  return out ? "" : std::strerror(errno == 0 ? EIO : errno);
+}
+
+// A file that is not whole yet, beside its place; removed if it does not come to that.
+class Unfinished {
+ public:
+  // `before`: what is there; null: nothing.
+  Unfinished(std::string place, const struct stat* before)
+      : place_(std::move(place)), path_(beside(place_)) {
+    constexpr mode_t kOurs = 0600;  // nobody else reads it before it has its permissions
+    constexpr mode_t kAnyones = 0666;
+    constexpr mode_t kPermissions = 07777;
+    static_cast<void>(::unlink(path_.c_str()));  // of a process that was killed
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                   before == nullptr ? kAnyones : kOurs);
+    if (before != nullptr) {
+      permissions_ = before->st_mode & kPermissions;
+    }
+  }
+  ~Unfinished() {
+    if (file_ >= 0) {
+      ::close(file_);
+      ::unlink(path_.c_str());
+    }
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  Unfinished(Unfinished&&) = delete;
+  Unfinished& operator=(Unfinished&&) = delete;
+
+  [[nodiscard]] std::string write(const WriteText& write) const {
+    return file_ < 0 ? why() : write_file(path_, write);
+  }
+
+  [[nodiscard]] std::string put_in_place() {
+    const bool is_safe =
+        (!permissions_ || ::fchmod(file_, *permissions_) == 0) && ::fsync(file_) == 0;
+    if (!is_safe || std::rename(path_.c_str(), place_.c_str()) != 0) {
+      return why();
+    }
+    ::close(std::exchange(file_, -1));
+    return "";
+  }
+
+ private:
+  std::string place_;
+  std::string path_;
+  int file_ = -1;
+  std::optional<mode_t> permissions_;
+};
 
 }  // namespace
 
@@ -51,33 +120,57 @@ bool is_device(const std::string& path) {
          !std::filesystem::is_directory(there);
 }
 
+std::string behind_links(std::string path) {
+  constexpr int kMost = 40;  // as Linux follows
+  std::error_code error;
+  for (int i = 0;
+       i < kMost && std::filesystem::is_symlink(std::filesystem::symlink_status(path, error));
+       ++i) {
+    const std::filesystem::path to = std::filesystem::read_symlink(path, error);
+    path = (std::filesystem::path(path).parent_path() / to).string();
+  }
+  return path;
+}
+
 std::string beside(const std::string& place) {
   return place + "." + std::to_string(getpid()) + ".tmp";
 }
 
-std::string write_file(const std::string& path, const WriteText& write) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  if (out) {
-    write(out);
-    out.close();
-  }
-  return out ? "" : std::strerror(errno == 0 ? EIO : errno);
+int write_all(int file, std::span<const std::byte> bytes) {
+  return put_all(bytes, [file](std::span<const std::byte> left) {
+    return ::write(file, left.data(), left.size());
+  });
+}
+
+int write_all_at(int file, std::span<const std::byte> bytes, std::int64_t at) {
+  const std::int64_t end = at + static_cast<std::int64_t>(bytes.size());
+  return put_all(bytes, [file, end](std::span<const std::byte> left) {
+    return ::pwrite(file, left.data(), left.size(), end - static_cast<std::int64_t>(left.size()));
+  });
 }
 
 std::string replace_file(const std::string& place, const WriteText& write) {
-  if (is_device(place)) {
+  const std::string target = behind_links(place);
+  struct stat before {};
+  const bool is_there = ::lstat(target.c_str(), &before) == 0;
+  struct stat reached {};
+  const bool has_no_place = !is_there && ::stat(place.c_str(), &reached) == 0;  // behind /proc
+  if (is_device(place) || has_no_place) {
     return write_file(place, write);  // renaming would put a file in the place of a device
   }
-  const std::string temporary = beside(place);
-  std::string problem = write_file(temporary, write);
-  if (problem.empty() && std::rename(temporary.c_str(), place.c_str()) != 0) {
-    problem = std::strerror(errno);
+  if (is_there && !S_ISREG(before.st_mode)) {
+    return std::strerror(S_ISDIR(before.st_mode) ? EISDIR : ELOOP);
   }
-  if (!problem.empty()) {
-    static_cast<void>(std::remove(temporary.c_str()));
+  if (is_there && ::access(target.c_str(), W_OK) != 0) {  // renaming would not mind
+    return why();
   }
-  return problem;
+  Unfinished file(target, is_there ? &before : nullptr);
+  std::string problem = file.write(write);
+  return problem.empty() ? file.put_in_place() : problem;
+}
+
+std::string replace_file(const std::string& place, std::string_view text) {
+  return replace_file(place, [text](std::ostream& out) { out << text; });
 }
 
 std::string another_there(const std::string& place, std::span<const std::string_view> openings,
@@ -99,14 +192,13 @@ std::string another_there(const std::string& place, std::span<const std::string_
 std::string put_file(const std::string& place, std::string_view text) {
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(place).parent_path(), problem);
-  return problem ? problem.message()
-                 : replace_file(place, [text](std::ostream& out) { out << text; });
+  return problem ? problem.message() : replace_file(place, text);
 }
 
 std::string put_picture(const std::string& place, std::string_view svg) {
   constexpr std::array<std::string_view, 2> kOpenings = {"<svg", "<?xml"};
   std::string other = another_there(place, kOpenings, "picture");
-  return other.empty() ? replace_file(place, [svg](std::ostream& out) { out << svg; }) : other;
+  return other.empty() ? replace_file(place, svg) : other;
 }
 
 std::optional<std::string> text_of(const std::string& path) {

@@ -19,12 +19,19 @@ using WriteText = std::function<void(std::ostream&)>;
 
 // Whether it is there and neither a file nor a folder: a device, a pipe that may wait for a reader.
 [[nodiscard]] bool is_device(const std::string& path);
+// The file that a path names, behind symbolic links, also if it is not there yet. Of links in a
+// ring, one of them.
+[[nodiscard]] std::string behind_links(std::string path);
 // Where a file is written until it is whole.
 [[nodiscard]] std::string beside(const std::string& place);
-// "" or why it failed.
-[[nodiscard]] std::string write_file(const std::string& path, const WriteText& write);
-// Whole or not at all; a pipe or /dev/null is written as it is.
+// All of it, or errno; 0: it was written.
+[[nodiscard]] int write_all(int file, std::span<const std::byte> bytes);
+[[nodiscard]] int write_all_at(int file, std::span<const std::byte> bytes, std::int64_t at);
+// Whole or not at all, also if the power goes. What was there leaves its permissions, and a link
+// stays one: the file that it names is replaced. A pipe or /dev/null is written as it is. "" or why
+// it failed.
 [[nodiscard]] std::string replace_file(const std::string& place, const WriteText& write);
+[[nodiscard]] std::string replace_file(const std::string& place, std::string_view text);
 // "" or why a file of ours is not put there: one is that begins with none of these and is not
 // empty.
 [[nodiscard]] std::string another_there(const std::string& place,

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "ir/support/file.h"
 #include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/notes.h"
@@ -27,21 +28,6 @@ bool is_first_holder(const ValueLayout& layout, const Mesh& mesh, std::int64_t r
 
 Mesh all_in_line(std::int64_t ranks) {
   return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
-}
-
-std::string write_all(int file, std::span<const std::byte> bytes, std::int64_t at) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(file, bytes.data(), bytes.size(), at);
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count <= 0) {
-      return std::strerror(count == 0 ? EIO : errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    at += count;
-  }
-  return "";
 }
 
 }  // namespace
@@ -98,7 +84,8 @@ const std::byte* PartWriter::slice(std::size_t tensor, std::size_t local) const 
 void PartWriter::put(std::int64_t number, std::span<const std::byte> bytes) {
   sums_[static_cast<std::size_t>(number)] = hex16(xxh64(bytes));
   if (problem_.empty()) {
-    problem_ = write_all(file_, bytes, header_.data_begin + number * kChunk);
+    const int error = write_all_at(file_, bytes, header_.data_begin + number * kChunk);
+    problem_ = error == 0 ? "" : std::strerror(error);
   }
 }
 

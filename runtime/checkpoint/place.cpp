@@ -92,20 +92,6 @@ bool is_abandoned(const std::string& path) {
   return is_free;
 }
 
-}  // namespace
-
-std::string behind_links(std::string path) {
-  constexpr int kMost = 40;  // as Linux follows
-  std::error_code error;
-  for (int i = 0; i < kMost && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
-    const fs::path to = fs::read_symlink(path, error);
-    path = to.is_absolute() ? to.string() : (folder_of(path) / to).string();
-  }
-  return path;
-}
-
-namespace {
-
 // Also those that links lead to, which std::filesystem takes for files in the way.
 std::error_code make_folders(const fs::path& folder) {
   std::error_code error;

@@ -11,10 +11,6 @@
 
 namespace mtf {
 
-// The file that a path names, behind symbolic links: a checkpoint is put in its place there,
-// perhaps on another disk, and the links stay.
-[[nodiscard]] std::string behind_links(std::string path);
-
 // "" or why a checkpoint cannot have that name, as what is there is none. Makes the folder that it
 // is in.
 [[nodiscard]] std::string make_place(const std::string& path);

@@ -170,19 +170,8 @@ class CheckpointWriter {
   }
 
   static std::string write_header(int file, const std::string& header) {
-    std::string_view left = header;
-    while (!left.empty()) {
-      const ssize_t count =
-          ::pwrite(file, left.data(), left.size(), static_cast<off_t>(header.size() - left.size()));
-      if (count < 0 && errno == EINTR) {
-        continue;
-      }
-      if (count <= 0) {
-        return std::strerror(count == 0 ? EIO : errno);
-      }
-      left.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return ::fsync(file) == 0 ? "" : std::strerror(errno);
+    const int error = write_all_at(file, std::as_bytes(std::span(header)), 0);
+    return error == 0 && ::fsync(file) == 0 ? "" : std::strerror(error == 0 ? errno : error);
   }
 
   // The parts, then what names them: from then on the checkpoint is the new one.

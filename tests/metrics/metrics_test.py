@@ -122,6 +122,10 @@ def check_series(what, found, losses):
 # ---- the tests ----------------------------------------------------------------------------------------
 
 def check_resumed(folder, ranks):
+    table, kept = pathlib.Path(folder, "m.csv"), pathlib.Path(folder, "kept.csv")
+    if not table.is_symlink():
+        kept.touch(mode=0o600)
+        table.symlink_to("kept.csv")
     unbroken = train(folder, ranks=ranks)
     whole = series(folder)
     check_series("an unbroken run", whole, unbroken)
@@ -136,6 +140,8 @@ def check_resumed(folder, ranks):
     if first[:4] + rest != unbroken:
         fail("the resumed run", first, rest, unbroken)
     check_series("a resumed run", series(folder), unbroken)
+    if not table.is_symlink() or kept.stat().st_mode & 0o777 != 0o600:
+        fail("a link stays one, and the file keeps its permissions", kept.stat())
     pathlib.Path(folder, "s.safetensors").unlink()
 
 

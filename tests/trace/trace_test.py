@@ -185,6 +185,8 @@ def check_others(folder):
     run(folder, TWO_LAYER, 0, "--layout", "both", "--trace", "link.json")
     check("a link stays a link", pathlib.Path(folder, "link.json").is_symlink())
     check_trace("through a link", target, grid(2, 2))
+    pathlib.Path(folder, "ring.json").symlink_to("ring.json")
+    check_refused(folder, 0, "ring.json", "Too many levels of symbolic links")
 
 
 with tempfile.TemporaryDirectory() as scratch:

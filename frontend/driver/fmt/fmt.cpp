@@ -1,9 +1,9 @@
 // `mtf fmt`: each file by itself; one that has mistakes stays as it is, and the others go on.
 
 #include "frontend/driver/commands.h"
-#include "frontend/driver/fmt/replace_file.h"
 #include "frontend/driver/workspace.h"
 #include "frontend/format/format.h"
+#include "ir/support/file.h"
 
 namespace mtf {
 namespace {

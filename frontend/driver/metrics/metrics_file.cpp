@@ -213,8 +213,7 @@ std::string MetricsFile::cut(std::string_view entry, std::int64_t step) {
     const bool is_later = chunk.step && *chunk.step >= step && chunk.entry == entry;
     kept += is_later ? "" : chunk.bytes;
   }
-  return kept.size() == text->size() ? ""
-                                     : replace_file(path_, [&](std::ostream& out) { out << kept; });
+  return kept.size() == text->size() ? "" : replace_file(path_, kept);
 }
 
 std::string MetricsFile::append(const MetricsRecord& record) {
@@ -275,7 +274,7 @@ std::string MetricsFile::add_columns(const MetricsRecord& record) {
                          : std::string(row.substr(0, row.size() - 1)) +
                                std::string(columns.size() - before, ',') + "\n";
     }
-    std::string problem = replace_file(path_, [&](std::ostream& out) { out << all; });
+    std::string problem = replace_file(path_, all);
     if (!problem.empty()) {
       return problem;
     }

@@ -6,10 +6,10 @@
 
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
-#include "frontend/driver/fmt/replace_file.h"
 #include "frontend/elaborate/context.h"
 #include "frontend/format/format.h"
 #include "frontend/report/search/layout_source.h"
+#include "ir/support/file.h"
 
 namespace mtf {
 namespace {

@@ -34,13 +34,6 @@ Diag trace_error(const std::string& path, const std::string& why) {
   return {.kind = DiagKind::kFile, .text = "the trace `" + path + "` cannot be written: " + why};
 }
 
-// Where the file really is: a link stays one.
-fs::path place_of(const std::string& path) {
-  std::error_code error;
-  fs::path place = fs::weakly_canonical(path, error);
-  return error ? fs::path(path) : place;
-}
-
 // ---- what the bars say ----
 
 constexpr std::string_view kOpening = R"({"displayTimeUnit":"ns","otherData":)";
@@ -253,9 +246,12 @@ void write_ranks(std::ostream& out, const std::vector<std::string>& all, const T
 }  // namespace
 
 std::optional<Diag> trace_obstacle(const std::string& path) {
-  const fs::path place = place_of(path);
+  const fs::path place = behind_links(path);
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
+  if (!fs::status_known(status)) {  // links in a ring, or a folder that nobody may read
+    return trace_error(path, error.message());
+  }
   if (fs::is_directory(status)) {
     return trace_error(path, "it is a folder");
   }
@@ -290,7 +286,7 @@ void write_trace(const std::string& path, const Timeline& timeline, const Layout
   }
   const std::vector<std::string> all = communicator.share(local);
   const auto write = [&](std::ostream& out) { write_ranks(out, all, timeline, layout, sources); };
-  const std::string why = communicator.has_first_rank() ? replace_file(place_of(path), write) : "";
+  const std::string why = communicator.has_first_rank() ? replace_file(path, write) : "";
   const TimeSpan steps = timeline.steps();
   if (communicator.any(!why.empty())) {
     diags.add(trace_error(path, why.empty() ? "rank 0 cannot" : why));

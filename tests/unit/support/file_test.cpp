@@ -2,9 +2,12 @@
 
 #include "ir/support/file.h"
 
+#include <cerrno>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -50,8 +53,45 @@ TEST_CASE("what cannot be written whole leaves the file as it was") {
     out.setstate(std::ios::failbit);
   };
   CHECK_FALSE(replace_file(place, fail).empty());
+  CHECK_THROWS(replace_file(place, [](std::ostream&) { throw std::runtime_error("ended"); }));
   CHECK(text_of(place) == "one");
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a link stays one, and what it names keeps its permissions") {
+  const Folder folder;
+  const fs::path place = folder.path / "a.txt";
+  fs::create_directory(folder.path / "b");
+  fs::create_symlink("../a.txt", folder.path / "b" / "link");
+  fs::create_symlink("b/link", folder.path / "link");
+  CHECK(replace_file(folder.path / "link", "one").empty());  // nothing is there yet
+  fs::permissions(place, fs::perms::owner_read | fs::perms::owner_write);
+  CHECK(replace_file(folder.path / "link", "two").empty());
+  CHECK(text_of(place) == "two");
+  CHECK(fs::is_symlink(folder.path / "link"));
+  CHECK(fs::status(place).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(folder.files() == 3);
+  fs::create_symlink("ring", folder.path / "ring");
+  CHECK(replace_file(folder.path / "ring", "one") == "Too many levels of symbolic links");
+}
+
+TEST_CASE("a device is written as it is, and a file that has no name any more") {
+  const Folder folder;
+  CHECK(replace_file("/dev/null", "one").empty());
+  CHECK(is_device("/dev/null"));
+  const int file = ::open((folder.path / "a").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  fs::remove(folder.path / "a");
+  CHECK(replace_file("/proc/self/fd/" + std::to_string(file), "one").empty());
+  std::string read(3, ' ');
+  CHECK(::pread(file, read.data(), 3, 0) == 3);
+  CHECK(read == "one");
+  CHECK(folder.files() == 0);
+  CHECK(write_all(file, std::as_bytes(std::span(std::string_view("two")))) == 0);
+  CHECK(write_all_at(file, std::as_bytes(std::span(std::string_view("!"))), 1) == 0);
+  CHECK(::pread(file, read.data(), 3, 0) == 3);
+  CHECK(read == "t!o");
+  ::close(file);
+  CHECK(write_all(file, std::as_bytes(std::span(read))) == EBADF);
 }
 
 TEST_CASE("what begins otherwise is another file, what is empty or not there is none") {
@@ -79,7 +119,7 @@ TEST_CASE("a place that is none is said with the system's reason") {
   const auto write = [](std::ostream& out) { out << "one"; };
   CHECK(replace_file(folder.path / "none" / "a.txt", write) == "No such file or directory");
   CHECK(replace_file(folder.path, write) == "Is a directory");
-  CHECK(write_file("/dev/full", write) == "No space left on device");
+  CHECK(replace_file("/dev/full", write) == "No space left on device");
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "frontend/driver/commands.h"
-#include "frontend/driver/fmt/replace_file.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
@@ -51,15 +50,6 @@ const host::Value* member(Repl& repl, std::string_view name) {
                                      ? nullptr
                                      : (*module)->scope->own(name.substr(dot + 1));
   return binding == nullptr ? nullptr : &binding->value;
-}
-
-// All of it or nothing, with the permissions that the file has; of a device, as it comes. Empty, or
-// why it could not be.
-std::string written(const std::string& path, const std::string& text) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error)
-             ? replace_file(path, text)
-             : replace_file(path, [&text](std::ostream& out) { out << text; });
 }
 
 // Whether there is a file that holds something else than the text.
@@ -224,7 +214,7 @@ bool repl_save(Repl& repl, const std::string& rest) {
     return repl.refuse(DiagKind::kFile, "`" + path + "` is there already and cannot be kept as `" +
                                             kept + "`: " + error.message());
   }
-  const std::string why = written(path, text);
+  const std::string why = replace_file(path, text);
   if (!why.empty()) {
     if (keeps) {
       std::filesystem::remove(kept, error);
