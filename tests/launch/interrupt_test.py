@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,6 +141,23 @@ def check_verify(folder):
             fail(["verify"], f"status {process.returncode}, {list(temporary.iterdir())}", messages)
 
 
+def check_put_back(folder):
+    """Lines that `mtf verify` has added and cannot take away again are an error, not silence."""
+    log = pathlib.Path(folder, "log.csv")
+    log.write_text("before\n", encoding="utf-8")
+    pathlib.Path(folder, "case.mtf").write_text('append("log.csv", "line")\n', encoding="utf-8")
+    done = subprocess.run([MTF, "verify", "case.mtf"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or log.read_text(encoding="utf-8") != "before\n":
+        fail(["verify"], f"status {done.returncode}, {log.read_text(encoding='utf-8')}", done.stderr)
+    if shutil.which("chattr") is None or subprocess.run(["chattr", "+a", log], stderr=subprocess.DEVNULL,
+                                                        check=False).returncode != 0:
+        return  # only root may, and not everywhere
+    done = subprocess.run([MTF, "verify", "case.mtf"], cwd=folder, capture_output=True, text=True, check=False)
+    subprocess.run(["chattr", "-a", log], check=True)
+    if done.returncode != 1 or "cannot be put back as it was, 7 bytes: Operation not permitted" not in done.stderr:
+        fail(["verify"], f"status {done.returncode}", done.stderr)
+
+
 def main():
     run = ["run", "--layout", "both", *REPORTS]
     with tempfile.TemporaryDirectory() as folder:
@@ -155,6 +173,7 @@ def main():
         check_killed(folder)
         check_host(folder, [MTF, "run"])
         check_verify(folder)
+        check_put_back(folder)
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)
 
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/driver/commands.h"
@@ -20,6 +21,7 @@
 #include "frontend/parse/parse.h"
 #include "frontend/report/lint/promise.h"
 #include "ir/support/file.h"
+#include "ir/support/number.h"
 #include "runtime/ranks/interruption.h"
 #include "stdlib/ops/source/npy.h"
 #include "stdlib/ops/table.h"
@@ -56,19 +58,13 @@ void note_files(const Program& program, std::map<std::string, HostTensor>& files
 }
 
 // Files that a run adds lines to, for which `size` is what it finds. Each is put back as it was, so
-// that every layout begins with the same.
+// that every layout begins with the same, and the user's are as they were: whatever ends the run.
 class AppendedFiles {
  public:
   AppendedFiles() = default;
   ~AppendedFiles() {
-    std::error_code ignored;
-    for (const auto& [path, size] : sizes_) {
-      if (size) {
-        std::filesystem::resize_file(path, *size, ignored);
-      } else {
-        std::filesystem::remove(path, ignored);
-      }
-    }
+    DiagSink unheard;
+    restore(unheard);
   }
   AppendedFiles(const AppendedFiles&) = delete;
   AppendedFiles& operator=(const AppendedFiles&) = delete;
@@ -88,6 +84,24 @@ class AppendedFiles {
       const bool is_new = error == std::errc::no_such_file_or_directory;
       if (!error || is_new) {  // to any other the run will add nothing
         sizes_.emplace(*path, is_new ? std::nullopt : std::optional(size));
+      }
+    }
+  }
+
+  // Which of them cannot be put back is an error.
+  void restore(DiagSink& diags) {
+    for (const auto& [path, size] : std::exchange(sizes_, {})) {
+      std::error_code error;
+      if (!size) {
+        std::filesystem::remove(path, error);
+      } else if (std::filesystem::file_size(path, error) != *size) {
+        std::filesystem::resize_file(path, *size, error);
+      }
+      if (error) {
+        diags.error(DiagKind::kFile, {},
+                    in_backticks(path) +
+                        " has lines of this run and cannot be put back as it was, " +
+                        (size ? plural(*size, "byte") : "not there") + ": " + error.message());
       }
     }
   }
@@ -161,10 +175,12 @@ void run_under(Workspace& workspace, FileId file, const std::string& layout, boo
   host.before_statement = throw_if_interrupted;
   Session session(std::move(host), workspace.sources, device, diags);
   session.run(*std::move(tree));
+  const std::vector<std::string> added = appended.lines();
+  appended.restore(diags);
   if (diags.ok()) {
     trace.variables = device.variables();
     read_files(trace.files);
-    std::ranges::copy(appended.lines(), std::back_inserter(trace.lines));
+    std::ranges::copy(added, std::back_inserter(trace.lines));
     result.trace = std::move(trace);
   }
 }
