@@ -116,6 +116,8 @@ class Session {
   // Whether the program names the layout in `with layout` and nowhere else, so that it need not fit
   // the whole program. False of all where every layout is of that kind.
   [[nodiscard]] bool serves_regions_alone(std::string_view layout) const;
+  // Whether a `save` stands anywhere in the program, or in what it imports.
+  [[nodiscard]] bool has_save() const;
   [[nodiscard]] EntryCheck entry_check() const;
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;

@@ -121,6 +121,10 @@ std::vector<std::string> Session::hardware_names() {
   return host::hardware_names(state_->context);
 }
 
+bool Session::has_save() const {
+  return state_->context.modules.have_save;
+}
+
 EntryCheck Session::entry_check() const {
   return state_->entry_check;
 }

@@ -66,6 +66,20 @@ def without_such_a_place(folder):
     messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)[2]
     if not messages.endswith("`train`)\n"):
         fail("without a save", messages)
+    imported(folder)
+
+
+def imported(folder):
+    """A save that stands in another file is one of the program, too; a restore is none."""
+    kept = [one for one in TRAIN.splitlines() if "save " not in one]
+    for text, wanted in [('fn keep() { save "run/kept.safetensors" }', "`train`); nothing was saved\n"),
+                         ('fn keep() { restore "run/kept.safetensors" }', "`train`)\n")]:
+        pathlib.Path(folder, "keeper.mtf").write_text(text + "\n", encoding="utf-8")
+        pathlib.Path(folder, "train.mtf").write_text(
+            "\n".join(['import "keeper.mtf" as keeper', *kept]), encoding="utf-8")
+        messages = interrupted(folder, line("both", False, ENDLESS), signal.SIGINT)[2]
+        if not messages.endswith(wanted):
+            fail(f"{text} in another file", messages)
 
 
 with tempfile.TemporaryDirectory() as scratch:

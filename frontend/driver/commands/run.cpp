@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,23 +120,11 @@ std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tre
   return std::nullopt;
 }
 
-// Whether it has a `save`, as far as its lines show, one statement each.
-bool saves(const ast::File& tree) {
-  std::istringstream lines(ast::to_string(tree));
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(0, line.find_first_not_of(' '));
-    if (line.starts_with("save ") && !line.starts_with("save =") && !line.starts_with("save <-")) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // What an interrupted run has done, and what of it is lost.
-std::string done_by(const ExecuteDevice& device, const ast::File& program) {
+std::string done_by(const ExecuteDevice& device, const Session& session) {
   const std::string& last = device.last_step();
   const std::string& saved = device.saved_step();
-  if (last.empty() || last == saved || !saves(program)) {
+  if (last.empty() || last == saved || !session.has_save()) {
     return last;
   }
   return last + "; nothing was saved" + (saved.empty() ? "" : " since " + saved);
@@ -214,9 +201,9 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   }
   Outcome outcome = outcome_of(workspace, diags);
   if (interrupted && outcome.status == kDone) {
-    say_interrupted(
-        workspace, *interrupted,
-        interrupted->saved.empty() ? done_by(device, session.file()) : device.last_step(), outcome);
+    say_interrupted(workspace, *interrupted,
+                    interrupted->saved.empty() ? done_by(device, session) : device.last_step(),
+                    outcome);
   }
   return outcome;
 }

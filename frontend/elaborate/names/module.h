@@ -46,7 +46,9 @@ struct Modules {
   std::vector<std::unique_ptr<Module>> files;             // what the session was given, in order
   std::map<std::string, std::shared_ptr<Module>> by_key;  // by name or canonical path
   std::vector<std::string> loading;                       // chain of imports
-  std::map<const ast::Fn*, FunctionUses> uses;            // as names were resolved
+  // As names were resolved, in every file:
+  std::map<const ast::Fn*, FunctionUses> uses;
+  bool have_save = false;  // a statement that saves
 };
 
 }  // namespace mtf::host

@@ -131,6 +131,7 @@ void Resolver::visit(const ast::Minimize& minimize, SourceSpan /*span*/) {
 }
 
 void Resolver::visit(const ast::Checkpoint& checkpoint, SourceSpan /*span*/) {
+  c_.modules.have_save = c_.modules.have_save || !checkpoint.restore;
   expr(checkpoint.path);
   if (checkpoint.part) {
     expr(*checkpoint.part);
