@@ -5,6 +5,7 @@
 
 #include "frontend/parse/build.h"
 #include "ir/support/number.h"
+#include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
 
 namespace mtf::parsing {
@@ -86,12 +87,12 @@ ast::Expr build_number(const Builder& build, const Token& token) {
   const SourceSpan span = build.source.span(token);
   const std::string text = without_underscores(build.source.at(token));
   if (token.type == MtfParser::INT) {
-    std::int64_t value = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) {
+    const auto value = parse_number<std::int64_t>(text);
+    if (!value) {
       build.error(span, backticked(build.source.at(token)) + " does not fit in 64 bits",
                   DiagKind::kOverflow);
     }
-    return {.span = span, .node = ast::Int{.value = value}};
+    return {.span = span, .node = ast::Int{.value = value.value_or(0)}};
   }
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "ir/support/text/parse_number.h"
+
 namespace mtf {
 namespace {
 
@@ -47,12 +49,9 @@ bool JsonReader::at_end() {
 }
 
 std::optional<std::uint32_t> JsonReader::hex4() {
-  std::uint32_t code = 0;
-  if (text_.size() < 4) {
-    return std::nullopt;
-  }
-  const auto [end, error] = std::from_chars(text_.data(), text_.data() + 4, code, 16);
-  if (error != std::errc() || end != text_.data() + 4) {
+  const std::optional<std::uint32_t> code =
+      text_.size() < 4 ? std::nullopt : parse_number<std::uint32_t>(text_.substr(0, 4), 16);
+  if (!code) {
     return std::nullopt;
   }
   text_.remove_prefix(4);
@@ -130,10 +129,7 @@ bool JsonReader::skip_word() {
   const std::size_t end = std::min(text_.find_first_of(",]} \t\r\n"), text_.size());
   const std::string_view word = text_.substr(0, end);
   text_.remove_prefix(end);
-  double number = 0;
-  const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool is_number = error == std::errc() && last == word.data() + word.size();
-  return is_number || word == "true" || word == "false" || word == "null";
+  return parse_number<double>(word) || word == "true" || word == "false" || word == "null";
 }
 
 bool JsonReader::skip(int depth) {

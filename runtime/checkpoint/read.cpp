@@ -1,11 +1,11 @@
 #include "runtime/checkpoint/read.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "ir/support/number.h"
+#include "ir/support/text/parse_number.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/json_reader.h"
 #include "runtime/checkpoint/notes.h"
@@ -25,14 +25,6 @@ std::span<std::byte> bytes_of_text(std::string& text) {
 std::string_view note(const SafetensorsHeader& header, std::string_view key) {
   const auto found = header.notes.find(key);
   return found == header.notes.end() ? std::string_view() : std::string_view(found->second);
-}
-
-template <typename T>
-std::optional<T> number_of(std::string_view text, int base = 10) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  const bool is_all = error == std::errc() && end == text.data() + text.size();
-  return is_all ? std::optional(value) : std::nullopt;
 }
 
 // Whatever a bit that flipped has made of one of them.
@@ -198,10 +190,10 @@ std::string CheckpointFile::read_sums(Part& part, std::string header) {
   if (hex16(xxh64(std::as_bytes(std::span(header)))) != own) {
     return "is damaged: its header is not what was written";
   }
-  part.chunk = number_of<std::int64_t>(chunk).value_or(0);
+  part.chunk = parse_number<std::int64_t>(chunk).value_or(0);
   const std::int64_t data = part.file->size() - part.header.data_begin;
   for (std::size_t i = 0; i + 16 <= sums.size(); i += 16) {
-    part.sums.push_back(number_of<std::uint64_t>(sums.substr(i, 16), 16).value_or(0));
+    part.sums.push_back(parse_number<std::uint64_t>(sums.substr(i, 16), 16).value_or(0));
   }
   const bool fits = part.chunk > 0 && part.chunk <= kMaxChunk &&
                     static_cast<std::int64_t>(part.sums.size()) ==
@@ -216,8 +208,8 @@ void CheckpointFile::read_notes(const SafetensorsHeader& header) {
   if (!notes_) {
     notes_.emplace();
   }
-  notes_->seed = number_of<std::uint64_t>(note(header, notes::kSeed)).value_or(0);
-  notes_->draws = number_of<std::uint64_t>(note(header, notes::kDraws)).value_or(0);
+  notes_->seed = parse_number<std::uint64_t>(note(header, notes::kSeed)).value_or(0);
+  notes_->draws = parse_number<std::uint64_t>(note(header, notes::kDraws)).value_or(0);
   notes_->note = note(header, notes::kNote);
   JsonReader steps(note(header, notes::kSteps));
   static_cast<void>(steps.object([&](const std::string& entry) {

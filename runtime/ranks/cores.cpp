@@ -1,10 +1,11 @@
 #include "runtime/ranks/cores.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sched.h>
 #include <string_view>
+
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -91,10 +92,7 @@ Cores with_asked_threads(Cores cores) {
   if (text == nullptr) {
     return cores;
   }
-  const std::string_view digits = text;
-  int threads = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), threads);
-  threads = std::max(threads, 1);
+  const int threads = std::max(parse_number<int>(text).value_or(1), 1);
   cores.has_spare = cores.has_spare || threads < cores.threads;
   if (threads > cores.threads) {
     cores = {.threads = threads, .own = {}};

@@ -2,26 +2,18 @@
 
 #include "runtime/ranks/world.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
+
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
 
 std::optional<std::int64_t> number_in(const char* name) {
   const char* text = std::getenv(name);
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  const std::string_view digits = text;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    return std::nullopt;
-  }
-  return value;
+  return text == nullptr ? std::nullopt : parse_number<std::int64_t>(text);
 }
 
 void set_default(const char* name, const char* value) {

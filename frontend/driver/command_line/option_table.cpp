@@ -6,6 +6,7 @@
 #include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/metrics/metrics_file.h"
 #include "frontend/elaborate.h"
+#include "ir/support/text/parse_number.h"
 #include "ir/support/units.h"
 
 namespace mtf {
@@ -62,8 +63,9 @@ bool set_search_flag(Options& options, std::string_view /*none*/) {
 
 template <typename Number>
 bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number >= 0;
+  const auto read = parse_number<Number>(text);
+  number = read.value_or(number);
+  return read && number >= 0;
 }
 
 template <auto member>
@@ -128,8 +130,8 @@ std::vector<std::string> names_in(std::string_view text) {
 bool set_searched_ranks(Options& options, std::string_view text) {
   std::set<std::int64_t> all;
   for (const std::string& word : names_in(text)) {
-    std::int64_t ranks = 0;
-    if (!read_number(word, ranks) || ranks < 1 || ranks > (1 << 20)) {
+    const std::int64_t ranks = parse_number<std::int64_t>(word).value_or(0);
+    if (ranks < 1 || ranks > (1 << 20)) {
       return false;
     }
     all.insert(ranks);
@@ -212,11 +214,9 @@ bool set_over(Options& options, std::string_view text) {
 }
 
 bool set_timeout(Options& options, std::string_view text) {
-  constexpr std::uint32_t kMost = 1'000'000'000;
-  std::uint32_t seconds = 0;
-  const bool read = read_number(text, seconds);
+  const std::uint32_t seconds = parse_number<std::uint32_t>(text).value_or(0);
   options.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  return read && seconds >= 1 && seconds <= kMost;
+  return seconds >= 1 && seconds <= 1'000'000'000;
 }
 
 // As ranges of the language: "10..20", without 20.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "frontend/report/json_parts.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/file.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -56,14 +56,6 @@ void read_json_line(std::string_view line, CurveReader& reader) {
   }
 }
 
-template <typename Number>
-std::optional<Number> number_of_field(std::string_view field) {
-  Number number{};
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-  return error == std::errc{} && end == field.data() + field.size() ? std::optional(number)
-                                                                    : std::nullopt;
-}
-
 struct TableHead {
   std::vector<std::string> columns;
   std::size_t step = 0;
@@ -88,11 +80,11 @@ void read_row(const TableHead& head, std::string_view line, CurveReader& reader)
   if (fields.size() != head.columns.size()) {
     return;
   }
-  const std::optional<std::int64_t> step = number_of_field<std::int64_t>(fields[head.step]);
+  const std::optional<std::int64_t> step = parse_number<std::int64_t>(fields[head.step]);
   const std::string entry(head.entry < fields.size() ? fields[head.entry] : "");
   for (std::size_t i = 0; step && i < fields.size(); ++i) {
     const bool is_value = i != head.step && i != head.entry && head.columns[i] != "time";
-    const std::optional<double> value = number_of_field<double>(fields[i]);
+    const std::optional<double> value = parse_number<double>(fields[i]);
     if (is_value && value) {
       reader.add({.entry = entry}, head.columns[i], *step, *value);
     }

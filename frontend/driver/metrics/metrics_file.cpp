@@ -12,6 +12,7 @@
 #include "frontend/report/json_parts.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -72,11 +73,7 @@ std::vector<MetricsChunk> table_chunks(std::string_view text) {
     const std::vector<std::string_view> fields = fields_of(row);
     MetricsChunk& chunk = chunks.emplace_back(
         MetricsChunk{.bytes = row, .entry = std::string(field(fields, kEntryColumn)), .step = {}});
-    const std::string_view step = field(fields, kStepColumn);
-    std::int64_t number = 0;
-    if (std::from_chars(step.data(), step.data() + step.size(), number).ec == std::errc{}) {
-      chunk.step = number;
-    }
+    chunk.step = parse_number<std::int64_t>(field(fields, kStepColumn));
   }
   return chunks;
 }

@@ -7,6 +7,7 @@
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
 #include "ir/support/file.h"
+#include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
 
 namespace mtf::host {
@@ -116,16 +117,14 @@ std::vector<std::string_view> settings_of(const Settings& settings) {
 
 // The text as a value of the same kind as `like`; nullopt: it is none.
 std::optional<Value> read_as(const Value& like, std::string_view text) {
-  const auto number = [&](auto value) -> std::optional<Value> {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool all = error == std::errc() && end == text.data() + text.size();
-    return all ? std::optional(make(value)) : std::nullopt;
+  const auto value = [](const auto& number) {
+    return number ? std::optional(make(*number)) : std::nullopt;
   };
   if (like.get<std::int64_t>() != nullptr) {
-    return number(std::int64_t{0});
+    return value(parse_number<std::int64_t>(text));
   }
   if (like.get<double>() != nullptr) {
-    return number(0.0);
+    return value(parse_number<double>(text));
   }
   if (like.get<bool>() != nullptr) {
     const bool is_flag = text == "true" || text == "false";

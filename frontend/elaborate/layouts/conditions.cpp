@@ -1,9 +1,9 @@
 #include "frontend/elaborate/layouts/conditions.h"
 
-#include <charconv>
 #include <limits>
 
 #include "frontend/elaborate/report.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf::host {
 namespace {
@@ -16,9 +16,7 @@ bool is_number(const ast::Name& coordinate) {
 std::int64_t number_of(const ast::Name& coordinate) {
   std::string digits = coordinate.text;
   std::erase(digits, '_');
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return problem == std::errc() ? value : std::numeric_limits<std::int64_t>::max();
+  return parse_number<std::int64_t>(digits).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #include "frontend/elaborate/layouts/layout_options.h"
 
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "ir/support/text/parse_number.h"
 
 namespace mtf::host {
 namespace {
@@ -22,10 +23,8 @@ std::optional<bool> gather_again(Reporter& report, const ast::Name& value) {
 
 std::int64_t stream_pieces(Reporter& report, const ast::Name& value) {
   constexpr std::int64_t kMostPieces = 4096;
-  std::int64_t pieces = 0;
-  const char* end = value.text.data() + value.text.size();
-  const auto [stop, problem] = std::from_chars(value.text.data(), end, pieces);
-  if (problem != std::errc() || stop != end || pieces < 1 || pieces > kMostPieces) {
+  const std::int64_t pieces = parse_number<std::int64_t>(value.text).value_or(0);
+  if (pieces < 1 || pieces > kMostPieces) {
     report.error(DiagKind::kBadArgument, value.span,
                  "`stream` is a number of pieces, from 1 to " + std::to_string(kMostPieces) +
                      ", in which a gathered operand passes through a product");

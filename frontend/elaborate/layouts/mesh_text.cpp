@@ -3,9 +3,9 @@
 #include "frontend/elaborate/layouts/mesh_text.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "frontend/elaborate/context.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf::host {
 namespace {
@@ -175,10 +175,8 @@ AxisSizes parse_axis_sizes(std::string_view text) {
   auto [pairs, problem] = parse_pairs(text);
   AxisSizes result{.axes = {}, .problem = std::move(problem)};
   for (const auto& [name, size] : pairs) {
-    std::int64_t number = 0;
-    const char* end = size.data() + size.size();
-    const auto [stop, error] = std::from_chars(size.data(), end, number);
-    if (error != std::errc() || stop != end || number < 1 || number > kMaxSize) {
+    const std::int64_t number = parse_number<std::int64_t>(size).value_or(0);
+    if (number < 1 || number > kMaxSize) {
       result.problem =
           in_backticks(size) + " is not the size of an axis, an integer from 1 to 2^31";
     } else if (std::ranges::find(result.axes, name, &MeshAxis::name) != result.axes.end()) {

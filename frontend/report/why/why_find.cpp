@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -27,10 +28,9 @@ std::optional<AskedLine> line_of(std::string_view question) {
   if (colon == std::string_view::npos) {
     return std::nullopt;
   }
-  AskedLine line{.file = question.substr(0, colon)};
-  const char* end = question.data() + question.size();
-  const auto [stop, error] = std::from_chars(question.data() + colon + 1, end, line.number);
-  return error == std::errc{} && stop == end ? std::optional(line) : std::nullopt;
+  const auto number = parse_number<std::int32_t>(question.substr(colon + 1));
+  return number ? std::optional(AskedLine{.file = question.substr(0, colon), .number = *number})
+                : std::nullopt;
 }
 
 class Finder {

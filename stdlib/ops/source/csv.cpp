@@ -9,6 +9,7 @@
 
 #include "ir/support/diag.h"
 #include "ir/support/number.h"
+#include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
 
 namespace mtf {
@@ -39,8 +40,8 @@ std::string misfit(double number, DType dtype) {
 // Whole numbers of 64 bits as they are written; "" or what is wrong with `2.5` or `1e3`.
 std::string read_whole(std::string_view text, CsvNumber& read) {
   constexpr double kExact = 0x1p53;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.whole);
-  if (error == std::errc() && end == text.data() + text.size()) {
+  if (const auto whole = parse_number<std::int64_t>(text)) {
+    read.whole = *whole;
     return "";
   }
   std::string wrong = misfit(read.number, DType::kI64);

@@ -5,9 +5,21 @@
 #include <catch2/catch.hpp>
 
 #include "ir/support/number.h"
+#include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
 
 namespace mtf {
+
+TEST_CASE("a text is a number from its first letter to its last, or none") {
+  CHECK(parse_number<std::int64_t>("-12") == -12);
+  CHECK(parse_number<std::uint32_t>("ff", 16) == 255);
+  CHECK(parse_number<double>("2.5") == 2.5);
+  for (const char* text : {"", "3.5", "12abc", " 1", "1 ", "+1", "99999999999999999999"}) {
+    INFO(text);
+    CHECK_FALSE(parse_number<std::int64_t>(text).has_value());
+  }
+  CHECK_FALSE(parse_number<std::size_t>("-1").has_value());
+}
 
 TEST_CASE("numbers as they are read") {
   CHECK(fixed(0.5, 2) == "0.50");

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "frontend/driver/repl/repl.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -42,10 +42,8 @@ bool quit(Repl& repl, const std::string& /*rest*/) {
 }
 
 bool undo(Repl& repl, const std::string& rest) {
-  std::size_t count = 1;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
-  const bool is_number = error == std::errc{} && end == rest.data() + rest.size();
-  if (!rest.empty() && (!is_number || count < 1 || count > kMostUndone)) {
+  const std::size_t count = rest.empty() ? 1 : parse_number<std::size_t>(rest).value_or(0);
+  if (count < 1 || count > kMostUndone) {
     return repl.refuse(DiagKind::kBadArgument, "`:undo` takes back one statement, or `:undo 3`");
   }
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,10 +1,9 @@
 // `:ranks`: where a session runs.
 
-#include <charconv>
-
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
 #include "frontend/report/quantity.h"
+#include "ir/support/text/parse_number.h"
 
 namespace mtf {
 namespace {
@@ -16,12 +15,8 @@ std::optional<std::int64_t> ranks_in(const std::string& text) {
   if (text == "off") {
     return 1;
   }
-  std::int64_t ranks = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, ranks);
-  const bool is_number =
-      error == std::errc{} && stop == end && ranks >= 1 && ranks <= kMostSessionRanks;
-  return is_number ? std::optional(ranks) : std::nullopt;
+  const auto ranks = parse_number<std::int64_t>(text);
+  return ranks && *ranks >= 1 && *ranks <= kMostSessionRanks ? ranks : std::nullopt;
 }
 
 std::string where_text(std::int64_t ranks) {
