@@ -11,87 +11,21 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <sched.h>
-#include <set>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
+#include "frontend/driver/launch/cores.h"
+#include "frontend/driver/launch/line.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 #include "ir/support/file.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
-namespace {
-
-// As a shell would need it, for people to read and to paste.
-std::string shell_word(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-    return word;
-  }
-  std::string text = "'";
-  for (const char c : word) {
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return text + "'";
-}
-
-void show(const std::vector<std::string>& line) {
-  std::string text = "mtf:";
-  for (const std::string& word : line) {
-    text += " " + shell_word(word);
-  }
-  std::fprintf(stderr, "%s\n", text.c_str());
-}
-
-}  // namespace
-
-long cores_of_this_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
-                                                      : sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-long cores_in(std::istream& cpuinfo) {
-  std::set<std::pair<std::string, std::string>> cores;
-  std::string package;
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.starts_with("physical id")) {
-      package = line;
-    } else if (line.starts_with("core id")) {
-      cores.emplace(package, line);
-    }
-  }
-  return static_cast<long>(cores.size());
-}
-
-long slots_of_this_process() {
-  std::ifstream stream("/proc/cpuinfo");
-  const long cores = cores_in(stream);
-  const long usable = cores_of_this_process();
-  return cores == 0 ? usable : std::min(cores, usable);
-}
-
-std::vector<std::string> mpirun_line(const Options& options, const std::string& executable,
-                                     long slots) {
-  // Ranks share the cores by themselves; binding would give a rank's threads one core.
-  std::vector<std::string> line = {"mpirun", "-q", "--bind-to",
-                                   "none",   "-n", std::to_string(options.ranks)};
-  if (options.ranks > slots) {
-    line.emplace_back("--oversubscribe");
-  }
-  line.push_back(executable);
-  line.insert(line.end(), options.words.begin(), options.words.end());
-  return line;
-}
-
 int exit_code_of(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : kSignalled + WTERMSIG(wait_status);
 }
@@ -186,12 +120,14 @@ void say_what_ended_a_rank(int status) {
 }
 
 // mpirun hands standard input to the first rank, but not from a terminal: it is in the background.
-// A file has the whole of it. Null: none could be made.
+// A file has the whole of it. Null: none could be made, with `errno`.
 std::FILE* kept_input(const std::string& text) {
   std::FILE* file = std::tmpfile();
-  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
-    std::rewind(file);
+  if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file) != text.size() ||
+      std::fflush(file) != 0) {
+    return nullptr;
   }
+  std::rewind(file);
   return file;
 }
 
@@ -230,21 +166,35 @@ bool is_same_file(int a, int b) {
          of_a.st_ino == of_b.st_ino;
 }
 
+void print_json_error(const Options& options, std::string text, int status) {
+  std::string object = render_json(Remark{.slug = "ranks", .text = std::move(text)});
+  if (options.json_lines) {
+    object = "{\"status\":" + std::to_string(status) + "," + object.substr(1);
+  }
+  std::fputs(object.c_str(), stdout);
+}
+
 // Ranks that end without their object, by a signal or because there is no mpirun, get one.
 void complete_json(const Options& options, const std::string& last_line, int status) {
   const bool is_whole =
       last_line.starts_with(options.json_lines ? "{\"status\"" : "{") && last_line.ends_with('\n');
-  if (is_whole) {
-    return;
+  if (!is_whole) {
+    print_json_error(
+        options,
+        "the ranks ended with status " + std::to_string(status) + " before they could answer",
+        status);
   }
-  std::string text =
-      render_json(Remark{.slug = "ranks",
-                         .text = "the ranks ended with status " + std::to_string(status) +
-                                 " before they could answer"});
-  if (options.json_lines) {
-    text = "{\"status\":" + std::to_string(status) + "," + text.substr(1);
+}
+
+// By `errno`, of what the system did not do for them.
+int cannot_start(const Options& options) {
+  const std::string text = "the ranks cannot be started: " + std::string(std::strerror(errno));
+  if (options.json) {
+    print_json_error(options, text, kProgramError);
+  } else {
+    std::fprintf(stderr, "mtf: %s\n", text.c_str());
   }
-  std::fputs(text.c_str(), stdout);
+  return kProgramError;
 }
 
 // The status of a run whose output came through here. Of output that nobody reads a process dies.
@@ -275,13 +225,22 @@ std::vector<std::string> line_here(const Options& options) {
   return line;
 }
 
-// The process of mpirun; negative: none. Of `streams`, -1 stands for this process's own.
+// The reading end of a pipe, and the writing one.
+using Pipe = std::array<int, 2>;
+
+void close_both(const Pipe& pipe) {
+  close(pipe[0]);
+  close(pipe[1]);
+}
+
+// -1 stands for this process's own.
 struct Streams {
   int input = -1;
   int output = -1;
   int error = -1;
 };
 
+// The process of mpirun; negative: none, by `errno`.
 pid_t start(std::vector<std::string> line, Streams streams) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -299,37 +258,22 @@ pid_t start(std::vector<std::string> line, Streams streams) {
   become_mpirun(std::move(line));
 }
 
-}  // namespace
-
-int start_ranks(const Options& options) {
-  std::vector<std::string> line = line_here(options);
-  if (options.verbose) {
-    show(line);
-  }
-  std::FILE* input = nullptr;
-  if (options.file == "-") {
-    const ProgramText program = read_standard_input();
-    input = kept_input(program.text);
-    if (input == nullptr || (program.text.empty() && !program.obstacle.empty())) {
-      return run_alone(options, [](Workspace& workspace) {
-        static_cast<void>(read_program(workspace));  // which says why not
-        return outcome_of(workspace, workspace.diags);
-      });
-    }
-  }
+// Starts them and waits. `input`: what they read, -1 for what this process does.
+int status_of_ranks(const Options& options, std::vector<std::string> line, int input) {
   // mpirun itself does not mind what it cannot write, and crashes where nobody reads it. On a
   // terminal all can be written.
   const bool through = options.json || isatty(STDOUT_FILENO) != 1;
-  std::array<int, 2> output = {-1, -1};
+  Pipe output = {-1, -1};
   if (through && pipe2(output.data(), O_CLOEXEC) != 0) {
-    return kProgramError;
+    return cannot_start(options);
   }
   const bool joined = through && !options.json && is_same_file(STDOUT_FILENO, STDERR_FILENO);
-  const pid_t child = start(std::move(line), {.input = input == nullptr ? -1 : fileno(input),
-                                              .output = output[1],
-                                              .error = joined ? output[1] : -1});
+  const pid_t child = start(
+      std::move(line), {.input = input, .output = output[1], .error = joined ? output[1] : -1});
   if (child < 0) {
-    return kProgramError;
+    const int status = cannot_start(options);
+    close_both(output);
+    return status;
   }
   hand_on_signals(child);
   if (!through) {
@@ -342,7 +286,32 @@ int start_ranks(const Options& options) {
   const Printed printed = handed_on(output[0]);
   const int status = status_of(child);
   std::signal(SIGPIPE, of_unread);
+  close(output[0]);
   return end_of_output(options, printed, status);
+}
+
+}  // namespace
+
+int start_ranks(const Options& options) {
+  std::vector<std::string> line = line_here(options);
+  if (options.verbose) {
+    std::fprintf(stderr, "mtf: %s\n", shell_line(line).c_str());
+  }
+  std::FILE* input = nullptr;
+  if (options.file == "-") {
+    const ProgramText program = read_standard_input();
+    if (program.text.empty() && !program.obstacle.empty()) {
+      return run_alone(options, [](Workspace& workspace) {
+        static_cast<void>(read_program(workspace));  // which says why not
+        return outcome_of(workspace, workspace.diags);
+      });
+    }
+    input = kept_input(program.text);
+    if (input == nullptr) {
+      return cannot_start(options);
+    }
+  }
+  return status_of_ranks(options, std::move(line), input == nullptr ? -1 : fileno(input));
 }
 
 pid_t start_mpirun(const Options& options, int output) {
@@ -354,26 +323,27 @@ pid_t start_mpirun(const Options& options, int output) {
 }
 
 std::optional<std::string> output_of_ranks(const Options& options) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) {
+  Pipe output = {-1, -1};
+  const pid_t child = pipe(output.data()) == 0 ? fork() : -1;
+  if (child < 0) {
+    static_cast<void>(cannot_start(options));
+    close_both(output);
     return std::nullopt;
   }
-  const pid_t child = fork();
   if (child == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
+    dup2(output[1], STDOUT_FILENO);
+    close_both(output);
     _exit(start_ranks(options));
   }
-  close(ends[1]);
+  close(output[1]);
   std::string text;
   std::array<char, 4096> chunk{};
-  for (ssize_t got = 0; child > 0 && (got = read(ends[0], chunk.data(), chunk.size())) > 0;) {
+  for (ssize_t got = 0; (got = read(output[0], chunk.data(), chunk.size())) > 0;) {
     text.append(chunk.data(), static_cast<std::size_t>(got));
   }
-  close(ends[0]);
+  close(output[0]);
   int status = 0;
-  const bool done = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  const bool done = waitpid(child, &status, 0) == child && status == 0;
   return done ? std::optional(std::move(text)) : std::nullopt;
 }
 

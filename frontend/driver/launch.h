@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -14,14 +13,6 @@
 #include "frontend/driver/options.h"
 
 namespace mtf {
-
-// The words of the mpirun line. `slots`: what mpirun starts on this machine unasked.
-[[nodiscard]] std::vector<std::string> mpirun_line(const Options& options,
-                                                   const std::string& executable, long slots);
-
-// One for each core, however many threads that has. 0: /proc/cpuinfo does not say.
-[[nodiscard]] long cores_in(std::istream& cpuinfo);
-[[nodiscard]] long slots_of_this_process();
 
 // The exit status of mpirun, which is that of the first rank; 130 after Ctrl-C.
 [[nodiscard]] int start_ranks(const Options& options);
@@ -42,8 +33,5 @@ void prepare_for_mpirun();
 // As a shell has it: of a process that a signal ended, 128 and the signal.
 inline constexpr int kSignalled = 128;
 [[nodiscard]] int exit_code_of(int wait_status);
-
-// The cores that this process may use.
-[[nodiscard]] long cores_of_this_process();
 
 }  // namespace mtf

@@ -2,8 +2,10 @@
 """What the ranks of `mtf run -n` print and nobody can take: an error where the disk is full, the end
 of the run where its reader has gone; and the order of the two streams in one pipe."""
 
+import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -47,6 +49,18 @@ def main():
         run = started("wrong", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = run.communicate(timeout=120)[0].splitlines()
         check((run.returncode, said[:2]), (1, ["1", "wrong.mtf:4:8: error: no [assertion]"]), "one pipe")
+
+        # No file can be opened but the three that there are, so no pipe to the ranks.
+        def starved(*options):
+            run = started("wrong", *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+            return (*run.communicate(timeout=120), run.returncode)
+
+        none = "the ranks cannot be started: Too many open files"
+        check(starved(), ("", f"mtf: {none}\n", 1), "no pipe")
+        said, errors, status = starved("--json")
+        diag = json.loads(said)["diagnostics"][0]
+        check((diag["slug"], diag["text"], errors, status), ("ranks", none, "", 1), "no pipe")
 
 
 main()

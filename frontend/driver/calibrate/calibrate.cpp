@@ -12,6 +12,7 @@
 #include "frontend/driver/calibrate/measured_profile.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 #include "frontend/report/quantity.h"

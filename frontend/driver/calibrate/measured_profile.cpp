@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "frontend/driver/calibrate/figure.h"
-#include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
 
 namespace mtf {
 namespace {

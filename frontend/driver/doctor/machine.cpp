@@ -6,7 +6,7 @@
 
 #include "frontend/driver/devices/memory_check.h"
 #include "frontend/driver/doctor/finding.h"
-#include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
 #include "frontend/report/quantity.h"
 #include "runtime/kernels/cpu.h"
 

@@ -7,6 +7,8 @@
 #include "frontend/driver/doctor/finding.h"
 #include "frontend/driver/doctor/trial.h"
 #include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
+#include "frontend/driver/launch/line.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/diag.h"
 #include "runtime/library_versions.h"

@@ -7,7 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/driver/devices/memory_check.h"
-#include "frontend/driver/launch.h"
+#include "frontend/driver/launch/cores.h"
+#include "frontend/driver/launch/line.h"
 #include "frontend/report/json.h"
 #include "frontend/report/run/counts_text.h"
 
