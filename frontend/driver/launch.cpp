@@ -316,9 +316,14 @@ int start_ranks(const Options& options) {
 
 pid_t start_mpirun(const Options& options, int output) {
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0) {
+    return -1;
+  }
   const pid_t child =
       start(line_here(options), {.input = nothing, .output = output, .error = output});
+  const int problem = errno;
   close(nothing);
+  errno = problem;
   return child;
 }
 

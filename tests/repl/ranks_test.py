@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,13 +32,18 @@ def contains(what, found, wanted):
         sys.exit(f"{what}: no {wanted!r} in {found!r}")
 
 
-def script(text, *words, **environment):
-    """A transcript, with what an own folder for it lets it write."""
+def script(text, *words, files=None, **environment):
+    """A transcript, with what an own folder for it lets it write. `files`: it has so many at most."""
+    def limit():
+        if files is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "case.txt")
         path.write_text(text, encoding="utf-8")
         done = subprocess.run([MTF, "repl", "--script", str(path), *words], text=True, timeout=900,
-                              capture_output=True, env=dict(os.environ, **environment))
+                              capture_output=True, preexec_fn=limit,
+                              env=dict(os.environ, **environment))
     return done.stdout.replace(str(path), "case"), done.stderr
 
 
@@ -140,6 +146,9 @@ def refused():
         contains("no slots", told(":ranks 2\n", PATH=folder), "There are not enough slots.")
         fake.write_text("#!/bin/sh\nkill -9 $$\n", encoding="utf-8")
         contains("killed", told(":ranks 2\n", PATH=folder), "mpirun was killed by signal 9")
+    contains("no socket", told(":ranks 2\n", files=5), "temporary files: Too many open files")
+    contains("nothing to read", told(":ranks 2\n", files=6),
+             "mpirun cannot be started: Too many open files")
     contains("another number", told(":ranks 4\n"), "which is in use, has 2 ranks; `:ranks 2`")
     contains("too many", told(":ranks 5000\n"), "`:ranks` takes a number up to 256")
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", MTF, "repl"], text=True,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -55,6 +56,10 @@ std::string end_text(std::optional<int> status) {
              : "ended with status " + std::to_string(code);
 }
 
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
 // What mpirun said, without its frames and empty lines.
 std::string said_by(std::FILE* output) {
   std::rewind(output);
@@ -100,7 +105,7 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
   const TemporaryFolder meeting("mtf-");  // with the socket that ranks connect to
   const std::string path = meeting.path() + "/ranks";
   const Channel listener(meeting.is_made() ? listen_at(path, static_cast<int>(ranks)) : -1);
-  std::FILE* output = std::tmpfile();
+  const std::unique_ptr<std::FILE, FileCloser> output(std::tmpfile());
   if (listener.socket() < 0 || output == nullptr) {
     obstacle = "no socket can be made in the folder for temporary files: " +
                std::string(std::strerror(errno));
@@ -112,8 +117,13 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
   options.color = ColorChoice::kNever;
   setenv(kSessionSocket, path.c_str(), /*overwrite=*/1);
   std::unique_ptr<Workers> workers(new Workers);
-  workers->mpirun_ = start_mpirun(options, fileno(output));
+  workers->mpirun_ = start_mpirun(options, fileno(output.get()));
+  const int problem = errno;
   unsetenv(kSessionSocket);
+  if (workers->mpirun_ < 0) {
+    obstacle = "mpirun cannot be started: " + std::string(std::strerror(problem));
+    return nullptr;
+  }
   std::vector<std::optional<Channel>> found(static_cast<std::size_t>(ranks));
   workers->processes_.resize(found.size());
   workers->posted_.resize(found.size());
@@ -134,8 +144,7 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
       ++there;
     }
   }
-  const std::string said = said_by(output);
-  std::fclose(output);
+  const std::string said = said_by(output.get());
   if (there < ranks) {
     workers->mpirun_ = status ? 0 : workers->mpirun_;
     obstacle = why_not_there(said, status);
