@@ -69,20 +69,24 @@ namespace {
 volatile std::sig_atomic_t mpirun = 0;  // its process
 volatile std::sig_atomic_t noted = 0;   // the first signal
 
-// The first signal asks the ranks to end, the next one, but SIGUSR1, has mpirun end them.
+// The first signal asks the ranks to end, the next one, but SIGUSR1, has mpirun end them. What it
+// interrupts may be about to read `errno`.
 void hand_on(int signal) {
   if (noted != 0 && signal == SIGUSR1) {
     return;
   }
+  const int before = errno;
   kill(mpirun, noted == 0 ? SIGUSR1 : SIGTERM);
   if (noted == 0) {
     say_what_follows(signal);
   }
   noted = noted == 0 ? signal : noted;
+  errno = before;
 }
 
 void hand_on_signals(pid_t child) {
   mpirun = child;
+  prepare_to_say_what_follows();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {

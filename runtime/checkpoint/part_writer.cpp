@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "ir/layout/line.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
 #include "runtime/checkpoint/checksum.h"
@@ -26,9 +27,6 @@ bool is_first_holder(const ValueLayout& layout, const Mesh& mesh, std::int64_t r
   return holds(layout, mesh, rank);
 }
 
-Mesh all_in_line(std::int64_t ranks) {
-  return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
-}
 
 }  // namespace
 

@@ -1,13 +1,16 @@
-// A signal handler may do next to nothing: it leaves the number of its signal.
+// A signal handler may do next to nothing: it leaves the number of its signal, and `errno` as it
+// is.
 
 #include "runtime/ranks/interruption.h"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <unistd.h>
 #include <utility>
 
+#include "ir/layout/line.h"
 #include "ir/support/diag.h"
 #include "ir/support/stop.h"
 
@@ -21,7 +24,8 @@ constexpr double kMostGrowth = 4;  // of the work between two questions
 constexpr int kSignalled = 128;
 
 volatile std::sig_atomic_t noted = 0;
-volatile std::sig_atomic_t a_session = 0;  // would end, too
+volatile std::sig_atomic_t a_session = 0;   // would end, too
+volatile std::sig_atomic_t a_terminal = 0;  // is standard error
 volatile std::sig_atomic_t others_run = 0;
 volatile std::sig_atomic_t others_end = 0;
 
@@ -42,14 +46,10 @@ void note(int signal) {
   say_what_follows(signal);
 }
 
-Mesh line(std::int64_t ranks) {
-  return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
-}
-
 // The largest of each number on any rank.
 using Numbers = std::array<double, 3>;
 Numbers largest(Communicator& communicator, const Numbers& mine) {
-  const Group& all = communicator.group(line(communicator.ranks()), {0});
+  const Group& all = communicator.group(all_in_line(communicator.ranks()), {0});
   const std::array<const void*, 1> in = {mine.data()};
   Numbers most = mine;
   const std::array<void*, 1> out = {most.data()};
@@ -60,18 +60,25 @@ Numbers largest(Communicator& communicator, const Numbers& mine) {
 
 }  // namespace
 
+void prepare_to_say_what_follows() {
+  a_terminal = isatty(STDERR_FILENO) == 1 ? 1 : 0;
+}
+
 void say_what_follows(int signal) {
-  if (signal == SIGINT && isatty(STDERR_FILENO) == 1) {
+  if (signal == SIGINT && a_terminal != 0) {
     constexpr std::string_view kRun = "\nmtf: stops after this step; Ctrl-C again: at once\n";
     constexpr std::string_view kSession =
         "\nmtf: stops after this step; Ctrl-C again ends the session at once\n";
     const std::string_view text = a_session != 0 && others_run == 0 ? kSession : kRun;
+    const int before = errno;  // of what the signal interrupts
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    errno = before;
   }
 }
 
 void note_interruptions(bool in_session) {
   a_session = in_session ? 1 : 0;
+  prepare_to_say_what_follows();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {

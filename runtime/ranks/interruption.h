@@ -19,6 +19,8 @@ namespace mtf {
 // second.) `in_session`: it ends more than the step, and a terminal is told so.
 void note_interruptions(bool in_session = false);
 
+// Before a handler is there that calls `say_what_follows`: whether anybody sees it.
+void prepare_to_say_what_follows();
 // For a signal handler: tells a terminal what Ctrl-C does now, and once more.
 void say_what_follows(int signal);
 

@@ -7,6 +7,7 @@
 
 #include "frontend/driver/calibrate/figure.h"
 #include "frontend/driver/launch/cores.h"
+#include "ir/layout/line.h"
 
 namespace mtf {
 namespace {
@@ -18,10 +19,6 @@ constexpr double kManyTurns = 20e-3;       // in which ranks that share a core t
 constexpr int kMostMeasurements = 6;
 constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
 constexpr std::int64_t kMostRuns = 20'000;
-
-Mesh line(std::int64_t ranks) {
-  return {.name = "line", .axes = {{.name = "r", .size = ranks}}, .profile = "", .span = {}};
-}
 
 // Seconds, on all ranks of a machine from the same moment on.
 double now() {
@@ -39,7 +36,7 @@ double RankClock::from_first_to_last(double start, double end) {
   if (world_ == nullptr) {
     return end - start;
   }
-  const Group& all = world_->group(line(world_->ranks()), {0});
+  const Group& all = world_->group(all_in_line(world_->ranks()), {0});
   const std::array<double, 2> own = {-start, end};
   std::array<double, 2> most = own;
   const std::array<const void*, 1> in = {own.data()};
