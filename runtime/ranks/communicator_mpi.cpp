@@ -19,6 +19,7 @@
 #include "runtime/ranks/communicator_wire.h"
 #include "runtime/ranks/flights/flights.h"
 #include "runtime/ranks/flights/reduce_rounds.h"
+#include "runtime/ranks/gathered_texts.h"
 #include "runtime/ranks/world.h"
 
 namespace mtf {
@@ -32,7 +33,7 @@ class Mpi final : public Communicator {
   explicit Mpi(const MpiOptions& options)
       : Communicator(1),
         options_(options),
-        flights_(options.own_thread.value_or(false)),
+        flights_(/*own_thread=*/false),
         wire_(MPI_COMM_NULL, kTag, options.message_limit) {
     if (const std::optional<Launch> launch = launched()) {
       prepare_environment(*launch);
@@ -46,7 +47,8 @@ class Mpi final : public Communicator {
     rank_ = rank;
     share_cores(with_asked_threads(cores_among_ranks()));
     place_team(cores().own);  // who starts several jobs on one machine has mpirun bind them
-    if (!options.own_thread && cores().has_spare) {
+    const bool may_use_thread = provided >= MPI_THREAD_SERIALIZED;  // else the ranks lead all on
+    if (may_use_thread && options.own_thread.value_or(cores().has_spare)) {
       flights_.use_thread();
     }
   }
@@ -212,24 +214,14 @@ class Mpi final : public Communicator {
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
     const auto lock = flights_.hold();
     const std::string& mine = local.front();
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(at(ranks_));
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    std::vector<int> starts;
-    int total = 0;
-    for (const int one : lengths) {
-      starts.push_back(total);
-      total += one;
-    }
-    std::string all(static_cast<std::size_t>(total), '\0');
-    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
-                   MPI_CHAR, MPI_COMM_WORLD);
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      result.push_back(
-          all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
-    }
-    return result;
+    const auto length = static_cast<std::int64_t>(mine.size());
+    std::vector<std::int64_t> lengths(at(ranks_));
+    MPI_Allgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
+    const TextPlaces places = text_places(lengths);  // or all ranks throw
+    std::string all(places.bytes, '\0');
+    MPI_Allgatherv(mine.data(), static_cast<int>(length), MPI_CHAR, all.data(),
+                   places.lengths.data(), places.begins.data(), MPI_CHAR, MPI_COMM_WORLD);
+    return texts_at(places, all);
   }
 
   [[nodiscard]] bool any(bool flag) override {
