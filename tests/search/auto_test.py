@@ -72,9 +72,22 @@ def main():
             assert status == 1 and "no answer for this program" in errors, (clause, errors)
             status, _, errors = run("check", "--layout", "quick")
             assert status == 0 and "mtf: found" in errors, (clause, errors)
-        # What is kept may be broken: it is searched again.
+        # A file of this name that answers another question is none.
         write(128)
         kept = os.path.join(folder, "mtf", "layouts")
+        for name in os.listdir(kept):
+            with open(os.path.join(kept, name), "r+", encoding="utf-8") as file:
+                mark, answer = file.read().split("\n", 1)
+                assert mark.startswith("of "), mark
+                file.seek(0)
+                file.write(f"of {'0' * 16} {mark.split()[-1]}\n{answer}")
+        status, _, errors = run("check", "--layout", "quick", "--locked")
+        assert status == 1 and "no answer for this program" in errors, errors
+        status, _, errors = run("check", "--layout", "quick")
+        assert status == 0 and "mtf: found" in errors, errors
+        status, _, errors = run("check", "--layout", "quick", "--locked")
+        assert status == 0 and not errors, errors
+        # What is kept may be broken: it is searched again.
         for name in os.listdir(kept):
             with open(os.path.join(kept, name), "w", encoding="utf-8") as file:
                 file.write("says nothing\nrule batch . nowhere\n")

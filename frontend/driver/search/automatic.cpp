@@ -8,6 +8,7 @@
 
 #include "frontend/driver/progress.h"
 #include "frontend/driver/search/kept_layouts.h"
+#include "frontend/driver/search/planner_identity.h"
 #include "frontend/driver/search/searching.h"
 #include "frontend/report/search/layout_source.h"
 #include "ir/support/number.h"
@@ -43,8 +44,7 @@ std::string hardware_text(const Hardware& hardware) {
 
 // Everything that the answer follows from.
 std::string question_of(SearchedProgram& program, const Layout& searched, const Options& options) {
-  constexpr std::string_view kVersion = "3";
-  std::string text = std::string(kVersion) + (options.fast ? " fast" : "") + "\n" +
+  std::string text = std::string(planner_identity()) + (options.fast ? " fast" : "") + "\n" +
                      layout_source(searched) + "\n" + to_string(searched.mesh) + "\n" +
                      hardware_text(program.hardware(searched.mesh)) + "\n";
   for (const Program& entry : program.programs(0)) {
@@ -90,10 +90,9 @@ class Automatic {
       return std::nullopt;
     }
     const std::string question = question_of(*program, searched, workspace_.options);
-    const std::string path = kept_path(question);
     const auto known = found_.find(question);
     const std::optional<std::string> text =
-        known != found_.end() ? std::optional(known->second) : load_kept(path);
+        known != found_.end() ? std::optional(known->second) : load_kept(question);
     if (std::optional<KeptLayout> kept = text ? read_kept(searched, *text) : std::nullopt) {
       return kept;
     }
@@ -108,7 +107,7 @@ class Automatic {
     std::optional<KeptLayout> anew = searched_anew(*program, diags);
     if (anew) {
       const std::string answer = kept_text(*anew);
-      store_kept(path, answer);
+      store_kept(question, answer);
       found_.insert_or_assign(question, answer);
       tell_("found " + layout_source(anew->layout) + "  (" + anew->says + ")\n");
     }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <span>
 #include <sstream>
@@ -156,19 +157,34 @@ std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view tex
   return reading.result();
 }
 
+namespace {
+
+// "" if nowhere.
 std::string kept_path(std::string_view question) {
   const std::string folder = user_folder("XDG_CACHE_HOME", "/.cache");
   const std::uint64_t hash = xxh64(std::as_bytes(std::span(question.data(), question.size())));
   return folder.empty() ? "" : folder + "/layouts/" + hex16(hash);
 }
 
-std::optional<std::string> load_kept(const std::string& path) {
-  return path.empty() ? std::nullopt : text_of(path);
+// Another hash than that of the name, and how long the question is.
+std::string kept_mark(std::string_view question) {
+  return "of " + hex16(std::hash<std::string_view>{}(question)) + " " +
+         std::to_string(question.size()) + "\n";
 }
 
-void store_kept(const std::string& path, std::string_view text) {
+}  // namespace
+
+std::optional<std::string> load_kept(std::string_view question) {
+  const std::string path = kept_path(question);
+  const std::string mark = kept_mark(question);
+  const std::optional<std::string> text = path.empty() ? std::nullopt : text_of(path);
+  return text && text->starts_with(mark) ? std::optional(text->substr(mark.size())) : std::nullopt;
+}
+
+void store_kept(std::string_view question, std::string_view text) {
+  const std::string path = kept_path(question);
   if (!path.empty()) {
-    static_cast<void>(put_file(path, text));
+    static_cast<void>(put_file(path, kept_mark(question).append(text)));
   }
 }
 

@@ -1,4 +1,5 @@
-// Answers of searches in the user's cache folder, one small file each.
+// Answers of searches in the user's cache folder, one small file each: its name is a hash of the
+// question, its first line says more of the question, as two may have the same hash.
 
 #pragma once
 
@@ -21,11 +22,9 @@ struct KeptLayout {
 [[nodiscard]] std::string kept_text(const KeptLayout& kept);
 [[nodiscard]] std::optional<KeptLayout> read_kept(const Layout& searched, std::string_view text);
 
-// Where the answer to a question is kept; "" if nowhere.
-[[nodiscard]] std::string kept_path(std::string_view question);
-// nullopt: it is not there.
-[[nodiscard]] std::optional<std::string> load_kept(const std::string& path);
+// The answer to a question. nullopt: it is not there.
+[[nodiscard]] std::optional<std::string> load_kept(std::string_view question);
 // As far as it can: without the folder every search is done anew.
-void store_kept(const std::string& path, std::string_view text);
+void store_kept(std::string_view question, std::string_view text);
 
 }  // namespace mtf
