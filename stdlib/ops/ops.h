@@ -1,5 +1,5 @@
-// All operations, one constant each, in the files named above them. This list is the table:
-// stdlib/ops/table.cmake reads it.
+// All operations, one constant each, in the file of this folder that is named above it. This list is
+// the table: stdlib/ops/table.cmake reads it, and sees that each file defines what it is said to.
 
 #pragma once
 
@@ -7,24 +7,24 @@
 
 namespace mtf::ops {
 
-// add.cpp
+// elementwise/add.cpp
 extern const OpDef kAdd;
 extern const OpDef kSub;
 extern const OpDef kNeg;
-// mul.cpp
+// elementwise/mul.cpp
 extern const OpDef kMul;
 extern const OpDef kDiv;
 extern const OpDef kReciprocal;
-// floordiv.cpp
+// elementwise/floordiv.cpp
 extern const OpDef kFloorDiv;
 extern const OpDef kMod;
-// pow.cpp
+// elementwise/pow.cpp
 extern const OpDef kPow;
 extern const OpDef kSquare;
-// minimum.cpp
+// elementwise/minimum.cpp
 extern const OpDef kMinimum;
 extern const OpDef kMaximum;
-// compare.cpp
+// elementwise/compare.cpp
 extern const OpDef kLess;
 extern const OpDef kLessEqual;
 extern const OpDef kGreater;
@@ -34,142 +34,150 @@ extern const OpDef kNotEqual;
 extern const OpDef kIsFinite;
 extern const OpDef kIsInf;
 extern const OpDef kIsNan;
-// close.cpp
+// source/close.cpp
 extern const OpDef kClose;
-// logic.cpp
+// elementwise/logic.cpp
 extern const OpDef kAnd;
 extern const OpDef kOr;
 extern const OpDef kNot;
-// bits.cpp
+// elementwise/bits.cpp
 extern const OpDef kBitAnd;
 extern const OpDef kBitOr;
 extern const OpDef kBitXor;
 extern const OpDef kBitNot;
 extern const OpDef kLeftShift;
 extern const OpDef kRightShift;
-// exponential.cpp
+// elementwise/exponential.cpp
 extern const OpDef kExp;
 extern const OpDef kExpm1;
 extern const OpDef kLog;
 extern const OpDef kLog1p;
 extern const OpDef kSqrt;
 extern const OpDef kRsqrt;
-// trigonometric.cpp
+// elementwise/trigonometric.cpp
 extern const OpDef kSin;
 extern const OpDef kCos;
 extern const OpDef kTan;
 extern const OpDef kSinh;
 extern const OpDef kCosh;
 extern const OpDef kTanh;
-// arc.cpp
+// elementwise/arc.cpp
 extern const OpDef kAsin;
 extern const OpDef kAcos;
 extern const OpDef kAtan;
 extern const OpDef kAtan2;
-// erf.cpp
+// elementwise/erf.cpp
 extern const OpDef kErf;
 extern const OpDef kErfc;
-extern const OpDef kLogAddExp;  // logaddexp.cpp
-// rounding.cpp
+// elementwise/logaddexp.cpp
+extern const OpDef kLogAddExp;
+// elementwise/rounding.cpp
 extern const OpDef kFloor;
 extern const OpDef kCeil;
 extern const OpDef kRound;
 extern const OpDef kTrunc;
-// identity.cpp
+// move/identity.cpp
 extern const OpDef kIdentity;
 extern const OpDef kStopGradient;
+// move/pin.cpp
 extern const OpDef kPin;
 extern const OpDef kWhole;
+// move/identity.cpp
 extern const OpDef kAbs;
 extern const OpDef kSign;
-extern const OpDef kClip;  // clip.cpp
-// where.cpp
+// elementwise/clip.cpp
+extern const OpDef kClip;
+// elementwise/where.cpp
 extern const OpDef kWhere;
-// cast.cpp
+// elementwise/cast.cpp
 extern const OpDef kCast;
-// activation.cpp
+// elementwise/activation.cpp
 extern const OpDef kRelu;
 extern const OpDef kSigmoid;
 extern const OpDef kGelu;
 extern const OpDef kSilu;
 extern const OpDef kSoftplus;
 extern const OpDef kLogSigmoid;
-// bend.cpp
+// elementwise/bend.cpp
 extern const OpDef kLeakyRelu;
 extern const OpDef kElu;
 extern const OpDef kSelu;
 extern const OpDef kHardTanh;
 extern const OpDef kHardSigmoid;
 extern const OpDef kHardSwish;
-// sum.cpp
+// reduce/sum.cpp
 extern const OpDef kSum;
-// mean.cpp
+// reduce/mean.cpp
 extern const OpDef kMean;
-// max.cpp
+// reduce/max.cpp
 extern const OpDef kMax;
 extern const OpDef kMin;
-// prod.cpp
+// reduce/prod.cpp
 extern const OpDef kProd;
-// cumulative.cpp
+// scan/cumulative.cpp
 extern const OpDef kCumsum;
 extern const OpDef kCumprod;
 extern const OpDef kCummax;
 extern const OpDef kCummin;
 extern const OpDef kCumlogsumexp;
-// recurrence.cpp
+// scan/recurrence.cpp
 extern const OpDef kRecurrence;
-// any_all.cpp
+// reduce/any_all.cpp
 extern const OpDef kAny;
 extern const OpDef kAll;
-// softmax.cpp
+// reduce/softmax.cpp
 extern const OpDef kLogSumExp;
 extern const OpDef kSoftmax;
 extern const OpDef kLogSoftmax;
-// one_hot.cpp
+// index/one_hot.cpp
 extern const OpDef kRange;
 extern const OpDef kOneHot;
 extern const OpDef kArgmax;
-// einsum.cpp
+// reduce/einsum.cpp
 extern const OpDef kEinsum;
-// broadcast.cpp
+// move/broadcast.cpp
 extern const OpDef kBroadcast;
 extern const OpDef kTranspose;
-// rename.cpp
+// move/rename.cpp
 extern const OpDef kRename;
-// reshape.cpp
+// move/reshape.cpp
 extern const OpDef kReshape;
-// slice.cpp
+// move/slice.cpp
 extern const OpDef kIndex;
 extern const OpDef kSlice;
+// move/pad.cpp
 extern const OpDef kPad;
-// concat.cpp
+// move/concat.cpp
 extern const OpDef kConcat;
 extern const OpDef kStack;
-// shift.cpp
+// move/shift.cpp
 extern const OpDef kShift;
 extern const OpDef kRoll;
-extern const OpDef kReverse;  // reverse.cpp
-extern const OpDef kRepeat;   // repeat.cpp
+// move/reverse.cpp
+extern const OpDef kReverse;
+// move/repeat.cpp
+extern const OpDef kRepeat;
 extern const OpDef kTile;
-extern const OpDef kWindows;  // windows.cpp
+// move/windows.cpp
+extern const OpDef kWindows;
 // convolution/conv.cpp
 extern const OpDef kConv;
 extern const OpDef kConvTranspose;
 extern const OpDef kConvKernel;
-// convolution/pool.cpp
+// pooling/pool.cpp
 extern const OpDef kPool;
-// convolution/window_sums.cpp
+// pooling/window_sums.cpp
 extern const OpDef kMaxPool;
 extern const OpDef kSumPool;
 extern const OpDef kSpreadPool;
-// gather.cpp
+// index/gather.cpp
 extern const OpDef kGather;
-// scatter_add.cpp
+// index/scatter_add.cpp
 extern const OpDef kScatterAdd;
-// dynamic.cpp
+// index/dynamic.cpp
 extern const OpDef kDynamicSlice;
 extern const OpDef kDynamicUpdate;
-// fill.cpp
+// source/fill.cpp
 extern const OpDef kFill;
 extern const OpDef kZeros;
 extern const OpDef kOnes;
@@ -180,7 +188,8 @@ extern const OpDef kUniform;
 // random/quantile.cpp
 extern const OpDef kTruncatedNormal;
 extern const OpDef kGumbel;
-extern const OpDef kIntegers;  // random/integers.cpp
+// random/integers.cpp
+extern const OpDef kIntegers;
 // random/chance.cpp
 extern const OpDef kBernoulli;
 extern const OpDef kDropout;
@@ -223,20 +232,22 @@ extern const OpDef kQrR;
 extern const OpDef kSvd;
 extern const OpDef kSvdU;
 extern const OpDef kSvdV;
-// file.cpp
+// source/file.cpp
 extern const OpDef kLoad;
 extern const OpDef kWrite;
-// text_file.cpp
+// source/text_file.cpp
 extern const OpDef kReadBytes;
 extern const OpDef kReadCsv;
-extern const OpDef kReadTokens;  // tokens.cpp
+// source/tokens.cpp
+extern const OpDef kReadTokens;
+// source/text_file.cpp
 extern const OpDef kAppend;
-// print.cpp
+// source/print.cpp
 extern const OpDef kPrint;
 extern const OpDef kAssert;
 extern const OpDef kCheckFinite;
 extern const OpDef kMetric;
-// loop.cpp
+// source/loop.cpp
 extern const OpDef kLoopCarry;
 extern const OpDef kLoopWhile;
 extern const OpDef kLoopNext;

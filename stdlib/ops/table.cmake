@@ -8,19 +8,34 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     COMMAND ${CMAKE_COMMAND} -DLIST=${CMAKE_SOURCE_DIR}/stdlib/ops/ops.h -DOUT=${op_table}
             -P ${CMAKE_SOURCE_DIR}/stdlib/ops/table.cmake
     DEPENDS ${CMAKE_SOURCE_DIR}/stdlib/ops/ops.h ${CMAKE_SOURCE_DIR}/stdlib/ops/table.cmake
+            ${ops_sources}
     COMMENT "listing operations"
     VERBATIM)
   return()
 endif()
 
-file(STRINGS ${LIST} declarations REGEX "^extern const OpDef k[A-Za-z0-9]+;")
+get_filename_component(folder ${LIST} DIRECTORY)
+file(STRINGS ${LIST} lines REGEX "^(// [a-z_/]+\\.cpp$|extern const OpDef k[A-Za-z0-9]+;)")
 set(entries "")
-foreach(declaration IN LISTS declarations)
-  string(REGEX REPLACE "^extern const OpDef (k[A-Za-z0-9]+).*$" "\\1" name "${declaration}")
+set(text "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^// (.*)$")
+    set(source ${CMAKE_MATCH_1})
+    if(NOT EXISTS ${folder}/${source})
+      message(FATAL_ERROR "${LIST}: there is no ${source}")
+    endif()
+    file(READ ${folder}/${source} text)
+    continue()
+  endif()
+  string(REGEX MATCH "k[A-Za-z0-9]+" name "${line}")
+  if(NOT text MATCHES "const OpDef ${name}[^A-Za-z0-9]")
+    message(FATAL_ERROR "${LIST}: ${source} does not define ${name}")
+  endif()
   string(APPEND entries "    &ops::${name},\n")
 endforeach()
 
-file(WRITE ${OUT} "// Written by stdlib/ops/table.cmake from stdlib/ops/ops.h.
+# Written where it says something new: otherwise nothing is compiled anew.
+file(CONFIGURE OUTPUT ${OUT} CONTENT "// Written by stdlib/ops/table.cmake from stdlib/ops/ops.h.
 
 #include <array>
 
@@ -38,4 +53,4 @@ ${entries}};
 OpTable op_table() { return kTable; }
 
 }  // namespace mtf
-")
+" @ONLY)
