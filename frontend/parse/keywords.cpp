@@ -121,6 +121,11 @@ bool is_keyword(std::size_t type) {
   return is_word(type) && type != MtfParser::NAME && !is_reserved(type);
 }
 
+bool begins_statement(std::size_t keyword) {
+  return (keyword >= MtfParser::IMPORT && keyword < MtfParser::PARAMS) ||
+         keyword == MtfParser::BREAK || keyword == MtfParser::CONTINUE;
+}
+
 std::size_t resolve_keyword(const WordContext& word) {
   if (!is_keyword(word.type)) {
     return word.type;

@@ -21,6 +21,7 @@ struct WordContext {
 [[nodiscard]] std::size_t resolve_keyword(const WordContext& word);
 
 [[nodiscard]] bool is_keyword(std::size_t type);
+[[nodiscard]] bool begins_statement(std::size_t keyword);  // or what goes on with one: `else`
 
 [[nodiscard]] bool has_block(std::size_t keyword);        // a statement with `{ }` of statements
 [[nodiscard]] bool has_layout_body(std::size_t keyword);  // or of rules

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/ast.h"
 #include "ir/support/diag.h"
@@ -30,6 +31,9 @@ constexpr std::size_t kMaxTokens = 2'000'000;  // about half a gigabyte while pa
 
 // Whether `else` may stand on its next line. requires: it does not need more
 [[nodiscard]] bool may_have_else(std::string_view text);
+
+// The words that statements begin with, and `else`, in the order of the grammar.
+[[nodiscard]] std::vector<std::string> statement_words();
 
 [[nodiscard]] std::string antlr_version();  // of the runtime
 

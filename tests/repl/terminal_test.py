@@ -209,6 +209,7 @@ SCENARIOS = {
                                 keys("\x1220 + 1\r", until="21\r\n")],
     # Completion.
     "a name": [*NAMED, ask("sum(weig\t)", "32\r\n")],
+    "a word of the language": [ask("restor\t \"none.st\"", "`none.st` cannot be opened")],
     "a dim": [*NAMED, ask("sum(weights, over = hid\t)", "f32[batch 8]\r\n")],
     "an axis": [*NAMED, ask(":layout wide"), keys(":what-if batch -> c\t", until="ols")],
     "a command": [*NAMED, ask(":va\t", "weights : f32[batch 8/rows, hidden_units 4]")],

@@ -1,7 +1,6 @@
 #include "frontend/driver/repl/completion.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "frontend/driver/command_line/tables.h"
@@ -9,6 +8,7 @@
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
 #include "frontend/driver/stdlib_modules.h"
+#include "frontend/parse/parse.h"
 #include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
 
@@ -16,11 +16,6 @@ namespace mtf {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array kWords = std::to_array<std::string_view>(
-    {"assert", "dim",    "else",  "expect", "fn",       "for",   "grad",   "if",
-     "import", "layout", "let",   "mesh",   "minimize", "model", "option", "param",
-     "print",  "return", "state", "use",    "var",      "while", "with"});
 
 bool is_of_word(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
@@ -198,9 +193,10 @@ class Collector {
     }
     dims_and_axes();
     operations();
-    for (const std::string_view keyword : kWords) {
-      add(std::string(keyword), "");
+    for (const std::string& keyword : statement_words()) {
+      add(keyword, "");
     }
+    add("grad", "gradients of a loss by tensors");
   }
 
   void files(std::string_view path) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/names/elsewhere.h"
@@ -96,7 +97,7 @@ void Resolver::note_use(std::string_view name) {
   }
 }
 
-void Resolver::name_ref(std::string_view name, SourceSpan span) {
+void Resolver::name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others) {
   note_use(name);
   if (is_known(name)) {
     return;
@@ -112,6 +113,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span) {
     return;
   }
   std::vector<std::string> candidates = visible();
+  std::ranges::move(others, std::back_inserter(candidates));
   for (const OpDef* op : c_.units.ops) {
     candidates.emplace_back(op->name);
   }

@@ -4,6 +4,7 @@
 
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/names/resolver.h"
+#include "frontend/parse/parse.h"
 
 namespace mtf::host {
 
@@ -164,7 +165,13 @@ void Resolver::visit(const ast::Expect& expect, SourceSpan /*span*/) {
   std::ranges::for_each(expect.clauses, [this](const ast::Clause& clause) { expr(clause.bound); });
 }
 
+// A name alone may have been meant to be a word that stands alone, `break` or `return`.
 void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
+  const auto* name = std::get_if<ast::NameRef>(&evaluate.value.node);
+  if (name != nullptr && !is_known(name->text)) {
+    name_ref(name->text, evaluate.value.span, statement_words());
+    return;
+  }
   expr(evaluate.value);
 }
 

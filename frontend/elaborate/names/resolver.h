@@ -90,7 +90,8 @@ class Resolver {
   [[nodiscard]] std::string in_module(std::string_view name) const;
   [[nodiscard]] std::string alike_in_module(std::string_view name) const;
   void note_use(std::string_view name);
-  void name_ref(std::string_view name, SourceSpan span);
+  // `others`: what else it could have been meant to be.
+  void name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others = {});
   [[nodiscard]] bool is_reported(std::string_view name);
   void bracket(const ast::Bracket& list, bool may_be_operands);
   void postfix(const ast::Postfix& postfix);

@@ -9,6 +9,7 @@
 
 #include "frontend/parse/keywords.h"
 #include "frontend/parse/mistakes/scene.h"
+#include "frontend/parse/parse.h"
 #include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
@@ -74,12 +75,7 @@ std::string misspelt(std::string_view word, const std::vector<std::string>& word
 }
 
 std::string misspelt_keyword(std::string_view word) {
-  const std::vector<std::string> keywords{"import",   "dim",   "mesh",    "layout",    "use",
-                                          "with",     "fn",    "model",   "let",       "var",
-                                          "option",   "param", "state",   "for",       "while",
-                                          "if",       "else",  "return",  "print",     "assert",
-                                          "minimize", "save",  "restore", "recompute", "gradient"};
-  return misspelt(word, keywords);
+  return misspelt(word, statement_words());
 }
 
 // from optim import sgd   import optim.sgd   import nn, optim
