@@ -159,7 +159,6 @@ class Communicator {
 
  protected:
   [[nodiscard]] Traffic& traffic_of(std::size_t local_rank) { return traffic_[local_rank]; }
-  [[nodiscard]] std::size_t local_count() const { return traffic_.size(); }
   void share_cores(Cores cores) { cores_ = std::move(cores); }
 
  private:

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(allowed
     grammar frontend ir lowering runtime stdlib examples tests
-    CMakeLists.txt CMakePresets.json README.md DEVELOPERS.md LICENSE dev)
+    CMakeLists.txt CMakePresets.json README.md dev)
 
 file(GLOB entries RELATIVE ${ROOT} ${ROOT}/*)
 list(FILTER entries EXCLUDE REGEX "^(\\..*|build|build-.*)$")

@@ -52,7 +52,6 @@ struct PictureOptions {
 };
 
 [[nodiscard]] std::string picture_text(const Picture& picture, const PictureOptions& options);
-[[nodiscard]] std::string picture_json(const Picture& picture);
 
 // "0-3", "0,4,..,508"
 [[nodiscard]] std::string ranks_text(const std::vector<std::int64_t>& ranks);

@@ -75,10 +75,6 @@ Json move_json(const MovePicture& move) {
 
 }  // namespace
 
-std::string picture_json(const Picture& picture) {
-  return dump(json_of(picture));
-}
-
 std::string shown_json(std::span<const Shown> forms) {
   Json list = Json::array();
   for (const Shown& shown : forms) {

@@ -144,10 +144,6 @@ class SearchSpace {
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
-  // Pairs of dims that play the same part in the programs.
-  [[nodiscard]] std::span<const std::pair<std::size_t, std::size_t>> equal_dims() const {
-    return equal_;
-  }
   // The candidate with two dims in each other's place.
   [[nodiscard]] static LayoutCandidate exchange(LayoutCandidate candidate, std::size_t a,
                                                 std::size_t b);
