@@ -4,21 +4,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
+
+#include "ir/support/index.h"
 
 namespace mtf {
-namespace {
-
-// Beyond 2^63 ranks the exact number is of no use to anybody.
-std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) {
-    return std::numeric_limits<std::int64_t>::max();
-  }
-  return result;
-}
-
-}  // namespace
 
 bool has(const Axes& axes, AxisId axis) {
   return std::ranges::find(axes, axis) != axes.end();

@@ -18,17 +18,6 @@ std::vector<std::int64_t> strides_in(const Slice& slice) {
   return strides;
 }
 
-bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*stride) {
-  std::int64_t next = 1;
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    if (dims[d].extent != 1 && dims[d].*stride != next) {
-      return false;
-    }
-    next *= dims[d].extent;
-  }
-  return true;
-}
-
 // All ways to pick one run of each dim.
 void add_boxes(const std::vector<std::vector<IndexRun>>& runs, const MovedSlices& slices,
                const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to,

@@ -91,6 +91,17 @@ std::vector<std::int64_t> along(const Shape& of, const std::vector<std::int64_t>
 
 }  // namespace
 
+bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*side) {
+  std::int64_t next = 1;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (dims[d].extent != 1 && dims[d].*side != next) {
+      return false;
+    }
+    next *= dims[d].extent;
+  }
+  return true;
+}
+
 std::vector<std::int64_t> strides_by_name(const Shape& of, const Shape& over) {
   return along(of, strides_of(of), over);
 }

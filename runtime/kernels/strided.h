@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -21,6 +22,9 @@ struct StridedDim {
   std::int64_t from = 0;  // element strides
   std::int64_t to = 0;
 };
+
+// Whether the elements lie behind each other on that side, in the order of the dims.
+[[nodiscard]] bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*side);
 
 // Copies a box of elements, dims major first. No element of `to` is written twice.
 void copy_strided(std::vector<StridedDim> dims, std::size_t element_bytes, const void* from,

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <string>
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
+#include "ir/support/index.h"
 
 namespace mtf {
 namespace {
@@ -34,11 +34,6 @@ std::optional<std::int64_t> left_in_group() {
   const std::optional<std::int64_t> limit = number_in("/sys/fs/cgroup/memory.max");
   const std::optional<std::int64_t> used = number_in("/sys/fs/cgroup/memory.current");
   return limit && used ? std::optional(*limit - *used) : std::nullopt;
-}
-
-std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
 std::string name_of(const SpmdProgram& program, const SpmdValue& value) {

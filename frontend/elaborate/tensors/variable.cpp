@@ -27,16 +27,6 @@ void bind(const Declaration& declaration, Value value) {
       name.text, {.value = std::move(value), .kind = NameKind::kVariable, .span = name.span});
 }
 
-Value as_value(const std::shared_ptr<VariableRecord>& record, const std::string& name) {
-  return make(Tensor{.where = Where::kVariable,
-                     .type = record->variable.type,
-                     .handle = nullptr,
-                     .variable = record,
-                     .index = -1,
-                     .unit = 0,
-                     .name = name});
-}
-
 void declared_twice(const Declaration& declaration, SourceSpan first) {
   const bool same_place = first == declaration.call;
   std::vector<Note> notes{{.span = first, .text = "first declared under this call"}};
@@ -193,7 +183,7 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
                        " here and was " + mtf::to_string(record->variable.type) + " before");
     return unknown();
   }
-  return record == nullptr ? unknown() : as_value(record, declaration.variable.name.text);
+  return record == nullptr ? unknown() : variable_value(record, declaration.variable.name.text);
 }
 
 // Whether the call says whose the variable is, once and no more; each call is told of it once.

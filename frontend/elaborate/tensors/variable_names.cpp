@@ -53,17 +53,6 @@ void note_failure(Context& c) {
   note_query(c.units, {.ask = ask, .found = ask(c.variables)});
 }
 
-Value variable_value(const std::shared_ptr<VariableRecord>& record, bool lasting) {
-  return make(Tensor{.where = Where::kVariable,
-                     .type = record->variable.type,
-                     .handle = nullptr,
-                     .variable = record,
-                     .index = -1,
-                     .unit = 0,
-                     .name = record->variable.path,
-                     .lasting = lasting});
-}
-
 // ---- what is missing ------------------------------------------------------------------------
 
 // Paths, and `*/` before each part that they end in.
@@ -235,6 +224,18 @@ const VariableRecord* variable_in(Context& c, const HostFn& self, const Operand&
 
 }  // namespace
 
+Value variable_value(const std::shared_ptr<VariableRecord>& record, const std::string& name,
+                     bool lasting) {
+  return make(Tensor{.where = Where::kVariable,
+                     .type = record->variable.type,
+                     .handle = nullptr,
+                     .variable = record,
+                     .index = -1,
+                     .unit = 0,
+                     .name = name,
+                     .lasting = lasting});
+}
+
 Value params_of(Context& c, const Operand& of) {
   const std::optional<Records> found = asked_for(c, of);
   if (!found) {
@@ -242,7 +243,7 @@ Value params_of(Context& c, const Operand& of) {
   }
   Values values;
   for (const std::shared_ptr<VariableRecord>& record : *found) {
-    values.push_back(variable_value(record, /*lasting=*/true));
+    values.push_back(variable_value(record, record->variable.path, /*lasting=*/true));
   }
   return make_list(std::move(values));
 }
@@ -294,7 +295,7 @@ Value variable_of(Context& c, const Operand& base, const Function& model,
   Records found = ask(c.variables);
   if (!found.empty()) {
     note_query(c.units, {.ask = ask, .found = found});
-    return variable_value(found.front(), /*lasting=*/false);
+    return variable_value(found.front(), found.front()->variable.path);
   }
   note_failure(c);
   report_no_variable(c, base, *model.fn, {.text = *part, .span = member.name.span});

@@ -46,4 +46,8 @@ struct Variables {
   const TensorType* initial_type = nullptr;  // of the variable whose initial value this is
 };
 
+// A variable under a name. `lasting`: it stays one in a list that is bound.
+[[nodiscard]] Value variable_value(const std::shared_ptr<VariableRecord>& record,
+                                   const std::string& name, bool lasting = false);
+
 }  // namespace mtf::host

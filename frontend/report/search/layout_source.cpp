@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/support/diag.h"
+
 namespace mtf {
 namespace {
 
@@ -101,14 +103,6 @@ std::vector<std::string> parts_of(const Layout& layout) {
   }
   add(layout.recompute ? "" : "recompute = none");
   return parts;
-}
-
-std::string joined(const std::vector<std::string>& parts, std::string_view between) {
-  std::string text;
-  for (const std::string& part : parts) {
-    text += (text.empty() ? "" : std::string(between)) + part;
-  }
-  return text;
 }
 
 }  // namespace

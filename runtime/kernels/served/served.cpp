@@ -21,17 +21,6 @@ Along along(const TensorView& view, const DimMap& map, std::size_t loop) {
   return dim ? Along{.stride = strides_of(view.shape)[*dim], .offset = view.offset[*dim]} : Along{};
 }
 
-bool is_run(std::span<const StridedDim> dims, std::int64_t StridedDim::*side) {
-  std::int64_t next = 1;
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    if (dims[d].extent != 1 && dims[d].*side != next) {
-      return false;
-    }
-    next *= dims[d].extent;
-  }
-  return true;
-}
-
 void pack(std::vector<StridedDim>& dims, std::int64_t StridedDim::*side) {
   std::int64_t next = 1;
   for (std::size_t d = dims.size(); d-- > 0;) {

@@ -61,7 +61,7 @@ struct Reader {
     text.remove_prefix(token.size());
     return true;
   }
-  std::optional<std::string_view> in_backticks() {
+  std::optional<std::string_view> quoted() {
     skip_space();
     if (text.empty() || (text.front() != '\'' && text.front() != '"')) {
       return std::nullopt;
@@ -117,7 +117,7 @@ std::string_view kind_of(std::string_view descr) {
 }
 
 void read_descr(Reader& reader, NpyInfo& info) {
-  const std::optional<std::string_view> descr = reader.in_backticks();
+  const std::optional<std::string_view> descr = reader.quoted();
   if (!descr) {
     info.problem = "holds records, and not an array of numbers";
     return;
@@ -248,7 +248,7 @@ NpyInfo parse_npy_dict(std::string_view dict) {
   bool has_sizes = false;
   bool fine = reader.take("{");
   while (fine && info.problem.empty() && !reader.take("}")) {
-    const std::optional<std::string_view> key = reader.in_backticks();
+    const std::optional<std::string_view> key = reader.quoted();
     fine = key && reader.take(":") && read_value(*key, reader, info) &&
            (reader.take(",") || reader.text.starts_with("}"));
     has_sizes = has_sizes || (key && *key == "shape");
