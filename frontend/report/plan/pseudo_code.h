@@ -38,10 +38,10 @@ struct PlanLine {
 // "train_step under both on grid[rows: 2, cols: 2], rank 0 of 4 at (rows 0, cols 0)"
 [[nodiscard]] std::string plan_title(const SpmdProgram& program, std::int64_t rank);
 
-// Compute, memory, parameters, and one line for each kind of collective and its axes.
 // "5 calls", "5 calls in 2 messages"
 [[nodiscard]] std::string calls_text(const CollectiveTotal& total);
 
+// Compute, memory, parameters, and one line for each kind of collective and its axes.
 [[nodiscard]] std::string totals_text(const Totals& totals, const Mesh& mesh);
 
 // How much of a plan its text has.
