@@ -1,5 +1,5 @@
-// All operations, one constant each, in the file of this folder that is named above it. This list is
-// the table: stdlib/ops/table.cmake reads it, and sees that each file defines what it is said to.
+// All operations, one constant each, in the file of this folder that is named above it. This is the
+// table: stdlib/ops/table.cmake reads it, and sees that each file defines what it is said to.
 
 #pragma once
 

@@ -20,8 +20,8 @@
 namespace mtf {
 namespace {
 
-// Two hashes of 64 bits, the second of the first one's digits and the key: that another key has both
-// is not to be expected.
+// Two hashes of 64 bits, the second of the first one's digits and the key: another key with both is
+// not to be expected.
 std::string name_of_key(const std::string& key) {
   const std::uint64_t one = std::hash<std::string>{}(key);
   return hex16(one) + hex16(std::hash<std::string>{}(hex16(one) + key));
