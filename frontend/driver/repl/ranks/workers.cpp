@@ -99,6 +99,22 @@ std::string why_not_there(const std::string& said, std::optional<int> status) {
   return "mpirun " + (status ? end_text(status) : "does not start them");
 }
 
+// Its process, whose ranks connect to the socket. Negative: `obstacle` says why there is none.
+pid_t mpirun_of_session(std::int64_t ranks, const std::string& socket, int output,
+                        std::string& obstacle) {
+  Options options;
+  options.ranks = ranks;
+  options.words = {"repl"};
+  options.color = ColorChoice::kNever;
+  setenv(kSessionSocket, socket.c_str(), /*overwrite=*/1);
+  const pid_t child = start_mpirun(options, output);
+  if (child < 0) {
+    obstacle = "mpirun cannot be started: " + std::string(std::strerror(errno));
+  }
+  unsetenv(kSessionSocket);
+  return child;
+}
+
 }  // namespace
 
 std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacle) {
@@ -111,17 +127,9 @@ std::unique_ptr<Workers> Workers::start(std::int64_t ranks, std::string& obstacl
                std::string(std::strerror(errno));
     return nullptr;
   }
-  Options options;
-  options.ranks = ranks;
-  options.words = {"repl"};
-  options.color = ColorChoice::kNever;
-  setenv(kSessionSocket, path.c_str(), /*overwrite=*/1);
   std::unique_ptr<Workers> workers(new Workers);
-  workers->mpirun_ = start_mpirun(options, fileno(output.get()));
-  const int problem = errno;
-  unsetenv(kSessionSocket);
+  workers->mpirun_ = mpirun_of_session(ranks, path, fileno(output.get()), obstacle);
   if (workers->mpirun_ < 0) {
-    obstacle = "mpirun cannot be started: " + std::string(std::strerror(problem));
     return nullptr;
   }
   std::vector<std::optional<Channel>> found(static_cast<std::size_t>(ranks));
