@@ -27,7 +27,6 @@ bool is_first_holder(const ValueLayout& layout, const Mesh& mesh, std::int64_t r
   return holds(layout, mesh, rank);
 }
 
-
 }  // namespace
 
 PartWriter::PartWriter(Communicator& communicator, const Mesh& mesh,

@@ -182,8 +182,8 @@ class Splits {
   }
 
  private:
-  // Of several summed loops only the outermost may be split without changing bits (runtime/EXACT.md):
-  // others are no choice of the planner's, only of a layout's.
+  // Of several summed loops only the outermost may be split without changing bits
+  // (runtime/EXACT.md): others are no choice of the planner's, only of a layout's.
   [[nodiscard]] bool may_split(AxisId axis, std::size_t loop) const {
     const IterationSpace& space = problem_.space;
     if (space.loops[loop].role != DimRole::kReduced ||
