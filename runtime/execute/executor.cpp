@@ -249,6 +249,7 @@ struct Executor::State {
   bool do_step(PreparedProgram& prepared, PreparedStep& step, DiagSink& diags) {
     step.count(step_number, prepared.counted);
     ++reports.moment;
+    options.before_step(*prepared.program, step_number);
     const bool is_mark = std::holds_alternative<LoopStep>(step.body);
     const std::size_t number = step_number;
     if (is_mark && step.effect && !all_well(diags)) {

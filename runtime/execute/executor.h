@@ -48,6 +48,8 @@ struct ExecutorOptions {
   WatchedScalar watched = {};  // told of each scalar that is checked to be finite
   // Of a loop, of so many flops, whose condition is there; may throw, on all ranks alike.
   std::function<void(double, SourceSpan)> before_trip = {};
+  // Of a step by its number; may throw, where all ranks are in this process.
+  std::function<void(const SpmdProgram&, std::size_t)> before_step = [](const auto&, auto) {};
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h

@@ -13,6 +13,7 @@
 #include "ir/layout/line.h"
 #include "ir/support/diag.h"
 #include "ir/support/stop.h"
+#include "lowering/loops/loops.h"
 
 namespace mtf {
 namespace {
@@ -56,6 +57,22 @@ Numbers largest(Communicator& communicator, const Numbers& mine) {
   const auto count = static_cast<std::int64_t>(most.size());
   communicator.all_reduce(all, {.combine = Combine::kMax, .dtype = DType::kF64}, count, in, out);
   return most;
+}
+
+// Of a step, or of the condition of the loop that it is in.
+SourceSpan place_in(const SpmdProgram& program, std::size_t step) {
+  for (const LoopSteps& loop : loops_of(program)) {
+    if (loop.begin < step && step < loop.end) {
+      step = loop.begin;
+    }
+  }
+  const Step& here = program.steps[step];
+  const ValueId made = here.calls.empty() ? here.need.user : here.calls.front().origin;
+  return program.source.at(made).span;
+}
+
+Failure time_is_over(SourceSpan at) {
+  return {{.kind = DiagKind::kOverflow, .span = at, .text = std::string(kTimeIsOver), .notes = {}}};
 }
 
 }  // namespace
@@ -143,8 +160,7 @@ void Interruption::stop(Communicator& communicator, double flops, bool saves_soo
   }
   const Heard heard = of_any_rank(communicator, flops, {.signal = noted, .is_late = is_late});
   if (heard.is_late) {
-    throw Failure{
-        {.kind = DiagKind::kOverflow, .span = at, .text = std::string(kTimeIsOver), .notes = {}}};
+    throw time_is_over(at);
   }
   if (heard.signal == 0) {
     return;
@@ -157,6 +173,12 @@ void Interruption::stop(Communicator& communicator, double flops, bool saves_soo
 
 void Interruption::before_run(Communicator& communicator, double flops, bool saves_soon) {
   stop(communicator, flops, saves_soon, /*is_late=*/false, {});
+}
+
+void Interruption::before_step(const SpmdProgram& program, std::size_t step) const {
+  if (deadline_ && Clock::now() > *deadline_) {
+    throw time_is_over(place_in(program, step));
+  }
 }
 
 void Interruption::before_trip(Communicator& communicator, double flops, bool saves_soon,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ir/support/source.h"
+#include "lowering/spmd.h"
 #include "runtime/ranks/communicator.h"
 
 namespace mtf {
@@ -63,6 +64,9 @@ class Interruption {
   // The same before each trip of a loop inside of a run, whose condition is at `loop`. Throws a
   // `Failure` if a rank is behind the deadline.
   void before_trip(Communicator& communicator, double flops, bool saves_soon, SourceSpan loop);
+  // Of ranks that are all in this process: throws a `Failure` behind the deadline.
+  void before_step(const SpmdProgram& program, std::size_t step) const;
+  [[nodiscard]] bool has_deadline() const { return deadline_.has_value(); }
   // Whether it goes on for that alone.
   [[nodiscard]] bool is_waiting() const { return waiting_ != 0; }
 

@@ -81,6 +81,13 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
       options_.interruption->before_trip(*communicator_, flops, expects_save_, loop);
     };
   }
+  const bool is_one_process =
+      static_cast<std::int64_t>(communicator_->local_ranks().size()) == communicator_->ranks();
+  if (options_.interruption != nullptr && options_.interruption->has_deadline() && is_one_process) {
+    executor.before_step = [this](const SpmdProgram& program, std::size_t step) {
+      options_.interruption->before_step(program, step);
+    };
+  }
   executor.watched = [this](const Program& program, ValueId loss, double value) {
     note_loss(program.at(loss).name, value);
   };
