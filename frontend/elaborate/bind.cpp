@@ -8,11 +8,14 @@ namespace mtf::host {
 namespace {
 
 Note takes(std::string_view callee, std::span<const Formal> formals) {
+  if (formals.empty()) {
+    return {.span = {}, .text = "it takes no arguments"};
+  }
   std::string text;
   for (const Formal& formal : formals) {
     text += (text.empty() ? "" : ", ") + formal.name;
   }
-  const bool written = !formals.empty() && formals.front().declared.file.valid();
+  const bool written = formals.front().declared.file.valid();
   return {.span = written ? join(formals.front().declared, formals.back().declared) : SourceSpan(),
           .text = "it takes (" + text + ")" +
                   (written ? "" : "; `mtf ops " + std::string(callee) + "` shows it in use")};
@@ -43,6 +46,9 @@ struct Binder {
       return {.text = "; did you mean `" + here + "`, with the " +
                       (here == "over" ? "names of dims?" : "name of a dim?"),
               .fix = name == "over" ? here : ""};
+    }
+    if (name == "p" && has("rate")) {  // as PyTorch calls that of a dropout
+      return {.text = "; did you mean `rate`?", .fix = "rate"};
     }
     return as == "->" ? Suggestion() : suggest(name, formal_names());
   }

@@ -31,14 +31,18 @@ void unknown_dim(Reporter& report, const Names& names, std::string_view name, So
       candidates.push_back(dim.name);
     }
   }
+  std::vector<std::string> tensors;  // of which an operand may be meant
   for (const Scope* scope = names.scope.get(); scope != nullptr; scope = scope->parent().get()) {
     for (const auto& [known, binding] : scope->names()) {
       if (binding.value.is<Dim>()) {
         candidates.push_back(known);
+      } else if (binding.value.is<Tensor>()) {
+        tensors.push_back(known);
       }
     }
   }
-  const Suggestion suggestion = suggest(name, candidates);
+  Suggestion suggestion = suggest(name, candidates);
+  suggestion = suggestion.text.empty() ? suggest(name, tensors) : suggestion;
   std::string where;
   for (const std::string& text : seen) {
     where += (where.empty() ? ", and it is not in " : " or ") + text;

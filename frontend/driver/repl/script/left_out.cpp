@@ -11,12 +11,18 @@ std::optional<std::size_t> culprit(std::span<const Diag> diags,
   const auto contains = [](const Statement& input, SourceSpan span) {
     return span.file == input.file && input.span.begin <= span.begin && span.end <= input.span.end;
   };
+  // A layout that is wrong in itself points to its mesh.
+  const auto is_own = [&](const Diag& diag) {
+    return std::ranges::any_of(kept, [&](const Statement& changed) {
+      return changed.kind == StatementKind::kLayout && contains(changed, diag.span);
+    });
+  };
   for (std::size_t i = statements.size(); i-- > 0;) {
     if (std::ranges::find(kept, statements[i].span, &Statement::span) != kept.end()) {
       continue;
     }
     for (const Diag& diag : diags) {
-      const bool points = diag.severity == Severity::kError &&
+      const bool points = diag.severity == Severity::kError && !is_own(diag) &&
                           (contains(statements[i], diag.span) ||
                            std::ranges::any_of(diag.notes, [&](const Note& note) {
                              return contains(statements[i], note.span);
