@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <set>
 #include <unistd.h>
+#include <utility>
 
 #include "ir/support/file.h"
 #include "ir/support/number.h"
@@ -31,8 +32,8 @@ struct WrittenPart {
 class CheckpointWriter {
  public:
   CheckpointWriter(Communicator& communicator, const Mesh& mesh,
-                   std::span<const NamedTensor> tensors, const CheckpointPlan& plan)
-      : communicator_(communicator), mesh_(mesh), plan_(plan) {
+                   std::span<const NamedTensor> tensors, CheckpointPlan plan)
+      : communicator_(communicator), mesh_(mesh), plan_(std::move(plan)) {
     plan_.path = behind_links(plan_.path);
     tensors_.assign(tensors.begin(), tensors.end());
     std::ranges::sort(tensors_, [](const NamedTensor& a, const NamedTensor& b) {

@@ -1,6 +1,7 @@
 #include "frontend/elaborate/layouts/conditions.h"
 
 #include <limits>
+#include <utility>
 
 #include "frontend/elaborate/report.h"
 #include "ir/support/text/parse_number.h"
@@ -19,6 +20,23 @@ std::int64_t number_of(const ast::Name& coordinate) {
   return parse_number<std::int64_t>(digits).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
+// nullopt: neither is an axis.
+std::optional<NamedCondition> condition_of(const ast::Name& left, const ast::Name& right) {
+  if (is_number(left) && is_number(right)) {
+    return std::nullopt;
+  }
+  const bool first = is_number(right);
+  const ast::Name& other = first ? right : left;
+  NamedCondition condition;
+  condition.axis = first ? left.text : right.text;
+  if (is_number(other)) {
+    condition.at = number_of(other);
+  } else {
+    condition.same = other.text;
+  }
+  return condition;
+}
+
 }  // namespace
 
 std::optional<std::vector<NamedCondition>> conditions_of(Reporter& report, const ast::Rule& rule,
@@ -31,22 +49,14 @@ std::optional<std::vector<NamedCondition>> conditions_of(Reporter& report, const
       }
     }
     for (std::size_t i = 1; i < written.coordinates.size(); ++i) {
-      const ast::Name& left = written.coordinates[i - 1];
-      const ast::Name& right = written.coordinates[i];
-      if (is_number(left) && is_number(right)) {
+      std::optional<NamedCondition> condition =
+          condition_of(written.coordinates[i - 1], written.coordinates[i]);
+      if (!condition) {
         report.error(DiagKind::kLayoutConflict, written.span,
                      "a condition names an axis, as `where r == 0` or `where y == z`");
         return std::nullopt;
       }
-      const bool first = is_number(right);
-      const ast::Name& other = first ? right : left;
-      NamedCondition& condition = conditions.emplace_back();
-      condition.axis = first ? left.text : right.text;
-      if (is_number(other)) {
-        condition.at = number_of(other);
-      } else {
-        condition.same = other.text;
-      }
+      conditions.push_back(*std::move(condition));
     }
   }
   return conditions;

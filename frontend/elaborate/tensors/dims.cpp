@@ -18,6 +18,18 @@ std::optional<Dim> dim_of(std::span<const Shape> operands, std::string_view name
   return std::nullopt;
 }
 
+// What is bound to a T.
+template <typename T>
+void add_names_of(const Names& names, std::vector<std::string>& list) {
+  for (const Scope* scope = names.scope.get(); scope != nullptr; scope = scope->parent().get()) {
+    for (const auto& [known, binding] : scope->names()) {
+      if (binding.value.template is<T>()) {
+        list.push_back(known);
+      }
+    }
+  }
+}
+
 void unknown_dim(Reporter& report, const Names& names, std::string_view name, SourceSpan span,
                  std::span<const Shape> operands) {
   std::vector<std::string> candidates;
@@ -31,18 +43,13 @@ void unknown_dim(Reporter& report, const Names& names, std::string_view name, So
       candidates.push_back(dim.name);
     }
   }
-  std::vector<std::string> tensors;  // of which an operand may be meant
-  for (const Scope* scope = names.scope.get(); scope != nullptr; scope = scope->parent().get()) {
-    for (const auto& [known, binding] : scope->names()) {
-      if (binding.value.is<Dim>()) {
-        candidates.push_back(known);
-      } else if (binding.value.is<Tensor>()) {
-        tensors.push_back(known);
-      }
-    }
-  }
+  add_names_of<Dim>(names, candidates);
   Suggestion suggestion = suggest(name, candidates);
-  suggestion = suggestion.text.empty() ? suggest(name, tensors) : suggestion;
+  if (suggestion.text.empty()) {  // an operand may be meant
+    candidates.clear();
+    add_names_of<Tensor>(names, candidates);
+    suggestion = suggest(name, candidates);
+  }
   std::string where;
   for (const std::string& text : seen) {
     where += (where.empty() ? ", and it is not in " : " or ") + text;
