@@ -88,10 +88,13 @@ class Claimer {
           Axes others;
           std::ranges::copy_if(loops[l], std::back_inserter(others),
                                [&](AxisId axis) { return found_.number(axis) >= found_.resting; });
-          const bool may_split = made.where.empty() && may_split_unasked(l, others);
+          const bool may_split =
+              !others.empty() && made.where.empty() && may_split_unasked(l, others);
           loops[l] = may_split ? std::move(others) : Axes();
         }
-        claim(std::move(loops));
+        if (!std::ranges::all_of(loops, &Axes::empty)) {
+          claim(std::move(loops));
+        }
       }
     }
   }

@@ -13,9 +13,8 @@ namespace mtf {
 using LoopOf = std::optional<std::size_t>;
 
 struct LoopClaims {
-  Axes axes;  // in the order in which they first claimed a loop
-  std::size_t resting =
-      0;  // of them: those before split a tensor at rest, others one as it was made
+  Axes axes;                // in the order in which they first claimed a loop
+  std::size_t resting = 0;  // so many are of tensors at rest, the others of operands as made
   std::vector<std::vector<LoopOf>> claims;   // per axis, what some tensor splits over it
   std::vector<std::vector<LoopOf>> may;      // per axis, the loops to try, the first claimed first
   std::vector<Axes> order;                   // per loop, as its axes were first claimed
