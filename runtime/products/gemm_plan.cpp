@@ -16,7 +16,9 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kShortLeaf = 24;  // indices of a leaf that shares registers with another
-constexpr int kTogether = 4;             // short leaves in a part, at most
+constexpr std::int64_t kShortWords =
+    16;                       // or words of several: longer ones are read where they are
+constexpr int kTogether = 4;  // short leaves in a part, at most
 
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;
@@ -88,8 +90,8 @@ Dims leaf_major(const Dims& inner) {
 }
 
 // How many leaves a part has.
-int leaves_together(const std::vector<int>& merges, std::int64_t leaf_length) {
-  int leaves = leaf_length <= kShortLeaf ? kTogether : 1;
+int leaves_together(const std::vector<int>& merges, bool is_short) {
+  int leaves = is_short ? kTogether : 1;
   while (!are_subtrees(merges, leaves)) {
     leaves /= 2;
   }
@@ -222,7 +224,8 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
 Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memory_resource* memory,
                 std::int64_t together) {
   const std::int64_t leaf_length = ceil_div(plan.leaf_length, together);
-  const int leaves = leaves_together(plan.merges, leaf_length);
+  const int leaves =
+      leaves_together(plan.merges, leaf_length <= (together == 1 ? kShortLeaf : kShortWords));
   const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / together);
   const std::int64_t chains = longest == 0 ? 1 : ceil_div(leaves * leaf_length, longest);
   const auto step = static_cast<std::size_t>(leaves);
