@@ -9,6 +9,10 @@
 namespace mtf {
 namespace {
 
+// Larger than other bands: cut into columns, each row of a band begins in another page, where the
+// hardware has to find its stream anew; what the reductions read of it still stays in the cache.
+constexpr std::int64_t kColumnBandBytes = 2 * kBandBytes;
+
 // The loop of a dim of the operand; requires: is_reduction(call).
 std::size_t loop_of(const LocalCall& call, std::size_t dim) {
   return call.split->space->operands.front()[dim].front();
@@ -28,7 +32,7 @@ std::int64_t block_of(const SpmdProgram& program, const LocalCall& call, std::si
 
 // So many blocks, a power of two, that they take no more than a band does, but one at least.
 std::int64_t rows_of(std::int64_t block, std::int64_t bytes_of_block, std::int64_t extent) {
-  const std::int64_t blocks = std::max<std::int64_t>(kBandBytes / bytes_of_block, 1);
+  const std::int64_t blocks = std::max<std::int64_t>(kColumnBandBytes / bytes_of_block, 1);
   const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::size_t>(blocks)));
   return std::min(block * together, extent);
 }
@@ -66,7 +70,7 @@ Columns columns_of(const SpmdProgram& program, const Chain& chain, std::size_t d
 // Over indices of both dims together. What the second dim keeps may be cut anywhere, so there as
 // many rows go together as leave some of it. `bytes`: of one index of both.
 Bands bands_of_both(const Columns& columns, const Shape& prefix, std::int64_t bytes) {
-  constexpr std::int64_t kLeastRun = 4096;  // bytes side by side
+  constexpr std::int64_t kLeastRun = 16384;  // bytes side by side, of all tensors
   const std::int64_t outer =
       columns.nests ? columns.outer_block
                     : rows_of(columns.outer_block, columns.outer_block * std::max(bytes, kLeastRun),
@@ -80,7 +84,7 @@ Bands bands_of(const Columns& columns, const Shape& prefix, std::int64_t row_byt
   const std::int64_t of_index =
       std::max<std::int64_t>(row_bytes, 1) * (prefix.volume() / prefix[0].size);
   const std::int64_t of_block = columns.outer_block * of_index;
-  if (of_block <= kBandBytes || prefix.rank() == 1 || !columns.all_equal) {
+  if (of_block <= kColumnBandBytes || prefix.rank() == 1 || !columns.all_equal) {
     return {.cut = 0, .rows = rows_of(columns.outer_block, of_block, prefix[0].size)};
   }
   return bands_of_both(columns, prefix, of_index / prefix[1].size);
