@@ -106,4 +106,17 @@ HeldLayouts variable_layouts(const SpmdProgram& program) {
   return layouts;
 }
 
+HeldLayouts variable_layouts(const Program& simplified, const Layout& layout,
+                             const HeldLayouts& held) {
+  HeldLayouts layouts;
+  DiagSink unfit;
+  const auto targets = fitting_targets(simplified, layout, held, unfit);
+  for (const Input& input : simplified.inputs) {
+    if (targets && input.is_variable()) {
+      layouts.emplace(input.name, (*targets)[at(input.value)]->layout);
+    }
+  }
+  return layouts;
+}
+
 }  // namespace mtf

@@ -41,6 +41,9 @@ bool fits(const Program& simplified, const Layout& layout, DiagSink& diags);
 
 // Where its variables are.
 [[nodiscard]] HeldLayouts variable_layouts(const SpmdProgram& program);
+// Where those of a simplified program would be; of none where the layout does not fit.
+[[nodiscard]] HeldLayouts variable_layouts(const Program& simplified, const Layout& layout,
+                                           const HeldLayouts& held);
 
 // The layout of one rank: no axes, no rules.
 [[nodiscard]] Layout one_rank();

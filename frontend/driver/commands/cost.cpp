@@ -46,10 +46,14 @@ class Pricing {
     return wanted.empty() || layout.name == wanted;
   }
 
-  std::optional<SpmdProgram> lowered(Program program, const Layout& layout, DiagSink& diags) {
-    return lower_simplified(
-        std::move(program), layout, op_table(), diags,
-        {.exact = !workspace_.options.fast, .price_only = true, .named = true, .cache = &cache_});
+  std::optional<SpmdProgram> lowered(Program program, const Layout& layout, const HeldLayouts& held,
+                                     DiagSink& diags) {
+    return lower_simplified(std::move(program), layout, op_table(), diags,
+                            {.exact = !workspace_.options.fast,
+                             .price_only = true,
+                             .named = true,
+                             .held = &held,
+                             .cache = &cache_});
   }
 
   void add_one_rank(CostTable& table) {
@@ -58,7 +62,8 @@ class Pricing {
       return;
     }
     unsplit_units_[table.entry] = unit;
-    if (std::optional<SpmdProgram> program = lowered(unit->program, one_rank(), workspace_.diags)) {
+    if (std::optional<SpmdProgram> program =
+            lowered(unit->program, one_rank(), {}, workspace_.diags)) {
       const double flops = program->totals.flops;
       std::string profile;
       for (const Layout& layout : unsplit_.session.layouts()) {
@@ -113,15 +118,21 @@ class Pricing {
   std::optional<SpmdProgram> lowered(const std::string& entry, const Layout& layout,
                                      DiagSink& diags) {
     const auto known = unsplit_units_.find(entry);
-    return known == unsplit_units_.end() ? std::nullopt
-                                         : lowered(known->second->program, layout, diags);
+    return known == unsplit_units_.end()
+               ? std::nullopt
+               : lowered(known->second->program, layout,
+                         unsplit_.device.held_before(*known->second, layout), diags);
   }
 
   std::optional<SpmdProgram> lowered(CheckedProgram& own, const std::string& entry,
                                      DiagSink& diags) {
-    return own.session.build(entry) == nullptr
-               ? std::nullopt
-               : lowered(own.session.take(entry), *own.session.layout(), diags);
+    const Unit* unit = own.session.build(entry);
+    if (unit == nullptr) {
+      return std::nullopt;
+    }
+    const Layout& layout = *own.session.layout();
+    const HeldLayouts& held = own.device.held_before(*unit, layout);
+    return lowered(own.session.take(entry), layout, held, diags);
   }
 
   Workspace& workspace_;

@@ -17,13 +17,14 @@ class Linter {
  public:
   explicit Linter(Workspace& workspace) : workspace_(workspace) {}
 
-  void under(const Layout& layout, const CheckDevice& device) {
+  void under(const Layout& layout, CheckDevice& device) {
     std::deque<SpmdProgram> lowered;
     std::vector<UsedProgram> uses;
     for (const Unit* unit : device.units()) {
       DiagSink reported;  // by the check, before
       std::optional<SpmdProgram> spmd =
-          lower_simplified(unit->program, layout, op_table(), reported);
+          lower_simplified(unit->program, layout, op_table(), reported,
+                           {.held = &device.held_before(*unit, layout)});
       if (!spmd) {
         return;
       }

@@ -36,7 +36,7 @@ class Question {
   void run() {
     const std::vector<std::string> entries = chosen_entries(workspace_, program_.session);
     for (const UnderLayout& under : in_use(program_)) {
-      ask(entries, under.layout, under.program->session);
+      ask(entries, under.layout, *under.program);
     }
     if (program_.session.layout() == nullptr) {
       ask_under_each(entries);
@@ -58,16 +58,16 @@ class Question {
       DiagSink unfit;
       const auto built = build_under(workspace_, file_, layout.name, unfit);
       if (unfit.ok()) {
-        ask(entries, layout, built->session);
+        ask(entries, layout, *built);
       } else {
         does_not_fit("the program", layout);
       }
     }
   }
 
-  void ask(const std::vector<std::string>& entries, const Layout& layout, Session& session) {
+  void ask(const std::vector<std::string>& entries, const Layout& layout, CheckedProgram& built) {
     for (const std::string& entry : entries) {
-      ask(entry, layout, session);
+      ask(entry, layout, built);
     }
   }
 
@@ -78,13 +78,14 @@ class Question {
                                                                  : "`mtf check` says why\n");
   }
 
-  void ask(const std::string& entry, const Layout& layout, Session& session) {
-    const Unit* unit = session.build(entry);
+  void ask(const std::string& entry, const Layout& layout, CheckedProgram& built) {
+    const Unit* unit = built.session.build(entry);
     DiagSink found;
     const std::optional<SpmdProgram> spmd =
         unit == nullptr ? std::nullopt
                         : lower_simplified(unit->program, layout, op_table(), found,
-                                           {.exact = !workspace_.options.fast});
+                                           {.exact = !workspace_.options.fast,
+                                            .held = &built.device.held_before(*unit, layout)});
     if (!spmd) {
       if (program_.session.layout() == nullptr) {
         does_not_fit(entry, layout);

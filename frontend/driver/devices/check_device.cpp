@@ -3,6 +3,7 @@
 #include "frontend/driver/devices/check_device.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "frontend/driver/devices/restored.h"
 #include "lowering/layout/targets.h"
@@ -21,6 +22,14 @@ bool has_own_dims(const Variable& variable) {
   });
 }
 
+// A program that has the variable, and does nothing with it: where it lies by its rules.
+Program alone(const Variable& variable) {
+  Program program;
+  program.values.push_back({.op = nullptr, .operands = {}, .args = {}, .type = variable.type});
+  program.inputs.push_back({.value = ValueId{0}, .kind = InputKind::kParam, .name = variable.path});
+  return program;
+}
+
 }  // namespace
 
 bool CheckDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& /*diags*/) {
@@ -34,7 +43,9 @@ bool CheckDevice::use(const Layout* chosen, std::span<const Layout> declared, Di
 
 std::optional<std::vector<TensorHandle>> CheckDevice::run(
     const Unit& unit, std::span<const TensorHandle> /*arguments*/, DiagSink& diags) {
-  ++calls_[&unit];
+  if (++calls_[&unit] == 1) {
+    ran_.push_back({&unit, std::exchange(to_be_made_, {})});
+  }
   check(unit, diags);
   // A layout that does not fit leaves the types as they are, so the rest can still be checked.
   return results_.at(&unit);
@@ -55,6 +66,7 @@ bool CheckDevice::fit_layouts(std::span<const TensorType> types) {
 
 void CheckDevice::declare(Variable variable) {
   variables_.push_back(variable.without_init());
+  to_be_made_.push_back(variables_.back());
   declared_.insert_or_assign(variable.path, variable.type);
   if (has_own_dims(variable)) {
     initial_values_.push_back(std::move(variable.init));
@@ -92,6 +104,32 @@ void CheckDevice::end(DiagSink& diags) {
   }
   variables_.clear();
   restored_.clear();
+}
+
+const HeldLayouts& CheckDevice::held_before(const Unit& unit, const Layout& layout) {
+  static const HeldLayouts none;
+  const auto [known, is_new] = held_.try_emplace(layout.name);
+  if (is_new) {  // of all units at once, as commands take what they have told of
+    known->second = held_by_units(layout);
+  }
+  const auto found = known->second.find(&unit);
+  return found == known->second.end() ? none : found->second;
+}
+
+std::map<const Unit*, HeldLayouts> CheckDevice::held_by_units(const Layout& layout) const {
+  std::map<const Unit*, HeldLayouts> result;
+  HeldLayouts held;
+  if (!layout.infer) {
+    return result;
+  }
+  for (const Ran& ran : ran_) {
+    result.emplace(ran.unit, held);
+    held.merge(variable_layouts(ran.unit->program, layout, held));
+    for (const Variable& variable : ran.declared) {
+      held.merge(variable_layouts(alone(variable), layout, held));
+    }
+  }
+  return result;
 }
 
 std::int64_t CheckDevice::calls(const Unit& unit) const {

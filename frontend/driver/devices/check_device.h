@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/device.h"
+#include "lowering/layout/targets.h"
 #include "runtime/checkpoint/read.h"
 
 namespace mtf {
@@ -45,9 +46,19 @@ class CheckDevice : public DryDevice {
   [[nodiscard]] const std::map<std::string, TensorType>& declared() const { return declared_; }
   // In the order in which they were first run.
   [[nodiscard]] std::span<const Unit* const> units() const { return units_; }
+  // Where a unit that the file runs finds the variables of those that it runs before. Under `infer`
+  // the first of them says it; elsewhere rules do, of any unit alike, and this is empty.
+  [[nodiscard]] const HeldLayouts& held_before(const Unit& unit, const Layout& layout);
 
  private:
+  // What a unit that the file runs declares before.
+  struct Ran {
+    const Unit* unit = nullptr;
+    std::vector<Variable> declared;
+  };
+
   void check_in_layouts(const Program& program, DiagSink& diags);
+  [[nodiscard]] std::map<const Unit*, HeldLayouts> held_by_units(const Layout& layout) const;
   [[nodiscard]] bool is_first(const Diag& diag, const Layout& layout);
   void report(const Diag& diag, const Layout& layout, DiagSink& diags);
 
@@ -60,6 +71,9 @@ class CheckDevice : public DryDevice {
       restored_;  // null: what the file has is not known yet
   std::vector<Layout> layouts_;
   std::vector<const Unit*> units_;
+  std::vector<Ran> ran_;                                            // in this order
+  std::vector<Variable> to_be_made_;                                // by the next one
+  std::map<std::string, std::map<const Unit*, HeldLayouts>> held_;  // by the layout's name
   std::map<const Unit*, std::int64_t> calls_;
   std::map<const Unit*, std::vector<TensorHandle>> results_;  // the same at each run
   std::set<std::tuple<std::string, DiagKind, std::uint32_t, std::int32_t, std::string>> reported_;

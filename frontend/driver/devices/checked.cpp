@@ -165,8 +165,10 @@ std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program
   if (unit == nullptr || !program.device.fit_initial_values(program.layout(), workspace.diags)) {
     return std::nullopt;
   }
+  const HeldLayouts& held = program.device.held_before(*unit, program.layout());
   return lower_simplified(last ? program.session.take(entry) : unit->program, program.layout(),
-                          op_table(), workspace.diags, {.exact = !workspace.options.fast});
+                          op_table(), workspace.diags,
+                          {.exact = !workspace.options.fast, .held = &held});
 }
 
 bool knows_layout(Workspace& workspace, const Session& session) {

@@ -89,8 +89,9 @@ class Holder {
     std::optional<SpmdProgram>& spmd = at->second;
     if (is_new) {
       DiagSink reported;  // by the check, before
+      const HeldLayouts& held = under_.program->device.held_before(unit, under_.layout);
       spmd = lower_simplified(unit.program, under_.layout, op_table(), reported,
-                              {.exact = !workspace_.options.fast});
+                              {.exact = !workspace_.options.fast, .held = &held});
     }
     return spmd ? &*spmd : nullptr;
   }

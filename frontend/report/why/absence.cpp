@@ -219,7 +219,11 @@ class AbsenceQuestion {
           .text = who + ", but " + rule_text(**rule) + " closes " + in_backticks(shape_[dim].name),
           .span = (*rule)->span};
     }
-    return {.text = who + ", but other values in " + op + " split otherwise", .span = call.span};
+    const auto input = std::ranges::find(program_.source.inputs, id_, &Input::value);
+    const bool is_variable = input != program_.source.inputs.end() && input->is_variable();
+    return {.text = who + ", but " + (is_variable ? "an earlier call made it so, or " : "") +
+                    "other values in " + op + " split otherwise",
+            .span = call.span};
   }
 
   const SpmdProgram& program_;
