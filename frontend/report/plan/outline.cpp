@@ -318,15 +318,37 @@ std::vector<std::string> other_globs(const SpmdProgram& program, const SourceMap
   return {globs.begin(), globs.end()};
 }
 
+namespace {
+
+// Whether slices of some tensor are not all of one size: what is told is then of the longest.
+bool has_short_slices(const SpmdProgram& program) {
+  return program.mesh.uneven &&
+         std::ranges::any_of(program.values, [&program](const SpmdValue& value) {
+           const std::vector<Axes>& split = value.layout->dims;
+           for (std::size_t d = 0; d < split.size(); ++d) {
+             if (value.type.shape[d].size % program.mesh.size_of(split[d]) != 0) {
+               return true;
+             }
+           }
+           return false;
+         });
+}
+
+}  // namespace
+
 std::string pseudo_code(const SpmdProgram& program, const SourceMap& sources, std::int64_t rank,
                         const PlanView& view) {
   Outline outline(program, sources, rank, view);
   const std::string title = plan_title(program, rank);
+  const std::string of_whom =
+      has_short_slices(program)
+          ? "per rank at most: of a dim that does not divide, later ranks have less"
+          : "per rank";
   const auto whole = [&](int depth) {
     std::string text = view.width == 0 ? title + "\n"
                                        : in_columns(std::vector<Row>{Row{title}},
                                                     {.indent = 0, .width = view.width});
-    text += "\n" + outline.text(depth) + "\nper rank\n" +
+    text += "\n" + outline.text(depth) + "\n" + of_whom + "\n" +
             totals_text(program.totals, program.mesh) + outline.hint();
     return view.width == 0 ? text : cut(text, view.width);
   };
