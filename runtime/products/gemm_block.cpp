@@ -4,8 +4,10 @@
 
 #include "runtime/products/gemm_block.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <type_traits>
 
 #include "ir/support/index.h"
@@ -91,7 +93,9 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Til
   for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
     T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
     const T* from = values + i * work.width();
-    if (work.plan.accumulate) {
+    if (work.plan.accumulate && adjacent) {
+      std::transform(from, from + cols, row + col(0), row + col(0), std::plus<>());
+    } else if (work.plan.accumulate) {
       for (std::int64_t j = 0; j < cols; ++j) {
         row[col(j)] += from[j];
       }
@@ -101,6 +105,18 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Til
       for (std::int64_t j = 0; j < cols; ++j) {
         row[col(j)] = from[j];
       }
+    }
+  }
+}
+
+// Asks for what a tile is to be added to, which comes while the tile is in work.
+template <typename T, typename S>
+void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
+  constexpr std::int64_t kInLine = 64 / sizeof(T);
+  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
+    const T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
+    for (std::int64_t j = 0; j < tile.cols.extent; j += kInLine) {
+      __builtin_prefetch(row + work.plan.out_col.at(tile.cols.begin + j), 1);
     }
   }
 }
@@ -171,6 +187,9 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
     run_kernels(pass, tile, run,
                 [&](std::int64_t row) { run.result = result + row * run.result_stride; });
     return;
+  }
+  if (last && work.plan.accumulate && work.far_result) {
+    prefetch_tile(work, pass.block, tile);
   }
   const Places<T> places = places_of(work, pass.tiles, tile.index);
   Places<T> moved;
