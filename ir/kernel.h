@@ -75,6 +75,16 @@ enum class CallPart : std::uint8_t {
             // sorted
 };
 
+// What may become of a result where it is made, instead of being written: out = onto + factor *
+// result, each operation rounded. All lie as the result does, and have its dtype.
+struct KernelUpdate {
+  void* out = nullptr;  // may be `onto`; overlaps no operand of the call
+  const void* onto = nullptr;
+  const void* scale = nullptr;  // one element; null: 1
+  bool subtracts = false;       // the factor is -scale
+  bool done = false;            // by the kernel; otherwise it has written its result
+};
+
 struct KernelCall {
   const OpCall& call;  // global types, args
   const IterationSpace& space;
@@ -87,6 +97,7 @@ struct KernelCall {
   bool accumulate = false;  // out = out + result; only where OpDef::strided
   KernelHost& host;
   std::shared_ptr<KernelNotes> notes = nullptr;  // null: of a call that runs once
+  KernelUpdate* update = nullptr;                // only products look whether there is one
 
   // Canonical blocks of a loop that lie on this rank.
   [[nodiscard]] std::int64_t blocks(std::size_t loop) const;

@@ -150,12 +150,7 @@ struct Executor::State {
       return timed(std::nullopt, [&] { ahead->give(step_number, prepared); });
     }
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      addresses.clear();
-      for (const SpmdId id : step.call->operands) {
-        addresses.push_back(prepared.at(rank, id));
-      }
-      void* const out = step.call->result.valid() ? prepared.at(rank, step.call->result) : nullptr;
-      timed(rank, [&] { step.ranks[rank].run(addresses, out); });
+      timed(rank, [&] { step.run(prepared, rank, addresses); });
     }
     if (step.call->op().primitive == Primitive::kCheckFinite && options.watched) {
       tell_watched(*prepared.program, *step.call, step.ranks.front().operand(0), options.watched);

@@ -288,6 +288,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   }
   join_loops(program, *prepared);
   prepare_flights(*prepared, totals, context);
+  find_updates_in_place(*prepared, context);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
     prepared->counted.push_back({.rank = rank,
                                  .totals = totals,

@@ -17,6 +17,7 @@
 #include "runtime/products/gemm_block.h"
 #include "runtime/products/gemm_pairs.h"
 #include "runtime/products/gemm_scratch.h"
+#include "runtime/products/gemm_share.h"
 #include "runtime/products/gemm_thin.h"
 
 namespace mtf {
@@ -139,48 +140,6 @@ void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
   work.group = work.one_group ? blocking.col_tiles : kFewCols / work.width();
 }
 
-// The part of a product that one thread does.
-struct Share {
-  Interval batch;
-  Interval rows;
-  Interval cols;
-};
-
-// Operands are stored as S.
-template <typename T, typename S>
-struct Tensors {
-  const S* a = nullptr;
-  const S* b = nullptr;
-  T* out = nullptr;
-};
-
-template <typename T, typename S>
-void run_thin_share(const GemmWork<T>& work, const Share& share, const Tensors<T, S>& tensors) {
-  const auto size = static_cast<std::int64_t>(sizeof(T));
-  T* scratch = reinterpret_cast<T*>(thread_scratch(thin_scratch(work.thin_chain) * size));
-  for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
-    const GemmBlock<T, S> block = {.rows = share.rows,
-                                   .cols = share.cols,
-                                   .a = tensors.a + work.plan.a_batch.at(n),
-                                   .b = tensors.b + work.plan.b_batch.at(n),
-                                   .out = tensors.out + work.plan.out_batch.at(n)};
-    run_thin(work.plan, work.thin_chain, block, scratch);
-  }
-}
-
-template <typename T, typename S>
-void run_pairs_share(const GemmWork<T>& work, const Share& share, const Tensors<T, S>& tensors) {
-  const auto size = static_cast<std::int64_t>(sizeof(T));
-  T* scratch = reinterpret_cast<T*>(thread_scratch(pairs_scratch(work.thin_chain) * size));
-  run_pairs(work.plan, work.thin_chain,
-            PairsBlock<T, S>{.batch = share.batch,
-                             .lines = work.plan.rows() == 1 ? share.cols : share.rows,
-                             .a = tensors.a,
-                             .b = tensors.b,
-                             .out = tensors.out},
-            scratch);
-}
-
 // Part `i` of `n`, of whole tiles but for the last one.
 Interval part_in_tiles(Interval side, std::int64_t tile, std::int64_t i, std::int64_t n) {
   const Interval tiles = part_of(from_to(0, ceil_div(side.extent, tile)), i, n);
@@ -195,11 +154,10 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   if (share.rows.extent <= 0 || share.cols.extent <= 0) {
     return;
   }
-  if (!plan.a_words && is_pairs<S>(plan)) {
+  if (is_for_pairs<T, S>(plan)) {
     return run_pairs_share(work, share, tensors);
   }
-  if (!plan.a_words && is_thin(plan, share.rows, share.cols) &&
-      (kIsStored || has_long_rows(plan, share.cols))) {
+  if (is_for_thin<T, S>(plan, share)) {
     return run_thin_share(work, share, tensors);
   }
   const Blocking blocking = choose_blocking(work, share.rows.extent, share.cols.extent);
@@ -217,6 +175,7 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
   const std::int64_t cols = blocking.col_tiles * work.width();
+  const T* onto = tensors.onto == nullptr && plan.accumulate ? tensors.out : tensors.onto;
   for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
     for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
       for (std::int64_t i = 0; i < blocking.rows; ++i) {
@@ -225,7 +184,9 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
                             .cols = from_to(j, std::min(j + cols, share.cols.end())),
                             .a = tensors.a + plan.a_batch.at(n),
                             .b = tensors.b + plan.b_batch.at(n),
-                            .out = tensors.out + plan.out_batch.at(n)});
+                            .out = tensors.out + plan.out_batch.at(n),
+                            .onto = onto == nullptr ? nullptr : onto + plan.out_batch.at(n),
+                            .factor = tensors.factor});
       }
     }
   }
@@ -294,14 +255,22 @@ struct Ready {
                               .chain = packed_chain ? *packed_chain : chain,
                               .thin_chain = chain,
                               .kernel = kernel};
-    const Share whole = {.batch = from_to(0, plan.batches()),
-                         .rows = from_to(0, plan.rows()),
-                         .cols = from_to(0, plan.cols())};
     if (threads > 1) {
-      run_threads(work, whole, tensors, threads);
+      run_threads(work, whole(), tensors, threads);
     } else {
-      run_share(work, whole, tensors);
+      run_share(work, whole(), tensors);
     }
+  }
+
+  [[nodiscard]] Share whole() const {
+    return {.batch = from_to(0, plan.batches()),
+            .rows = from_to(0, plan.rows()),
+            .cols = from_to(0, plan.cols())};
+  }
+
+  [[nodiscard]] bool is_in_blocks() const {
+    return leaves == nullptr && threads == 1 && !is_for_pairs<T, S>(plan) &&
+           !is_for_thin<T, S>(plan, whole());
   }
 
   const GemmKernel<T>& kernel;
@@ -338,6 +307,15 @@ PreparedGemm<T, S>::~PreparedGemm() = default;
 template <typename T, typename S>
 void PreparedGemm<T, S>::run(const S* a, const S* b, T* out) const {
   state_->run(Tensors<T, S>{.a = a, .b = b, .out = out});
+}
+
+template <typename T, typename S>
+bool PreparedGemm<T, S>::run_onto(const S* a, const S* b, const T* onto, T factor, T* out) const {
+  if (!state_->is_in_blocks()) {
+    return false;
+  }
+  state_->run(Tensors<T, S>{.a = a, .b = b, .out = out, .onto = onto, .factor = factor});
+  return true;
 }
 
 std::int64_t indices_in_word(Cpu cpu) {

@@ -77,6 +77,9 @@ class PreparedGemm {
   PreparedGemm& operator=(PreparedGemm&&) = delete;
 
   void run(const S* a, const S* b, T* out) const;
+  // out = onto + factor * product; `onto` lies as `out` does, and may be it. False: nothing is
+  // done, as products of such a shape are better done otherwise.
+  bool run_onto(const S* a, const S* b, const T* onto, T factor, T* out) const;
 
  private:
   struct State;

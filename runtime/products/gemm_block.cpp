@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <functional>
 #include <type_traits>
 
 #include "ir/support/index.h"
+#include "runtime/products/gemm_tile.h"
 #include "runtime/products/pack/gemm_pack.h"
 
 namespace mtf {
@@ -18,12 +18,6 @@ namespace {
 
 constexpr int kMaxFours = kGemmMaxRows / kGatheredRows;
 constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
-
-struct Tile {
-  Interval rows;
-  Interval cols;
-  std::int64_t index = 0;  // in its block
-};
 
 // The rows of a block in tiles. Packed ones have the full height but for the last, which takes some
 // rows from the one before if it would be so low that its few chains wait for one another; others
@@ -81,51 +75,11 @@ struct Operand {
   std::array<const T*, kMaxFours> fours = {};  // of rows that are gathered
 };
 
-// Copies a tile out, or adds it to what is there, element by element.
-template <typename T, typename S>
-void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile,
-                const T* values) {
-  const auto col = [&work, &tile](std::int64_t j) {
-    return work.plan.out_col.at(tile.cols.begin + j);
-  };
-  const std::int64_t cols = tile.cols.extent;
-  const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
-  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
-    T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
-    const T* from = values + i * work.width();
-    if (work.plan.accumulate && adjacent) {
-      std::transform(from, from + cols, row + col(0), row + col(0), std::plus<>());
-    } else if (work.plan.accumulate) {
-      for (std::int64_t j = 0; j < cols; ++j) {
-        row[col(j)] += from[j];
-      }
-    } else if (adjacent) {
-      std::copy_n(from, cols, row + col(0));
-    } else {
-      for (std::int64_t j = 0; j < cols; ++j) {
-        row[col(j)] = from[j];
-      }
-    }
-  }
-}
-
-// Asks for what a tile is to be added to, which comes while the tile is in work.
-template <typename T, typename S>
-void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
-  constexpr std::int64_t kInLine = 64 / sizeof(T);
-  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
-    const T* row = block.out + work.plan.out_row.at(tile.rows.begin + i);
-    for (std::int64_t j = 0; j < tile.cols.extent; j += kInLine) {
-      __builtin_prefetch(row + work.plan.out_col.at(tile.cols.begin + j), 1);
-    }
-  }
-}
-
 // Whether a micro-kernel may write this tile of `out` by itself.
-template <typename T>
-bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
+template <typename T, typename S>
+bool writes_directly(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
   const bool whole = tile.cols.extent == work.width() || tile.cols.extent == work.kernel.lanes;
-  return !work.plan.accumulate && work.plan.out_row.even && whole &&
+  return block.onto == nullptr && work.plan.out_row.even && whole &&
          work.plan.out_col.run(tile.cols.begin) >= tile.cols.extent;
 }
 
@@ -164,7 +118,7 @@ template <typename T, typename S>
 void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
   const GemmWork<T>& work = pass.work;
   const bool last = pass.panel.last_part == work.chain.parts.size();
-  const bool direct = last && writes_directly(work, tile);
+  const bool direct = last && writes_directly(work, pass.block, tile);
   TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
                     .count = static_cast<std::int64_t>(pass.panel.last_part) -
                              static_cast<std::int64_t>(pass.panel.first_part),
@@ -188,7 +142,7 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
                 [&](std::int64_t row) { run.result = result + row * run.result_stride; });
     return;
   }
-  if (last && work.plan.accumulate && work.far_result) {
+  if (last && pass.block.onto != nullptr && work.far_result) {
     prefetch_tile(work, pass.block, tile);
   }
   const Places<T> places = places_of(work, pass.tiles, tile.index);

@@ -50,6 +50,8 @@ struct GemmBlock {
   const S* a = nullptr;
   const S* b = nullptr;
   T* out = nullptr;
+  const T* onto = nullptr;  // lies as `out`: is what the product, times a factor, is added to
+  T factor = 1;
 };
 
 void run_block(const GemmWork<float>& work, const GemmBlock<float>& block);

@@ -8,6 +8,7 @@
 #include "runtime/execute/chain/chain_sketch.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
+#include "runtime/execute/update_in_place.h"
 #include "runtime/kernels/thread_team.h"
 
 namespace mtf {
@@ -149,6 +150,9 @@ void ChainStep::join_parts(const OnRank& here, const PreparedProgram& prepared, 
 
 void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch) {
   OnRank& here = ranks_[ranks_.size() == 1 ? 0 : rank];
+  if (left_to_ != nullptr && left_to_->is_done(rank)) {
+    return;
+  }
   if (here.whole.bands.empty() && here.whole.columns.empty()) {
     return;
   }

@@ -19,6 +19,7 @@ namespace mtf {
 
 struct PrepareContext;  // runtime/execute/executor_program.h
 struct PreparedProgram;
+struct UpdateInPlace;
 class FiniteWatch;
 
 // What a thread works in.
@@ -48,6 +49,8 @@ class ChainStep {
   ChainStep(const SpmdProgram& program, const Step& step, const PrepareContext& context);
 
   void run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch);
+  // To the product before it, where that has done all there is to do.
+  void leave_to(std::shared_ptr<const UpdateInPlace> update) { left_to_ = std::move(update); }
 
  private:
   friend class ChainSketch;
@@ -134,6 +137,7 @@ class ChainStep {
                          ChainScratch& scratch);
 
   std::vector<OnRank> ranks_;
+  std::shared_ptr<const UpdateInPlace> left_to_;  // null: nothing is
 };
 
 }  // namespace mtf

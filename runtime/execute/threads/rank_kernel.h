@@ -29,7 +29,8 @@ class RankKernel {
   // elements, or operations on them.
   RankKernel(CallSlices slices, const KernelCall& call, double work);
 
-  void run(std::span<void* const> in, void* out);
+  // `update`: which a call that is not cut may do.
+  void run(std::span<void* const> in, void* out, KernelUpdate* update = nullptr);
   // As the last run had it.
   [[nodiscard]] const TensorView& operand(std::size_t i) const { return whole_.in[i]; }
 

@@ -125,6 +125,14 @@ struct Prepared {
 };
 
 template <typename T, typename S>
+bool run_onto(const PreparedGemm<T, S>& product, const S* a, const S* b, KernelUpdate& update) {
+  const T scale = update.scale == nullptr ? T{1} : *static_cast<const T*>(update.scale);
+  update.done = product.run_onto(a, b, static_cast<const T*>(update.onto),
+                                 update.subtracts ? -scale : scale, static_cast<T*>(update.out));
+  return update.done;
+}
+
+template <typename T, typename S>
 void multiply_exactly(const KernelCall& call, Cpu cpu) {
   std::vector<GemmTerm> terms = terms_of<S>(call);
   std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
@@ -136,9 +144,12 @@ void multiply_exactly(const KernelCall& call, Cpu cpu) {
       call.notes->made = made;
     }
   }
-  static_cast<const Prepared<T, S>*>(made.get())
-      ->product.run(elements<const S>(call.in[0]).data(), elements<const S>(call.in[1]).data(),
-                    elements<T>(call.out).data());
+  const auto& product = static_cast<const Prepared<T, S>*>(made.get())->product;
+  const S* a = elements<const S>(call.in[0]).data();
+  const S* b = elements<const S>(call.in[1]).data();
+  if (call.update == nullptr || !run_onto(product, a, b, *call.update)) {
+    product.run(a, b, elements<T>(call.out).data());
+  }
 }
 
 // Memory of operands that are not read where they are.

@@ -142,6 +142,41 @@ TEST_CASE("a prepared product does any data, again and again", "[gemm]") {
   }
 }
 
+TEMPLATE_TEST_CASE("a product is added to a tensor as by operations of their own", "[gemm]", float,
+                   double) {
+  std::mt19937 random(31);
+  int added = 0;
+  for (int i = 0; i < 200; ++i) {
+    Sized product = random_product(random);
+    product.gemm.accumulate = false;
+    const auto a = random_values<TestType>(product.a, random);
+    const auto b = random_values<TestType>(product.b, random);
+    const auto onto = random_values<TestType>(product.out, random);
+    const TestType factor = random_values<TestType>(1, random).front();
+    for (const Isa isa : usable_isas()) {
+      INFO("product " << i << ", " << to_string(isa));
+      const PreparedGemm<TestType> prepared(product.gemm, {.isa = isa, .threads = 1});
+      auto expected = onto;
+      prepared.run(a.data(), b.data(), expected.data());
+      std::ranges::transform(onto, expected, expected.begin(), [factor](TestType x, TestType y) {
+        const TestType scaled = factor * y;
+        return x + scaled;
+      });
+      auto found = onto;
+      if (prepared.run_onto(a.data(), b.data(), found.data(), factor, found.data())) {
+        REQUIRE(same_bits<TestType>(found, expected));
+        auto elsewhere = random_values<TestType>(product.out, random);
+        REQUIRE(prepared.run_onto(a.data(), b.data(), onto.data(), factor, elsewhere.data()));
+        REQUIRE(same_bits<TestType>(elsewhere, expected));
+        ++added;
+      } else {
+        REQUIRE(same_bits<TestType>(found, onto));
+      }
+    }
+  }
+  CHECK(added > 50);
+}
+
 TEST_CASE("products of ranks that each own consecutive blocks add up to the bits of one rank",
           "[gemm]") {
   std::mt19937 random(5);

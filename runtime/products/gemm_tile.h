@@ -1,0 +1,71 @@
+// What becomes of a tile that is computed apart from where the result lies.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ir/support/interval.h"
+#include "runtime/products/gemm_block.h"
+
+namespace mtf {
+
+struct Tile {
+  Interval rows;
+  Interval cols;
+  std::int64_t index = 0;  // in its block
+};
+
+template <typename T, typename Col>
+void add_row(const T* from, std::int64_t cols, const T* onto, T factor, T* row, bool adjacent,
+             const Col& col) {
+  if (adjacent) {
+    std::transform(from, from + cols, onto + col(0), row + col(0),
+                   [factor](T product, T old) { return old + factor * product; });
+    return;
+  }
+  for (std::int64_t j = 0; j < cols; ++j) {
+    row[col(j)] = onto[col(j)] + factor * from[j];
+  }
+}
+
+// Copies a tile out, or adds it to what is there or elsewhere, element by element.
+template <typename T, typename S>
+void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile,
+                const T* values) {
+  const auto col = [&work, &tile](std::int64_t j) {
+    return work.plan.out_col.at(tile.cols.begin + j);
+  };
+  const std::int64_t cols = tile.cols.extent;
+  const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
+  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
+    const std::int64_t first = work.plan.out_row.at(tile.rows.begin + i);
+    T* row = block.out + first;
+    const T* from = values + i * work.width();
+    if (block.onto != nullptr) {
+      add_row(from, cols, block.onto + first, block.factor, row, adjacent, col);
+    } else if (adjacent) {
+      std::copy_n(from, cols, row + col(0));
+    } else {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        row[col(j)] = from[j];
+      }
+    }
+  }
+}
+
+// Asks for what a tile is to be added to, which comes while the tile is in work.
+template <typename T, typename S>
+void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
+  constexpr std::int64_t kInLine = 64 / sizeof(T);
+  for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
+    const std::int64_t row = work.plan.out_row.at(tile.rows.begin + i);
+    for (std::int64_t j = 0; j < tile.cols.extent; j += kInLine) {
+      const std::int64_t at = row + work.plan.out_col.at(tile.cols.begin + j);
+      __builtin_prefetch(block.onto + at);
+      __builtin_prefetch(block.out + at, 1);
+    }
+  }
+}
+
+}  // namespace mtf
