@@ -160,7 +160,9 @@ struct Executor::State {
 
   void chain(const PreparedProgram& prepared, ChainStep& step) {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      timed(rank, [&] { step.run(prepared, rank, chains); });
+      if (!step.is_done(rank)) {
+        timed(rank, [&] { step.run(prepared, rank, chains); });
+      }
     }
   }
 

@@ -148,11 +148,12 @@ void ChainStep::join_parts(const OnRank& here, const PreparedProgram& prepared, 
   }
 }
 
+bool ChainStep::is_done(std::size_t rank) const {
+  return left_to_ != nullptr && left_to_->is_done(rank);
+}
+
 void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch) {
   OnRank& here = ranks_[ranks_.size() == 1 ? 0 : rank];
-  if (left_to_ != nullptr && left_to_->is_done(rank)) {
-    return;
-  }
   if (here.whole.bands.empty() && here.whole.columns.empty()) {
     return;
   }

@@ -49,8 +49,9 @@ class ChainStep {
   ChainStep(const SpmdProgram& program, const Step& step, const PrepareContext& context);
 
   void run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch);
-  // To the product before it, where that has done all there is to do.
+  // To a product before it, which may have done all that there is to do.
   void leave_to(std::shared_ptr<const UpdateInPlace> update) { left_to_ = std::move(update); }
+  [[nodiscard]] bool is_done(std::size_t rank) const;
 
  private:
   friend class ChainSketch;
