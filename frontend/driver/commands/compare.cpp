@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -65,7 +66,12 @@ Difference complete(const std::string& where) {
 // Which of two differences is worse, each as a share of what it may be.
 bool worse(const Difference& a, const std::optional<Difference>& b) {
   const auto share = [](const Difference& d) {
-    return d.tolerance == 0 ? kInfinite : d.relative / d.tolerance;
+    if (d.tolerance == 0) {
+      return kInfinite;
+    }
+    const double of_roundings =
+        d.rounding == 0 ? kInfinite : d.absolute / (kRoundings * d.rounding);
+    return std::min(d.relative / d.tolerance, of_roundings);
   };
   return !b || share(a) > share(*b);
 }
@@ -132,14 +138,79 @@ void keep_worse(std::optional<Difference>& kept, std::optional<Difference> found
   }
 }
 
-// Of what has the same name in both.
-void keep_worse_of(std::optional<Difference>& kept, const std::map<std::string, HostTensor>& a,
-                   const std::map<std::string, HostTensor>& b) {
-  for (const auto& [name, tensor] : a) {
-    const auto found = b.find(name);
-    keep_worse(kept, found == b.end() ? complete("") : difference(tensor, found->second),
-               "`" + name + "`");
+// The same tensor of some runs; a pointer is null where a run has none.
+using Tensors = std::vector<const HostTensor*>;
+
+// How far apart the first is from the others, at most. What is not a number there, or has another
+// shape, says nothing of roundings.
+double rounding_of(const HostTensor& tensor, const Tensors& rounded) {
+  double most = 0;
+  for (const HostTensor* other : rounded) {
+    const std::optional<Difference> found =
+        other == nullptr ? std::nullopt : difference(tensor, *other);
+    if (found && std::isfinite(found->absolute)) {
+      most = std::max(most, found->absolute);
+    }
   }
+  return most;
+}
+
+void keep_worse(std::optional<Difference>& kept, const HostTensor& a, const HostTensor* b,
+                const Tensors& rounded, const std::string& where) {
+  std::optional<Difference> found = b == nullptr ? complete("") : difference(a, *b);
+  if (found) {
+    found->rounding = rounding_of(a, rounded);
+  }
+  keep_worse(kept, std::move(found), where);
+}
+
+template <typename Find>
+Tensors found_in(std::span<const Trace> traces, const Find& find) {
+  Tensors tensors;
+  std::ranges::transform(traces, std::back_inserter(tensors), find);
+  return tensors;
+}
+
+// Of what has the same place in both.
+template <typename T>
+void keep_worse_of(std::optional<Difference>& kept, const Trace& a, const Trace& b,
+                   std::span<const Trace> rounded, std::vector<T> Trace::*list,
+                   const HostTensor& (*tensor)(const T&), std::string (*where)(const T&)) {
+  for (std::size_t i = 0; i < std::min((a.*list).size(), (b.*list).size()); ++i) {
+    const auto find = [&](const Trace& trace) {
+      return i < (trace.*list).size() ? &tensor((trace.*list)[i]) : nullptr;
+    };
+    keep_worse(kept, tensor((a.*list)[i]), find(b), found_in(rounded, find), where((a.*list)[i]));
+  }
+}
+
+// Of what has the same name in both.
+void keep_worse_of(std::optional<Difference>& kept, const Trace& a, const Trace& b,
+                   std::span<const Trace> rounded,
+                   std::map<std::string, HostTensor> Trace::*tensors) {
+  for (const auto& [name, tensor] : a.*tensors) {
+    const auto find = [&](const Trace& trace) {
+      const auto found = (trace.*tensors).find(name);
+      return found == (trace.*tensors).end() ? nullptr : &found->second;
+    };
+    keep_worse(kept, tensor, find(b), found_in(rounded, find), "`" + name + "`");
+  }
+}
+
+const HostTensor& seen_tensor(const Trace::Seen& seen) {
+  return seen.tensor;
+}
+
+std::string seen_where(const Trace::Seen& seen) {
+  return "printed line " + std::to_string(seen.line);
+}
+
+const HostTensor& result_tensor(const std::pair<std::string, HostTensor>& result) {
+  return result.second;
+}
+
+std::string result_where(const std::pair<std::string, HostTensor>& result) {
+  return result.first.empty() ? "a value" : "what `" + result.first + "` gives";
 }
 
 }  // namespace
@@ -159,18 +230,13 @@ std::optional<Difference> difference(const HostTensor& a, const HostTensor& b) {
   return result;
 }
 
-std::optional<Difference> difference(const Trace& a, const Trace& b) {
+std::optional<Difference> difference(const Trace& a, const Trace& b,
+                                     std::span<const Trace> rounded) {
   std::optional<Difference> result;
-  for (std::size_t i = 0; i < std::min(a.seen.size(), b.seen.size()); ++i) {
-    keep_worse(result, difference(a.seen[i].tensor, b.seen[i].tensor),
-               "printed line " + std::to_string(a.seen[i].line));
-  }
-  for (std::size_t i = 0; i < std::min(a.results.size(), b.results.size()); ++i) {
-    keep_worse(result, difference(a.results[i].second, b.results[i].second),
-               a.results[i].first.empty() ? "a value" : "what `" + a.results[i].first + "` gives");
-  }
-  keep_worse_of(result, a.files, b.files);
-  keep_worse_of(result, a.variables, b.variables);
+  keep_worse_of(result, a, b, rounded, &Trace::seen, seen_tensor, seen_where);
+  keep_worse_of(result, a, b, rounded, &Trace::results, result_tensor, result_where);
+  keep_worse_of(result, a, b, rounded, &Trace::files);
+  keep_worse_of(result, a, b, rounded, &Trace::variables);
   if (result) {
     return result;
   }

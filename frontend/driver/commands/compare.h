@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,12 +36,22 @@ struct Difference {
   double absolute = 0;
   double relative = 0;      // to the largest element of the tensor
   double tolerance = 0;     // that this element type allows, relative
+  double rounding = 0;      // absolute: what roundings alone change there, as far as is known
   std::string where;        // "`two_layer/w`", "printed line 3"
   bool only_signs = false;  // of zeros
 };
 
+// How often what roundings changed in a few runs they may change in another one.
+constexpr double kRoundings = 16;
+
+// Or it is as small as what roundings change anyway, where a sum of large terms is nearly 0 and its
+// size says nothing: the gradient of a bias that a normalisation takes out again.
+[[nodiscard]] inline bool is_rounding(const Difference& difference) {
+  return difference.tolerance > 0 && difference.absolute <= kRoundings * difference.rounding;
+}
+
 [[nodiscard]] inline bool tolerated(const Difference& difference) {
-  return difference.relative <= difference.tolerance;
+  return difference.relative <= difference.tolerance || is_rounding(difference);
 }
 
 // nullopt: the same bits, but that one NaN is as good as another.
@@ -48,7 +59,9 @@ struct Difference {
 
 // The largest difference of two runs, as a share of what is tolerated; nullopt: everything is
 // equal, to the bit. Other shapes are an infinite difference, and so is other text, but for the
-// numbers in it: those count as f32, as exact as they are printed.
-[[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b);
+// numbers in it: those count as f32, as exact as they are printed. `rounded`: runs that should be
+// like `a` but for roundings.
+[[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b,
+                                                   std::span<const Trace> rounded = {});
 
 }  // namespace mtf

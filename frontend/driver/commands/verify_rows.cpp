@@ -9,6 +9,16 @@
 namespace mtf {
 namespace {
 
+// What roundings change there, where that was looked at.
+std::string beside_rounding(const Difference& difference) {
+  if (difference.rounding == 0 || difference.relative <= difference.tolerance) {
+    return "";
+  }
+  return std::string(is_rounding(difference) ? ", but within " : ", and than ") +
+         significant(kRoundings, 2) + " times the " + significant(difference.rounding, 2) +
+         " that roundings alone change there";
+}
+
 std::string verdict(const VerifyRow& row) {
   if (!row.refused.empty()) {
     return row.refused;
@@ -24,11 +34,12 @@ std::string verdict(const VerifyRow& row) {
     return std::isinf(difference.absolute)
                ? "differs in " + difference.where
                : "differs by " + significant(difference.absolute, 2) + " absolute in " +
-                     difference.where + ", which is 0 on one rank";
+                     difference.where + ", which is 0 on one rank" + beside_rounding(difference);
   }
   return "differs by " + significant(difference.relative, 2) + " relative, " +
          significant(difference.absolute, 2) + " absolute in " + difference.where + "; " +
-         (tolerated(difference) ? "within " : "more than ") + significant(difference.tolerance, 2);
+         (difference.relative <= difference.tolerance ? "within " : "more than ") +
+         significant(difference.tolerance, 2) + beside_rounding(difference);
 }
 
 // Why the bits may differ without `--fast`, or that they may not.
@@ -62,11 +73,9 @@ std::string verify_json(std::span<const VerifyRow> rows) {
   for (const VerifyRow& row : rows) {
     Json apart;  // null: nothing is
     if (row.apart) {
-      apart = {{"where", row.apart->where},
-               {"relative", row.apart->relative},
-               {"absolute", row.apart->absolute},
-               {"tolerance", row.apart->tolerance},
-               {"only_signs", row.apart->only_signs}};
+      apart = {{"where", row.apart->where},       {"relative", row.apart->relative},
+               {"absolute", row.apart->absolute}, {"tolerance", row.apart->tolerance},
+               {"rounding", row.apart->rounding}, {"only_signs", row.apart->only_signs}};
     }
     layouts.push_back({{"layout", row.layout},
                        {"ok", row.ok},

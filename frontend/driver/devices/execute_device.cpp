@@ -272,6 +272,9 @@ bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
     if (!value) {
       return false;
     }
+    if (options_.initialised) {
+      options_.initialised(*value);
+    }
     held_.insert_or_assign(variable.path, value->layout);
     variables_.insert_or_assign(variable.path, *std::move(value));
     if (variable.trained) {

@@ -62,6 +62,7 @@ struct ExecuteOptions {
   // Each value that an entry, or a statement (""), has given.
   std::function<void(std::string_view, HostTensor)> observe_result = {};
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
+  std::function<void(RankTensor&)> initialised = {};     // each variable, before anything reads it
   std::function<void(const TrainedStep&)> trained = {};  // on the first rank
   std::function<void(const NotedMetric&)> noted = {};    // on the first rank
   Timeline* timeline = nullptr;                          // takes the time of everything that runs

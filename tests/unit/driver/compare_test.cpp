@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -72,6 +73,48 @@ TEST_CASE("of two runs, the worst place is named") {
   CHECK(difference(a, b)->where == "printed line 3");
   b.variables.at("m/w") = tensor({1, 3});
   CHECK(difference(a, b)->where == "`m/w`");
+}
+
+TEST_CASE("what is no more than roundings make of it is tolerated, a wrong gradient is not") {
+  Trace one;
+  one.variables.emplace("net/bias", tensor({3e-9F, -1e-9F}));  // of a gradient that is 0
+  one.variables.emplace("net/w", tensor({1, 2}));
+  std::vector<Trace> rounded(2, one);
+  rounded.front().variables.at("net/bias") = tensor({1e-9F, -1e-9F});
+  rounded.front().variables.at("net/w") = tensor({1, 2.0000005F});
+
+  Trace many = one;
+  many.variables.at("net/bias") = tensor({-5e-9F, 2e-9F});
+  CHECK_FALSE(tolerated(*difference(one, many)));
+  const auto found = difference(one, many, rounded);
+  CHECK(found->rounding == Approx(2e-9));
+  CHECK(tolerated(*found));
+
+  many.variables.at("net/bias") = tensor({3e-9F, 1e-6F});  // one rank's terms were left out
+  CHECK_FALSE(tolerated(*difference(one, many, rounded)));
+  many.variables.at("net/bias") = one.variables.at("net/bias");
+  many.variables.at("net/w") = tensor({1, 2.0001F});
+  CHECK(difference(one, many, rounded)->where == "`net/w`");
+  CHECK_FALSE(tolerated(*difference(one, many, rounded)));
+}
+
+TEST_CASE("a run that fell out otherwise, or has other whole numbers, is no measure of roundings") {
+  Trace one;
+  one.variables.emplace("w", tensor({1}));
+  Trace many = one;
+  many.variables.at("w") = tensor({2});
+  std::vector<Trace> rounded(2, one);
+  rounded[0].variables.at("w") = tensor({std::numeric_limits<float>::quiet_NaN()});
+  rounded[1].variables.clear();
+  CHECK(difference(one, many, rounded)->rounding == 0);
+
+  HostTensor three = tensor({0});
+  three.type.dtype = DType::kI32;
+  HostTensor four = three;
+  four.data.front() = std::byte{1};
+  one.variables = {{"n", three}};
+  many.variables = {{"n", four}};
+  CHECK_FALSE(tolerated(*difference(one, many, std::vector{many})));
 }
 
 TEST_CASE("the same numbers with another text are a difference") {

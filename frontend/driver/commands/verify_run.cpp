@@ -1,0 +1,276 @@
+#include "frontend/driver/commands/verify_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "frontend/driver/devices/checked.h"
+#include "frontend/driver/devices/contracts.h"
+#include "frontend/parse/parse.h"
+#include "ir/support/file.h"
+#include "ir/support/number.h"
+#include "stdlib/ops/source/npy.h"
+#include "stdlib/ops/table.h"
+
+namespace mtf {
+namespace {
+
+// One draw may be lucky; of three, all three are in one case of some thousands.
+constexpr std::uint64_t kDraws = 3;
+
+template <typename T>
+void move_digits(std::byte* data, std::int64_t bytes, std::mt19937_64& digits) {
+  constexpr T kMost = std::numeric_limits<T>::infinity();
+  for (std::int64_t at = 0; at < bytes; at += static_cast<std::int64_t>(sizeof(T))) {
+    T value{};
+    std::memcpy(&value, data + at, sizeof(T));
+    const T moved = std::nextafter(value, (digits() & 1U) != 0 ? kMost : -kMost);
+    if (std::isnormal(value) && std::isnormal(moved)) {
+      std::memcpy(data + at, &moved, sizeof(T));
+    }
+  }
+}
+
+// Of what is stored wide: the last digit of bf16 is more than what a sum rounds.
+void move_last_digits(RankTensor& variable, std::mt19937_64& digits) {
+  for (Buffer& part : variable.parts) {
+    if (part.file() != nullptr) {
+      continue;
+    }
+    if (variable.type.dtype == DType::kF32) {
+      move_digits<float>(part.data(), part.bytes(), digits);
+    } else if (variable.type.dtype == DType::kF64) {
+      move_digits<double>(part.data(), part.bytes(), digits);
+    }
+  }
+}
+
+// Why `mtf run` would not begin; "" if it would.
+std::string refusal(Workspace& workspace, FileId file, const std::string& layout, DiagSink& diags) {
+  const std::unique_ptr<CheckedProgram> program = check_under(workspace, file, layout, diags);
+  if (!diags.ok()) {
+    return "does not fit";
+  }
+  check_contracts(workspace, *program, in_use(*program), diags);
+  return diags.ok() ? "" : "does not keep an `expect`";
+}
+
+// What a program writes, by path.
+void note_files(const Program& program, std::map<std::string, HostTensor>& files) {
+  for (const Value& value : program.values) {
+    const auto* path = value.args.get<std::string>("path");
+    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr &&
+        !value.operands.empty()) {
+      files[*path].type = program.at(value.operands.front()).type;
+    }
+  }
+}
+
+// Files that a run adds lines to, for which `size` is what it finds. Each is put back as it was, so
+// that every layout begins with the same, and the user's are as they were: whatever ends the run.
+class AppendedFiles {
+ public:
+  AppendedFiles() = default;
+  ~AppendedFiles() {
+    DiagSink unheard;
+    restore(unheard);
+  }
+  AppendedFiles(const AppendedFiles&) = delete;
+  AppendedFiles& operator=(const AppendedFiles&) = delete;
+  AppendedFiles(AppendedFiles&&) = delete;
+  AppendedFiles& operator=(AppendedFiles&&) = delete;
+
+  // Before the program runs.
+  void note(const Program& program) {
+    for (const Value& value : program.values) {
+      const auto* path = value.args.get<std::string>("path");
+      if (value.op == nullptr || value.op->file != FileUse::kWrites || path == nullptr ||
+          !value.operands.empty() || sizes_.contains(*path)) {
+        continue;
+      }
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(*path, error);
+      const bool is_new = error == std::errc::no_such_file_or_directory;
+      if (!error || is_new) {  // to any other the run will add nothing
+        sizes_.emplace(*path, is_new ? std::nullopt : std::optional(size));
+      }
+    }
+  }
+
+  // Which of them cannot be put back is an error.
+  void restore(DiagSink& diags) {
+    for (const auto& [path, size] : std::exchange(sizes_, {})) {
+      std::error_code error;
+      if (!size) {
+        std::filesystem::remove(path, error);
+      } else if (std::filesystem::file_size(path, error) != *size) {
+        std::filesystem::resize_file(path, *size, error);
+      }
+      if (error) {
+        diags.error(DiagKind::kFile, {},
+                    in_backticks(path) +
+                        " has lines of this run and cannot be put back as it was, " +
+                        (size ? plural(*size, "byte") : "not there") + ": " + error.message());
+      }
+    }
+  }
+
+  // What was added.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const auto& [path, size] : sizes_) {
+      std::ifstream file(path);
+      file.seekg(static_cast<std::streamoff>(size.value_or(0)));
+      for (std::string line; std::getline(file, line);) {
+        lines.push_back(path + ": " + line);
+      }
+    }
+    return lines;
+  }
+
+ private:
+  std::map<std::string, std::optional<std::uintmax_t>> sizes_;
+};
+
+// As they are once the run is over.
+void read_files(std::map<std::string, HostTensor>& files) {
+  for (auto& [path, tensor] : files) {
+    tensor.data.resize(static_cast<std::size_t>(tensor.type.bytes()));
+    if (!NpyFile(path).read(0, tensor.data).empty()) {
+      tensor.data.clear();
+    }
+  }
+}
+
+// requires: nothing is refused.
+void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyResult& result,
+               DiagSink& diags) {
+  Trace trace;
+  AppendedFiles appended;
+  // Where its checkpoints go instead: each layout begins without those of the others, and those of
+  // the user stay.
+  const TemporaryFolder checkpoints("mtf_verify_");
+  if (!checkpoints.is_made()) {
+    throw Failure{{.kind = DiagKind::kFile,
+                   .text = "no folder can be made in " + in_backticks(checkpoints.path())}};
+  }
+  Interruption deadline(workspace.options.deadline);
+  std::mt19937_64 digits(run.draw);
+  ExecuteDevice device(
+      {.ops = op_table(),
+       .exact = run.exact,
+       .seed = workspace.options.seed,
+       .max_memory = workspace.options.max_memory,
+       .check_plan = plans_are_to_be_checked(),
+       .print = [&](std::string_view line) { trace.lines.emplace_back(line); },
+       .observe =
+           [&](HostTensor tensor) {
+             trace.seen.push_back({.tensor = std::move(tensor), .line = trace.lines.size() + 1});
+           },
+       .observe_result =
+           [&](std::string_view entry, HostTensor tensor) {
+             trace.results.emplace_back(entry, std::move(tensor));
+           },
+       .lowered =
+           [&](const SpmdProgram& program) {
+             std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
+             note_files(program.source, trace.files);
+             appended.note(program.source);
+           },
+       .initialised =
+           [&](RankTensor& variable) {
+             if (run.draw != 0) {
+               move_last_digits(variable, digits);
+             }
+           },
+       .interruption = &deadline,
+       .checkpoints = checkpoints.path()},
+      nullptr);
+  std::optional<ast::File> tree = parse_program(workspace, file, diags);
+  ElaborateOptions host = choosing(workspace.options, run.layout);
+  host.before_statement = throw_if_interrupted;
+  Session session(std::move(host), workspace.sources, device, diags);
+  session.run(*std::move(tree));
+  const std::vector<std::string> added = appended.lines();
+  appended.restore(diags);
+  if (diags.ok()) {
+    trace.variables = device.variables();
+    read_files(trace.files);
+    std::ranges::copy(added, std::back_inserter(trace.lines));
+    result.trace = std::move(trace);
+  }
+}
+
+// Files as they are now, put back at the end. Those that are not there are left alone.
+class KeptFiles {
+ public:
+  explicit KeptFiles(const std::map<std::string, HostTensor>& files) : folder_("mtf_verify_") {
+    for (const auto& [path, tensor] : files) {
+      const std::string kept = folder_.path() + "/" + std::to_string(kept_.size());
+      std::error_code error;
+      if (std::filesystem::copy_file(path, kept, error)) {
+        kept_.emplace(path, kept);
+      }
+    }
+  }
+  ~KeptFiles() {
+    for (const auto& [path, kept] : kept_) {
+      std::error_code error;
+      std::filesystem::copy_file(kept, path, std::filesystem::copy_options::overwrite_existing,
+                                 error);
+    }
+  }
+  KeptFiles(const KeptFiles&) = delete;
+  KeptFiles& operator=(const KeptFiles&) = delete;
+  KeptFiles(KeptFiles&&) = delete;
+  KeptFiles& operator=(KeptFiles&&) = delete;
+
+  [[nodiscard]] bool are_all(const std::map<std::string, HostTensor>& files) const {
+    return kept_.size() == files.size();
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> kept_;
+};
+
+}  // namespace
+
+VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& run) {
+  DiagSink diags;
+  Messages messages(workspace.sources);
+  VerifyResult result;
+  if (const std::string why = refusal(workspace, file, run.layout, diags); !why.empty()) {
+    result.refused = why;
+  } else {
+    run_under(workspace, file, run, result, diags);
+  }
+  result.told = messages.take(diags);
+  return result;
+}
+
+std::vector<Trace> rounded_runs(Workspace& workspace, FileId file, const Trace& one) {
+  std::vector<Trace> traces;
+  const KeptFiles kept(one.files);
+  if (!kept.are_all(one.files)) {
+    return traces;
+  }
+  for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
+    VerifyResult result =
+        run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw});
+    if (result.trace) {  // an `assert` may ask for every digit
+      traces.push_back(*std::move(result.trace));
+    }
+  }
+  return traces;
+}
+
+}  // namespace mtf

@@ -1,0 +1,38 @@
+// One run of a program for `mtf verify`, and what it showed.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/driver/commands/compare.h"
+#include "frontend/driver/workspace.h"
+#include "frontend/report/lint/promise.h"
+
+namespace mtf {
+
+struct VerifyRun {
+  std::string layout;  // its name; "" for one rank
+  bool exact = true;
+  // Not 0: the last digit of each element that a variable of f32 or f64 begins with is another one,
+  // up or down as the draw has it.
+  std::uint64_t draw = 0;
+};
+
+struct VerifyResult {
+  std::optional<Trace> trace;  // absent: the errors in `told`
+  std::string refused;         // why it did not begin
+  std::vector<Diag> told;
+  std::vector<Ending> endings;
+};
+
+[[nodiscard]] VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& run);
+
+// The program on one rank from variables whose last digits are others: what differs from `one`, the
+// run from its own, is what roundings make of it. What `one` wrote stays as it is. Empty: it cannot
+// be told.
+[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file, const Trace& one);
+
+}  // namespace mtf
