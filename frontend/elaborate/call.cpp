@@ -16,11 +16,21 @@ void evaluate_all(Context& c, const ast::Call& call) {
   }
 }
 
+// Names of dims behind all else, since a tensor of the call may have them.
 Values evaluate_bound_arguments(Context& c, const Bound& bound) {
   Values values;
+  std::vector<const ast::Expr*> free_dims;  // null: the value is there
   for (const auto& exprs : bound) {
     for (const ast::Expr* expr : exprs) {
-      values.push_back(evaluate(c, *expr));
+      const bool is_free = names_free_dim(c, *expr);
+      free_dims.push_back(is_free ? expr : nullptr);
+      values.push_back(is_free ? unknown() : evaluate(c, *expr));
+    }
+  }
+  const std::vector<Shape> shapes = shapes_in(values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (free_dims[i] != nullptr) {
+      values[i] = evaluate_free_dims(c, *free_dims[i], shapes);
     }
   }
   return values;

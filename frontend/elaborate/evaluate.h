@@ -46,6 +46,14 @@ namespace mtf::host {
                                                             bool may_be_new,
                                                             std::string_view otherwise = {});
 
+// Of the tensors in these, as operands.
+[[nodiscard]] std::vector<Shape> shapes_in(std::span<const Value> values);
+// An argument of a function that names a dim which nothing but a tensor of the call has, alone or
+// in a list: `operands` as above. Unknown after an error.
+[[nodiscard]] bool names_free_dim(const Context& c, const ast::Expr& expr);
+[[nodiscard]] Value evaluate_free_dims(Context& c, const ast::Expr& expr,
+                                       std::span<const Shape> operands);
+
 struct DeclaredType {
   TensorType type;
   bool open = false;  // ends in `..`

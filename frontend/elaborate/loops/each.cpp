@@ -226,7 +226,7 @@ Value each_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   const auto expr = [&](std::size_t i) -> const ast::Expr& { return *(*bound)[i].front(); };
   const Operand f{.value = evaluate(c, expr(0)), .span = expr(0).span};
   const Operand x{.value = evaluate(c, expr(1)), .span = expr(1).span};
-  const std::optional<Shape> over = evaluate_shape(c, expr(2));
+  const std::optional<Shape> over = evaluate_shape(c, expr(2), shapes_in({&x.value, 1}));
   const std::optional<Operand> holds = condition_of(c, (*bound)[3]);
   const Function* function = each_callee(c.report, f);
   std::optional<Picked> picked = c.variables.picked;

@@ -22,6 +22,11 @@ Resolver::Resolver(Context& context, const Module& module) : c_(context), module
   earlier.is_earlier = true;
   for (const auto& [name, binding] : module.scope->names()) {
     earlier.names.emplace(name, Known{.kind = binding.kind, .span = binding.span});
+    for (const Shape& shape : shapes_in({&binding.value, 1})) {
+      for (const Dim& dim : shape.dims()) {
+        earlier.taken_as_dims.insert(dim.name);
+      }
+    }
   }
   levels_ = {std::move(earlier), Level()};
   for (const ast::Stmt& stmt : module.file.statements) {

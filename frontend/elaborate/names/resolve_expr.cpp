@@ -35,6 +35,17 @@ const OpParam* param_for(const OpDef& op, const ast::Call& call, std::size_t pos
   return position < op.params.size() ? &op.params[position] : nullptr;
 }
 
+// The functions of the language that look for dims in their tensors. In `split`, which is known by
+// its operands alone, any name may be one.
+Resolver::BareName bare_names_of(std::string_view host_fn) {
+  static constexpr std::array<std::string_view, 3> kAlongDims{"scan", "each", "unstack"};
+  if (host_fn == "split") {
+    return Resolver::BareName::kOperand;
+  }
+  const bool is_along = std::ranges::find(kAlongDims, host_fn) != kAlongDims.end();
+  return is_along ? Resolver::BareName::kTaken : Resolver::BareName::kKnown;
+}
+
 bool has_tensors(const OpDef& op) {
   return std::ranges::any_of(op.params, [](const OpParam& param) {
     return param.kind == ParamKind::kTensor || param.kind == ParamKind::kTensors;
@@ -82,12 +93,25 @@ std::string Resolver::alike_in_module(std::string_view name) const {
   return {};
 }
 
-// A name that is missing is told once in each function, and once outside of them.
-bool Resolver::is_reported(std::string_view name) {
+Resolver::Level& Resolver::function_level() {
   const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
                                      [](const Level& level) { return level.is_function; });
-  Level& level = function == levels_.rend() ? levels_.front() : *function;
-  return !level.unknown.emplace(name).second;
+  return function == levels_.rend() ? levels_.front() : *function;
+}
+
+// A name that is missing is told once in each function, and once outside of them.
+bool Resolver::is_reported(std::string_view name) {
+  return !function_level().unknown.emplace(name).second;
+}
+
+void Resolver::take_as_dim(std::string_view name) {
+  if (!is_known(name)) {
+    function_level().taken_as_dims.emplace(name);
+  }
+}
+
+bool Resolver::is_taken_as_dim(std::string_view name) {
+  return !is_known(name) && function_level().taken_as_dims.contains(name);
 }
 
 void Resolver::note_use(std::string_view name) {
@@ -123,6 +147,10 @@ void Resolver::name_ref(std::string_view name, SourceSpan span, std::vector<std:
   Suggestion suggestion = suggest_known(name, candidates);
   if (std::string found = in_module(name); !found.empty()) {
     suggestion = {.text = std::move(found), .fix = {}};
+  } else if (is_taken_as_dim(name)) {
+    suggestion = {.text = " but a dim of tensors; `dim " + std::string(name) +
+                          " = …`, with its size, declares it",
+                  .fix = {}};
   } else if (suggestion.text.empty()) {
     suggestion.text = alike_in_module(name);
   }
@@ -143,7 +171,7 @@ void Resolver::expr(const ast::Expr& expression) {
         }
       },
       [&](const ast::NameRef& name) { name_ref(name.text, expression.span); },
-      [&](const ast::Bracket& list) { bracket(list, false); },
+      [&](const ast::Bracket& list) { bracket(list, BareName::kKnown); },
       [&](const ast::Range& range) {
         expr(*range.begin);
         expr(*range.end);
@@ -165,31 +193,42 @@ void Resolver::expr(const ast::Expr& expression) {
       [&](const ast::Postfix& base) { postfix(base); });
 }
 
-void Resolver::bracket(const ast::Bracket& list, bool may_be_operands) {
+void Resolver::bracket(const ast::Bracket& list, BareName may_be) {
   for (const ast::Element& element : list.elements) {
     if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
       expr(sized->size);
       declare_inline(sized->name);
     } else if (const auto* value = std::get_if<ast::Expr>(&element.node)) {
-      argument(*value, may_be_operands);
+      argument(*value, may_be);
     }
   }
 }
 
-// A bare name may be a dim of an operand, which only evaluation can tell.
-void Resolver::argument(const ast::Expr& value, bool may_be_operands) {
+void Resolver::argument(const ast::Expr& value, BareName may_be) {
+  const ast::NameRef* name = ast::as_name(value);
   const auto* list = std::get_if<ast::Bracket>(&value.node);
-  if (may_be_operands && ast::as_name(value) != nullptr) {
-    return;
-  }
-  if (may_be_operands && list != nullptr) {
-    bracket(*list, true);
-  } else {
+  if (name != nullptr && may_be == BareName::kOperand) {
+    take_as_dim(name->text);
+  } else if (list != nullptr) {
+    bracket(*list, may_be);
+  } else if (name == nullptr || may_be == BareName::kKnown || !is_taken_as_dim(name->text)) {
     expr(value);
   }
 }
 
-void Resolver::call(const ast::Call& call, const OpDef* op, bool free_names) {
+// Of a function of the user, which parameters take dims is known when it is called; `over` does
+// wherever there is one.
+void Resolver::function_argument(const ast::Argument& given, BareName may_be) {
+  const ast::NameRef* name = ast::as_name(given.value);
+  const bool is_over = name != nullptr && given.name && given.name->text == "over";
+  if (is_over && may_be == BareName::kTaken && !is_taken_as_dim(name->text)) {
+    dim_or_shape(given.value, "`dim " + name->text + " = …`, with its size, declares it");
+    return;
+  }
+  argument(given.value, may_be);
+}
+
+void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
   const bool has_operands = op != nullptr && has_tensors(*op);
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
@@ -199,14 +238,16 @@ void Resolver::call(const ast::Call& call, const OpDef* op, bool free_names) {
                          : takes_dims(param->kind) && (has_operands || takes_new_dims(param->kind));
     const ast::Expr& value = call.arguments[i].value;
     const auto* list = std::get_if<ast::Bracket>(&value.node);
-    if (list != nullptr && !free_names && !is_dims && param != nullptr && takes_dims(param->kind)) {
+    if (list != nullptr && !is_dims && param != nullptr && takes_dims(param->kind)) {
       type_dims(*list);
+    } else if (op == nullptr) {
+      function_argument(call.arguments[i], may_be);
     } else {
-      argument(value, free_names || is_dims);
+      argument(value, is_dims ? BareName::kOperand : may_be);
     }
   }
   if (call.target) {
-    argument(*call.target, has_operands);
+    argument(*call.target, has_operands ? BareName::kOperand : BareName::kKnown);
   }
   if (call.name) {
     expr(*call.name);
@@ -233,18 +274,22 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   const ast::NameRef* base = ast::as_name(*postfix.base);
   const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
   const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
-  const bool is_split =
-      is_builtin && op == nullptr && find_host_fn(base->text) != nullptr && base->text == "split";
+  const BareName may_be = base == nullptr || !is_builtin ? BareName::kTaken
+                          : op != nullptr                ? BareName::kKnown
+                                                         : bare_names_of(base->text);
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
     match(
         suffix.node,  //
         [&](const ast::Call& arguments) {
-          call(arguments, is_first ? op : nullptr, is_first && is_split);
+          call(arguments, is_first ? op : nullptr, is_first ? may_be : BareName::kTaken);
         },
         [&](const ast::Index& index) {
           for (const ast::IndexItem& item : index.items) {
             expr(item.value);
+            if (item.as) {
+              take_as_dim(item.as->text);
+            }
           }
         },
         [&](const ast::Member& part) {
@@ -291,13 +336,14 @@ void Resolver::type_dims(const ast::Bracket& dims) {
       continue;
     }
     if (const auto* value = std::get_if<ast::Expr>(&element.node)) {
-      dim_or_shape(*value);
+      const ast::NameRef* name = ast::as_name(*value);
+      dim_or_shape(*value, name == nullptr ? "" : "`" + name->text + ": 128` declares it here");
     }
   }
 }
 
 // A part of a shape: where nothing has its name, that should be a dim's.
-void Resolver::dim_or_shape(const ast::Expr& part) {
+void Resolver::dim_or_shape(const ast::Expr& part, const std::string& otherwise) {
   const ast::NameRef* name = ast::as_name(part);
   if (name == nullptr || is_known(name->text) || later_.find(name->text) != later_.end()) {
     expr(part);
@@ -307,11 +353,12 @@ void Resolver::dim_or_shape(const ast::Expr& part) {
     c_.report.leave_out_name(part.span);
     return;
   }
-  const Suggestion suggestion = suggest(name->text, visible());
+  std::vector<std::string> candidates = visible();
+  std::ranges::copy(function_level().taken_as_dims, std::back_inserter(candidates));
+  const Suggestion suggestion = suggest(name->text, candidates);
   c_.report.error(DiagKind::kUnknownDim, part.span,
                   "no dim `" + name->text + "` is declared" +
-                      (suggestion.text.empty() ? "; `" + name->text + ": 128` declares it here"
-                                               : suggestion.text),
+                      (suggestion.text.empty() ? "; " + otherwise : suggestion.text),
                   {}, suggestion.fix);
 }
 

@@ -17,6 +17,13 @@ namespace mtf::host {
 
 class Resolver {
  public:
+  // What a name alone may be where a call has it.
+  enum class BareName {
+    kKnown,   // what has a meaning here
+    kTaken,   // or a dim that an operation has made before: a tensor of the call may have it
+    kOperand  // or a dim of an operand, which only evaluation can tell
+  };
+
   Resolver(Context& context, const Module& module);
 
   void run();
@@ -32,6 +39,8 @@ class Resolver {
     bool is_loop = false;
     bool is_earlier = false;  // what a REPL was told before; may be declared anew
     std::set<std::string, std::less<>> unknown;  // names that were reported, of a function
+    // Names that stand for nothing and that operations have taken as dims of their tensors.
+    std::set<std::string, std::less<>> taken_as_dims;
   };
   struct Found {
     const Known* known = nullptr;
@@ -93,14 +102,20 @@ class Resolver {
   // `others`: what else it could have been meant to be.
   void name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others = {});
   [[nodiscard]] bool is_reported(std::string_view name);
-  void bracket(const ast::Bracket& list, bool may_be_operands);
+  [[nodiscard]] Level& function_level();  // of the innermost function, or of the file
+  void take_as_dim(std::string_view name);
+  [[nodiscard]] bool is_taken_as_dim(std::string_view name);
+  void bracket(const ast::Bracket& list, BareName may_be);
   void postfix(const ast::Postfix& postfix);
-  void call(const ast::Call& call, const OpDef* op, bool free_names);
-  void argument(const ast::Expr& value, bool may_be_operands);
+  // `may_be`: in the arguments, where no parameter of an operation says more.
+  void call(const ast::Call& call, const OpDef* op, BareName may_be);
+  void argument(const ast::Expr& value, BareName may_be);
+  void function_argument(const ast::Argument& given, BareName may_be);
   void member(const ast::Postfix& postfix, const ast::Member& member);
   void type(const ast::TypeExpr& type);
   void type_dims(const ast::Bracket& dims);
-  void dim_or_shape(const ast::Expr& part);
+  // `otherwise`: what is said of a name that is like no other.
+  void dim_or_shape(const ast::Expr& part, const std::string& otherwise);
 
   Context& c_;
   const Module& module_;
