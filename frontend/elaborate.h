@@ -86,6 +86,14 @@ struct Entry {
   std::vector<std::string> calls;  // other entries that it names
 };
 
+// A function that is none, and why: the first of its parameters that says too little.
+struct NoEntry {
+  std::string name;
+  std::string why;    // "its parameter `training` is a bool, which is no tensor"
+  std::string would;  // what would make it one
+  SourceSpan span;    // of the parameter
+};
+
 // One program's evaluation. Statements may arrive in several files (a REPL sends one at a time).
 class Session {
  public:
@@ -103,6 +111,7 @@ class Session {
   [[nodiscard]] std::span<const Layout> layouts() const;
   [[nodiscard]] std::span<const Mesh> meshes() const;
   [[nodiscard]] std::vector<Entry> entries() const;
+  [[nodiscard]] std::vector<NoEntry> no_entries() const;
   // The file that was run last.
   [[nodiscard]] const ast::File& file() const;
   // The layout in force: chosen on the command line or by the file; null for one rank.

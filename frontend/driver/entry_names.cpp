@@ -26,19 +26,60 @@ std::vector<std::string> top_entries(const Session& session) {
   return names;
 }
 
+namespace {
+
+constexpr std::size_t kExplained = 3;
+
+Note note_of(const NoEntry& function) {
+  return {.span = function.span, .text = function.would};
+}
+
+// Of a program without entries: what its functions lack.
+void no_entry(Workspace& workspace, const Session& session) {
+  std::vector<Note> notes;
+  for (const NoEntry& function : session.no_entries()) {
+    if (notes.size() < kExplained) {
+      notes.push_back(note_of(function));
+      notes.back().text = "`" + function.name + "` is none, as " + function.why + "; " +
+                          std::move(notes.back().text);
+    }
+  }
+  workspace.diags.error(DiagKind::kUnknownEntry, {},
+                        "no function of the program is an entry; one whose parameters all have "
+                        "tensor types would be",
+                        std::move(notes));
+}
+
+}  // namespace
+
+bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan span,
+                       DiagSink& diags) {
+  const std::vector<NoEntry> functions = session.no_entries();
+  const auto found = std::ranges::find(functions, name, &NoEntry::name);
+  if (found == functions.end()) {
+    return false;
+  }
+  diags.error(DiagKind::kUnknownEntry, span, "`" + found->name + "` is no entry, as " + found->why,
+              {note_of(*found)});
+  return true;
+}
+
 std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session) {
   const std::vector<std::string> names = names_of(session.entries());
   const std::string& wanted = workspace.options.name;
   if (names.empty()) {
-    workspace.diags.error(DiagKind::kUnknownEntry, {},
-                          "no function of the program is an entry; one whose parameters all have "
-                          "tensor types would be");
+    if (wanted.empty() || !tell_why_no_entry(session, wanted, {}, workspace.diags)) {
+      no_entry(workspace, session);
+    }
     return {};
   }
   if (wanted.empty()) {
     return top_entries(session);
   }
   if (std::ranges::find(names, wanted) == names.end()) {
+    if (tell_why_no_entry(session, wanted, {}, workspace.diags)) {
+      return {};
+    }
     workspace.diags.error(
         DiagKind::kUnknownEntry, {},
         "no entry is called `" + wanted + "`" +

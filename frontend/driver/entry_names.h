@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/driver/workspace.h"
@@ -14,5 +15,9 @@ namespace mtf {
 
 // The one that the command line names, or all on top. Empty after an error.
 [[nodiscard]] std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session);
+
+// If a function of the program has that name and is no entry, says why it is none.
+bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan span,
+                       DiagSink& diags);
 
 }  // namespace mtf

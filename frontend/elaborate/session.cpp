@@ -133,6 +133,10 @@ std::vector<Entry> Session::entries() const {
   return host::entries_of(state_->context.modules);
 }
 
+std::vector<NoEntry> Session::no_entries() const {
+  return host::no_entries_of(state_->context.modules);
+}
+
 std::span<const Contract> Session::contracts() const {
   return state_->context.contracts;
 }

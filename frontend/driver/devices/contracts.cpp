@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/driver/entry_names.h"
 #include "frontend/report/expect/broken.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
@@ -16,12 +17,16 @@ namespace {
 class NameCheck {
  public:
   NameCheck(const Session& session, DiagSink& diags)
-      : diags_(diags),
+      : session_(session),
+        diags_(diags),
         entries_(names_of(session.entries())),
         layouts_(names_of(session.layouts())) {}
 
   void check(const Contract& contract) {
-    if (!contract.entry.empty()) {
+    const bool is_function =
+        !contract.entry.empty() &&
+        tell_why_no_entry(session_, contract.entry, contract.entry_span, diags_);
+    if (!contract.entry.empty() && !is_function) {
       check(contract.entry, contract.entry_span, entries_, DiagKind::kUnknownEntry,
             "no entry is called ");
     }
@@ -39,6 +44,7 @@ class NameCheck {
     }
   }
 
+  const Session& session_;
   DiagSink& diags_;
   std::vector<std::string> entries_;
   std::vector<std::string> layouts_;

@@ -20,19 +20,53 @@ bool is_closed_type(const ast::TypeExpr& type) {
 }
 
 // Functions of the session's own files that no later one has replaced.
-std::vector<const ast::Fn*> entry_functions(const Modules& modules) {
+std::vector<const ast::Fn*> own_functions(const Modules& modules) {
   std::vector<const ast::Fn*> list;
   for (const std::unique_ptr<Module>& file : modules.files) {
     for (const ast::Stmt& stmt : file->file.statements) {
       const auto* fn = std::get_if<ast::Fn>(&stmt.node);
       const Binding* binding = fn == nullptr ? nullptr : file->scope->own(fn->name.text);
       const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
-      if (function != nullptr && function->fn == fn && is_entry(*fn)) {
+      if (function != nullptr && function->fn == fn) {
         list.push_back(fn);
       }
     }
   }
   return list;
+}
+
+std::vector<const ast::Fn*> entry_functions(const Modules& modules) {
+  std::vector<const ast::Fn*> list = own_functions(modules);
+  std::erase_if(list, [](const ast::Fn* fn) { return !is_entry(*fn); });
+  return list;
+}
+
+// Whether its type, or its default, says all that is to be known of what it is given.
+bool is_settled(const ast::Parameter& parameter) {
+  return parameter.initial || (parameter.type && is_closed_type(*parameter.type));
+}
+
+// Why the parameter is not settled, and what would help.
+NoEntry why_no_entry(const ast::Fn& fn, const ast::Parameter& parameter) {
+  const std::string function = "`" + fn.name.text + "`";
+  const std::string name = "`" + parameter.name.text + "`";
+  const std::string word = parameter.type ? parameter.type->name.text : "";
+  const bool is_tensor = word == "tensor" || (parameter.type && parameter.type->dims);
+  std::string why = "has no type";
+  std::string would =
+      "a tensor type with all its dims, as f32[batch, io], makes " + function + " an entry";
+  if (is_tensor) {
+    why = word == "tensor" ? "is a `tensor` of any type" : "has `..`, which is any dims";
+  } else if (parameter.type) {
+    why = "is a" + std::string(word == "int" ? "n `" : " `") + word +
+          "`, of which each value makes another program";
+    would = "a function of tensors that calls " + function + " with a value for " + name +
+            " is an entry; a default makes " + function + " itself one";
+  }
+  return {.name = fn.name.text,
+          .why = "its parameter " + name + " " + why,
+          .would = std::move(would),
+          .span = parameter.span};
 }
 
 // The entry of that name; null if there is none.
@@ -91,9 +125,18 @@ std::optional<Operand> tensor_of_type(Context& c, const Function& function,
 }
 
 bool is_entry(const ast::Fn& fn) {
-  return std::ranges::all_of(fn.parameters, [](const ast::Parameter& parameter) {
-    return parameter.initial || (parameter.type && is_closed_type(*parameter.type));
-  });
+  return std::ranges::all_of(fn.parameters, is_settled);
+}
+
+std::vector<NoEntry> no_entries_of(const Modules& modules) {
+  std::vector<NoEntry> list;
+  for (const ast::Fn* fn : own_functions(modules)) {
+    const auto open = std::ranges::find_if_not(fn->parameters, is_settled);
+    if (open != fn->parameters.end()) {
+      list.push_back(why_no_entry(*fn, *open));
+    }
+  }
+  return list;
 }
 
 std::vector<Entry> entries_of(const Modules& modules) {

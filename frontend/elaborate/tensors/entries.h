@@ -22,6 +22,7 @@ namespace mtf::host {
 [[nodiscard]] std::optional<Operand> tensor_of_type(Context& c, const Function& function,
                                                     const ast::Parameter& parameter);
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
+[[nodiscard]] std::vector<NoEntry> no_entries_of(const Modules& modules);
 // As `Session::build`; an unknown name is an error.
 [[nodiscard]] Unit* build_named(Context& c, std::string_view name, bool is_wanted);
 // Builds the entries that the program has not called, for their errors. `leave_out_first`: but the
