@@ -16,7 +16,8 @@ bool check_countable(const Program& program, DiagSink& diags) {
   std::int64_t left = kMostBytes;
   std::vector<std::int64_t> bytes_of_value;
   bytes_of_value.reserve(program.values.size());
-  for (const Value& value : program.values) {
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const Value& value = program.values[i];
     std::int64_t bytes = std::min(value.type.bytes(), kMostBytes);
     bytes_of_value.push_back(bytes);
     for (const ValueId operand : value.operands) {
@@ -27,7 +28,8 @@ bool check_countable(const Program& program, DiagSink& diags) {
           DiagKind::kOverflow, value.span,
           "with " + to_string(value.type.shape) + " here, the tensors of " +
               (program.name.empty() ? "the program" : "`" + program.name + "`") +
-              " are more than 2^58 bytes, the most that is planned; smaller dims are needed");
+              " are more than 2^58 bytes, the most that is planned; smaller dims are needed",
+          notes_of(program, ValueId{static_cast<std::int32_t>(i)}));
       return false;
     }
     left -= bytes;

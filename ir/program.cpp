@@ -69,7 +69,7 @@ std::vector<Note> notes_of(const Program& program, ValueId id) {
   while (frame >= 0) {
     const Frame& call = program.frames[static_cast<std::size_t>(frame)];
     if (call.call.file.valid()) {  // else an entry, built for its own sake
-      notes.push_back({.span = call.call, .text = "in `" + call.function + "`, called here"});
+      notes.push_back(call_note(call.function, call.call));
     }
     frame = call.parent;
   }

@@ -65,10 +65,12 @@ std::vector<Diag> Messages::take(const DiagSink& diags) {
 
 std::vector<Diag> Messages::take(std::span<const Diag> diags) {
   std::vector<Diag> result;
-  for (const Diag& diag : diags) {
+  for (Diag diag : diags) {
+    // Where a plan is made behind the program's back, as by `cost`, nobody has done so yet.
+    move_to_caller(diag, [this](FileId file) { return sources_.file(file).is_library; });
     const std::string file = diag.span.file.valid() ? sources_.file(diag.span.file).name : "";
     if (taken_.emplace(diag.kind, file, diag.span.begin, diag.text).second) {
-      result.push_back(diag);
+      result.push_back(std::move(diag));
     }
   }
   std::ranges::stable_sort(result, {}, [](const Diag& diag) {

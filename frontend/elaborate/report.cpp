@@ -11,7 +11,6 @@ namespace mtf::host {
 namespace {
 
 constexpr std::size_t kShownCalls = 6;
-constexpr std::string_view kCalled = "`, called here";
 
 // A place in the call itself, as an argument: the call says no more of it.
 bool is_within(SourceSpan place, SourceSpan call) {
@@ -57,7 +56,9 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
 }
 
 void Reporter::add(Diag diag) {
-  move_to_caller(diag);
+  if (move_to_caller(diag, [this](FileId file) { return library_.contains(file.index); })) {
+    diag.span = argument_meant(diag.span, diag.text);
+  }
   failures_ += diag.severity == Severity::kError ? 1 : 0;
   // A name that the resolver did not know is no dim and has no value either.
   const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
@@ -87,7 +88,7 @@ void Reporter::add_calls(Diag& diag) const {
     if (is_within(diag.span, frame.call) && count == 1) {
       continue;
     }
-    std::string text = "in `" + frame.function + std::string(kCalled);
+    std::string text = call_note(frame.function, frame.call).text;
     text += count > 1 ? " " + std::to_string(count) + " times, each inside the other" : "";
     if (diag.notes.size() + 1 >= kShownCalls && i + 1 < frames.size()) {
       text += ", after " + std::to_string(frames.size() - i - 1) + " more calls";
@@ -95,31 +96,6 @@ void Reporter::add_calls(Diag& diag) const {
     }
     diag.notes.push_back({.span = frame.call, .text = std::move(text)});
   }
-}
-
-bool Reporter::in_library(SourceSpan span) const {
-  return span.file.valid() && library_.contains(span.file.index);
-}
-
-// A mistake that shows inside the library was made by who called it.
-void Reporter::move_to_caller(Diag& diag) const {
-  if (!in_library(diag.span)) {
-    return;
-  }
-  const auto caller = std::ranges::find_if(diag.notes, [&](const Note& note) {
-    return note.span.file.valid() && !in_library(note.span) &&
-           note.text.find(kCalled) != std::string::npos;
-  });
-  if (caller == diag.notes.end()) {
-    return;
-  }
-  const SourceSpan call = caller->span;
-  const std::size_t end = caller->text.find(kCalled);
-  Note inside{.span = diag.span, .text = "found here, with" + caller->text.substr(0, end + 1)};
-  diag.notes.erase(caller);
-  diag.notes.insert(diag.notes.begin(), std::move(inside));
-  diag.span = argument_meant(call, diag.text);
-  diag.fix.clear();
 }
 
 // Of the arguments the only one whose dim the text names; otherwise the call.

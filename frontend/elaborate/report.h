@@ -63,8 +63,6 @@ class Reporter {
  private:
   void add(Diag diag);
   void add_calls(Diag& diag) const;
-  [[nodiscard]] bool in_library(SourceSpan span) const;
-  void move_to_caller(Diag& diag) const;
   [[nodiscard]] SourceSpan argument_meant(SourceSpan call, const std::string& text) const;
 
   DiagSink& sink_;

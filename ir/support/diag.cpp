@@ -110,6 +110,40 @@ std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
   return {};
 }
 
+namespace {
+
+constexpr std::string_view kCalled = "`, called here";
+
+}  // namespace
+
+Note call_note(std::string_view function, SourceSpan call) {
+  return {.span = call, .text = "in `" + std::string(function) + std::string(kCalled)};
+}
+
+bool move_to_caller(Diag& diag, const std::function<bool(FileId)>& is_library) {
+  const auto is_inside = [&](SourceSpan span) {
+    return span.file.valid() && is_library(span.file);
+  };
+  if (!is_inside(diag.span)) {
+    return false;
+  }
+  const auto caller = std::ranges::find_if(diag.notes, [&](const Note& note) {
+    return note.span.file.valid() && !is_inside(note.span) &&
+           note.text.find(kCalled) != std::string::npos;
+  });
+  if (caller == diag.notes.end()) {
+    return false;
+  }
+  const SourceSpan call = caller->span;
+  const std::size_t end = caller->text.find(kCalled);
+  Note inside{.span = diag.span, .text = "found here, with" + caller->text.substr(0, end + 1)};
+  diag.notes.erase(caller);
+  diag.notes.insert(diag.notes.begin(), std::move(inside));
+  diag.span = call;
+  diag.fix.clear();
+  return true;
+}
+
 void DiagSink::error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes) {
   add({.kind = kind,
        .severity = Severity::kError,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +83,13 @@ struct Diag {
   std::vector<Note> notes;
   std::string fix;  // replacement text for the span, where one is known
 };
+
+// "in `f`, called here": one of the calls that led to the place of a Diag.
+[[nodiscard]] Note call_note(std::string_view function, SourceSpan call);
+// A mistake that shows inside the library was made by who called it: the innermost call from
+// outside becomes the place, and where it was found a note. False: it is not inside, or nobody
+// outside called it.
+bool move_to_caller(Diag& diag, const std::function<bool(FileId)>& is_library);
 
 class DiagSink {
  public:

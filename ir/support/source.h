@@ -32,6 +32,7 @@ struct SourceFile {
   std::string name;  // as it is shown to people
   std::string path;  // as it was opened; empty for text that came from no file
   std::string text;
+  bool is_library = false;  // a standard module
 };
 
 // Without their line ends; a text that ends in one has no line behind it.

@@ -94,9 +94,10 @@ std::optional<Source> find_standard(const Modules& modules, Reporter& report,
                  suggestion.fix);
     return std::nullopt;
   }
-  return Source{.key = name,
-                .folder = "",
-                .file = {.name = name + ".mtf", .path = "", .text = *std::move(text)}};
+  return Source{
+      .key = name,
+      .folder = "",
+      .file = {.name = name + ".mtf", .path = "", .text = *std::move(text), .is_library = true}};
 }
 
 void import_cycle(const Modules& modules, Reporter& report, const ast::Import& import,
