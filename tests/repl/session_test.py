@@ -142,6 +142,10 @@ def kept():
         again = repl("let one = 1\n:save twice.mtf\nlet two = 2\n:save twice.mtf\n", folder=folder)
         check("its own", (again[0], sorted(path.name for path in pathlib.Path(folder).iterdir())),
               (0, ["mine.mtf", "mine.mtf~", "twice.mtf"]))
+        check("and what was kept", repl("1\n:save mine.mtf\n", folder=folder)[1].splitlines()[-1],
+              "mine.mtf: 1 statement; `mtf run mine.mtf` runs them; what was there is kept as mine.mtf~2")
+        check("both", [pathlib.Path(folder, name).read_text(encoding="utf-8") for name in ("mine.mtf~", "mine.mtf~2")],
+              ["print 1\n", long])
 
 
 def declared_below():

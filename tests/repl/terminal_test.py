@@ -260,7 +260,9 @@ SCENARIOS = {
     "Ctrl-C drops half a function": [keys("fn f(x) {\r", until="...> "), keys("\x03", "^C"),
                                      ask("1 + 1", "2\r\n")],
     "Ctrl-D": [ends()],
-    "Ctrl-D in half a function": [keys("fn f(x) {\r", until="...> "), ends()],
+    "Ctrl-D in half a function": [
+        keys("fn f(x) {\r", until="...> "),
+        keys("\x04", until="dropped, as it was not finished: `fn f(x) {`\r\n"), ends("")],
     ":quit": [ends(":quit\r")],
     "a batch system's signal": [ended_by(signal.SIGTERM, 143)],
     "a terminal that goes": [ended_by(signal.SIGHUP, 129)],

@@ -122,6 +122,10 @@ void talk(Repl& repl) {
     if (!line) {
       std::fputs("\n", stdout);
       take_typed(repl, reader.whole());
+      if (const std::optional<Chunk> dropped = reader.rest()) {
+        show_mistake("dropped, as it was not finished: " + in_backticks(first_line(dropped->text)) +
+                     "\n");
+      }
       return;
     }
     if (line->interrupted) {

@@ -104,6 +104,19 @@ bool Repl::say(const std::string& name, const std::string& text, bool quiet) {
   return done;
 }
 
+bool Repl::say_or_refuse(const std::string& name, const std::string& text) {
+  const host::Restore whole(leaves_none_out_, true);
+  const host::Restore restore(quiet_, true);
+  const std::size_t steps = steps_;
+  if (say(name, text)) {
+    return true;
+  }
+  if (steps_ > steps) {  // the first of them were taken
+    undo();
+  }
+  return false;
+}
+
 bool Repl::guarded(const std::function<bool()>& body) {
   try {
     return body();

@@ -64,6 +64,8 @@ class Repl {
   bool undo();
   // Statements that a command stands for.
   bool say(const std::string& name, const std::string& text, bool quiet = false);
+  // The same, but refused where statements of before would be left out; nothing of it stays then.
+  bool say_or_refuse(const std::string& name, const std::string& text);
   // Statements that are only looked at; nullopt after an error.
   std::optional<std::vector<Statement>> read_aside(const std::string& text);
   // The statements of a file; and once more, those that have changed (commands/load.cpp).
@@ -146,6 +148,8 @@ class Repl {
   std::pair<std::string, std::string> found_;  // a layout's name, and its text
   ColorMode color_ = ColorMode::kPlain;
   bool quiet_ = false;
+  bool leaves_none_out_ = false;
+  std::size_t steps_ = 0;  // ever taken, those that were undone, too
   bool loading_ = false;
   bool json_ = false;
   bool over_ = false;

@@ -115,6 +115,7 @@ bool Repl::extend(Script next, Together inputs) {
       return take_back();
     }
     before_.push_back(std::exchange(script_, std::move(next)));
+    ++steps_;
     const std::size_t most = std::min(kMostUndone, kMostKept / script_.inputs().size());
     while (before_.size() > std::max<std::size_t>(most, 1)) {
       before_.erase(before_.begin());
@@ -188,8 +189,12 @@ bool Repl::rebuild(Script next, std::span<const Statement> changed) {
   if (planned == nullptr) {
     return false;
   }
+  if (leaves_none_out_ && !out.statements.empty()) {
+    return show(out.causes);
+  }
   const std::string was_in_use = in_use();
   before_.push_back(std::exchange(script_, std::move(next)));
+  ++steps_;
   const auto is_of = [changed](StatementKind kind) {
     return !changed.empty() && changed.front().kind == kind;
   };

@@ -38,6 +38,7 @@ bool repl_diff(Repl& repl, const std::string& rest);
 bool repl_check(Repl& repl, const std::string& rest);
 bool repl_verify(Repl& repl, const std::string& rest);
 bool repl_ops(Repl& repl, const std::string& rest);
+bool repl_library(Repl& repl, const std::string& rest);  // `mtf doc`
 bool repl_expect(Repl& repl, const std::string& rest);
 bool repl_search(Repl& repl, const std::string& rest);
 

@@ -223,10 +223,17 @@ std::string moved_text(const Moved& one) {
   return text + "\n";
 }
 
-bool use(Repl& repl, const std::string& statements) {
+// `whole`: what does not fit what the session has is refused, and the layout stays.
+bool use(Repl& repl, const std::string& statements, bool whole) {
   const std::map<std::string, Placed> before = places(repl);
   const Mesh mesh = repl.planned().device().layout().mesh;
-  if (!repl.say("session", statements, /*quiet=*/true)) {
+  if (whole && !repl.say_or_refuse("session", statements)) {
+    if (!repl.is_json()) {
+      repl.mistake("in use still: " + repl.in_use() + "\n");
+    }
+    return false;
+  }
+  if (!whole && !repl.say("session", statements, /*quiet=*/true)) {
     return false;
   }
   const std::vector<Moved> moved = moved_since(repl, before, mesh);
@@ -246,7 +253,7 @@ bool use(Repl& repl, const std::string& statements) {
 bool use_found(Repl& repl) {
   const auto [name, text] = repl.found();
   repl.set_found("", "");
-  return use(repl, text + "\nuse layout " + name);
+  return use(repl, text + "\nuse layout " + name, /*whole=*/true);
 }
 
 namespace {
@@ -286,13 +293,15 @@ bool repl_layout(Repl& repl, const std::string& rest) {
     if (std::ranges::find(names, rest) == names.end()) {
       return refuse_layout(repl, rest, names);
     }
-    return use(repl, "use layout " + rest);
+    return use(repl, "use layout " + rest, /*whole=*/true);
   }
   const Mesh* mesh = mesh_in_question(repl);
   const std::optional<Declared> old = declared_in_use(repl);
   return mesh != nullptr && typed_rules(repl, *mesh, rest) &&
-         use(repl, "layout " + std::string(kTyped) + " on " + mesh->name + kind_of_layout(old) +
-                       " { " + rest + " }\nuse layout " + std::string(kTyped));
+         use(repl,
+             "layout " + std::string(kTyped) + " on " + mesh->name + kind_of_layout(old) + " { " +
+                 rest + " }\nuse layout " + std::string(kTyped),
+             /*whole=*/true);
 }
 
 bool repl_mesh(Repl& repl, const std::string& rest) {
@@ -321,8 +330,10 @@ bool repl_mesh(Repl& repl, const std::string& rest) {
   for (const MeshAxis& axis : resized.axes) {
     text += (text.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
   }
-  return use(repl, "mesh " + resized.name + " = [" + text + "]" +
-                       (resized.profile.empty() ? "" : " of " + resized.profile));
+  return use(repl,
+             "mesh " + resized.name + " = [" + text + "]" +
+                 (resized.profile.empty() ? "" : " of " + resized.profile),
+             /*whole=*/false);
 }
 
 namespace {

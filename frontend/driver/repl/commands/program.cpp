@@ -213,14 +213,27 @@ bool repl_search(Repl& repl, const std::string& rest) {
   return done && (!is_to_be_used || use_found(repl));
 }
 
-bool repl_ops(Repl& repl, const std::string& rest) {
+namespace {
+
+// As the command line answers it, whatever the session has.
+bool answered_by(const std::string& command, Repl& repl, const std::string& rest) {
   std::vector<std::string> words = words_in(rest);
-  words.insert(words.begin(), "ops");
+  words.insert(words.begin(), command);
   if (repl.is_json()) {
     words.emplace_back("--json");
   }
   std::fflush(stdout);
   return command_line(words) == kDone;
+}
+
+}  // namespace
+
+bool repl_ops(Repl& repl, const std::string& rest) {
+  return answered_by("ops", repl, rest);
+}
+
+bool repl_library(Repl& repl, const std::string& rest) {
+  return answered_by("doc", repl, rest);
 }
 
 bool expectations_hold(Repl& repl, const std::vector<Statement>& inputs) {

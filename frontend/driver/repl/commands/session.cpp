@@ -52,6 +52,21 @@ const host::Value* member(Repl& repl, std::string_view name) {
   return binding == nullptr ? nullptr : &binding->value;
 }
 
+// Keeps a file under a name that none has yet, FILE~ or FILE~2; "" after an error.
+std::string kept_copy(const std::string& path, std::error_code& error) {
+  constexpr int kMostKept = 1000;
+  for (int number = 1; number <= kMostKept; ++number) {
+    std::string kept = path + "~" + (number == 1 ? "" : std::to_string(number));
+    if (std::filesystem::copy_file(path, kept, error)) {
+      return kept;
+    }
+    if (error != std::errc::file_exists) {
+      return "";
+    }
+  }
+  return "";
+}
+
 // Whether there is a file that holds something else than the text.
 bool holds_other(const std::string& path, const std::string& text) {
   std::error_code error;
@@ -196,7 +211,10 @@ bool repl_doc(Repl& repl, const std::string& rest) {
     repl.tell(rest + " : " + text + "\n", {{"name", rest}, {"doc", text}});
     return true;
   }
-  return repl_ops(repl, rest);
+  const std::vector<std::string>& modules = repl.planned().context().modules.standard_names;
+  const bool is_library = std::ranges::find(modules, rest.substr(0, rest.find('.'))) !=
+                          modules.end();  // imported or not
+  return is_library ? repl_library(repl, rest) : repl_ops(repl, rest);
 }
 
 bool repl_save(Repl& repl, const std::string& rest) {
@@ -207,12 +225,11 @@ bool repl_save(Repl& repl, const std::string& rest) {
   const std::string& path = words.front();
   const std::string text = repl.script().text(repl.sources());
   const bool keeps = !repl.saved().contains(path) && holds_other(path, text);
-  const std::string kept = keeps ? path + "~" : "";
   std::error_code error;
-  if (keeps && !std::filesystem::copy_file(
-                   path, kept, std::filesystem::copy_options::overwrite_existing, error)) {
+  const std::string kept = keeps ? kept_copy(path, error) : "";
+  if (keeps && kept.empty()) {
     return repl.refuse(DiagKind::kFile, "`" + path + "` is there already and cannot be kept as `" +
-                                            kept + "`: " + error.message());
+                                            path + "~`: " + error.message());
   }
   const std::string why = replace_file(path, text);
   if (!why.empty()) {
