@@ -189,7 +189,7 @@ void keep_worse_of(std::optional<Difference>& kept, const Trace& a, const Trace&
                    std::span<const Trace> rounded,
                    std::map<std::string, HostTensor> Trace::*tensors) {
   for (const auto& [name, tensor] : a.*tensors) {
-    const auto find = [&](const Trace& trace) {
+    const auto find = [tensors, &name = name](const Trace& trace) {
       const auto found = (trace.*tensors).find(name);
       return found == (trace.*tensors).end() ? nullptr : &found->second;
     };

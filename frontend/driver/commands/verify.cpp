@@ -81,16 +81,19 @@ class Verifier {
         tell(many);
       }
     } else {
-      row.apart = difference(*one.trace, *many.trace);
       row.is_promised = !fast && many.endings.empty();
-      if (row.apart && !row.is_promised && !tolerated(*row.apart)) {
-        row.apart = difference(*one.trace, *many.trace, rounded(*one.trace));
-      }
+      row.apart = apart(*one.trace, *many.trace, row.is_promised);
       row.ok = !row.apart || (!row.is_promised && tolerated(*row.apart));
       row.endings = fast ? std::vector<std::string>() : reasons(many.endings);
     }
     outcome_.status = row.ok ? outcome_.status : kProgramError;
     rows_.push_back(std::move(row));
+  }
+
+  std::optional<Difference> apart(const Trace& one, const Trace& many, bool is_promised) {
+    std::optional<Difference> found = difference(one, many);
+    const bool is_large = found && !is_promised && !tolerated(*found);
+    return is_large ? difference(one, many, rounded(one)) : found;
   }
 
   // Only where it is asked for, since it takes some more runs.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -150,6 +151,20 @@ void read_files(std::map<std::string, HostTensor>& files) {
   }
 }
 
+std::function<void(RankTensor&)> moving(std::uint64_t draw, std::mt19937_64& digits) {
+  if (draw == 0) {
+    return {};
+  }
+  return [&digits](RankTensor& variable) { move_last_digits(variable, digits); };
+}
+
+void require_made(const TemporaryFolder& folder) {
+  if (!folder.is_made()) {
+    throw Failure{{.kind = DiagKind::kFile,
+                   .text = "no folder can be made in " + in_backticks(folder.path())}};
+  }
+}
+
 // requires: nothing is refused.
 void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyResult& result,
                DiagSink& diags) {
@@ -158,10 +173,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
   // Where its checkpoints go instead: each layout begins without those of the others, and those of
   // the user stay.
   const TemporaryFolder checkpoints("mtf_verify_");
-  if (!checkpoints.is_made()) {
-    throw Failure{{.kind = DiagKind::kFile,
-                   .text = "no folder can be made in " + in_backticks(checkpoints.path())}};
-  }
+  require_made(checkpoints);
   Interruption deadline(workspace.options.deadline);
   std::mt19937_64 digits(run.draw);
   ExecuteDevice device(
@@ -185,12 +197,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
              note_files(program.source, trace.files);
              appended.note(program.source);
            },
-       .initialised =
-           [&](RankTensor& variable) {
-             if (run.draw != 0) {
-               move_last_digits(variable, digits);
-             }
-           },
+       .initialised = moving(run.draw, digits),
        .interruption = &deadline,
        .checkpoints = checkpoints.path()},
       nullptr);

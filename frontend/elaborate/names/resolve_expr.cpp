@@ -228,22 +228,28 @@ void Resolver::function_argument(const ast::Argument& given, BareName may_be) {
   argument(given.value, may_be);
 }
 
+void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::size_t position) {
+  const OpParam* param = param_for(op, call, position);
+  // Beyond the parameters: after a list of tensors, whose length shifts the others.
+  const bool is_dims = param == nullptr ? has_tensors(op)
+                                        : takes_dims(param->kind) &&
+                                              (has_tensors(op) || takes_new_dims(param->kind));
+  const ast::Expr& value = call.arguments[position].value;
+  const auto* list = std::get_if<ast::Bracket>(&value.node);
+  if (list != nullptr && !is_dims && param != nullptr && takes_dims(param->kind)) {
+    type_dims(*list);
+  } else {
+    argument(value, is_dims ? BareName::kOperand : BareName::kKnown);
+  }
+}
+
 void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
   const bool has_operands = op != nullptr && has_tensors(*op);
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
-    // Beyond the parameters: after a list of tensors, whose length shifts the others.
-    const bool is_dims =
-        param == nullptr ? has_operands
-                         : takes_dims(param->kind) && (has_operands || takes_new_dims(param->kind));
-    const ast::Expr& value = call.arguments[i].value;
-    const auto* list = std::get_if<ast::Bracket>(&value.node);
-    if (list != nullptr && !is_dims && param != nullptr && takes_dims(param->kind)) {
-      type_dims(*list);
-    } else if (op == nullptr) {
+    if (op == nullptr) {
       function_argument(call.arguments[i], may_be);
     } else {
-      argument(value, is_dims ? BareName::kOperand : may_be);
+      operation_argument(*op, call, i);
     }
   }
   if (call.target) {
@@ -269,14 +275,22 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
   }
 }
 
+void Resolver::index(const ast::Index& index) {
+  for (const ast::IndexItem& item : index.items) {
+    expr(item.value);
+    if (item.as) {
+      take_as_dim(item.as->text);
+    }
+  }
+}
+
 void Resolver::postfix(const ast::Postfix& postfix) {
   expr(*postfix.base);
   const ast::NameRef* base = ast::as_name(*postfix.base);
   const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
   const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
-  const BareName may_be = base == nullptr || !is_builtin ? BareName::kTaken
-                          : op != nullptr                ? BareName::kKnown
-                                                         : bare_names_of(base->text);
+  // Of an operation, each parameter says it.
+  const BareName may_be = is_builtin ? bare_names_of(base->text) : BareName::kTaken;
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
     match(
@@ -284,14 +298,7 @@ void Resolver::postfix(const ast::Postfix& postfix) {
         [&](const ast::Call& arguments) {
           call(arguments, is_first ? op : nullptr, is_first ? may_be : BareName::kTaken);
         },
-        [&](const ast::Index& index) {
-          for (const ast::IndexItem& item : index.items) {
-            expr(item.value);
-            if (item.as) {
-              take_as_dim(item.as->text);
-            }
-          }
-        },
+        [&](const ast::Index& of) { index(of); },
         [&](const ast::Member& part) {
           if (part.path != nullptr) {
             expr(*part.path);

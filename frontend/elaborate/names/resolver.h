@@ -107,10 +107,12 @@ class Resolver {
   [[nodiscard]] bool is_taken_as_dim(std::string_view name);
   void bracket(const ast::Bracket& list, BareName may_be);
   void postfix(const ast::Postfix& postfix);
-  // `may_be`: in the arguments, where no parameter of an operation says more.
+  // `may_be`: in the arguments of what is no operation.
   void call(const ast::Call& call, const OpDef* op, BareName may_be);
   void argument(const ast::Expr& value, BareName may_be);
   void function_argument(const ast::Argument& given, BareName may_be);
+  void operation_argument(const OpDef& op, const ast::Call& call, std::size_t position);
+  void index(const ast::Index& index);
   void member(const ast::Postfix& postfix, const ast::Member& member);
   void type(const ast::TypeExpr& type);
   void type_dims(const ast::Bracket& dims);
