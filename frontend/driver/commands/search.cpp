@@ -8,6 +8,8 @@
 #include "frontend/driver/search/questions.h"
 #include "frontend/driver/search/searching.h"
 #include "frontend/driver/search/written_layout.h"
+#include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
 #include "frontend/report/search/scatter.h"
 #include "ir/support/file.h"
 
@@ -56,7 +58,28 @@ void take_answer(Workspace& workspace, FileId file, SearchedProgram& program, Se
   }
 }
 
-// About the answer of a search that has found one.
+// A layout that no rank can hold is no answer, so that it is shown and not taken.
+void refuse_answer(Workspace& workspace, const SearchReport& report, bool in_session) {
+  const FoundLayout& nearest = report.front[report.best];
+  const auto memory = static_cast<std::int64_t>(report.goal.memory);
+  const std::string rules = rules_source(nearest.layout);
+  const std::string fits = "fits the " + bytes_text(memory) + " of a rank; the nearest, " +
+                           (rules == "nothing split" ? "with " + rules : in_backticks(rules)) +
+                           ", needs " + bytes_text(nearest.priced.peak_bytes);
+  std::vector<Note> notes = {{.span = {},
+                              .text = "what helps: more ranks (`--fit` finds how many), a smaller "
+                                      "batch, blocks that `recompute`"}};
+  if (workspace.options.search.write) {
+    notes.push_back(
+        {.span = {}, .text = in_session ? "the layout in use stays" : "the file stays as it is"});
+  }
+  workspace.diags.error(
+      DiagKind::kMemory, {},
+      (report.proof.is_proven() ? "no layout " : "no layout was found that ") + fits,
+      std::move(notes));
+}
+
+// About the best that a search has found.
 void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searching& searching,
             const TakeLayout& take, std::vector<TriedRanks> tried = {}) {
   const SearchOptions& asked = workspace.options.search;
@@ -74,7 +97,11 @@ void answer(Workspace& workspace, FileId file, SearchedProgram& program, Searchi
   if (!asked.svg.empty()) {
     write_picture(workspace, scatter_svg(report));
   }
-  take_answer(workspace, file, program, searching, report, take);
+  if (report.fits) {
+    take_answer(workspace, file, program, searching, report, take);
+  } else {
+    refuse_answer(workspace, report, static_cast<bool>(take));
+  }
   add_recomputed(workspace, program, searching, report);
   end_progress();
   show(workspace, report, search_text(report), search_json, scatter_text);

@@ -83,7 +83,7 @@ std::string front_text(const SearchReport& report) {
     const double limit = report.goal.memory;
     const bool fits = limit <= 0 || static_cast<double>(priced.peak_bytes) <= limit;
     const std::string against = is_best
-                                    ? "best"
+                                    ? (report.fits ? "best" : "nearest")
                                     : change_text(best.priced.seconds, priced.seconds) + " time, " +
                                           change_text(static_cast<double>(best.priced.peak_bytes),
                                                       static_cast<double>(priced.peak_bytes)) +
@@ -314,16 +314,13 @@ std::string value_text(double value, Objective objective) {
 std::string search_text(const SearchReport& report) {
   const FoundLayout& best = report.front[report.best];
   std::string text = fit_text(report) + title(report) + other_meshes_text(report) + "\n";
+  text += report.fits ? "" : "nothing that was looked at fits; what comes nearest:\n\n";
   if (!report.is_declared_mesh) {
     text += indented(mesh_source(best.written));
   }
-  text += indented(layout_source(best.layout)) + "\n" + front_text(report);
-  if (!report.fits) {
-    text += "\nnothing that was looked at fits: this one needs " +
-            bytes_text(best.priced.peak_bytes) +
-            "\nwhat helps: more ranks (`--fit` finds how many), a smaller batch, blocks that "
-            "`recompute`\n";
-  }
+  // One that does not fit has no name, under which it might be used.
+  text += indented(report.fits ? layout_source(best.layout) : rules_source(best.layout)) + "\n" +
+          front_text(report);
   text += dims_text(report) + moved_text(report) + recomputed_text(report) + proof_text(report);
   if (!report.taken.empty()) {
     text += "\n" + report.taken + ":\n" + indented(report.wording);
