@@ -93,23 +93,50 @@ void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   }
 }
 
+// ", which is a mesh": what a name stands for that is no dim's.
+std::string what_it_is(const Context& c, const Mesh& mesh, const std::string& name) {
+  if (mesh.find(name)) {
+    return ", which is an axis";
+  }
+  // Nothing runs any more, so that the names are those of the file.
+  if (const Binding* binding = c.modules.files.back()->scope->own(name); binding != nullptr) {
+    return ", which is " + std::string(to_string(binding->kind));
+  }
+  return find_op(c.units.ops, name) != nullptr ? ", which is an operation" : "";
+}
+
+// A dim that a file is read with may have any name that is no other's.
+void check_declared_dim(Context& c, const Mesh& mesh, const Rule& rule,
+                        const std::vector<std::string>& dims) {
+  constexpr std::size_t kFew = 6;
+  const std::string is = what_it_is(c, mesh, rule.dim);
+  std::string instead = suggest(rule.dim, dims).text;
+  if (c.modules.dims.contains(rule.dim) ||
+      (c.modules.reads_own_dims && is.empty() && instead.empty())) {
+    return;
+  }
+  if (instead.empty()) {
+    instead = dims.empty() || dims.size() > kFew ? "; leave the rule out, or correct the name"
+                                                 : "; there is " + quoted_list(dims);
+  }
+  c.report.warning(DiagKind::kUnknownDim, rule.span,
+                   "no tensor has a dim `" + rule.dim + "`" + is + instead);
+}
+
 // A file may have a rule for dims that only some of its options lead to, which a lint tells; what
 // `--rules` says is meant for what runs now.
-void check_dims(Reporter& report, const Names& names, const std::string& asked,
-                const Layout& layout) {
-  const std::vector<std::string> dims(names.dims.begin(), names.dims.end());
+void check_dims(Context& c, const Layout& layout) {
+  const std::vector<std::string> dims(c.names.dims.begin(), c.names.dims.end());
   for (const Rule* rule : all_rules(layout)) {
-    if (names.dims.contains(rule->dim)) {
+    if (c.names.dims.contains(rule->dim)) {
       continue;
     }
-    const std::string none = "no tensor has a dim `" + rule->dim + "`";
-    const Suggestion suggestion = suggest(rule->dim, dims);
-    if (!layout.span.file.valid()) {
-      report.error(DiagKind::kUnknownDim, rule->span,
-                   "`--rules " + asked + "`: " + none +
-                       did_you_mean(rule->dim, dims, "; there is " + quoted_list(dims)));
-    } else if (!suggestion.text.empty()) {
-      report.warning(DiagKind::kUnknownDim, rule->span, none + suggestion.text);
+    if (layout.span.file.valid()) {
+      check_declared_dim(c, layout.mesh, *rule, dims);
+    } else {
+      c.report.error(DiagKind::kUnknownDim, rule->span,
+                     "`--rules " + c.layouts.asked.rules + "`: no tensor has a dim `" + rule->dim +
+                         "`" + did_you_mean(rule->dim, dims, "; there is " + quoted_list(dims)));
     }
   }
 }
@@ -130,7 +157,7 @@ void check_layouts(Context& c) {
   const bool is_whole = std::ranges::none_of(c.report.sink().diags(), keeps_paths_from_being_made);
   for (const Layout& layout : c.layouts.layouts) {
     if (is_whole) {
-      check_dims(c.report, c.names, c.layouts.asked.rules, layout);
+      check_dims(c, layout);
       check_globs(c, layout);
     }
   }

@@ -112,6 +112,7 @@ void Resolver::declare(const ast::Name& name, NameKind kind) {
 }
 
 void Resolver::declare_inline(const ast::Name& name) {
+  note_dim(name);
   if (find(name.text).known == nullptr) {
     levels_.back().names.emplace(name.text, Known{.kind = NameKind::kInlineDim, .span = name.span});
   }

@@ -208,6 +208,7 @@ void Resolver::argument(const ast::Expr& value, BareName may_be) {
   const ast::NameRef* name = ast::as_name(value);
   const auto* list = std::get_if<ast::Bracket>(&value.node);
   if (name != nullptr && may_be == BareName::kOperand) {
+    c_.modules.dims.insert(name->text);
     take_as_dim(name->text);
   } else if (list != nullptr) {
     bracket(*list, may_be);
@@ -245,13 +246,18 @@ void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::s
 
 void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
   const bool has_operands = op != nullptr && has_tensors(*op);
+  bool gives_dims = false;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
+    gives_dims = gives_dims || (param != nullptr && takes_dims(param->kind));
     if (op == nullptr) {
       function_argument(call.arguments[i], may_be);
     } else {
       operation_argument(*op, call, i);
     }
   }
+  c_.modules.reads_own_dims = c_.modules.reads_own_dims || (op != nullptr && !gives_dims &&
+                                                            op->file == FileUse::kReads);
   if (call.target) {
     argument(*call.target, has_operands ? BareName::kOperand : BareName::kKnown);
   }
@@ -277,6 +283,9 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
 
 void Resolver::index(const ast::Index& index) {
   for (const ast::IndexItem& item : index.items) {
+    for (const std::optional<ast::Name>& dim : {item.dim, item.as}) {
+      c_.modules.dims.insert(dim ? dim->text : "");
+    }
     expr(item.value);
     if (item.as) {
       take_as_dim(item.as->text);

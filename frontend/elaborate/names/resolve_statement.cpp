@@ -16,6 +16,7 @@ void Resolver::visit(const ast::Import& import, SourceSpan span) {
 void Resolver::visit(const ast::Dims& dims, SourceSpan /*span*/) {
   for (const ast::Sized& dim : dims.dims) {
     expr(dim.size);
+    note_dim(dim.name);
     declare(dim.name, NameKind::kDim);
   }
 }

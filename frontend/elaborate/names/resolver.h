@@ -99,6 +99,7 @@ class Resolver {
   [[nodiscard]] std::string in_module(std::string_view name) const;
   [[nodiscard]] std::string alike_in_module(std::string_view name) const;
   void note_use(std::string_view name);
+  void note_dim(const ast::Name& name) { c_.modules.dims.insert(name.text); }
   // `others`: what else it could have been meant to be.
   void name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others = {});
   [[nodiscard]] bool is_reported(std::string_view name);
