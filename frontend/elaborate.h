@@ -128,6 +128,8 @@ class Session {
   // Whether a `save` stands anywhere in the program, or in what it imports.
   [[nodiscard]] bool has_save() const;
   [[nodiscard]] EntryCheck entry_check() const;
+  // Warnings of statements that do nothing, in the files of the program.
+  void find_idle_statements(DiagSink& found) const;
   // What `expect` at top level says of entries.
   [[nodiscard]] std::span<const Contract> contracts() const;
   // The entry as the program first called it; where it never did, built on abstract arguments of

@@ -11,6 +11,7 @@
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/hardware.h"
 #include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/tensors/entries.h"
 
 namespace mtf {
@@ -135,6 +136,10 @@ std::vector<Entry> Session::entries() const {
 
 std::vector<NoEntry> Session::no_entries() const {
   return host::no_entries_of(state_->context.modules);
+}
+
+void Session::find_idle_statements(DiagSink& found) const {
+  host::find_idle_statements(state_->context, found);
 }
 
 std::span<const Contract> Session::contracts() const {

@@ -91,6 +91,10 @@ std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
       return "assertion";
     case DiagKind::kExpectation:
       return "expectation";
+    case DiagKind::kIdleStatement:
+      return "idle-statement";
+    case DiagKind::kUnreached:
+      return "unreached";
     case DiagKind::kUnusedRule:
       return "unused-rule";
     case DiagKind::kIdleAxis:

@@ -57,6 +57,8 @@ enum class DiagKind : std::uint8_t {
   kAssertion,
   kExpectation,  // a clause of `expect` that does not hold
   // Warnings of `check --lint`.
+  kIdleStatement,
+  kUnreached,
   kUnusedRule,
   kIdleAxis,
   kReplicated,

@@ -42,7 +42,7 @@ Outcome check_outcome(Workspace& workspace) {
   if (program != nullptr) {
     check_contracts(workspace, *program, checked.layouts, workspace.diags);
     if (workspace.options.lint && workspace.diags.ok()) {  // else there are tensors it cannot see
-      lint(workspace, checked.layouts);
+      lint(workspace, program->session, checked.layouts);
     }
   }
   Outcome outcome = {.status = status_of(workspace),

@@ -17,6 +17,12 @@ class Linter {
  public:
   explicit Linter(Workspace& workspace) : workspace_(workspace) {}
 
+  void statements(const Session& session) {
+    DiagSink found;
+    session.find_idle_statements(found);
+    add(found.diags());
+  }
+
   void under(const Layout& layout, CheckDevice& device) {
     std::deque<SpmdProgram> lowered;
     std::vector<UsedProgram> uses;
@@ -54,8 +60,9 @@ class Linter {
 
 }  // namespace
 
-void lint(Workspace& workspace, std::span<const UnderLayout> layouts) {
+void lint(Workspace& workspace, const Session& session, std::span<const UnderLayout> layouts) {
   Linter linter(workspace);
+  linter.statements(session);
   for (const UnderLayout& under : layouts) {
     if (!under.layout.mesh.axes.empty()) {
       linter.under(under.layout, under.program->device);

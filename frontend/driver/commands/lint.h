@@ -6,7 +6,8 @@
 
 namespace mtf {
 
-// Adds warnings to the workspace's diags, for every layout that was checked and fits.
-void lint(Workspace& workspace, std::span<const UnderLayout> layouts);
+// Adds warnings to the workspace's diags: of the text, and for every layout that was checked and
+// fits.
+void lint(Workspace& workspace, const Session& session, std::span<const UnderLayout> layouts);
 
 }  // namespace mtf

@@ -17,6 +17,7 @@ struct HostFn {
   std::string_view name;
   std::string_view summary;
   Value (*call)(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span);
+  bool effect = false;  // its own, or that of a function it calls
 };
 
 [[nodiscard]] std::span<const HostFn> host_functions();

@@ -32,6 +32,36 @@ std::vector<const ast::Name*> names_declared_by(const ast::Stmt& stmt) {
   return names;
 }
 
+namespace {
+
+void add_declared(std::span<const ast::Stmt> statements,
+                  std::set<std::string, std::less<>>& names) {
+  for (const ast::Stmt& stmt : statements) {
+    for (const ast::Name* name : names_declared_by(stmt)) {
+      names.insert(name->text);
+    }
+    if (const auto* fn = std::get_if<ast::Fn>(&stmt.node)) {
+      std::ranges::for_each(fn->parameters, [&names](const ast::Parameter& parameter) {
+        names.insert(parameter.name.text);
+      });
+    } else if (const auto* loop = std::get_if<ast::For>(&stmt.node)) {
+      names.insert(loop->variable.text);
+    } else if (const auto* gradient = std::get_if<ast::Gradient>(&stmt.node)) {
+      std::ranges::for_each(gradient->names,
+                            [&names](const ast::Name& name) { names.insert(name.text); });
+    }
+    for_each_block(stmt, [&names](std::span<const ast::Stmt> body) { add_declared(body, names); });
+  }
+}
+
+}  // namespace
+
+std::set<std::string, std::less<>> names_declared_anywhere(const ast::File& file) {
+  std::set<std::string, std::less<>> names;
+  add_declared(file.statements, names);
+  return names;
+}
+
 std::vector<std::string> declared_names(const ast::File& file) {
   std::vector<std::string> names;
   for (const ast::Stmt& stmt : file.statements) {
