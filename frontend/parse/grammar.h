@@ -21,7 +21,11 @@ struct Mistake {
 };
 
 // One line in plain words, with a hint where the slip is a known one.
-[[nodiscard]] std::string explain(const Source& source, std::span<const Token> tokens,
+struct Explanation {
+  std::string text;
+  std::size_t at = 0;  // the index of the token that it is about
+};
+[[nodiscard]] Explanation explain(const Source& source, std::span<const Token> tokens,
                                   const Mistake& mistake);
 // The same for known slips only; empty for others.
 [[nodiscard]] std::string explain_slip(const Source& source, std::span<const Token> tokens,

@@ -166,14 +166,29 @@ void Resolver::visit(const ast::Expect& expect, SourceSpan /*span*/) {
   std::ranges::for_each(expect.clauses, [this](const ast::Clause& clause) { expr(clause.bound); });
 }
 
-// A name alone may have been meant to be a word that stands alone, `break` or `return`.
+namespace {
+
+// `a` of `a`, `a(x)` and `a - x`.
+const ast::Expr& first_of(const ast::Expr& value) {
+  const auto* chain = std::get_if<ast::Chain>(&value.node);
+  const ast::Expr& first = chain == nullptr ? value : *chain->first;
+  const auto* postfix = std::get_if<ast::Postfix>(&first.node);
+  return postfix == nullptr ? first : *postfix->base;
+}
+
+}  // namespace
+
+// The first name may have been meant to be a word of a statement: `break`, `return -x`, `print(x)`.
 void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
-  const auto* name = std::get_if<ast::NameRef>(&evaluate.value.node);
-  if (name != nullptr && !is_known(name->text)) {
-    name_ref(name->text, evaluate.value.span, statement_words());
-    return;
+  const ast::Expr& first = first_of(evaluate.value);
+  const ast::NameRef* name = ast::as_name(first);
+  const bool is_unknown = name != nullptr && !is_known(name->text);
+  if (is_unknown) {
+    name_ref(name->text, first.span, statement_words());
   }
-  expr(evaluate.value);
+  if (!is_unknown || &first != &evaluate.value) {
+    expr(evaluate.value);
+  }
 }
 
 void Resolver::statement(const ast::Stmt& stmt) {

@@ -56,7 +56,9 @@ void Recovery::report(antlr4::Parser* parser) {
   if (found.type == MtfParser::EOF && mistake.at > 0 && continues(tokens_[mistake.at - 1].type)) {
     problems_.at_end = found.begin;
   }
-  problems_.add(DiagKind::kSyntax, source_.span(found), explain(source_, tokens_, mistake));
+  Explanation explanation = explain(source_, tokens_, mistake);
+  problems_.add(DiagKind::kSyntax, source_.span(tokens_[explanation.at]),
+                std::move(explanation.text));
   if (problems_.enough()) {
     throw antlr4::ParseCancellationException();
   }

@@ -9,7 +9,6 @@
 
 #include "frontend/parse/keywords.h"
 #include "frontend/parse/mistakes/scene.h"
-#include "frontend/parse/parse.h"
 #include "grammar/MtfParser.h"
 
 namespace mtf::parsing {
@@ -74,10 +73,6 @@ std::string misspelt(std::string_view word, const std::vector<std::string>& word
              : backticked(word) + " means nothing here; did you mean " + backticked(meant) + "?";
 }
 
-std::string misspelt_keyword(std::string_view word) {
-  return misspelt(word, statement_words());
-}
-
 // from optim import sgd   import optim.sgd   import nn, optim
 std::string import_slip(const Scene& scene) {
   const bool from = scene.source.at(scene.head()) == "from" && scene.position() == 1;
@@ -118,7 +113,9 @@ std::string head_slip(const Scene& scene) {
     if (const auto hint = find(kForeignHeads, scene.source.at(scene.head())); !hint.empty()) {
       return head + " means nothing here; " + std::string(hint);
     }
-    return misspelt_keyword(scene.source.at(scene.head()));
+    const std::string meant = misspelt_head(scene);
+    return meant.empty() ? ""
+                         : head + " means nothing here; did you mean " + backticked(meant) + "?";
   }
   return {};
 }

@@ -67,7 +67,9 @@ std::string expectation(const Mistake& mistake, const Token& before) {
 
 }  // namespace
 
-std::string explain(const Source& source, std::span<const Token> tokens, const Mistake& mistake) {
+namespace {
+
+std::string text_of(const Source& source, std::span<const Token> tokens, const Mistake& mistake) {
   std::string slip = explain_slip(source, tokens, mistake);
   if (!slip.empty()) {
     return slip;
@@ -89,6 +91,19 @@ std::string explain(const Source& source, std::span<const Token> tokens, const M
     return "found " + describe(source, found) + " where the statement should end";
   }
   return "found " + describe(source, found) + " where " + what + " was expected";
+}
+
+}  // namespace
+
+// What is wrong with the first word of a statement shows at the word behind it.
+Explanation explain(const Source& source, std::span<const Token> tokens, const Mistake& mistake) {
+  Explanation result{.text = text_of(source, tokens, mistake), .at = mistake.at};
+  const std::size_t head = tokens[mistake.at].statement + 1;
+  if (head < mistake.at &&
+      result.text.starts_with(backticked(source.at(tokens[head])) + " means nothing here")) {
+    result.at = head;
+  }
+  return result;
 }
 
 }  // namespace mtf::parsing
