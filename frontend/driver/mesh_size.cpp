@@ -1,6 +1,6 @@
 #include "frontend/driver/mesh_size.h"
 
-#include <set>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -16,10 +16,30 @@ std::string started(std::int64_t ranks) {
   return plural(ranks, "rank") + (ranks == 1 ? " was started" : " were started");
 }
 
-std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t ranks) {
+// Whether the rules split every size of their dims evenly over a mesh of the layout's axes.
+bool divides(const Layout& layout, const Mesh& mesh, const DimSizesSeen& seen) {
+  const auto splits_evenly = [&](const Rule& rule) {
+    const auto sizes = seen.find(rule.dim);
+    std::int64_t ways = 1;
+    for (const AxisId axis : rule.axes) {
+      ways *= mesh.axes[axis].size;
+    }
+    return sizes == seen.end() || std::ranges::all_of(sizes->second, [ways](std::int64_t size) {
+             return size % ways == 0;
+           });
+  };
+  return layout.mesh.uneven ||
+         (std::ranges::all_of(layout.rules, splits_evenly) &&
+          std::ranges::all_of(layout.variables, [&](const VariableRules& block) {
+            return std::ranges::all_of(block.rules, splits_evenly);
+          }));
+}
+
+std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t ranks,
+                                 const DimSizesSeen& seen) {
   std::vector<std::string> names;
   for (const Layout& layout : declared) {
-    if (layout.mesh.ranks() == ranks) {
+    if (layout.mesh.ranks() == ranks && divides(layout, layout.mesh, seen)) {
       names.push_back("`--layout " + layout.name + "`");
     }
   }
@@ -36,36 +56,73 @@ std::string alternatives(const std::vector<std::string>& names) {
   return text;
 }
 
-// Sizes that make the mesh fit: the first axis takes what is over. Empty if it does not divide.
-std::string resized(const Mesh& mesh, std::int64_t ranks) {
-  if (mesh.axes.empty()) {
-    return "";
+// All sizes of the axes from this one on that make so many ranks; the first axis takes most first.
+// `divisors`: of the ranks, the largest first.
+template <typename Take>
+void for_each_size(Mesh& mesh, std::size_t axis, std::int64_t ranks,
+                   std::span<const std::int64_t> divisors, const Take& take) {
+  if (axis + 1 >= mesh.axes.size()) {
+    if (axis < mesh.axes.size()) {
+      mesh.axes[axis].size = ranks;
+    }
+    take(mesh);
+    return;
   }
-  const std::int64_t others = mesh.ranks() / mesh.axes.front().size;
-  if (others > 0 && ranks % others == 0) {
-    return mesh.axes.front().name + "=" + std::to_string(ranks / others);
+  for (const std::int64_t size : divisors) {
+    if (ranks % size == 0) {
+      mesh.axes[axis].size = size;
+      for_each_size(mesh, axis + 1, ranks / size, divisors, take);
+    }
   }
-  std::string text = mesh.axes.front().name + "=" + std::to_string(ranks);
-  for (std::size_t i = 1; i < mesh.axes.size(); ++i) {
-    text += "," + mesh.axes[i].name + "=1";
+}
+
+// Sizes that make the mesh fit, with as many axes as can be left as they are; empty: none do.
+std::string resized(const Layout& layout, std::int64_t ranks, const DimSizesSeen& seen) {
+  const Mesh& declared = layout.mesh;
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t size = ranks; size >= 1; --size) {
+    if (ranks % size == 0) {
+      divisors.push_back(size);
+    }
   }
-  return text;
+  Mesh tried = declared;
+  std::string best;
+  std::size_t fewest = declared.axes.size() + 1;
+  for_each_size(tried, 0, ranks, divisors, [&](const Mesh& mesh) {
+    std::string text;
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
+      if (mesh.axes[i].size != declared.axes[i].size) {
+        text +=
+            (changed == 0 ? "" : ",") + mesh.axes[i].name + "=" + std::to_string(mesh.axes[i].size);
+        ++changed;
+      }
+    }
+    if (changed > 0 && changed < fewest && divides(layout, mesh, seen)) {
+      fewest = changed;
+      best = std::move(text);
+    }
+  });
+  return best;
 }
 
 void chosen_does_not_fit(const Layout& chosen, std::span<const Layout> declared, std::int64_t ranks,
-                         DiagSink& diags) {
+                         const DimSizesSeen& seen, DiagSink& diags) {
   std::vector<std::string> ways = {"`-n " + std::to_string(chosen.mesh.ranks()) + "`"};
-  for (std::string& way : fitting(declared, ranks)) {
+  for (std::string& way : fitting(declared, ranks, seen)) {
     ways.push_back(std::move(way));
   }
-  ways.push_back("`--mesh \"" + resized(chosen.mesh, ranks) + "\"`");
+  if (const std::string sizes = resized(chosen, ranks, seen); !sizes.empty()) {
+    ways.push_back("`--mesh \"" + sizes + "\"`");
+  }
   diags.error(DiagKind::kMeshSize, {},
               "layout `" + chosen.name + "` is for " + plural(chosen.mesh.ranks(), "rank") +
                   ", and " + started(ranks) + "; " + alternatives(ways) + " would do",
               {{.span = chosen.mesh.span, .text = "its mesh is `" + to_string(chosen.mesh) + "`"}});
 }
 
-void none_chosen(std::span<const Layout> declared, std::int64_t ranks, DiagSink& diags) {
+void none_chosen(std::span<const Layout> declared, std::int64_t ranks, const DimSizesSeen& seen,
+                 DiagSink& diags) {
   if (declared.empty()) {
     diags.error(DiagKind::kMeshSize, {},
                 started(ranks) +
@@ -73,43 +130,59 @@ void none_chosen(std::span<const Layout> declared, std::int64_t ranks, DiagSink&
                     "`--mesh` with `--rules` would do");
     return;
   }
-  std::vector<std::string> ways = fitting(declared, ranks);
+  std::vector<std::string> ways = fitting(declared, ranks, seen);
   if (ways.empty()) {
     std::set<std::int64_t> sizes;
     for (const Layout& layout : declared) {
       sizes.insert(layout.mesh.ranks());
     }
     for (const std::int64_t size : sizes) {
-      ways.push_back("`-n " + std::to_string(size) + "` with " +
-                     alternatives(fitting(declared, size)));
+      if (const std::vector<std::string> fit = fitting(declared, size, seen); !fit.empty()) {
+        ways.push_back("`-n " + std::to_string(size) + "` with " + alternatives(fit));
+      }
     }
   }
   diags.error(DiagKind::kMeshSize, {},
               started(ranks) + ", and the program has " + std::to_string(declared.size()) +
-                  " layouts, none of them chosen; " + alternatives(ways) + " would do");
+                  " layouts, none of them chosen" +
+                  (ways.empty() ? "" : "; " + alternatives(ways) + " would do"));
 }
 
 }  // namespace
 
+DimSizesSeen sizes_of_dims(std::span<const Unit* const> units) {
+  DimSizesSeen seen;
+  for (const Unit* unit : units) {
+    for (const Value& value : unit->program.values) {
+      for (const Dim& dim : value.type.shape.dims()) {
+        seen[dim.name].insert(dim.size);
+      }
+    }
+  }
+  return seen;
+}
+
 bool check_mesh_size(const Layout* chosen, std::span<const Layout> declared, std::int64_t ranks,
-                     DiagSink& diags) {
+                     const DimSizesSeen& seen, DiagSink& diags) {
   if (chosen != nullptr && chosen->mesh.ranks() != ranks) {
-    chosen_does_not_fit(*chosen, declared, ranks, diags);
+    chosen_does_not_fit(*chosen, declared, ranks, seen, diags);
     return false;
   }
   if (chosen == nullptr && (ranks > 1 || !declared.empty())) {
-    none_chosen(declared, ranks, diags);
+    none_chosen(declared, ranks, seen, diags);
     return false;
   }
   return true;
 }
 
-bool check_simulated_size(const Layout& layout, DiagSink& diags) {
+bool check_simulated_size(const Layout& layout, std::string_view sizes, DiagSink& diags) {
   if (layout.mesh.ranks() <= kMostSimulated) {
     return true;
   }
-  diags.error(DiagKind::kMeshSize, layout.mesh.span,
-              "`" + to_string(layout.mesh) + "` has " + std::to_string(layout.mesh.ranks()) +
+  const bool is_resized = !sizes.empty();  // so that the file has nothing to do with it
+  diags.error(DiagKind::kMeshSize, is_resized ? SourceSpan() : layout.mesh.span,
+              (is_resized ? "`--mesh " + std::string(sizes) + "`: " : std::string()) + "`" +
+                  to_string(layout.mesh) + "` has " + std::to_string(layout.mesh.ranks()) +
                   " ranks, more than the " + std::to_string(kMostSimulated) +
                   " that one process simulates; `mtf plan` takes any number");
   return false;

@@ -63,9 +63,7 @@ Words separated(const CommandDef& command, std::span<const std::string> words) {
 void take_values(const OptionDef& def, const CLI::results_t& values, Options& options) {
   for (const std::string& value : values) {
     if (!def.set(options, value)) {
-      const std::string_view name = def.name.empty() ? def.letter : def.name;
-      throw Misuse{"`" + value + "` is not a value of `" + std::string(name) +
-                   "`: " + std::string(def.help)};
+      throw Misuse{misfit_text(def, value)};
     }
   }
 }

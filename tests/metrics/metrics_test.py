@@ -184,7 +184,7 @@ def check_functions(folder):
 
 def check_wrong(folder):
     for words, status, wanted in [
-            (["--metrics", "m.txt"], 2, "`m.txt` is not a value of `--metrics`"),
+            (["--metrics", "m.txt"], 2, "`--metrics` takes x.jsonl, x.csv or a folder x/, not `m.txt`"),
             (["--metrics", "train.mtf/"], 1, "cannot take metrics: Not a directory"),
             (["--metrics", "other.csv"], 1, "`other.csv` cannot take metrics: it is no file of metrics"),
             (["--metrics", "other.jsonl"], 1, "it is no file of metrics"),

@@ -67,6 +67,8 @@ struct OptionDef {
 
 // "mtf plan FILE [ENTRY]"
 [[nodiscard]] std::string usage_of(const CommandDef& command);
+// What the option takes, and what is nearest to a value that is none of it.
+[[nodiscard]] std::string misfit_text(const OptionDef& option, std::string_view value);
 // Why options do not go together; "" if they do.
 [[nodiscard]] std::string misuse_of(const Options& options);
 // "-v, --verbose", "--rank N"

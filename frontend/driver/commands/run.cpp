@@ -208,10 +208,12 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   return outcome;
 }
 
-bool fits_ranks(const Session& session, Communicator* world, DiagSink& diags) {
-  const Layout* chosen = session.layout();
-  return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, diags)
-                          : check_mesh_size(chosen, session.layouts(), world->ranks(), diags);
+bool fits_ranks(const CheckedProgram& program, const Options& options, Communicator* world,
+                DiagSink& diags) {
+  const Layout* chosen = program.session.layout();
+  return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, options.mesh, diags)
+                          : check_mesh_size(chosen, program.session.layouts(), world->ranks(),
+                                            sizes_of_dims(program.device.units()), diags);
 }
 
 std::optional<Diag> obstacle_to_reports(const Options& options) {
@@ -264,7 +266,7 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
     }
     warn_of_idle_mesh(workspace.options.mesh, program->session, workspace.diags);
     if (!knows_hardware(workspace, program->session) ||
-        !fits_ranks(program->session, world, workspace.diags) ||
+        !fits_ranks(*program, workspace.options, world, workspace.diags) ||
         !can_report(workspace.options, world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }

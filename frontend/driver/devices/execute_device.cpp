@@ -63,12 +63,12 @@ bool ExecuteDevice::forget(const Unit& unit) {
 bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, DiagSink& diags) {
   layout_ = chosen == nullptr ? one_rank() : *chosen;
   if (communicator_ == nullptr) {
-    if (!check_simulated_size(layout_, diags)) {
+    if (!check_simulated_size(layout_, "", diags)) {
       return false;
     }
     simulated_ = simulated_communicator(layout_.mesh.ranks());
     communicator_ = simulated_.get();
-  } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), diags)) {
+  } else if (!check_mesh_size(chosen, declared, communicator_->ranks(), {}, diags)) {
     return false;
   }
   ExecutorOptions executor{.exact = options_.exact,

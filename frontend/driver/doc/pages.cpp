@@ -102,9 +102,9 @@ std::string signature_of(const ModuleDoc& doc, const ast::Fn& fn, std::string_vi
   return result;
 }
 
-class Reader {
+class PageReader {
  public:
-  Reader(ModuleDoc& doc, std::string_view source) : doc_(doc), source_(source) {
+  PageReader(ModuleDoc& doc, std::string_view source) : doc_(doc), source_(source) {
     lines_ = lines_of(source);
   }
 
@@ -172,7 +172,7 @@ class Reader {
 
 ModuleDoc module_doc(std::string name, const ast::File& tree, const SourceMap& sources) {
   ModuleDoc doc{.name = std::move(name), .path = {}, .purpose = {}, .text = {}, .pages = {}};
-  Reader reader(doc, sources.file(tree.id).text);
+  PageReader reader(doc, sources.file(tree.id).text);
   reader.head();
   for (const ast::Stmt& statement : tree.statements) {
     reader.statement(statement);

@@ -13,8 +13,6 @@
 namespace mtf::host {
 namespace {
 
-constexpr std::int64_t kMaxRanks = std::int64_t{1} << 31U;
-
 template <typename T>
 const T* named(const std::vector<T>& list, std::string_view name) {
   const auto found = std::ranges::find(list, name, &T::name);
@@ -200,26 +198,11 @@ Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& m
   return layout;
 }
 
-// The sizes of `--mesh`, if the mesh has all the axes that it names.
-void resize_mesh(const Layouts& layouts, Mesh& mesh) {
-  if (layouts.asked.mesh.empty()) {
-    return;
-  }
-  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
-  const bool has_all = sizes.problem.empty() && axes_missing(sizes, mesh).empty();
-  for (const MeshAxis& axis : has_all ? sizes.axes : std::vector<MeshAxis>()) {
-    mesh.axes[*mesh.find(axis.name)].size = axis.size;
-  }
-}
-
 bool check_ranks(Reporter& report, const Mesh& mesh) {
-  std::int64_t ranks = 1;
-  for (const MeshAxis& axis : mesh.axes) {
-    if (__builtin_mul_overflow(ranks, axis.size, &ranks) || ranks > kMaxRanks) {
-      report.error(DiagKind::kOverflow, mesh.span,
-                   "the mesh `" + mesh.name + "` has more than 2^31 ranks");
-      return false;
-    }
+  if (has_too_many_ranks(mesh)) {
+    report.error(DiagKind::kOverflow, mesh.span,
+                 "the mesh `" + mesh.name + "` has more than 2^31 ranks");
+    return false;
   }
   return true;
 }
@@ -284,8 +267,10 @@ void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, Sou
                        std::to_string(kMaxAxes) + " are possible");
     fits = false;
   }
-  resize_mesh(c.layouts, mesh);
   fits = fits && check_ranks(c.report, mesh);
+  if (fits) {
+    resize_mesh(c.report, c.layouts, mesh);
+  }
   if (fits) {
     add_mesh(c.layouts, std::move(mesh));
   }

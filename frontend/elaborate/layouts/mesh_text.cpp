@@ -60,6 +60,12 @@ const MeshAxis* unknown_axis(const AxisSizes& sizes, const Layouts& layouts) {
   return found == sizes.axes.end() ? nullptr : &*found;
 }
 
+void too_many_ranks(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
+  option_error(
+      report, DiagKind::kOverflow,
+      "`--mesh " + layouts.asked.mesh + "`: `" + to_string(mesh) + "` has more than 2^31 ranks");
+}
+
 void check_mesh_option(Reporter& report, Layouts& layouts) {
   const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
   if (!sizes.problem.empty()) {
@@ -69,7 +75,12 @@ void check_mesh_option(Reporter& report, Layouts& layouts) {
     return;
   }
   if (layouts.meshes.empty()) {  // a mesh of its own
-    layouts.meshes.push_back({.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}});
+    Mesh own{.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}};
+    if (has_too_many_ranks(own)) {
+      too_many_ranks(report, layouts, own);
+    } else {
+      layouts.meshes.push_back(std::move(own));
+    }
     return;
   }
   if (const MeshAxis* axis = unknown_axis(sizes, layouts)) {
@@ -209,7 +220,35 @@ void declare_from_options(Reporter& report, Layouts& layouts) {
     check_mesh_option(report, layouts);
   }
   if (!layouts.asked.rules.empty()) {
-    declare_rules(report, layouts);
+    const bool has_own_mesh = layouts.meshes.empty() && !layouts.asked.mesh.empty();
+    if (!has_own_mesh) {  // else what is wrong with it was told, and rules would be on it
+      declare_rules(report, layouts);
+    }
+  }
+}
+
+bool has_too_many_ranks(const Mesh& mesh) {
+  constexpr std::int64_t kMaxRanks = std::int64_t{1} << 31U;
+  std::int64_t ranks = 1;
+  return std::ranges::any_of(mesh.axes, [&ranks](const MeshAxis& axis) {
+    return __builtin_mul_overflow(ranks, axis.size, &ranks) || ranks > kMaxRanks;
+  });
+}
+
+void resize_mesh(Reporter& report, const Layouts& layouts, Mesh& mesh) {
+  if (layouts.asked.mesh.empty()) {
+    return;
+  }
+  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
+  const bool has_all = sizes.problem.empty() && axes_missing(sizes, mesh).empty();
+  Mesh resized = mesh;
+  for (const MeshAxis& axis : has_all ? sizes.axes : std::vector<MeshAxis>()) {
+    resized.axes[*mesh.find(axis.name)].size = axis.size;
+  }
+  if (has_too_many_ranks(resized)) {
+    too_many_ranks(report, layouts, resized);
+  } else {
+    mesh = std::move(resized);
   }
 }
 

@@ -34,6 +34,10 @@ struct AxisSizes {
 // The first that has the axes of `--mesh`. requires: there is one
 [[nodiscard]] const Mesh& first_mesh(std::span<const Mesh> meshes, std::string_view sizes);
 
+[[nodiscard]] bool has_too_many_ranks(const Mesh& mesh);
+// The sizes of `--mesh`, if the mesh has all the axes that it names; after an error, its own.
+void resize_mesh(Reporter& report, const Layouts& layouts, Mesh& mesh);
+
 // Checks `--mesh` against the meshes, and declares the layout of `--rules`.
 void declare_from_options(Reporter& report, Layouts& layouts);
 

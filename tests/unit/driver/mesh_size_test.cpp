@@ -15,9 +15,10 @@ std::vector<Layout> layouts() {
   return {{.name = "four", .mesh = grid(2, 2)}, {.name = "six", .mesh = grid(2, 3)}};
 }
 
-std::string error(const Layout* chosen, const std::vector<Layout>& declared, std::int64_t ranks) {
+std::string error(const Layout* chosen, const std::vector<Layout>& declared, std::int64_t ranks,
+                  const DimSizesSeen& seen = {}) {
   DiagSink diags;
-  CHECK_FALSE(check_mesh_size(chosen, declared, ranks, diags));
+  CHECK_FALSE(check_mesh_size(chosen, declared, ranks, seen, diags));
   REQUIRE(diags.errors() == 1);
   CHECK(diags.diags().front().kind == DiagKind::kMeshSize);
   return diags.diags().front().text;
@@ -28,8 +29,8 @@ std::string error(const Layout* chosen, const std::vector<Layout>& declared, std
 TEST_CASE("a mesh of as many ranks fits, and one rank needs none") {
   const std::vector<Layout> declared = layouts();
   DiagSink diags;
-  CHECK(check_mesh_size(&declared[0], declared, 4, diags));
-  CHECK(check_mesh_size(nullptr, {}, 1, diags));
+  CHECK(check_mesh_size(&declared[0], declared, 4, {}, diags));
+  CHECK(check_mesh_size(nullptr, {}, 1, {}, diags));
   CHECK(diags.ok());
 }
 
@@ -41,6 +42,25 @@ TEST_CASE("a chosen layout of another size says which -n, --layout or --mesh wou
   CHECK(error(&declared[0], declared, 3) ==
         "layout `four` is for 4 ranks, and 3 ranks were started; `-n 4` or "
         "`--mesh \"rows=3,cols=1\"` would do");
+}
+
+TEST_CASE("no size is proposed that does not split the dims of the program") {
+  std::vector<Layout> declared = layouts();
+  declared[0].rules = {{.dim = "batch", .axes = {0}, .span = {}}};
+  declared[1].rules = {{.dim = "batch", .axes = {1}, .span = {}}};
+  const DimSizesSeen seen = {{"batch", {8, 16}}};
+  CHECK(error(&declared[0], declared, 6, seen) ==
+        "layout `four` is for 4 ranks, and 6 ranks were started; `-n 4` or `--mesh \"cols=3\"` "
+        "would do");
+  CHECK(error(&declared[0], declared, 3, seen) ==
+        "layout `four` is for 4 ranks, and 3 ranks were started; `-n 4` or "
+        "`--mesh \"rows=1,cols=3\"` would do");
+  declared[0].rules = {{.dim = "batch", .axes = {0, 1}, .span = {}}};
+  CHECK(error(&declared[0], declared, 3, seen) ==
+        "layout `four` is for 4 ranks, and 3 ranks were started; `-n 4` would do");
+  CHECK(error(nullptr, declared, 5, seen) ==
+        "5 ranks were started, and the program has 2 layouts, none of them chosen; "
+        "`-n 4` with `--layout four` would do");
 }
 
 TEST_CASE("several layouts and none chosen says which would do") {
