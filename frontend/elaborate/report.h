@@ -32,6 +32,10 @@ class Reporter {
   void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
   // Nothing more is said of a name at this place: it was told elsewhere.
   void leave_out_name(SourceSpan span);
+  // Nothing more is said of dims of this name, which was told to be missing.
+  void leave_out_dim(std::string_view name) { missing_.emplace(name); }
+  [[nodiscard]] bool is_missing(std::string_view name) const { return missing_.contains(name); }
+  [[nodiscard]] bool misses_names() const { return !missing_.empty(); }
   // Which of its declarations a name means is not known; one of them was told.
   void leave_out_declared(const std::string& name) { declared_twice_.insert(name); }
   [[nodiscard]] bool is_declared_twice(std::string_view name) const {
@@ -52,6 +56,7 @@ class Reporter {
   void forget_failures() {
     failures_ = 0;
     declared_twice_.clear();
+    missing_.clear();
   }
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
@@ -70,6 +75,7 @@ class Reporter {
   std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::string>> seen_;
   std::set<std::int32_t> library_;  // files
   std::set<std::string, std::less<>> declared_twice_;
+  std::set<std::string, std::less<>> missing_;
   std::size_t failures_ = 0;
 };
 

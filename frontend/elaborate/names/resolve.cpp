@@ -275,4 +275,38 @@ void Resolver::use_layout(const ast::UseLayout& use) {
                   suggestion.fix);
 }
 
+Resolver::Level& Resolver::function_level() {
+  const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
+                                     [](const Level& level) { return level.is_function; });
+  return function == levels_.rend() ? levels_.front() : *function;
+}
+
+bool Resolver::is_declared_anywhere(std::string_view name) {
+  if (!anywhere_) {
+    anywhere_ = names_declared_anywhere(module_.file);
+  }
+  return anywhere_->contains(name);
+}
+
+// A name that is missing is told once in each function, and once outside of them; one that the file
+// declares nowhere is the same in all of them.
+bool Resolver::is_reported(std::string_view name) {
+  const bool is_missing = !is_declared_anywhere(name);
+  if (is_missing) {
+    c_.report.leave_out_dim(name);
+  }
+  Level& level = is_missing ? levels_.front() : function_level();
+  return !level.unknown.emplace(name).second;
+}
+
+void Resolver::take_as_dim(std::string_view name) {
+  if (!is_known(name)) {
+    function_level().taken_as_dims.emplace(name);
+  }
+}
+
+bool Resolver::is_taken_as_dim(std::string_view name) {
+  return !is_known(name) && function_level().taken_as_dims.contains(name);
+}
+
 }  // namespace mtf::host

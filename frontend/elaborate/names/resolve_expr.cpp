@@ -7,6 +7,7 @@
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/names/elsewhere.h"
 #include "frontend/elaborate/names/modules.h"
+#include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/names/resolver.h"
 #include "ir/support/match.h"
 
@@ -44,6 +45,16 @@ Resolver::BareName bare_names_of(std::string_view host_fn) {
   }
   const bool is_along = std::ranges::find(kAlongDims, host_fn) != kAlongDims.end();
   return is_along ? Resolver::BareName::kTaken : Resolver::BareName::kKnown;
+}
+
+// Whether the call reads a file and leaves the names of its dims to the operation.
+bool names_dims_itself(const OpDef& op, const ast::Call& call) {
+  bool gives_dims = false;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const OpParam* param = param_for(op, call, i);
+    gives_dims = gives_dims || (param != nullptr && takes_dims(param->kind));
+  }
+  return op.file == FileUse::kReads && !gives_dims;
 }
 
 bool has_tensors(const OpDef& op) {
@@ -91,27 +102,6 @@ std::string Resolver::alike_in_module(std::string_view name) const {
     }
   }
   return {};
-}
-
-Resolver::Level& Resolver::function_level() {
-  const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
-                                     [](const Level& level) { return level.is_function; });
-  return function == levels_.rend() ? levels_.front() : *function;
-}
-
-// A name that is missing is told once in each function, and once outside of them.
-bool Resolver::is_reported(std::string_view name) {
-  return !function_level().unknown.emplace(name).second;
-}
-
-void Resolver::take_as_dim(std::string_view name) {
-  if (!is_known(name)) {
-    function_level().taken_as_dims.emplace(name);
-  }
-}
-
-bool Resolver::is_taken_as_dim(std::string_view name) {
-  return !is_known(name) && function_level().taken_as_dims.contains(name);
 }
 
 void Resolver::note_use(std::string_view name) {
@@ -246,18 +236,13 @@ void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::s
 
 void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
   const bool has_operands = op != nullptr && has_tensors(*op);
-  bool gives_dims = false;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const OpParam* param = op == nullptr ? nullptr : param_for(*op, call, i);
-    gives_dims = gives_dims || (param != nullptr && takes_dims(param->kind));
     if (op == nullptr) {
       function_argument(call.arguments[i], may_be);
     } else {
       operation_argument(*op, call, i);
     }
   }
-  c_.modules.reads_own_dims = c_.modules.reads_own_dims || (op != nullptr && !gives_dims &&
-                                                            op->file == FileUse::kReads);
   if (call.target) {
     argument(*call.target, has_operands ? BareName::kOperand : BareName::kKnown);
   }
@@ -281,10 +266,18 @@ void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
   }
 }
 
+void Resolver::note_file(const OpDef* op, const ast::Call& call) {
+  if (op != nullptr && names_dims_itself(*op, call)) {
+    c_.modules.reads_own_dims = true;
+  }
+}
+
 void Resolver::index(const ast::Index& index) {
   for (const ast::IndexItem& item : index.items) {
-    for (const std::optional<ast::Name>& dim : {item.dim, item.as}) {
-      c_.modules.dims.insert(dim ? dim->text : "");
+    for (const std::optional<ast::Name>* dim : {&item.dim, &item.as}) {
+      if (*dim) {
+        note_dim(**dim);
+      }
     }
     expr(item.value);
     if (item.as) {
@@ -305,6 +298,7 @@ void Resolver::postfix(const ast::Postfix& postfix) {
     match(
         suffix.node,  //
         [&](const ast::Call& arguments) {
+          note_file(is_first ? op : nullptr, arguments);
           call(arguments, is_first ? op : nullptr, is_first ? may_be : BareName::kTaken);
         },
         [&](const ast::Index& of) { index(of); },

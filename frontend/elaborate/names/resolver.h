@@ -38,7 +38,8 @@ class Resolver {
     bool is_function = false;
     bool is_loop = false;
     bool is_earlier = false;  // what a REPL was told before; may be declared anew
-    std::set<std::string, std::less<>> unknown;  // names that were reported, of a function
+    std::set<std::string, std::less<>>
+        unknown;  // names that were reported, of a function or a file
     // Names that stand for nothing and that operations have taken as dims of their tensors.
     std::set<std::string, std::less<>> taken_as_dims;
   };
@@ -103,6 +104,7 @@ class Resolver {
   // `others`: what else it could have been meant to be.
   void name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others = {});
   [[nodiscard]] bool is_reported(std::string_view name);
+  [[nodiscard]] bool is_declared_anywhere(std::string_view name);
   [[nodiscard]] Level& function_level();  // of the innermost function, or of the file
   void take_as_dim(std::string_view name);
   [[nodiscard]] bool is_taken_as_dim(std::string_view name);
@@ -113,6 +115,7 @@ class Resolver {
   void argument(const ast::Expr& value, BareName may_be);
   void function_argument(const ast::Argument& given, BareName may_be);
   void operation_argument(const OpDef& op, const ast::Call& call, std::size_t position);
+  void note_file(const OpDef* op, const ast::Call& call);
   void index(const ast::Index& index);
   void member(const ast::Postfix& postfix, const ast::Member& member);
   void type(const ast::TypeExpr& type);
@@ -123,7 +126,8 @@ class Resolver {
   Context& c_;
   const Module& module_;
   std::vector<Level> levels_;
-  std::map<std::string, SourceSpan, std::less<>> later_;  // all that the top level declares
+  std::map<std::string, SourceSpan, std::less<>> later_;        // all that the top level declares
+  std::optional<std::set<std::string, std::less<>>> anywhere_;  // declared; once it is asked
   FunctionUses* uses_ = nullptr;  // of the function of the top level that this is in
 };
 

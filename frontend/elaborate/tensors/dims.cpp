@@ -32,6 +32,10 @@ void add_names_of(const Names& names, std::vector<std::string>& list) {
 
 void unknown_dim(Reporter& report, const Names& names, std::string_view name, SourceSpan span,
                  std::span<const Shape> operands) {
+  if (report.is_missing(name)) {
+    report.fail();
+    return;
+  }
   std::vector<std::string> candidates;
   std::vector<std::string> seen;
   for (const Shape& shape : operands) {

@@ -110,8 +110,8 @@ bool owns(Context& c, const Operand& base, const Function& model) {
 
 void report_none_by_now(Context& c, const ast::Fn& fn, SourceSpan span) {
   const bool was_called = c.variables.called.contains(&fn);
-  if (was_called && c.report.failures() > 0) {
-    return;  // a call has failed, which has been said
+  if ((was_called && c.report.failures() > 0) || c.report.misses_names()) {
+    return;  // a call has failed, or what it was to be given, which has been said
   }
   const std::string& name = fn.name.text;
   c.report.error(DiagKind::kUnknownName, span,
