@@ -92,6 +92,13 @@ bool is_product(const KernelStep& step) {
          step.call->part == CallPart::kAll && !step.in_file;
 }
 
+// And cannot fail.
+bool only_computes(const PreparedStep& step) {
+  const bool computes =
+      std::holds_alternative<KernelStep>(step.body) || std::holds_alternative<ChainStep>(step.body);
+  return computes && !step.effect && step.lands.empty() && step.begins.empty();
+}
+
 // Whether the steps from the product up to its chain only compute, cannot fail, and make nothing
 // that the chain reads besides. Notes what they read and make, which must not lie where the result
 // does.
@@ -99,10 +106,7 @@ bool may_be_early(const PreparedProgram& prepared, std::size_t product, std::siz
                   UpdateInPlace& update) {
   const SpmdProgram& program = *prepared.program;
   for (std::size_t s = product; s <= chain; ++s) {
-    const PreparedStep& step = prepared.steps[s];
-    const bool computes = std::holds_alternative<KernelStep>(step.body) ||
-                          std::holds_alternative<ChainStep>(step.body);
-    if (!computes || step.effect || !step.lands.empty() || !step.begins.empty()) {
+    if (!only_computes(prepared.steps[s])) {
       return false;
     }
     if (s == chain) {
