@@ -251,8 +251,11 @@ void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
   }
 }
 
-void Resolver::member(const ast::Postfix& postfix, const ast::Member& member) {
-  const ast::NameRef* base = ast::as_name(*postfix.base);
+void Resolver::member(const ast::Postfix* first_of, const ast::Member& member) {
+  if (member.path != nullptr) {
+    return expr(*member.path);
+  }
+  const ast::NameRef* base = first_of == nullptr ? nullptr : ast::as_name(*first_of->base);
   if (base == nullptr || find(base->text).known == nullptr ||
       find(base->text).known->kind != NameKind::kModule) {
     return;
@@ -295,20 +298,15 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   const BareName may_be = is_builtin ? bare_names_of(base->text) : BareName::kTaken;
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
+    const OpDef* called = is_first ? op : nullptr;
     match(
         suffix.node,  //
         [&](const ast::Call& arguments) {
-          note_file(is_first ? op : nullptr, arguments);
-          call(arguments, is_first ? op : nullptr, is_first ? may_be : BareName::kTaken);
+          note_file(called, arguments);
+          call(arguments, called, is_first ? may_be : BareName::kTaken);
         },
         [&](const ast::Index& of) { index(of); },
-        [&](const ast::Member& part) {
-          if (part.path != nullptr) {
-            expr(*part.path);
-          } else if (is_first) {
-            member(postfix, part);
-          }
-        },
+        [&](const ast::Member& part) { member(is_first ? &postfix : nullptr, part); },
         [](const ast::Pin&) {});
   }
 }

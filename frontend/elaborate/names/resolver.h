@@ -117,7 +117,8 @@ class Resolver {
   void operation_argument(const OpDef& op, const ast::Call& call, std::size_t position);
   void note_file(const OpDef* op, const ast::Call& call);
   void index(const ast::Index& index);
-  void member(const ast::Postfix& postfix, const ast::Member& member);
+  // `first_of`: whose first suffix it is; null: it is another one.
+  void member(const ast::Postfix* first_of, const ast::Member& member);
   void type(const ast::TypeExpr& type);
   void type_dims(const ast::Bracket& dims);
   // `otherwise`: what is said of a name that is like no other.
