@@ -138,10 +138,9 @@ class Targets {
     if (const auto kept = variable == nullptr ? held_.end() : held_.find(*variable);
         kept != held_.end() && (value.op == nullptr || value.variable == *variable)) {
       const std::string what = describe(program_, id);
-      set(id,
-          {.target = held(value.type.shape,
-                          query_of(value, layout, layout.rules_for(*variable), what), kept->second),
-           .open = std::vector<bool>(value.type.shape.rank())});
+      set(id, {.target = held(value, query_of(value, layout, layout.rules_for(*variable), what),
+                              kept->second),
+               .open = std::vector<bool>(value.type.shape.rank())});
       return;
     }
     const bool is_own = blocks != nullptr || (variable != nullptr && !layout.variables.empty());
@@ -264,15 +263,16 @@ class Targets {
     }
   }
 
-  [[nodiscard]] static Target held(const Shape& shape, const LayoutQuery& query,
-                                   const ValueLayout& layout) {
+  static Target held(const Value& value, const LayoutQuery& query, const ValueLayout& layout) {
+    const Shape& shape = value.type.shape;
     Target target = layout_that_fits(shape, query);
     if (target.layout != layout) {
       target = unsplit(shape);
       target.layout = layout;
       for (std::size_t d = 0; d < shape.rank(); ++d) {
         target.firm[d] = layout.dims[d].size();
-        target.causes[d].resize(layout.dims[d].size(), {.kind = CauseKind::kVariable});
+        target.causes[d].resize(layout.dims[d].size(),
+                                {.kind = CauseKind::kVariable, .span = value.span});
       }
       if (!layout.where.empty()) {
         std::ranges::fill(target.firm, std::size_t{0});
