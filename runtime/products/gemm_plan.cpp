@@ -15,10 +15,9 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kShortLeaf = 24;  // indices of a leaf that shares registers with another
-constexpr std::int64_t kShortWords =
-    16;                       // or words of several: longer ones are read where they are
-constexpr int kTogether = 4;  // short leaves in a part, at most
+constexpr std::int64_t kShortLeaf = 24;   // indices of a leaf that shares registers with another
+constexpr std::int64_t kShortWords = 16;  // or words of two: longer ones may be read in place
+constexpr int kTogether = 4;              // short leaves in a part, at most
 
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;

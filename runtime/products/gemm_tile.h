@@ -54,7 +54,7 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Til
   }
 }
 
-// Asks for what a tile is to be added to, which comes while the tile is in work.
+// Asks for what a tile is to be added to, and for its place, which come while the tile is in work.
 template <typename T, typename S>
 void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
   constexpr std::int64_t kInLine = 64 / sizeof(T);
@@ -62,7 +62,9 @@ void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const 
     const std::int64_t row = work.plan.out_row.at(tile.rows.begin + i);
     for (std::int64_t j = 0; j < tile.cols.extent; j += kInLine) {
       const std::int64_t at = row + work.plan.out_col.at(tile.cols.begin + j);
-      __builtin_prefetch(block.onto + at);
+      if (block.onto != block.out) {
+        __builtin_prefetch(block.onto + at);
+      }
       __builtin_prefetch(block.out + at, 1);
     }
   }
