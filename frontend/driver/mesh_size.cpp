@@ -6,6 +6,7 @@
 
 #include "frontend/elaborate/context.h"
 #include "ir/support/number.h"
+#include "ir/support/text/lists.h"
 
 namespace mtf {
 namespace {
@@ -44,16 +45,6 @@ std::vector<std::string> fitting(std::span<const Layout> declared, std::int64_t 
     }
   }
   return names;
-}
-
-// "a", "a or b", "a, b or c"
-std::string alternatives(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_last = i + 1 == names.size();
-    text += (i == 0 ? "" : is_last ? " or " : ", ") + names[i];
-  }
-  return text;
 }
 
 // All sizes of the axes from this one on that make so many ranks; the first axis takes most first.

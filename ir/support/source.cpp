@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/support/text/lists.h"
 #include "ir/support/utf8.h"
 
 namespace mtf {
@@ -22,13 +23,7 @@ std::vector<std::uint32_t> line_starts(std::string_view text) {
 }  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
+  return pieces_of(text, '\n');
 }
 
 FileId SourceMap::add(SourceFile file) {

@@ -6,6 +6,7 @@
 
 #include "frontend/driver/command_line/tables.h"
 #include "ir/support/diag.h"
+#include "ir/support/text/lists.h"
 
 namespace mtf {
 namespace {
@@ -36,33 +37,15 @@ constexpr std::array kTaken = std::to_array<Taken>({
      "between them"},
 });
 
-std::vector<std::string> words_in_choices(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
-// "auto, always or never"
-std::string one_of(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string misfit_text(const OptionDef& option, std::string_view value) {
   const std::string_view name = option.name.empty() ? option.letter : option.name;
-  const std::vector<std::string> choices = words_in_choices(option.choices);
+  const std::vector<std::string_view> words = pieces_of(option.choices, ' ');
+  const std::vector<std::string> choices(words.begin(), words.end());
   const auto* const known = std::ranges::find(kTaken, name, &Taken::first);
   const std::string taken = known != kTaken.end() ? std::string(known->second)
-                            : !choices.empty()    ? one_of(choices)
+                            : !choices.empty()    ? alternatives(choices)
                                                   : "a value, " + std::string(option.value);
   return in_backticks(name) + " takes " + taken + ", " +
          (value.empty() ? "and was given nothing" : "not " + in_backticks(value)) +
