@@ -245,8 +245,12 @@ class Mpi final : public Communicator {
     if (status == 0) {
       MPI_Barrier(MPI_COMM_WORLD);
     } else {
-      if (!all_ranks_arrive() && rank_ != 0 && speaks_for_all()) {
+      const bool together = all_ranks_arrive();
+      if (!together && rank_ != 0 && speaks_for_all()) {
         say(message);
+      }
+      if (together && rank_ != 0) {
+        wait_to_be_stopped();
       }
       stop_all(status);  // the launcher takes a second longer over a plain exit
     }

@@ -10,6 +10,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <numeric>
+#include <optional>
 #include <pmix.h>
 #include <string>
 #include <sys/stat.h>
@@ -23,7 +24,6 @@ namespace {
 
 constexpr int kInternalError = 70;
 constexpr std::chrono::milliseconds kPatience{1000};
-constexpr unsigned kSecondsToBeStopped = 10;
 
 bool is_running() {
   int started = 0;
@@ -36,7 +36,7 @@ bool is_running() {
 // The last words of this rank, unless another has begun to speak; it is about to stop all.
 void say_last(const char* words) {
   if (is_running() && !speaks_for_all()) {
-    sleep(kSecondsToBeStopped);
+    wait_to_be_stopped();
     return;
   }
   std::fprintf(stderr, "mtf: internal error: %s\n", words);
@@ -82,6 +82,11 @@ bool speaks_for_all() {
   return file >= 0 || (errno != EEXIST && errno != ENOENT);  // the folder goes when the job ends
 }
 
+void wait_to_be_stopped() {
+  constexpr unsigned kSeconds = 10;
+  sleep(kSeconds);
+}
+
 void stop_all(int status) {
   outlive_the_launcher();
   if (PMIx_Initialized() == 0 || PMIx_Abort(status, "", nullptr, 0) != PMIX_SUCCESS) {
@@ -90,15 +95,48 @@ void stop_all(int status) {
   std::_Exit(status);
 }
 
+namespace {
+
+// The status of the first rank, as all of them come here with theirs; nullopt: a launcher that
+// cannot tell.
+std::optional<int> status_of_first(const Launch& launch, const pmix_proc_t& me, int status) {
+  constexpr const char* kStatus = "mtf.status";
+  if (launch.rank == 0) {
+    pmix_value_t value;
+    PMIX_VALUE_LOAD(&value, &status, PMIX_INT);
+    PMIx_Put(PMIX_GLOBAL, kStatus, &value);
+    PMIx_Commit();
+  }
+  pmix_info_t collect;
+  PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, nullptr, PMIX_BOOL);
+  PMIx_Fence(nullptr, 0, &collect, 1);
+  if (launch.rank == 0) {
+    return status;
+  }
+  pmix_proc_t first;
+  PMIX_LOAD_PROCID(&first, me.nspace, 0);
+  pmix_value_t* value = nullptr;
+  if (PMIx_Get(&first, kStatus, nullptr, 0, &value) != PMIX_SUCCESS || value->type != PMIX_INT) {
+    return std::nullopt;
+  }
+  return value->data.integer;
+}
+
+}  // namespace
+
 int end_of_launch(const Launch& launch, int status) {
   outlive_the_launcher();
   pmix_proc_t me;
   if (PMIx_Init(&me, nullptr, 0) != PMIX_SUCCESS) {
     return launch.rank == 0 ? status : 0;
   }
-  if (launch.rank == 0 && status != 0) {
-    std::fflush(nullptr);
-    stop_all(status);
+  // The launcher may wait for ever for a rank that is about to begin when the first one stops all.
+  if (status_of_first(launch, me, status).value_or(0) != 0) {
+    if (launch.rank == 0) {
+      std::fflush(nullptr);
+      stop_all(status);
+    }
+    wait_to_be_stopped();
   }
   PMIx_Finalize(nullptr, 0);
   return 0;
