@@ -242,11 +242,24 @@ struct Executor::State {
     }
   }
 
+  // All ranks end the run here or none does, so what is on its way can land.
+  void ask_before(PreparedProgram& prepared, const PreparedStep& step) {
+    if (!options.before_step) {
+      return;
+    }
+    try {
+      options.before_step(*prepared.program, step_number, step.work);
+    } catch (...) {
+      flights.land_all(prepared);
+      throw;
+    }
+  }
+
   // False after an error.
   bool do_step(PreparedProgram& prepared, PreparedStep& step, DiagSink& diags) {
     step.count(step_number, prepared.counted);
     ++reports.moment;
-    options.before_step(*prepared.program, step_number);
+    ask_before(prepared, step);
     const bool is_mark = std::holds_alternative<LoopStep>(step.body);
     const std::size_t number = step_number;
     if (is_mark && step.effect && !all_well(diags)) {
@@ -277,9 +290,6 @@ struct Executor::State {
         return step.other;
       }
       reports.execution += step.draws ? 1 : 0;  // each trip draws numbers of its own
-      if (options.before_trip) {
-        options.before_trip(step.flops, step.condition);
-      }
       if (ahead != nullptr) {
         ahead->arrive(step_number, prepared);
       }

@@ -46,10 +46,9 @@ struct ExecutorOptions {
   NotedNumber metric = {};                           // numbers of it, likewise
   std::function<void(const StepTime&)> timed = {};   // each step that was done, if anybody asks
   WatchedScalar watched = {};  // told of each scalar that is checked to be finite
-  // Of a loop, of so many flops, whose condition is there; may throw, on all ranks alike.
-  std::function<void(double, SourceSpan)> before_trip = {};
-  // Of a step by its number; may throw, where all ranks are in this process.
-  std::function<void(const SpmdProgram&, std::size_t)> before_step = [](const auto&, auto) {};
+  // Of a step by its number, and about how many flops it takes the time of; may throw, on all ranks
+  // alike.
+  std::function<void(const SpmdProgram&, std::size_t, double)> before_step = {};
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h

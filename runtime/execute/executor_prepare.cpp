@@ -190,7 +190,7 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
   PreparedStep ready;
   if (done_at(program, number) != number) {
     ready.body = PassedStep{};
-  } else if (const std::optional<LoopStep> loop = loop_step(program, step)) {
+  } else if (const std::optional<LoopStep> loop = loop_step(step)) {
     ready.body = *loop;
   } else if (message_of(program, number).size() > 1) {
     ready.body =
@@ -251,6 +251,19 @@ std::vector<double> flops_on_ranks(const SpmdProgram& program, const Step& step,
   return flops;
 }
 
+// Memory holds steps up as well.
+double work_of(const SpmdProgram& program, const Step& step) {
+  constexpr double kByteWork = 10;  // flops that take as long as a byte
+  std::int64_t bytes = step.bytes;
+  const auto add = [&](SpmdId id) { bytes += id.valid() ? program.at(id).local.bytes() : 0; };
+  for_read(step, add);
+  for (const LocalCall& call : step.calls) {
+    add(call.result);
+  }
+  add(step.to);
+  return step.flops + kByteWork * static_cast<double>(bytes);
+}
+
 void note_call(const SpmdProgram& program, const LocalCall& call, PreparedStep& step,
                PreparedProgram& prepared) {
   const bool is_loop = std::holds_alternative<LoopStep>(step.body);
@@ -277,6 +290,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
     if (program.mesh.uneven) {
       ready.flops_on = flops_on_ranks(program, program.steps[number], context);
     }
+    ready.work = work_of(program, program.steps[number]);
     for (const LocalCall& call : program.steps[number].calls) {
       note_call(program, call, ready, *prepared);
     }

@@ -51,6 +51,7 @@ struct PassedStep {};  // a gather that the StreamStep behind it does; an all-re
 struct PreparedStep {
   std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
   double flops = 0;                      // of one rank's slices, the longest
+  double work = 0;                       // flops that take about as long, on all ranks the same
   std::vector<double> flops_on = {};     // of each local rank, where they are not all as long
   bool effect = false;                   // ranks agree after it whether all is well
   bool draws = false;                    // from the program's stream of random numbers

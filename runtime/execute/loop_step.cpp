@@ -8,17 +8,14 @@
 
 namespace mtf {
 
-std::optional<LoopStep> loop_step(const SpmdProgram& program, const Step& step) {
+std::optional<LoopStep> loop_step(const Step& step) {
   const LocalCall* call = step.calls.empty() ? nullptr : &step.calls.front();
   if (call == nullptr || !call->op().effect) {
     return std::nullopt;
   }
   switch (call->op().primitive) {
     case Primitive::kWhile:
-      return LoopStep{.what = Primitive::kWhile,
-                      .to = call->operands[0],
-                      .from = {},
-                      .condition = program.source.at(call->origin).span};
+      return LoopStep{.what = Primitive::kWhile, .to = call->operands[0], .from = {}};
     case Primitive::kNext:
       return LoopStep{.what = Primitive::kNext, .to = call->operands[0], .from = call->operands[1]};
     case Primitive::kAgain:
@@ -34,7 +31,6 @@ void join_loops(const SpmdProgram& program, PreparedProgram& prepared) {
     begin.other = loop.end;
     std::get<LoopStep>(prepared.steps[loop.end].body).other = loop.begin;
     for (std::size_t s = loop.begin; s < loop.end; ++s) {
-      begin.flops += program.steps[s].flops;
       begin.draws = begin.draws || prepared.steps[s].draws;
     }
     prepared.steps[loop.begin].effect = prepared.may_fail;

@@ -17,13 +17,11 @@ struct LoopStep {
   SpmdId to;              // kNext: what is carried; kWhile: the condition
   SpmdId from;            // kNext: what it takes
   std::size_t other = 0;  // kWhile: the step that ends the loop; kAgain: the one that begins it
-  double flops = 0;       // kWhile: of a trip
-  SourceSpan condition;   // kWhile: where it is written
   bool draws = false;     // kWhile: whether a trip draws random numbers of its own
 };
 
 // nullopt: the step is something else.
-[[nodiscard]] std::optional<LoopStep> loop_step(const SpmdProgram& program, const Step& step);
+[[nodiscard]] std::optional<LoopStep> loop_step(const Step& step);
 
 // The two ends of each loop get to know each other. Where something may fail, ranks agree before
 // each trip whether all is well: they would not take the same turn otherwise.

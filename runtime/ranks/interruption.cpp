@@ -18,8 +18,8 @@
 namespace mtf {
 namespace {
 
-constexpr double kAsked = 0.1;     // seconds between two questions
-constexpr double kRunWork = 1e5;   // what a run takes besides its flops, as flops
+constexpr double kAsked = 0.2;     // seconds between two questions
+constexpr double kStepWork = 1e5;  // what a step takes besides its work
 constexpr double kMostGrowth = 4;  // of the work between two questions
 
 constexpr int kSignalled = 128;
@@ -69,6 +69,14 @@ SourceSpan place_in(const SpmdProgram& program, std::size_t step) {
   const Step& here = program.steps[step];
   const ValueId made = here.calls.empty() ? here.need.user : here.calls.front().origin;
   return program.source.at(made).span;
+}
+
+bool is_alone(const Communicator& communicator) {
+  return static_cast<std::int64_t>(communicator.local_ranks().size()) == communicator.ranks();
+}
+
+double seconds_between(Interruption::Clock::time_point a, Interruption::Clock::time_point b) {
+  return std::chrono::duration<double>(b - a).count();
 }
 
 Failure time_is_over(SourceSpan at) {
@@ -131,59 +139,71 @@ bool OthersRun::are_to_end() const {
   return others_end != 0;
 }
 
-Interruption::Heard Interruption::of_any_rank(Communicator& communicator, double flops,
-                                              Heard mine) {
-  if (static_cast<std::int64_t>(communicator.local_ranks().size()) == communicator.ranks()) {
+Interruption::Heard Interruption::of_any_rank(Communicator& communicator, Heard mine) {
+  if (is_alone(communicator)) {
     return mine;
   }
-  since_ += kRunWork + flops;
-  if (since_ < until_) {
-    return {};
-  }
   const auto now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - asked_).count();
   const auto [signal, late, longest] =
-      largest(communicator, {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0, seconds});
+      largest(communicator, {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0,
+                             seconds_between(asked_, now)});
   until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
   since_ = 0;
+  in_run_ = 0;
   asked_ = now;
   return {.signal = static_cast<int>(signal), .is_late = late > 0};
 }
 
-void Interruption::stop(Communicator& communicator, double flops, bool saves_soon, bool is_late,
-                        SourceSpan at) {
+bool Interruption::stop(Communicator& communicator, bool saves_soon, bool is_late) {
   if (waiting_ != 0) {
     if (!saves_soon) {
       throw Interrupted{.status = waiting_};
     }
-    return;
+    return false;
   }
-  const Heard heard = of_any_rank(communicator, flops, {.signal = noted, .is_late = is_late});
-  if (heard.is_late) {
-    throw time_is_over(at);
-  }
-  if (heard.signal == 0) {
-    return;
+  const Heard heard = of_any_rank(communicator, {.signal = noted, .is_late = is_late});
+  if (heard.is_late || heard.signal == 0) {
+    return heard.is_late;
   }
   waiting_ = kSignalled + (heard.signal == SIGUSR1 ? SIGINT : heard.signal);
   if (!saves_soon) {
     throw Interrupted{.status = std::exchange(waiting_, 0)};
   }
+  return false;
 }
 
-void Interruption::before_run(Communicator& communicator, double flops, bool saves_soon) {
-  stop(communicator, flops, saves_soon, /*is_late=*/false, {});
-}
-
-void Interruption::before_step(const SpmdProgram& program, std::size_t step) const {
-  if (deadline_ && Clock::now() > *deadline_) {
-    throw time_is_over(place_in(program, step));
+void Interruption::between_steps(Communicator& communicator, bool saves_soon) {
+  since_ += kStepWork;
+  if (waiting_ != 0 || is_alone(communicator) || since_ >= until_) {
+    stop(communicator, saves_soon, /*is_late=*/false);
   }
 }
 
-void Interruption::before_trip(Communicator& communicator, double flops, bool saves_soon,
-                               SourceSpan loop) {
-  stop(communicator, flops, saves_soon, deadline_ && Clock::now() > *deadline_, loop);
+void Interruption::before_statement(Communicator& communicator) {
+  between_steps(communicator, /*saves_soon=*/false);
+}
+
+void Interruption::before_run(Communicator& communicator, bool saves_soon) {
+  in_run_ = 0;
+  begun_ = Clock::now();
+  between_steps(communicator, saves_soon);
+}
+
+bool Interruption::asks_in_run(const Communicator& communicator) const {
+  if (!is_alone(communicator)) {
+    return in_run_ >= until_;
+  }
+  return deadline_ || (noted != 0 && seconds_between(begun_, Clock::now()) >= kAsked);
+}
+
+void Interruption::before_step(Communicator& communicator, const SpmdProgram& program,
+                               std::size_t step, double work, bool saves_soon) {
+  since_ += work + kStepWork;
+  in_run_ += work + kStepWork;
+  if (asks_in_run(communicator) &&
+      stop(communicator, saves_soon, deadline_ && Clock::now() > *deadline_)) {
+    throw time_is_over(place_in(program, step));
+  }
 }
 
 }  // namespace mtf

@@ -57,16 +57,17 @@ class Interruption {
   explicit Interruption(std::optional<Clock::time_point> deadline = std::nullopt)
       : deadline_(deadline) {}
 
-  // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some ten
-  // times a second: `flops`, of the run and on all ranks the same, tells them when. If the program
-  // is about to save, which all ranks know, it goes on until it has.
-  void before_run(Communicator& communicator, double flops, bool saves_soon = false);
-  // The same before each trip of a loop inside of a run, whose condition is at `loop`. Throws a
-  // `Failure` if a rank is behind the deadline.
-  void before_trip(Communicator& communicator, double flops, bool saves_soon, SourceSpan loop);
-  // Of ranks that are all in this process: throws a `Failure` behind the deadline.
-  void before_step(const SpmdProgram& program, std::size_t step) const;
-  [[nodiscard]] bool has_deadline() const { return deadline_.has_value(); }
+  // Collective. Throws `Interrupted` if a rank has noted a signal. Ranks ask each other some five
+  // times a second, as the work of their steps tells them. If the program is about to save, which
+  // all ranks know, it goes on until it has.
+  void before_run(Communicator& communicator, bool saves_soon = false);
+  // The same before a statement of the host, at which all ranks are.
+  void before_statement(Communicator& communicator);
+  // The same inside of a run, before a step of so much work, which is on all ranks the same: flops,
+  // or what takes as long. A run ends there only if it goes on for long. Throws a `Failure` if a rank
+  // is behind the deadline.
+  void before_step(Communicator& communicator, const SpmdProgram& program, std::size_t step,
+                   double work, bool saves_soon);
   // Whether it goes on for that alone.
   [[nodiscard]] bool is_waiting() const { return waiting_ != 0; }
 
@@ -76,14 +77,20 @@ class Interruption {
     bool is_late = false;
   };
 
-  [[nodiscard]] Heard of_any_rank(Communicator& communicator, double flops, Heard mine);
-  void stop(Communicator& communicator, double flops, bool saves_soon, bool is_late, SourceSpan at);
+  [[nodiscard]] Heard of_any_rank(Communicator& communicator, Heard mine);
+  void between_steps(Communicator& communicator, bool saves_soon);
+  // Whether it is time to.
+  [[nodiscard]] bool asks_in_run(const Communicator& communicator) const;
+  // Whether a rank is behind the deadline, as this one is if `is_late`.
+  bool stop(Communicator& communicator, bool saves_soon, bool is_late);
 
   std::optional<Clock::time_point> deadline_;
   int waiting_ = 0;   // the status to end with, if nothing is saved
-  double since_ = 0;  // flops, since ranks asked
-  double until_ = 0;  // they ask again
+  double since_ = 0;   // work, since ranks asked
+  double in_run_ = 0;  // of it, what is of the run in progress
+  double until_ = 0;   // they ask again
   Clock::time_point asked_ = Clock::now();
+  Clock::time_point begun_ = Clock::now();  // the run in progress
 };
 
 }  // namespace mtf

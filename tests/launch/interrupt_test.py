@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ctrl-C, and what batch systems send: the run ends after a step, with its profile and its trace.
+"""Ctrl-C, what batch systems send, and `--timeout`: the run ends after a step, with its profile and its trace.
 
 Simulated, started by `mtf run -n`, and by plain mpirun. A program is interrupted once it has printed
 a line; the seconds that it has are far more than a step takes.
@@ -41,6 +41,19 @@ fn count(n: i32[]) {
 print count(1)
 print count(6_000_000)
 print count(2)
+"""
+# One run of many steps.
+STEPS = """\
+dim n = 1024, k = 1024
+mesh line = [r: 2]
+layout rows on line { n -> r }
+fn far(x: f32[n, k]) {
+  var y = x
+  for i in 0..8_000 { y = tanh(y) }
+  return sum(y)
+}
+print 1
+print far(normal([n, k], seed = 1))
 """
 STEP = r"mtf: interrupted after step (\d+) \(call (\d+) of `train_step`\)\n"
 REPORTS = ["--profile", "--count", "--trace", "out.json", "--steps", "0..3"]
@@ -119,10 +132,22 @@ def check_impatient(folder, line, status):
 
 
 def check_host(folder, line):
-    """A loop of the host ends at its next statement, where one process runs it."""
+    """A loop of the host ends between two of its statements."""
     code, _, messages = interrupted(folder, line, BUSY, signal.SIGINT)
     if code != 130 or not messages.endswith("mtf: interrupted\n"):
         fail(line, f"status {code}, not 130", messages)
+
+
+def check_long_run(folder, line):
+    """It ends between two of its steps."""
+    code, output, messages = interrupted(folder, line, STEPS, signal.SIGTERM)
+    if code != 143 or not messages.endswith("mtf: interrupted\n") or output != "1\n":
+        fail(line, f"status {code}, not 143: {output}", messages)
+    done = subprocess.run([*line, "--timeout", "2", "case.mtf"], cwd=folder, capture_output=True, text=True,
+                          check=False)
+    place = "case.mtf:6:27: error: the time that `--timeout` gives is over here"
+    if done.returncode != 1 or not done.stderr.startswith(place) or done.stdout != "1\n":
+        fail(line, f"status {done.returncode}: {done.stdout}", done.stderr)
 
 
 def check_verify(folder):
@@ -172,6 +197,9 @@ def main():
                               "--mesh", "rows=1,cols=2"])
         check_killed(folder)
         check_host(folder, [MTF, "run"])
+        check_host(folder, [MTF, "run", "-n", "1"])
+        check_long_run(folder, [MTF, "run", "--layout", "rows"])
+        check_long_run(folder, [MTF, "run", "--layout", "rows", "-n", "2"])
         check_verify(folder)
         check_put_back(folder)
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)

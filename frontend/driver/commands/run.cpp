@@ -85,14 +85,20 @@ void report_times(Workspace& workspace, Timeline& timeline, const ExecuteDevice&
 }
 
 // Ends a loop of the host alone, between two of its statements, where nothing runs on the device.
-std::function<void()> host_interruption(const ExecuteDevice& device) {
-  return [&device, statements = std::uint64_t{0}, runs = std::uint64_t{0}]() mutable {
-    constexpr std::uint64_t kHostAlone = 1'000;  // what a unit prints comes before it is ended
-    statements = std::exchange(runs, device.runs()) == device.runs() ? statements + 1 : 0;
-    if (statements > kHostAlone) {
-      throw_if_interrupted();
-    }
-  };
+std::function<void()> host_interruption(const ExecuteDevice& device, Interruption& interruption) {
+  return
+      [&device, &interruption, statements = std::uint64_t{0}, runs = std::uint64_t{0}]() mutable {
+        constexpr std::uint64_t kHostAlone = 1'000;  // what a unit prints comes before it is ended
+        statements = std::exchange(runs, device.runs()) == device.runs() ? statements + 1 : 0;
+        if (statements <= kHostAlone) {
+          return;
+        }
+        if (Communicator* ranks = device.communicator()) {
+          interruption.before_statement(*ranks);
+        } else {
+          throw_if_interrupted();
+        }
+      };
 }
 
 void say_counts(Workspace& workspace, const ExecuteDevice& device) {
@@ -180,9 +186,7 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   std::optional<ast::File> tree = parse(file, workspace.sources, diags);
   ElaborateOptions host = elaborate_options(options);
   host.search = automatic(workspace, file);
-  if (world == nullptr) {  // ranks of several processes are at different statements
-    host.before_statement = host_interruption(device);
-  }
+  host.before_statement = host_interruption(device, interruption);
   Session session(std::move(host), workspace.sources, device, diags);
   metrics.set_peak(peak_flops(options, session, world));
   const auto failed = [&] {

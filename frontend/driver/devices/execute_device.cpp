@@ -77,15 +77,8 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
                            .seed = options_.seed,
                            .print = options_.print};
   if (options_.interruption != nullptr) {
-    executor.before_trip = [this](double flops, SourceSpan loop) {
-      options_.interruption->before_trip(*communicator_, flops, expects_save_, loop);
-    };
-  }
-  const bool is_one_process =
-      static_cast<std::int64_t>(communicator_->local_ranks().size()) == communicator_->ranks();
-  if (options_.interruption != nullptr && options_.interruption->has_deadline() && is_one_process) {
-    executor.before_step = [this](const SpmdProgram& program, std::size_t step) {
-      options_.interruption->before_step(program, step);
+    executor.before_step = [this](const SpmdProgram& program, std::size_t step, double work) {
+      options_.interruption->before_step(*communicator_, program, step, work, expects_save_);
     };
   }
   executor.watched = [this](const Program& program, ValueId loss, double value) {
@@ -306,7 +299,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     Compiled& compiled, std::string_view entry, std::span<const RankTensor* const> inputs,
     std::span<RankTensor* const> updated, DiagSink& diags, ReadAhead* ahead) {
   if (options_.interruption != nullptr) {
-    options_.interruption->before_run(*communicator_, compiled.program.totals.flops, expects_save_);
+    options_.interruption->before_run(*communicator_, expects_save_);
   }
   DiagSink found;
   losses_.clear();
