@@ -5,8 +5,9 @@ Plain mpirun, as people start it, without `-q`. The message comes from the first
 mtf's: 1 for an error in the program, 2 for wrong usage.
 """
 
-import pathlib
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def launched(ranks, mtf, words, folder):
                 if left:
                     sys.exit(f"{line}: {len(left)} ranks have not ended")
                 continue
-        if process.returncode >= 0 and "PMIX ERROR" not in messages:
+        if process.returncode >= 0 and not re.search(r"PMIX ERROR|^\[warn\] Epoll", messages, re.MULTILINE):
             return subprocess.CompletedProcess(line, process.returncode, output, messages)
     sys.exit(f"{line}: mpirun failed three times")
 
