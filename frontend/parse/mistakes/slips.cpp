@@ -87,6 +87,11 @@ std::string import_slip(const Scene& scene) {
     return "an `import` names one module; write `import " + std::string(scene.text(1)) +
            "` on a line of its own";
   }
+  if (scene.head().type == MtfParser::IMPORT && scene.position() > 1 && is_word(scene.type(0)) &&
+      scene.type(1) == MtfParser::NAME) {
+    return backticked(scene.text(0)) + " means nothing here; write `as " +
+           std::string(scene.text(1)) + "` for a name of your own";
+  }
   if (!from) {
     return {};
   }
@@ -316,7 +321,7 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
        {import_slip, statement_slip, head_slip, string_slip, word_slip, number_slip,
-        comparison_slip, sign_slip, layout_slip, function_slip, structure_slip}) {
+        comparison_slip, bracket_slip, sign_slip, layout_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }

@@ -57,12 +57,14 @@ std::string minimize_slip(const Scene& scene) {
          scene.type(end) != MtfParser::CLOSE_BRACE) {
     ++end;
   }
-  const bool is_comma = scene.type(0) == MtfParser::COMMA;
+  const bool is_other_word =  // minimize loss using optim.sgd()
+      scene.type(0) == MtfParser::NAME && scene.type(1) == MtfParser::NAME;
+  const bool is_skipped = scene.type(0) == MtfParser::COMMA || is_other_word;
   const std::string found =
       scene.at_line_end() ? "`minimize` needs a rule" : "the rule stands behind `with`";
   return found + "; write " +
          minimize_form(written_between(scene, first, 0),
-                       scene.at_line_end() ? "" : written_between(scene, is_comma ? 1 : 0, end));
+                       scene.at_line_end() ? "" : written_between(scene, is_skipped ? 1 : 0, end));
 }
 
 // maximize reward with optim.adam(lr = 0.1)
