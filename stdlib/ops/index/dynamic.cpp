@@ -49,8 +49,8 @@ bool check_positions(const OpCall& call, std::size_t first, DiagSink& diags) {
   if (call.operands.size() != over.size() + first) {
     diags.error(DiagKind::kBadArgument, call.span,
                 spelled(call) + " at " + std::to_string(call.operands.size() - first) +
-                    " positions over " + std::to_string(over.size()) +
-                    " dims; it needs one for each dim, in the same order");
+                    " positions over " + plural(over.size(), "dim") +
+                    "; it needs one for each dim, in the same order");
     return false;
   }
   const Shape& x = call.operands[0].shape;
@@ -76,18 +76,18 @@ bool check_positions(const OpCall& call, std::size_t first, DiagSink& diags) {
   return true;
 }
 
-// Whether a window of these dims lies within x; its further dims are those that go along `over`.
-bool check_window(const OpCall& call, const Shape& window, bool may_lack, DiagSink& diags) {
+// Whether a window of these dims lies within x; its further dims are those that go along `over`, or
+// there are none of them: it is what lies at one index.
+bool check_window(const OpCall& call, const Shape& window, DiagSink& diags) {
   const std::vector<Dim> over = indexed_dims(call.args);
   const Shape rest = rest_of(call);
   const std::vector<Dim> dims = new_dims(window, rest);
-  const bool lacks = may_lack && dims.empty();
-  if (!contains(window, rest) || (dims.size() != over.size() && !lacks)) {
+  if (!contains(window, rest) || (dims.size() != over.size() && !dims.empty())) {
     diags.error(DiagKind::kDimMissing, call.span,
                 spelled(call) + " of " + to_string(call.operands[0].shape) + " over " +
                     names_text(over) + " by a window " + to_string(window) +
                     "; it needs the dims " + to_string(rest) + " and one for each of " +
-                    names_text(over) + ", in the same order");
+                    names_text(over) + ", in the same order, or none for what lies at one index");
     return false;
   }
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -161,7 +161,7 @@ Dim beside(const Shape& x, const Dim& window) {
 std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   const auto* to = call.args.get<Shape>("to");
   if (to == nullptr || !check_positions(call, 1, diags) ||
-      !check_window(call, *to, /*may_lack=*/false, diags)) {
+      !check_window(call, *to, diags)) {
     return std::nullopt;
   }
   return result_type(call, call.operands[0].dtype, *to, diags);
@@ -175,12 +175,15 @@ std::optional<ValueId> slice_expand(Builder& b, const OpCall& call,
   std::vector<Dim> over;
   for (const Along& along : all) {
     const ValueId start = start_of(b, operands[indices.size() + 1], along);
-    indices.push_back(b.emit("add", {start, counted(b, beside(x, along.window))}));
+    indices.push_back(along.window.name.empty()
+                          ? start
+                          : b.emit("add", {start, counted(b, beside(x, along.window))}));
     over.push_back(along.over);
   }
   ValueId result = gathered(b, operands[0], std::move(indices), std::move(over));
   for (const Along& along : all) {
-    result = renamed(b, result, beside(x, along.window), along.window);
+    const bool is_one = along.window.name.empty();
+    result = is_one ? result : renamed(b, result, beside(x, along.window), along.window);
   }
   return b.emit(Algebra::kTranspose, {result}, to_shape(call.result.shape));
 }
@@ -189,7 +192,7 @@ std::optional<ValueId> slice_expand(Builder& b, const OpCall& call,
 
 std::optional<TensorType> update_type(OpCall& call, DiagSink& diags) {
   if (call.operands.size() < 2 || !check_positions(call, 2, diags) ||
-      !check_window(call, call.operands[1].shape, /*may_lack=*/true, diags)) {
+      !check_window(call, call.operands[1].shape, diags)) {
     return std::nullopt;
   }
   if (call.operands[0].dtype != call.operands[1].dtype) {
@@ -253,12 +256,14 @@ const OpDef kDynamicSlice{
                along_param(),
                {.name = "to",
                 .kind = ParamKind::kShape,
-                .help = "the other dims, and one as long as the window for each of `over`"}},
+                .help = "the other dims, and one as long as the window for each of `over`, or "
+                        "none: then it is what lies at one index"}},
     .shape_rule = "the dims after `->`",
     .example = R"(dim length = 8, window = 3
 let at = const([], 2, dtype = i32)
 assert all(dynamic_slice(range(length), at -> [window], over = length) == 2 + range(window))
 assert all(dynamic_slice(range(length), 9 -> [window], over = length) == 5 + range(window))
+assert dynamic_slice(range(length), at -> [], over = length) == 2
 )",
     .type = slice_type,
     .expand = slice_expand};
