@@ -40,7 +40,8 @@ namespace mtf::host {
 // declared with. `otherwise`: what else is said of a value that is none.
 [[nodiscard]] std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
                                                   std::span<const Shape> operands = {},
-                                                  bool may_be_new = false);
+                                                  bool may_be_new = false,
+                                                  std::string_view otherwise = {});
 [[nodiscard]] std::optional<std::vector<Dim>> evaluate_dims(Context& c, const ast::Expr& expr,
                                                             std::span<const Shape> operands,
                                                             bool may_be_new,

@@ -42,8 +42,8 @@ void Reporter::warning(DiagKind kind, SourceSpan span, std::string text, std::ve
   add(std::move(diag));
 }
 
-void Reporter::leave_out_name(SourceSpan span) {
-  seen_.insert({DiagKind::kUnknownName, span.file.index, span.begin, span.end, ""});
+void Reporter::leave_out(DiagKind kind, SourceSpan span) {
+  seen_.insert({kind, span.file.index, span.begin, span.end, ""});
 }
 
 void Reporter::forward(const DiagSink& from, bool with_calls) {

@@ -30,8 +30,8 @@ class Reporter {
   void error(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {},
              std::string fix = {});
   void warning(DiagKind kind, SourceSpan span, std::string text, std::vector<Note> notes = {});
-  // Nothing more is said of a name at this place: it was told elsewhere.
-  void leave_out_name(SourceSpan span);
+  // Nothing more of this kind is said at this place: it was told elsewhere.
+  void leave_out(DiagKind kind, SourceSpan span);
   // Nothing more is said of dims of this name, which was told to be missing.
   void leave_out_dim(std::string_view name) { missing_.emplace(name); }
   [[nodiscard]] bool is_missing(std::string_view name) const { return missing_.contains(name); }

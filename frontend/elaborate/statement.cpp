@@ -98,7 +98,8 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
                                     : Values{value};
   if (items.size() != names.size()) {
     c.report.error(DiagKind::kWrongType, expr.span,
-                   plural(items.size(), "value") + " for " + plural(names.size(), "name"));
+                   plural(items.size(), "value") + " for " + plural(names.size(), "name") +
+                       (names.size() == 1 ? "; commas part the names: `let a, b = …`" : ""));
     return none;
   }
   return items;

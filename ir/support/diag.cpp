@@ -227,6 +227,21 @@ std::size_t edit_limit(std::size_t length) {
 
 }  // namespace
 
+namespace {
+
+// The one of them that is longer, as `stddev` is for `std`.
+std::string_view begun(std::string_view name, std::span<const std::string> candidates) {
+  const auto is_longer = [&](const std::string& one) {
+    return edit_limit(name.size()) > 0 && one.size() > name.size() && one.starts_with(name);
+  };
+  const auto found = std::ranges::find_if(candidates, is_longer);
+  const bool is_one =
+      found != candidates.end() && std::none_of(found + 1, candidates.end(), is_longer);
+  return is_one ? std::string_view(*found) : std::string_view();
+}
+
+}  // namespace
+
 std::string_view closest(std::string_view name, std::span<const std::string> candidates) {
   std::string_view best;
   std::size_t best_distance = edit_limit(name.size()) + 1;
@@ -241,7 +256,7 @@ std::string_view closest(std::string_view name, std::span<const std::string> can
       best = candidate;
     }
   }
-  return best;
+  return best.empty() ? begun(name, candidates) : best;
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates,

@@ -71,7 +71,7 @@ void check_globs(Context& c, const Layout& layout) {
 void check_axes(Reporter& report, const Layouts& layouts, const Mesh& mesh) {
   std::vector<AxisId> used;
   bool has_rules = false;
-  bool takes_rest = layouts.has_pins;
+  bool takes_rest = layouts.has_pins || layouts.has_mistakes;
   for (const Layout& layout : layouts.layouts) {
     const bool is_here = layout.mesh.name == mesh.name;
     takes_rest = takes_rest || (is_here && layout.automatic);

@@ -287,10 +287,14 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
   }
   const std::optional<Mesh> mesh = mesh_for(c.report, c.layouts, c.names, declared);
   std::optional<Layout> layout;
-  if (mesh) {
+  if (!mesh) {
+    c.layouts.has_mistakes = true;
+  } else {
     const std::size_t before = c.report.sink().errors();
     layout = build_layout(c.report, declared, *mesh);
-    if (c.report.sink().errors() == before) {
+    if (c.report.sink().errors() > before) {
+      c.layouts.has_mistakes = true;
+    } else {
       layout = searched(c.report, c.layouts.asked, declared, *std::move(layout));
     }
     add_layout(c.layouts, *layout);

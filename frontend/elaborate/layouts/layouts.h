@@ -45,6 +45,7 @@ struct Layouts {
   bool is_used = false;                           // the device knows
   bool is_refused = false;                        // and cannot
   bool has_pins = false;                          // an `@` somewhere
+  bool has_mistakes = false;                      // a layout has: what it uses is not known
   bool pins_all = false;                          // one on all axes
   std::set<std::string, std::less<>> in_regions;  // named by a `with layout`
   std::set<std::string, std::less<>> expected;    // named by an `expect`

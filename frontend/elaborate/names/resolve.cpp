@@ -210,6 +210,11 @@ void Resolver::loop(const ast::For& loop) {
   if (callee != nullptr && callee->text == "range" && find("range").known == nullptr) {
     c_.report.error(DiagKind::kWrongType, loop.over.span,
                     "`range` makes a tensor; a loop runs over numbers as `0..n` or `0..n step 2`");
+    if (const auto* made = std::get_if<ast::Call>(&call->suffixes.front().node)) {
+      for (const ast::Argument& argument : made->arguments) {
+        c_.report.leave_out(DiagKind::kWrongType, argument.span);  // as 10 is no dim
+      }
+    }
   } else {
     expr(loop.over);
   }

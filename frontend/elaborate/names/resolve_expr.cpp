@@ -117,7 +117,7 @@ void Resolver::name_ref(std::string_view name, SourceSpan span, std::vector<std:
     return;
   }
   if (is_reported(name)) {
-    c_.report.leave_out_name(span);
+    c_.report.leave_out(DiagKind::kUnknownName, span);
     return;
   }
   if (const auto later = later_.find(name); later != later_.end()) {
@@ -358,7 +358,7 @@ void Resolver::dim_or_shape(const ast::Expr& part, const std::string& otherwise)
     return;
   }
   if (is_reported(name->text)) {
-    c_.report.leave_out_name(part.span);
+    c_.report.leave_out(DiagKind::kUnknownName, part.span);
     return;
   }
   std::vector<std::string> candidates = visible();

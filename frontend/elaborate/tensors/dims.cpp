@@ -269,8 +269,9 @@ std::optional<Shape> shape_or_dim(Context& c, const ast::Expr& expr,
 }  // namespace
 
 std::optional<Shape> evaluate_shape(Context& c, const ast::Expr& expr,
-                                    std::span<const Shape> operands, bool may_be_new) {
-  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]", "", may_be_new);
+                                    std::span<const Shape> operands, bool may_be_new,
+                                    std::string_view otherwise) {
+  return shape_or_dim(c, expr, operands, "a shape, as [batch, io]", otherwise, may_be_new);
 }
 
 namespace {

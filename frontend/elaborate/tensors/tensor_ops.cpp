@@ -79,16 +79,21 @@ std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& 
                                        : numbers);
 }
 
-std::optional<TensorType> type_with(const OpDef& op, const OpArgs& args,
-                                    std::vector<TensorType> operands) {
+// What is wrong with operands of these types; nullopt: nothing.
+std::optional<DiagKind> complaint(const OpDef& op, const OpArgs& args,
+                                  std::vector<TensorType> operands) {
   OpCall call{.op = &op,
               .operands = std::move(operands),
               .args = args,
               .result = {},
               .span = {},
               .operand_spans = {}};
-  DiagSink ignored;
-  return op.type(call, ignored);
+  DiagSink diags;
+  return op.type(call, diags) ? std::nullopt : std::optional(diags.diags().front().kind);
+}
+
+bool takes(const OpDef& op, const OpArgs& args, const std::vector<TensorType>& operands) {
+  return !complaint(op, args, operands);
 }
 
 bool is_whole(const Operand& operand) {
@@ -107,7 +112,8 @@ std::vector<TensorType> whole_as(DType dtype, std::span<const Operand> operands,
 
 // Whole numbers that were written without a dtype serve as labels, too, and so do host numbers:
 // where the operation refuses them, those that it refuses are cast to what it takes. Others stay
-// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
+// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are. Where something
+// else is wrong that stays to be told, and not the dtype.
 void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> operands,
                        const OpArgs& args, std::vector<ValueId>& ids) {
   std::vector<TensorType> types;
@@ -116,22 +122,28 @@ void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> o
     types.push_back(units.recording().builder.type_of(id));
   }
   if (op.type == nullptr || std::ranges::none_of(operands, is_whole) ||
-      type_with(op, args, types)) {
+      takes(op, args, types)) {
     return;
   }
   for (const DType dtype : {DType::kI32, DType::kI64}) {
     std::vector<TensorType> cast = whole_as(dtype, operands, types);
-    if (!type_with(op, args, cast)) {
+    if (!takes(op, args, cast)) {
       continue;
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
       std::swap(cast[i], types[i]);  // as written, if the operation takes it so
-      if (!type_with(op, args, cast)) {
+      if (!takes(op, args, cast)) {
         std::swap(cast[i], types[i]);
         ids[i] = as_dtype(units, ids[i], dtype);
       }
     }
     return;
+  }
+  if (complaint(op, args, types) == DiagKind::kDtypeMismatch &&
+      complaint(op, args, whole_as(DType::kI32, operands, types)) != DiagKind::kDtypeMismatch) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ids[i] = is_whole(operands[i]) ? as_dtype(units, ids[i], DType::kI32) : ids[i];
+    }
   }
 }
 

@@ -80,10 +80,7 @@ bool is_slip_of(std::string_view word, std::string_view whole) {
 std::string nearest(std::string_view word, const std::vector<std::string>& words) {
   constexpr std::size_t kShort = 2;
   if (word.size() > kShort) {
-    const std::string_view meant = closest(word, words);
-    const auto is_longer = [word](const std::string& one) { return one.starts_with(word); };
-    const auto longer = std::ranges::find_if(words, is_longer);
-    return !meant.empty() || longer == words.end() ? std::string(meant) : *longer;
+    return std::string(closest(word, words));
   }
   const auto slip = std::ranges::find_if(
       words, [word](const std::string& whole) { return is_slip_of(word, whole); });

@@ -63,8 +63,9 @@ std::optional<Shape> places_of(const OpCall& call, DiagSink& diags) {
   if (call.operands.size() != over.size() + 1) {
     diags.error(DiagKind::kBadArgument, call.span,
                 spelled(call) + " by " + std::to_string(call.operands.size() - 1) +
-                    " tensors of indices over " + std::to_string(over.size()) +
-                    " dims; it needs one for each dim, in the same order");
+                    " tensors of indices over " + plural(over.size(), "dim") +
+                    "; it needs one for each dim, in the same order" +
+                    (over.size() == 1 ? ", and several indices of a dim are one tensor" : ""));
     return std::nullopt;
   }
   if (!check_distinct(call, over, diags)) {

@@ -5,20 +5,42 @@
 namespace mtf::host {
 namespace {
 
-// Where two tensors or numbers are given to what goes over the dims of one: what takes two.
-std::string of_two(const OpCallSite& site) {
+bool is_written(const ast::Expr& expr) {
+  return std::holds_alternative<ast::Int>(expr.node) ||
+         std::holds_alternative<ast::Float>(expr.node) ||
+         std::holds_alternative<ast::String>(expr.node);
+}
+
+// Where two tensors or numbers are given to what goes over the dims of one: what takes two. For a
+// sum, what is written out is a dim by its place or its name.
+std::string of_two(const OpCallSite& site, const ast::Expr& expr) {
   const auto is_meant = [&](const OpDef* op) {
     return op->tile != nullptr && op->params.size() == 2 && op->name.starts_with(site.op.name) &&
            std::ranges::all_of(op->params, [](const OpParam& p) { return is_tensor_kind(p.kind); });
   };
   if (site.op.algebra == Algebra::kSum) {
-    return ", and `a " + std::string(op_of(site.c.units.ops, Primitive::kAdd).symbol) +
+    return is_written(expr) ? "" : ", and `a " + std::string(op_of(site.c.units.ops, Primitive::kAdd).symbol) +
            " b` adds two";
   }
   const auto found = std::ranges::find_if(site.c.units.ops, is_meant);
   return found == site.c.units.ops.end()
              ? ""
              : ", and `" + std::string((*found)->name) + "(a, b)` takes two";
+}
+
+// sum(x, over = 0)   sum(x, over = "batch")
+std::string by_name(const OpCallSite& site, const ast::Expr& expr) {
+  std::vector<std::string> names;
+  for (const Shape& operand : site.operands) {
+    for (const Dim& dim : operand.dims()) {
+      if (std::ranges::find(names, dim.name) == names.end()) {
+        names.push_back(dim.name);
+      }
+    }
+  }
+  return names.empty() || !is_written(expr)
+             ? ""
+             : "; dims go by their names, here " + quoted_list(names);
 }
 
 // read_bytes("corpus.txt", u8)
@@ -34,7 +56,8 @@ std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
                                       const ast::Expr& expr) {
   const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
   const std::string otherwise =
-      param.kind == ParamKind::kDims ? of_two(site) : of_dtype(site, expr);
+      (param.name == "over" ? by_name(site, expr) : "") +
+      (param.kind == ParamKind::kDims ? of_two(site, expr) : of_dtype(site, expr));
   std::optional<std::vector<Dim>> dims =
       evaluate_dims(site.c, expr, site.operands, may_be_new, otherwise);
   if (!dims) {
@@ -53,6 +76,15 @@ std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
   return *std::move(dims);
 }
 
+// normal(0.0, 1.0, [batch])
+std::string order_of(const OpCallSite& site) {
+  std::string names;
+  for (const OpParam& param : site.op.params) {
+    names += (names.empty() ? "" : ", ") + std::string(param.name);
+  }
+  return "; `" + std::string(site.op.name) + "` takes (" + names + ")";
+}
+
 std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
                                  const OpArgs& args) {
   switch (param.kind) {
@@ -63,7 +95,8 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
       return dims_argument(site, param, expr);
     case ParamKind::kShape:
     case ParamKind::kNewShape:
-      return evaluate_shape(site.c, expr, site.operands, param.kind == ParamKind::kNewShape);
+      return evaluate_shape(site.c, expr, site.operands, param.kind == ParamKind::kNewShape,
+                            order_of(site));
     case ParamKind::kData:
       return data_argument(site, param, expr, args);
     case ParamKind::kInts:
@@ -116,7 +149,6 @@ bool is_tensor_kind(ParamKind kind) {
 std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Formal> formals,
                                          const Bound& bound) {
   OpArgs args;
-  bool is_known = true;
   const std::size_t to = target_of(formals, bound);
   std::optional<ArgValue> target;  // first: the others may name a dim that it declares
   if (to < formals.size()) {
@@ -133,15 +165,13 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
     }
     std::optional<ArgValue> value =
         i == to ? target : argument(site, param, *bound[i].front(), args);
-    is_known = is_known && value.has_value();
-    if (value) {
-      args.set(param.name, *std::move(value));
+    if (!value) {  // told, and the others may only be at other places than they were meant for
+      note_write(site.c.units, site.op, args, {});  // of something, in a check
+      return std::nullopt;
     }
+    args.set(param.name, *std::move(value));
   }
-  if (!is_known) {
-    note_write(site.c.units, site.op, args, {});  // of something, in a check
-  }
-  return is_known ? std::optional(std::move(args)) : std::nullopt;
+  return args;
 }
 
 }  // namespace mtf::host
