@@ -174,6 +174,20 @@ class Lines {
     return text;
   }
 
+  // Of a dim that does not divide, later ranks have less than the first.
+  [[nodiscard]] Shape own_shape(const SpmdValue& value) const {
+    if (!holds(value.layout, program_.mesh, rank_)) {
+      return value.local.shape;
+    }
+    const Slice first = slice_of(value.type.shape, value.layout, program_.mesh, 0);
+    const Slice own = slice_of(value.type.shape, value.layout, program_.mesh, rank_);
+    std::vector<Dim> dims(value.local.shape.dims().begin(), value.local.shape.dims().end());
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      dims[i].size -= first.extent[i] - own.extent[i];
+    }
+    return Shape(std::move(dims));
+  }
+
   void add_step(std::size_t index) {
     const Step& step = program_.steps[index];
     if (step.kind == StepKind::kKernel) {
@@ -278,7 +292,7 @@ class Lines {
     PlanLine line;
     line.kind = kind;
     line.name = names_.of(id);
-    line.type = type_text(value);
+    line.type = type_text(value, own_shape(value));
     line.partial = partial.empty() ? "" : "partial(" + to_string(program_.mesh, partial) + ")";
     if (!value.layout->where.empty()) {
       line.partial += line.partial.empty() ? "" : " ";

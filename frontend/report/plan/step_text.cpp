@@ -334,10 +334,14 @@ std::size_t width_but_for_numbers(std::string_view text) {
 }
 
 std::string type_text(const SpmdValue& value) {
+  return type_text(value, value.local.shape);
+}
+
+std::string type_text(const SpmdValue& value, const Shape& own) {
   std::vector<std::string> dims;
   for (std::size_t i = 0; i < value.type.shape.rank(); ++i) {
     const Dim& whole = value.type.shape[i];
-    const Dim& local = value.local.shape[i];
+    const Dim& local = own[i];
     const std::string part = whole.size == local.size ? "" : std::to_string(local.size) + "/";
     dims.push_back(whole.name + " " + part + std::to_string(whole.size));
   }

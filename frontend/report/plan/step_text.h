@@ -47,5 +47,7 @@ using OperandText = std::function<std::string(SpmdId, int)>;
 
 // "f32[batch 32/64, io 32]"
 [[nodiscard]] std::string type_text(const SpmdValue& value);
+// Where `own` is the shape of what a rank has.
+[[nodiscard]] std::string type_text(const SpmdValue& value, const Shape& own);
 
 }  // namespace mtf
