@@ -55,6 +55,21 @@ std::optional<TensorType> drawn_float_type(OpCall& call, DiagSink& diags) {
   return type;
 }
 
+std::optional<TensorType> spread_type(OpCall& call, DiagSink& diags) {
+  const double stddev = real_arg(call.args, "stddev", 1);
+  const double mean = real_arg(call.args, "mean", 0);
+  if (!(stddev >= 0)) {
+    diags.error(DiagKind::kBadArgument, call.span, spelled(call) + " with a negative `stddev`");
+    return std::nullopt;
+  }
+  if (stddev == 0 && mean != 0) {  // normal([io], 0, 1), as others order them
+    diags.warning(DiagKind::kBadArgument, call.span,
+                  "all elements of this " + spelled(call) + " are " + shortest(mean) +
+                      ", its `mean`: `stddev`, which comes first, is 0");
+  }
+  return drawn_float_type(call, diags);
+}
+
 OpParam seed_param() {
   return {.name = "seed",
           .kind = ParamKind::kInt,

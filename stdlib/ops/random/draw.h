@@ -88,6 +88,8 @@ void fill_slice(const KernelCall& call, const F& fill) {
 [[nodiscard]] std::optional<TensorType> drawn_type(OpCall& call, DType dtype, DiagSink& diags);
 // The same in the argument "dtype", f32 or f64.
 [[nodiscard]] std::optional<TensorType> drawn_float_type(OpCall& call, DiagSink& diags);
+// Of numbers that lie around a mean.
+[[nodiscard]] std::optional<TensorType> spread_type(OpCall& call, DiagSink& diags);
 
 // shape, the parameters of the distribution, seed, dtype.
 [[nodiscard]] std::vector<OpParam> random_params(std::vector<OpParam> own,

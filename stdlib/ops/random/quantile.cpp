@@ -110,14 +110,6 @@ void quantile_kernel(const KernelCall& call) {
   });
 }
 
-std::optional<TensorType> truncated_type(OpCall& call, DiagSink& diags) {
-  if (!(real_arg(call.args, "stddev", 1) >= 0)) {
-    diags.error(DiagKind::kBadArgument, call.span, "`truncated_normal` with a negative `stddev`");
-    return std::nullopt;
-  }
-  return drawn_float_type(call, diags);
-}
-
 }  // namespace
 
 const OpDef kTruncatedNormal{
@@ -131,7 +123,7 @@ const OpDef kTruncatedNormal{
     .example = R"(dim batch = 100, io = 30
 assert max(abs(truncated_normal([batch, io], stddev = 0.5, seed = 7))) <= 1
 )",
-    .type = truncated_type,
+    .type = spread_type,
     .space = kept_space,
     .flops = one_flop_each,
     .kernel = quantile_kernel<Distribution::kTruncated>,

@@ -16,15 +16,6 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> normal_type(OpCall& call, DiagSink& diags) {
-  const double stddev = real_arg(call.args, "stddev", 1);
-  if (!(stddev >= 0)) {
-    diags.error(DiagKind::kBadArgument, call.span, "`normal` with a negative `stddev`");
-    return std::nullopt;
-  }
-  return drawn_float_type(call, diags);
-}
-
 std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
   if (real_arg(call.args, "low", 0) > real_arg(call.args, "high", 1)) {
     diags.error(DiagKind::kBadArgument, call.span, "`uniform` with `low` above `high`");
@@ -190,7 +181,7 @@ const OpDef kNormal{
         {real_param("stddev", "standard deviation (1)"), real_param("mean", "(0)")}, "(f32)"),
     .shape_rule = "the shape",
     .example = "dim batch = 2, io = 3\nprint normal([batch, io], seed = 7)\n",
-    .type = normal_type,
+    .type = spread_type,
     .space = kept_space,
     .flops = one_flop_each,
     .kernel = random_kernel<Distribution::kGauss>,
