@@ -26,6 +26,7 @@ struct Binder {
   const Names& names;
   std::string_view callee;
   std::span<const Formal> formals;
+  bool tells_dims = false;  // by `->` or by name, so that a name that nothing has is no dim's
   Bound bound;
 
   [[nodiscard]] std::vector<std::string> formal_names() const {
@@ -74,11 +75,17 @@ struct Binder {
     return true;
   }
 
+  [[nodiscard]] bool ends_list(const ast::Expr& value) const {
+    const ast::NameRef* name = ast::as_name(value);
+    return is_dim_name(names, value) &&
+           !(tells_dims && names.scope->find(name->text).binding == nullptr);
+  }
+
   // The place that the next positional argument goes to.
   [[nodiscard]] std::optional<std::size_t> next(std::size_t at, const ast::Expr& value) const {
     for (; at < formals.size(); ++at) {
       const bool is_full = !bound[at].empty();
-      if (!is_full || (formals[at].many && !is_dim_name(names, value))) {
+      if (!is_full || (formals[at].many && !ends_list(value))) {
         return at;
       }
     }
@@ -109,14 +116,24 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
 
 }  // namespace
 
+bool tells_dims(std::span<const ast::Argument> arguments, bool has_target, bool needs_over) {
+  return (has_target && !needs_over) ||
+         std::ranges::any_of(arguments, [](const ast::Argument& argument) {
+           return argument.name && argument.name->text == "over";
+         });
+}
+
 std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::string_view callee,
                                     std::span<const Formal> formals,
                                     std::span<const ast::Argument> arguments,
                                     const ast::Expr* target) {
+  const bool needs_over = std::ranges::any_of(
+      formals, [](const Formal& formal) { return formal.name == "over" && formal.required; });
   Binder binder{.report = report,
                 .names = names,
                 .callee = callee,
                 .formals = formals,
+                .tells_dims = tells_dims(arguments, target != nullptr, needs_over),
                 .bound = Bound(formals.size())};
   bool fits = bind_positional(binder, arguments, target);
   for (const ast::Argument& argument : arguments) {

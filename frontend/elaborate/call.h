@@ -23,6 +23,9 @@ struct Formal {
 // One list per formal: of one expression, of any number if it takes many, or empty.
 using Bound = std::vector<std::vector<const ast::Expr*>>;
 
+// Whether a call says which dims it goes over without a positional argument.
+[[nodiscard]] bool tells_dims(std::span<const ast::Argument> arguments, bool has_target,
+                              bool needs_over);
 // nullopt: an error about the call itself was reported. Missing arguments are the caller's to
 // report, which may have other values for them, or errors of `bind_required` at `span`.
 [[nodiscard]] std::optional<Bound> bind_arguments(Reporter& report, const Names& names,
