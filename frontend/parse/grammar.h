@@ -45,6 +45,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   void report(antlr4::Parser* parser);
   void skip_statement(antlr4::Parser* parser);
   [[nodiscard]] std::size_t statement_at(std::uint32_t offset) const;
+  void leave_out_line(std::size_t at);
 
   const Source& source_;
   std::span<const Token> tokens_;

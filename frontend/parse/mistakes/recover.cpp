@@ -35,6 +35,16 @@ std::size_t Recovery::statement_at(std::uint32_t offset) const {
   return after == tokens_.begin() ? 0 : (after - 1)->statement;
 }
 
+// The statements that begin in the rest of the line of that token.
+void Recovery::leave_out_line(std::size_t at) {
+  const std::size_t end = source_.text.find('\n', tokens_[at].begin);
+  for (; at < tokens_.size() && tokens_[at].begin < end; ++at) {
+    if (tokens_[at].type == MtfParser::SEP) {
+      reported_[at] = true;
+    }
+  }
+}
+
 void Recovery::report(antlr4::Parser* parser) {
   if (inErrorRecoveryMode(parser)) {
     return;
@@ -53,6 +63,9 @@ void Recovery::report(antlr4::Parser* parser) {
     return;
   }
   reported_[found.statement] = true;
+  if (mistake.expected.contains(std::size_t{MtfParser::OPEN_BRACE})) {
+    leave_out_line(mistake.at);  // what stands in a block that has no `{`
+  }
   if (found.type == MtfParser::EOF && mistake.at > 0 && continues(tokens_[mistake.at - 1].type)) {
     problems_.at_end = found.begin;
   }

@@ -261,6 +261,9 @@ std::string layout_slip(const Scene& scene) {
       !is_word(scene.type(0))) {
     return {};
   }
+  if (scene.type(1) == MtfParser::ARROW) {
+    return "the rules of a layout stand in `{ }`, found " + describe(scene.source, scene.token(0));
+  }
   if (std::string text = misspelt(scene.text(0), {"infer", "auto", "uneven"}); !text.empty()) {
     return text;
   }
